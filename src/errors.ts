@@ -1,0 +1,87 @@
+/**
+ * The closed set of diagnostic codes: a code never changes its meaning, and each has a fixture that shows it
+ * (test/fixtures/problems). `error` keeps a file from being acted on; `warning` only informs.
+ */
+export const codes = {
+  // any file
+  NOT_UTF8: 'error',
+  FILE_TOO_LARGE: 'error',
+  UNREADABLE: 'error',
+  // YAML
+  YAML_SYNTAX: 'error',
+  YAML_TOO_DEEP: 'error',
+  YAML_DUPLICATE_KEY: 'error',
+  YAML_MANY_DOCUMENTS: 'error',
+  NOT_A_MAP: 'error',
+  MISSING_KEY: 'error',
+  WRONG_TYPE: 'error',
+  BAD_VALUE: 'error',
+  BAD_STATUS: 'error',
+  BAD_ROLE: 'error',
+  BAD_ID: 'error',
+  BAD_TIME: 'error',
+  BAD_DURATION: 'error',
+  BAD_CRON: 'error',
+  BAD_PATTERN: 'error',
+  LIKELY_TYPO: 'warning',
+  NAME_MISMATCH: 'error',
+  // templates
+  MISSING_SECTION: 'error',
+  DUPLICATE_SECTION: 'error',
+  NO_TOOLS: 'error',
+  UNKNOWN_TOOL: 'warning',
+  // sessions
+  STRAY_RESULT: 'error',
+  DUPLICATE_RESULT: 'error',
+  DUPLICATE_CALL: 'error',
+  BAD_ARGUMENTS: 'warning',
+  // tasks
+  BAD_BOX: 'error',
+  UNCLOSED_FENCE: 'error',
+  UNCLOSED_COMMENT: 'error',
+  DUPLICATE_FIELD: 'error',
+  BAD_STRING: 'warning',
+  MISALIGNED_FIELD: 'warning',
+  TASK_LOOKALIKE: 'warning',
+  LATE_MENTION: 'warning',
+  PARENT_MISMATCH: 'warning',
+  // approvals
+  UNCLEAR_DECISION: 'error',
+  DECISIONS_DIFFER: 'error',
+  MISSING_REVIEW: 'error',
+  ORPHANED_APPROVAL: 'warning',
+  // policy
+  BAD_RULE: 'error',
+  MIXED_FORMS: 'error',
+  ALLOWLIST_TEST_FAILED: 'error',
+  // inbox, channels, workflows
+  BAD_LINE: 'error',
+  STRAY_TEXT: 'warning',
+  UNKNOWN_VARIABLE: 'error',
+  NOBODY_MENTIONED: 'warning',
+  // across files
+  DUPLICATE_ID: 'error',
+  UNKNOWN_AGENT: 'error',
+  UNKNOWN_DEPENDENCY: 'error',
+  UNKNOWN_PARENT: 'error',
+  DEPENDENCY_CYCLE: 'error',
+  MISSING_TEMPLATE: 'error',
+} as const satisfies Record<string, 'error' | 'warning'>;
+
+export type Code = keyof typeof codes;
+export type Severity = 'error' | 'warning';
+
+/** Exit codes of every command (FORMATS, Commands). */
+export const exit = {done: 0, failed: 1, usage: 2, waiting: 3, badFile: 4, daemon: 5} as const;
+
+/** A failure to tell the person in one sentence, without a stack trace: wrong usage, no home, a refused edit. */
+export class UserError extends Error {
+  constructor(
+    message: string,
+    readonly exitCode: number = exit.failed,
+    readonly hint?: string,
+  ) {
+    super(message);
+    this.name = 'UserError';
+  }
+}

@@ -1,0 +1,45 @@
+import type {Place} from './diagnostic.ts';
+
+/** Offsets at which the lines of a text start. A line ends with "\n"; "\r" before it belongs to the line end. */
+export function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let i = text.indexOf('\n'); i !== -1; i = text.indexOf('\n', i + 1)) starts.push(i + 1);
+  return starts;
+}
+
+export function placeAt(starts: readonly number[], offset: number): Place {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const mid = (low + high + 1) >> 1;
+    if ((starts[mid] ?? 0) <= offset) low = mid;
+    else high = mid - 1;
+  }
+  return {line: low + 1, column: offset - (starts[low] ?? 0) + 1};
+}
+
+/** The line end that most of the text uses, "\n" for a text without any. */
+export function lineEnd(text: string): '\n' | '\r\n' {
+  const first = text.indexOf('\n');
+  return first > 0 && text.charCodeAt(first - 1) === 13 ? '\r\n' : '\n';
+}
+
+/** Replace text[start, end) with `insert`. */
+export interface Splice {
+  start: number;
+  end: number;
+  insert: string;
+}
+
+/** Splices are given in any order and must not overlap; two insertions at one place keep their order. */
+export function splice(text: string, splices: readonly Splice[]): string {
+  const ordered = [...splices].sort((a, b) => a.start - b.start || a.end - b.end);
+  let out = '';
+  let at = 0;
+  for (const s of ordered) {
+    if (s.start < at) throw new RangeError(`overlapping edits at offset ${s.start}`);
+    out += text.slice(at, s.start) + s.insert;
+    at = s.end;
+  }
+  return out + text.slice(at);
+}
