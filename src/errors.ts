@@ -41,6 +41,7 @@ export const codes = {
   UNCLOSED_COMMENT: 'error',
   DUPLICATE_FIELD: 'error',
   BAD_STRING: 'warning',
+  BAD_DUE: 'warning',
   MISALIGNED_FIELD: 'warning',
   TASK_LOOKALIKE: 'warning',
   LATE_MENTION: 'warning',
@@ -76,12 +77,13 @@ export const exit = {done: 0, failed: 1, usage: 2, waiting: 3, badFile: 4, daemo
 
 /** A failure to tell the person in one sentence, without a stack trace: wrong usage, no home, a refused edit. */
 export class UserError extends Error {
-  constructor(
-    message: string,
-    readonly exitCode: number = exit.failed,
-    readonly hint?: string,
-  ) {
+  override readonly name = 'UserError';
+  readonly exitCode: number;
+  readonly hint: string | undefined;
+
+  constructor(message: string, exitCode: number = exit.failed, hint?: string) {
     super(message);
-    this.name = 'UserError';
+    this.exitCode = exitCode;
+    this.hint = hint;
   }
 }

@@ -1,0 +1,76 @@
+import {type Problem, problem} from '../files/diagnostic.ts';
+import {stemOf} from '../files/key.ts';
+import {fieldOf} from '../files/task.ts';
+import type {Home} from './home.ts';
+import type {Names} from './names.ts';
+
+/** Approvals that nobody waits for any more, and decisions that differ between the two places. */
+export function checkApprovals(home: Home, names: Names): Problem[] {
+  const problems: Problem[] = [];
+  const sessions = new Set(home.sessions.map(({path}) => stemOf(path)));
+  const files = new Map(home.approvals.map(({path, file}) => [file.id ?? stemOf(path), {path, file}]));
+  const items = new Set<string>();
+  for (const {path, item} of home.queue) {
+    const {task} = item;
+    const say = (code: Problem['code'], message: string, hint: string) =>
+      problems.push(problem(code, {line: task.line, column: task.column + 1}, message, hint, path));
+    if (item.id === undefined) {
+      say('ORPHANED_APPROVAL', 'expected an id, found none: no call waits for this item', 'remove it');
+      continue;
+    }
+    items.add(item.id);
+    const file = files.get(item.id);
+    const other = file?.file.review?.decision;
+    if (item.decision && other && item.decision !== other) {
+      say(
+        'DECISIONS_DIFFER',
+        `"${item.id}" is ${item.decision} here and ${other} in ${file?.path}`,
+        'make both the same; until then nothing runs',
+      );
+    }
+    if (item.decision || (item.status ?? 'pending') !== 'pending') continue;
+    const session = fieldOf(task, 'session');
+    if (item.agent !== undefined && !names.agents.has(item.agent))
+      say(
+        'ORPHANED_APPROVAL',
+        `"${item.id}" was asked by "${item.agent}", which has no template`,
+        `restore templates/${item.agent}.agent.yaml, or reject it: [-]`,
+      );
+    else if (session !== undefined && !sessions.has(session))
+      say(
+        'ORPHANED_APPROVAL',
+        `"${item.id}" belongs to the session "${session}", which does not exist`,
+        'restore the session file, or reject it: [-]',
+      );
+    else if (session === undefined && !file)
+      say(
+        'ORPHANED_APPROVAL',
+        `"${item.id}" has neither a session nor approvals/pending/${item.id}.approval.md: no call waits for it`,
+        'reject it: [-]',
+      );
+  }
+  for (const {path, file} of home.approvals) {
+    if (!path.startsWith('approvals/pending/') || file.id === undefined) continue;
+    if (file.id !== stemOf(path))
+      problems.push(
+        problem(
+          'NAME_MISMATCH',
+          {line: 1, column: 1},
+          `expected the id "${stemOf(path)}" as in the file name, got "${file.id}"`,
+          'restore the title or the file name',
+          path,
+        ),
+      );
+    else if (!items.has(file.id))
+      problems.push(
+        problem(
+          'ORPHANED_APPROVAL',
+          {line: 1, column: 1},
+          `"${file.id}" has no item in tasks/approvals.task.md: no call waits for it`,
+          'move it to approvals/rejected/',
+          path,
+        ),
+      );
+  }
+  return problems;
+}

@@ -1,0 +1,78 @@
+import {stemOf} from '../files/key.ts';
+import {fieldOf, idsIn, parentId, type Task, type TaskState} from '../files/task.ts';
+import type {Home} from './home.ts';
+import {isAgent, isKnown, type Names} from './names.ts';
+import {type Placed, tasksById} from './tasks.ts';
+
+/** A task as FORMATS' table has it: names without @ and #, several joined by a space. */
+export interface TaskRow {
+  id: string | null;
+  file: string;
+  line: number;
+  title: string;
+  state: TaskState;
+  priority: string | null;
+  assignee: string | null;
+  tags: string | null;
+  parent: string | null;
+  depends_on: string | null;
+  ready: boolean;
+  blocked_by: string | null;
+  created: string | null;
+  created_by: string | null;
+  assigned: string | null;
+  started: string | null;
+  completed: string | null;
+  due: string | null;
+  [field: string]: string | number | boolean | null;
+}
+
+export function taskRows(home: Home, names: Names): TaskRow[] {
+  const byId = tasksById(home.tasks);
+  return home.tasks.flatMap(({path, file}) => file.tasks.map(task => rowOf(path, task, byId, names)));
+}
+
+function rowOf(path: string, task: Task, byId: Map<string, Placed>, names: Names): TaskRow {
+  const field = (key: string) => fieldOf(task, key) ?? null;
+  const dependencies = idsIn(fieldOf(task, 'depends_on'));
+  const blockers = dependencies.filter(id => byId.get(id)?.task.state !== 'completed');
+  const row: TaskRow = {
+    id: field('id'),
+    file: path,
+    line: task.line,
+    title: task.title,
+    state: task.state,
+    priority: task.priority ?? null,
+    assignee: joined(task.names),
+    tags: joined(task.tags),
+    parent: parentId(task) ?? null,
+    depends_on: joined(dependencies),
+    ready: isReady(task, blockers, names),
+    blocked_by: joined(blockers),
+    created: field('created'),
+    created_by: field('created_by')?.replace(/^@/, '') ?? null,
+    assigned: field('assigned'),
+    started: field('started'),
+    completed: field('completed'),
+    due: field('due'),
+  };
+  for (const {key, value} of task.fields) if (!Object.hasOwn(row, key)) row[key] = value;
+  return row;
+}
+
+/** Pending, every dependency completed, and its assignee a known agent. */
+function isReady(task: Task, blockers: readonly string[], names: Names): boolean {
+  if (task.state !== 'pending' || blockers.length > 0) return false;
+  const assign = /^new:(\S+)$/.exec(fieldOf(task, 'assign') ?? '')?.[1];
+  if (assign !== undefined) return assign.includes('/') || names.agents.has(assign);
+  return task.names.some(name => isAgent(name, names)) && task.names.every(name => isKnown(name, names));
+}
+
+function joined(words: readonly string[]): string | null {
+  return words.length > 0 ? words.join(' ') : null;
+}
+
+/** The short name of a task file, as a person says it. */
+export function listName(file: string): string {
+  return stemOf(file);
+}

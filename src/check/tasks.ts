@@ -1,0 +1,166 @@
+import {type Problem, problem} from '../files/diagnostic.ts';
+import {fieldOf, idsIn, type Task, type TaskFile} from '../files/task.ts';
+import type {Home} from './home.ts';
+import {agentHint, isKnown, type Names} from './names.ts';
+
+/** A task and the file it stands in. */
+export interface Placed {
+  path: string;
+  task: Task;
+}
+
+/** Tasks of all files by id; the first wins where an id is doubled. */
+export function tasksById(files: readonly {path: string; file: TaskFile}[]): Map<string, Placed> {
+  const byId = new Map<string, Placed>();
+  for (const {path, file} of files) {
+    for (const task of file.tasks) {
+      const id = fieldOf(task, 'id');
+      if (id !== undefined && !byId.has(id)) byId.set(id, {path, task});
+    }
+  }
+  return byId;
+}
+
+/** Unknown names, unknown dependencies, cycles and doubled ids across all task files. */
+export function checkTasks(home: Home, names: Names): Problem[] {
+  const byId = tasksById(home.tasks);
+  const problems: Problem[] = [];
+  for (const {path, file} of home.tasks) {
+    for (const task of file.tasks) problems.push(...checkTask({path, task}, byId, names));
+  }
+  return [...problems, ...cycles(byId)];
+}
+
+function checkTask({path, task}: Placed, byId: Map<string, Placed>, names: Names): Problem[] {
+  const problems: Problem[] = [];
+  const say = (code: Problem['code'], line: number, column: number, message: string, hint: string) =>
+    problems.push(problem(code, {line, column}, message, hint, path));
+  const id = fieldOf(task, 'id');
+  const first = id === undefined ? undefined : byId.get(id);
+  if (first && first.path !== path) {
+    say(
+      'DUPLICATE_ID',
+      fieldLine(task, 'id'),
+      task.column + 3,
+      `expected each id once, found "${id}" also in ${first.path}:${first.task.line}`,
+      'give one of the two another id',
+    );
+  }
+  const done = task.state === 'completed' || task.state === 'skipped';
+  if (done) return problems;
+  for (const name of task.names) {
+    if (!isKnown(name, names))
+      say(
+        'UNKNOWN_AGENT',
+        task.line,
+        task.column + 1,
+        `expected a known agent or @human, got @${name}`,
+        agentHint(name, names),
+      );
+  }
+  const assign = fieldOf(task, 'assign');
+  if (assign !== undefined) {
+    const template = /^new:([^/\s]+)$/.exec(assign)?.[1];
+    if (template ? !names.agents.has(template) : !/^new:[^/\s]+\/\S+$/.test(assign)) {
+      say(
+        'UNKNOWN_AGENT',
+        fieldLine(task, 'assign'),
+        task.column + 3,
+        `expected "assign: new:TEMPLATE" or "new:provider/model", got "${assign}"`,
+        template ? agentHint(template, names) : 'name a template or a model',
+      );
+    }
+  }
+  for (const dependency of idsIn(fieldOf(task, 'depends_on'))) {
+    if (!byId.has(dependency))
+      say(
+        'UNKNOWN_DEPENDENCY',
+        fieldLine(task, 'depends_on'),
+        task.column + 3,
+        `expected the id of a task, got "${dependency}"`,
+        'correct the id, or remove it from depends_on',
+      );
+  }
+  checkParent(task, byId, say);
+  const late = task.names.length === 0 ? /(?:^|\s)@([A-Za-z0-9][\w.-]*)/.exec(task.title)?.[1] : undefined;
+  if (late && isKnown(late, names))
+    say(
+      'LATE_MENTION',
+      task.line,
+      task.column + 1,
+      `"@${late}" stands in the title, so the task is assigned to nobody`,
+      `write @${late} before the title: - [ ] @${late} "…"`,
+    );
+  return problems;
+}
+
+function checkParent(
+  task: Task,
+  byId: Map<string, Placed>,
+  say: (code: Problem['code'], line: number, column: number, message: string, hint: string) => void,
+): void {
+  const named = fieldOf(task, 'parent');
+  if (named === undefined) return;
+  const nested = task.parent && fieldOf(task.parent, 'id');
+  if (!byId.has(named))
+    say(
+      'UNKNOWN_PARENT',
+      fieldLine(task, 'parent'),
+      task.column + 3,
+      `expected the id of a task, got "${named}"`,
+      'correct the id, or remove the line',
+    );
+  else if (nested !== undefined && nested !== named) {
+    say(
+      'PARENT_MISMATCH',
+      fieldLine(task, 'parent'),
+      task.column + 3,
+      `"parent: ${named}" differs from the task it is nested under, "${nested}"; the field counts`,
+      'remove the line, or move the task',
+    );
+  }
+}
+
+function fieldLine(task: Task, key: string): number {
+  return task.fields.find(field => field.key === key)?.line ?? task.line;
+}
+
+/** Each cycle of depends_on once, named in order. Without recursion: chains may be thousands long. */
+function cycles(byId: Map<string, Placed>): Problem[] {
+  const problems: Problem[] = [];
+  const state = new Map<string, 'open' | 'done'>();
+  for (const root of byId.keys()) {
+    if (state.has(root)) continue;
+    const path: {id: string; rest: string[]}[] = [];
+    const enter = (id: string) => {
+      state.set(id, 'open');
+      path.push({id, rest: idsIn(fieldOf((byId.get(id) as Placed).task, 'depends_on')).filter(d => byId.has(d))});
+    };
+    enter(root);
+    for (let top = path.at(-1); top; top = path.at(-1)) {
+      const next = top.rest.shift();
+      if (next === undefined) {
+        state.set(top.id, 'done');
+        path.pop();
+      } else if (state.get(next) === 'open') {
+        problems.push(
+          cycleProblem([...path.slice(path.findIndex(step => step.id === next)).map(step => step.id)], byId),
+        );
+      } else if (!state.has(next)) enter(next);
+    }
+  }
+  return problems;
+}
+
+function cycleProblem(ids: string[], byId: Map<string, Placed>): Problem {
+  const {path, task} = byId.get(ids[0] ?? '') as Placed;
+  const shown = ids.length > 12 ? [...ids.slice(0, 6), `… ${ids.length - 12} more …`, ...ids.slice(-6)] : ids;
+  const place = {line: fieldLine(task, 'depends_on'), column: task.column + 3};
+  return problem(
+    'DEPENDENCY_CYCLE',
+    place,
+    `tasks wait for each other: ${[...shown, ids[0]].join(' → ')}`,
+    'remove one of these from depends_on',
+    path,
+  );
+}

@@ -1,0 +1,110 @@
+import type {ApprovalType, Decision, Risk} from './approval.ts';
+import {type Problem, problem} from './diagnostic.ts';
+import {fieldOf, type Task, type TaskFile} from './task.ts';
+import type {NewTask} from './task-edit.ts';
+import {makeVisible} from './visible.ts';
+
+/** tasks/approvals.task.md, where the approval queue is. */
+export const APPROVALS_FILE = 'tasks/approvals.task.md';
+
+/** One request in the queue, as its person left it. */
+export interface ApprovalItem {
+  task: Task;
+  id: string | undefined;
+  type: string | undefined;
+  agent: string | undefined;
+  status: string | undefined;
+  decision: Decision | undefined;
+  by: string | undefined;
+  at: string | undefined;
+  reason: string | undefined;
+  always: boolean;
+}
+
+/** Only the box decides. A box that is neither pending, ticked nor rejected is unclear and runs nothing. */
+export function readApprovalItems(file: TaskFile): {items: ApprovalItem[]; problems: Problem[]} {
+  const items: ApprovalItem[] = [];
+  const problems: Problem[] = [];
+  for (const task of file.tasks) {
+    if (fieldOf(task, 'type') !== 'approval_request' && !task.tags.includes('approval')) continue;
+    const decision = task.state === 'completed' ? 'approved' : task.state === 'skipped' ? 'rejected' : undefined;
+    if (task.state === 'in_progress' || task.state === 'blocked') {
+      const column = task.boxStart - task.start + 1;
+      problems.push(
+        problem(
+          'UNCLEAR_DECISION',
+          {line: task.line, column},
+          `expected [_], [x] or [-], got [${task.box}]`,
+          'tick [x] to approve or [-] to reject; until then nothing runs',
+        ),
+      );
+    }
+    items.push({
+      task,
+      id: fieldOf(task, 'id'),
+      type: fieldOf(task, 'approval_type'),
+      agent: fieldOf(task, 'agent'),
+      status: fieldOf(task, 'status'),
+      decision,
+      by: fieldOf(task, decision === 'rejected' ? 'rejected_by' : 'approved_by'),
+      at: fieldOf(task, decision === 'rejected' ? 'rejected_at' : 'approved_at'),
+      reason: fieldOf(task, 'rejection_reason'),
+      always: fieldOf(task, 'always') === 'true',
+    });
+  }
+  return {items, problems};
+}
+
+export interface NewApprovalItem {
+  id: string;
+  /** What is asked, in a few words: "Approve command: docker ps". */
+  title: string;
+  type: ApprovalType;
+  agent: string;
+  created: string;
+  risk: Risk;
+  factors: readonly string[];
+  /** The exact command or call, whole. */
+  command?: string;
+  /** More lines for the person: session, call, reason, digest … */
+  fields?: Readonly<Record<string, string>>;
+}
+
+const HOW_TO = [
+  'To approve: change [_] to [x] and save (approved_by and approved_at are filled in if missing).',
+  'To reject: change [_] to [-] and save (add rejection_reason: <reason> to tell the agent why).',
+];
+
+/** The item to add to the queue. Everything in it is one quoted line or an indented block: nothing in it can be read as a box. */
+export function newApprovalItem(item: NewApprovalItem): NewTask {
+  const lines = [
+    `Approval Request: ${item.type}`,
+    `Risk Level: ${item.risk}`,
+    ...(item.factors.length > 0 ? ['Risk Factors:', ...item.factors.map(factor => `  - ${oneLine(factor)}`)] : []),
+    '',
+    ...HOW_TO,
+  ];
+  return {
+    title: oneLine(item.title),
+    box: '_',
+    priority: 'A',
+    names: ['human'],
+    tags: ['approval'],
+    fields: {
+      id: item.id,
+      type: 'approval_request',
+      approval_type: item.type,
+      agent: item.agent,
+      created: item.created,
+      risk: item.risk,
+      status: 'pending',
+      ...(item.command === undefined ? {} : {command: item.command}),
+      ...item.fields,
+      description: lines.join('\n'),
+    },
+  };
+}
+
+function oneLine(text: string): string {
+  return makeVisible(text).replace(/\s*\n\s*/g, ' ↵ ');
+}

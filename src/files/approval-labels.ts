@@ -1,0 +1,90 @@
+/** `**Name:** value`, at the beginning of a line outside fences and comments. */
+export interface Label {
+  /** In lower case. */
+  name: string;
+  /** What stands behind it and below it, up to the next label; of a fence, its content; comments left out. */
+  value: string;
+  /** The same, never from a fence: what a decision may be read from. */
+  words: string;
+  valueStart: number;
+  /** End of the words on the label's own line, before a comment. */
+  wordsEnd: number;
+}
+
+const LABEL =
+  /^ {0,3}(?:\*\*([A-Za-z][A-Za-z ]{0,30}):\*\*|\*\*([A-Za-z][A-Za-z ]{0,30})\*\*:|(Decision|Notes|Reason|Always|Reviewed by|Reviewed at):)/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+
+/** The labels of text[start, end), one scan over its lines. */
+export function readLabels(text: string, start: number, end: number): Label[] {
+  const labels: (Label & {lines: string[]; fences: string[]})[] = [];
+  let fence: string | undefined;
+  let comment = false;
+  for (let at = start; at < end; ) {
+    const newline = text.indexOf('\n', at);
+    const next = newline === -1 || newline >= end ? end : newline + 1;
+    const line = text.slice(at, next).replace(/\r?\n$/, '');
+    const current = labels.at(-1);
+    if (fence !== undefined) {
+      if (closesFence(line, fence)) fence = undefined;
+      else current?.fences.push(line);
+    } else if (comment) comment = !line.includes('-->');
+    else if (FENCE.test(line)) fence = FENCE.exec(line)?.[1];
+    else {
+      const found = LABEL.exec(line);
+      const rest = found ? line.slice(found[0].length) : line;
+      const words = withoutComments(rest);
+      comment = words.open;
+      if (found) {
+        const valueStart = at + found[0].length;
+        const name = (found[1] ?? found[2] ?? found[3] ?? '').toLowerCase();
+        labels.push({
+          name,
+          value: '',
+          words: '',
+          valueStart,
+          wordsEnd: valueStart + words.first,
+          lines: [words.text],
+          fences: [],
+        });
+      } else current?.lines.push(words.text);
+    }
+    at = next;
+  }
+  return labels.map(({lines, fences, ...label}) => ({
+    ...label,
+    value: labelValue(lines, fences),
+    words: labelValue(lines, []),
+  }));
+}
+
+function closesFence(line: string, fence: string): boolean {
+  const run = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line)?.[1];
+  return run !== undefined && run[0] === fence[0] && run.length >= fence.length;
+}
+
+/** A fence's content if there is one, else the text, without the backticks around it. */
+function labelValue(lines: readonly string[], fences: readonly string[]): string {
+  if (fences.length > 0) return fences.join('\n');
+  const text = lines.join('\n').trim();
+  const ticked = /^(`+)([^`](?:.*[^`])?)\1$/s.exec(text);
+  return ticked ? (ticked[2] ?? '') : text;
+}
+
+/** `first` is where the words before the first comment end; `open`, that a comment goes on in the next line. */
+function withoutComments(line: string): {text: string; first: number; open: boolean} {
+  let text = '';
+  let first: number | undefined;
+  for (let at = 0; ; ) {
+    const begin = line.indexOf('<!--', at);
+    if (begin === -1) {
+      text += line.slice(at);
+      return {text, first: first ?? line.trimEnd().length, open: false};
+    }
+    text += line.slice(at, begin);
+    first ??= line.slice(0, begin).trimEnd().length;
+    const close = line.indexOf('-->', begin);
+    if (close === -1) return {text, first, open: true};
+    at = close + 3;
+  }
+}

@@ -1,0 +1,81 @@
+import {type Problem, problem} from './diagnostic.ts';
+
+/** One record of an inbox file. */
+export interface InboxRecord {
+  line: number;
+  /** Offset of its line, in characters of the text given. */
+  start: number;
+  text: string;
+  from: string | undefined;
+  to: string | undefined;
+  /** The daemon wrote it; it is not delivered. */
+  outgoing: boolean;
+  /** The whole object, as the sender wrote it. */
+  data: Readonly<Record<string, unknown>>;
+}
+
+export interface InboxText {
+  text: string;
+  records: InboxRecord[];
+  problems: Problem[];
+  /** What stands after the last newline: a line still being written. */
+  rest: string;
+}
+
+const HINT = 'write one JSON object a line, such as {"text": "Is Redis up?", "from": "boss"}';
+
+/** Must not throw. A bad line is a problem of its own and stops nothing. */
+export function parseInbox(text: string, firstLine = 1): InboxText {
+  const records: InboxRecord[] = [];
+  const problems: Problem[] = [];
+  let line = firstLine;
+  let start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
+    const source = text.slice(start, end).trim();
+    if (source !== '') {
+      const read = readRecord(source);
+      if (typeof read !== 'string') records.push({line, start, ...read});
+      else if (problems.length < 1000) problems.push(problem('BAD_LINE', {line, column: 1}, read, HINT));
+    }
+    start = end + 1;
+    line++;
+  }
+  return {text, records, problems, rest: text.slice(start)};
+}
+
+/** The record, or what is wrong with it. */
+export function readRecord(source: string): Omit<InboxRecord, 'line' | 'start'> | string {
+  let data: unknown;
+  try {
+    data = JSON.parse(source);
+  } catch (error) {
+    return `expected a JSON object, found text that is not JSON (${(error as Error).message})`;
+  }
+  if (data === null || typeof data !== 'object' || Array.isArray(data))
+    return `expected a JSON object, found ${Array.isArray(data) ? 'a list' : typeof data}`;
+  const record = data as Record<string, unknown>;
+  const outgoing = record.direction === 'out';
+  const text = firstText(record, ['text', 'message', 'content', 'body']);
+  if (text === undefined && !outgoing) return 'expected a key "text" (or message, content, body) with text, found none';
+  return {
+    text: text ?? '',
+    from: firstText(record, ['from', 'user', 'author', 'sender']),
+    to: firstText(record, ['to']),
+    outgoing,
+    data: record,
+  };
+}
+
+function firstText(record: Record<string, unknown>, keys: readonly string[]): string | undefined {
+  for (const key of keys) if (typeof record[key] === 'string') return record[key];
+  return undefined;
+}
+
+/** A line to append. JSON has no raw newline, so a record is always one line. */
+export function newRecord(data: Readonly<Record<string, unknown>>): string {
+  return `${JSON.stringify(data)}\n`;
+}
+
+export function stringifyInbox(inbox: InboxText): string {
+  return inbox.text;
+}

@@ -1,0 +1,25 @@
+import {z} from 'zod';
+import {allowlistSchema} from './allowlist.ts';
+import {playbookSchema} from './playbook.ts';
+import {sessionSchema} from './session-schema.ts';
+import {settingsSchema} from './settings.ts';
+import {templateSchema} from './template.ts';
+import {workflowSchema} from './workflow.ts';
+
+const definitions = {
+  agent: templateSchema,
+  session: sessionSchema,
+  settings: settingsSchema,
+  allowlist: allowlistSchema,
+  playbook: playbookSchema,
+  workflow: workflowSchema,
+} as const;
+
+export type SchemaName = keyof typeof definitions;
+export const schemaNames = Object.keys(definitions) as SchemaName[];
+
+/** schemas/<name>.json: made from the very definitions the parser validates with. */
+export function schemaText(name: SchemaName): string {
+  const schema = z.toJSONSchema(definitions[name], {target: 'draft-7', io: 'input'});
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}

@@ -1,0 +1,98 @@
+import {isDeepStrictEqual} from 'node:util';
+import {lineEnd} from './lines.ts';
+import {type Item, parseHeader, parseItem, parseSession, type Session, sessionText} from './session.ts';
+import type {Message, SessionHeader} from './session-schema.ts';
+import {jsonText} from './visible.ts';
+import {editYaml, type YamlEdit} from './yaml-edit.ts';
+import type {Path} from './yaml-source.ts';
+import {readYaml} from './yaml-source.ts';
+import {indentLines, yamlText} from './yaml-text.ts';
+
+/** A message after all others. Costs what it adds. */
+export function appendMessage(session: Session, message: Message): Session {
+  return insertMessage(session, session.messages.length, message);
+}
+
+/** A message before the one at `index`: a reply goes right after the last message its request contained. */
+export function insertMessage(session: Session, index: number, message: Message): Session {
+  const before = session.items?.[index - 1];
+  if (session.items && before) return insertAfter(session, session.items, index, before, message);
+  if (index === session.messages.length) return whole(session, {append: ['messages'], item: message});
+  const messages = [...session.messages.slice(0, index), message, ...session.messages.slice(index)];
+  return whole(session, {set: ['messages'], to: messages});
+}
+
+function insertAfter(session: Session, items: readonly Item[], index: number, before: Item, message: Message): Session {
+  const eol = lineEnd(session.head);
+  const indent = before.text.slice(0, before.text.indexOf('-'));
+  const ended = before.text.endsWith('\n') ? before.text : before.text + eol;
+  for (const text of [yamlText([message]), `- ${jsonText(message)}\n`]) {
+    const added = indentLines(text, indent, eol);
+    const read = readYaml(ended + added);
+    if (
+      read.problems.length > 0 ||
+      !Array.isArray(read.value) ||
+      read.value.length !== 2 ||
+      !isDeepStrictEqual(read.value[1], plain(message))
+    )
+      continue;
+    const item = parseItem(added);
+    const previous = ended === before.text ? before : parseItem(ended);
+    if (!item || !previous || !isDeepStrictEqual(read.value[0], plain(previous.value))) continue;
+    return splitAt(session, items, index, [previous, item]);
+  }
+  return whole(session, {append: ['messages'], item: message});
+}
+
+/** Replace the item before `index` by `replacement`. Appending leaves the rest of the body untouched and unread. */
+function splitAt(session: Session, items: readonly Item[], index: number, replacement: readonly Item[]): Session {
+  const [first, ...added] = replacement;
+  if (index === items.length && first?.text === items[index - 1]?.text) {
+    const messages = session.messages.concat(added.map(item => item.value));
+    return {...session, body: session.body + textOf(added), items: items.concat(added), messages};
+  }
+  const next = [...items.slice(0, index - 1), ...replacement, ...items.slice(index)];
+  return {...session, body: textOf(next), items: next, messages: next.map(item => item.value)};
+}
+
+function textOf(items: readonly Item[]): string {
+  let text = '';
+  for (const item of items) text += item.text;
+  return text;
+}
+
+/** What `value` is once written and read: no undefined keys. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** A key of the session itself, such as status or updated; undefined removes it. New keys go above the messages. */
+export function setField<K extends keyof SessionHeader & string>(
+  session: Session,
+  key: K,
+  value: SessionHeader[K] | undefined,
+): Session {
+  const edit: YamlEdit = value === undefined ? {remove: [key]} : {set: [key], to: value, before: 'messages'};
+  if (!session.items) return whole(session, edit);
+  const inFoot = session.foot !== '' && Object.hasOwn((readYaml(session.foot).value ?? {}) as object, key);
+  const head = inFoot ? session.head : editYaml(session.head, edit);
+  const foot = inFoot ? editYaml(session.foot, edit) : session.foot;
+  const header = parseHeader(head, foot);
+  return header ? {...session, head, foot, header} : whole(session, edit);
+}
+
+/** A value within message `index`, such as ['tool_calls', 0, 'started']; undefined removes it. */
+export function setInMessage(session: Session, index: number, path: Path, value: unknown): Session {
+  const item = session.items?.[index];
+  if (session.items && item) {
+    const text = editYaml(item.text, value === undefined ? {remove: [0, ...path]} : {set: [0, ...path], to: value});
+    const changed = parseItem(text);
+    if (changed) return splitAt(session, session.items, index + 1, [changed]);
+  }
+  const at = ['messages', index, ...path];
+  return whole(session, value === undefined ? {remove: at} : {set: at, to: value});
+}
+
+function whole(session: Session, edit: YamlEdit): Session {
+  return parseSession(editYaml(sessionText(session), edit));
+}

@@ -1,0 +1,123 @@
+import {Cron} from 'croner';
+import {z} from 'zod';
+import type {Problem} from './diagnostic.ts';
+import {refuse, validate} from './validate.ts';
+import {duration, id} from './values.ts';
+import {editYaml} from './yaml-edit.ts';
+import {type Path, placeOf, readYaml, type YamlSource} from './yaml-source.ts';
+
+function isCron(text: string): boolean {
+  try {
+    new Cron(text, {paused: true}).stop();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const cron = z
+  .string()
+  .refine(
+    isCron,
+    refuse(
+      'BAD_CRON',
+      'expected a cron expression such as "0 9 * * 1-5"',
+      'five fields: minute hour day month weekday',
+    ),
+  );
+
+const price = z
+  .looseObject({input: z.number().min(0), output: z.number().min(0)})
+  .describe('US dollars for a million tokens.');
+
+export const settingsSchema = z
+  .looseObject({
+    format: z.literal(1).optional(),
+    name: id.optional().describe('How other homes address this one: @NAME/agent.'),
+    default_agent: z.string().min(1).optional(),
+    default_model: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('auto: the first model whose key is set, else the built-in playbook.'),
+    models: z
+      .array(
+        z.looseObject({
+          id: z.string().min(1),
+          nickname: z.string().min(1).optional(),
+          base_url: z.string().min(1).optional(),
+          api_key_env: z
+            .string()
+            .min(1)
+            .optional()
+            .describe('The environment variable with the key; never the key itself.'),
+          context_tokens: z.int().min(1).optional(),
+          price: price.optional(),
+        }),
+      )
+      .nullable()
+      .optional(),
+    concurrency: z.int().min(1).optional(),
+    sandbox: z.enum(['auto', 'require', 'off']).optional(),
+    limits: z
+      .looseObject({
+        per_day: z
+          .looseObject({
+            cost_usd: z.number().min(0).optional(),
+            tokens: z.int().min(0).optional(),
+            turns: z.int().min(0).optional(),
+          })
+          .optional(),
+      })
+      .nullable()
+      .optional(),
+    inbox: z
+      .looseObject({routes: z.array(z.looseObject({files: z.string().min(1), to: z.string().min(1)})).optional()})
+      .nullable()
+      .optional(),
+    approvals: z
+      .looseObject({expire_after: duration.nullable().optional(), signers: z.string().nullable().optional()})
+      .nullable()
+      .optional(),
+    schedules: z
+      .array(
+        z.looseObject({
+          cron,
+          to: z.string().min(1),
+          message: z.string().min(1),
+          missed: z.enum(['skip', 'once', 'all']).optional(),
+        }),
+      )
+      .nullable()
+      .optional(),
+  })
+  .meta({title: 'Agentdir settings', description: 'agentdir.yaml: the marker of a home, and its settings'});
+
+export type Settings = z.infer<typeof settingsSchema>;
+
+export interface SettingsFile {
+  text: string;
+  value: Settings | undefined;
+  problems: Problem[];
+  source: YamlSource;
+}
+
+/** Must not throw. An empty file is a home with all defaults. */
+export function parseSettings(text: string): SettingsFile {
+  const source = readYaml(text);
+  if (source.problems.length === 0 && (source.value === null || source.value === undefined))
+    return {text, value: {}, problems: [], source};
+  return {text, ...validate(settingsSchema, source, 'write "format: 1"'), source};
+}
+
+export function settingPlace(file: SettingsFile, path: Path): {line: number; column: number} {
+  return placeOf(file.source, path);
+}
+
+export function setSetting(text: string, path: Path, value: unknown): string {
+  return editYaml(text, {set: path, to: value});
+}
+
+export function stringifySettings(file: SettingsFile): string {
+  return file.text;
+}

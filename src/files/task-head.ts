@@ -1,0 +1,217 @@
+import {type Box, type Field, type Priority, stateOfBox} from './task.ts';
+
+/** What stands on a task's own line after the dash. */
+export interface Head {
+  box: Box | undefined;
+  boxStart: number;
+  bare: boolean;
+  priority: Priority | undefined;
+  names: string[];
+  tags: string[];
+  title: string;
+  fields: Field[];
+}
+
+export type NoTask = {lookalike: boolean; badBox: boolean; at: number};
+
+const SPACE = 32;
+const TAB = 9;
+
+function isGap(text: string, at: number, end: number): boolean {
+  if (at >= end) return true;
+  const code = text.charCodeAt(at);
+  return code === SPACE || code === TAB;
+}
+
+function skipGap(text: string, at: number, end: number): number {
+  while (at < end && isGap(text, at, end)) at++;
+  return at;
+}
+
+function wordEnd(text: string, at: number, end: number): number {
+  while (at < end && !isGap(text, at, end)) at++;
+  return at;
+}
+
+/** Read text[from, end), the rest of a list item after its dash. Outside `## TODO` only an item with a box is a task. */
+export function readHead(text: string, from: number, end: number, inTodo: boolean, line: number): Head | NoTask {
+  let at = skipGap(text, from, end);
+  const head: Head = {
+    box: undefined,
+    boxStart: at,
+    bare: false,
+    priority: undefined,
+    names: [],
+    tags: [],
+    title: '',
+    fields: [],
+  };
+  if (at >= end) return {lookalike: false, badBox: false, at};
+  const first = text.charCodeAt(at);
+  if (first === 91 /* [ */) {
+    const mark = readBox(text, at, end);
+    if (mark === undefined || typeof mark === 'object') {
+      if (mark && !inTodo) return mark;
+      if (mark) return {...mark, badBox: true};
+      if (!inTodo) return {lookalike: false, badBox: false, at};
+    } else {
+      head.box = mark;
+      at = skipGap(text, at + 3, end);
+    }
+  } else if (!inTodo) return {lookalike: false, badBox: false, at};
+  else if ((first === 120 /* x */ || first === 45) /* - */ && at + 1 < end && isGap(text, at + 1, end)) {
+    head.box = first === 120 ? 'x' : '-';
+    head.bare = true;
+    at = skipGap(text, at + 1, end);
+  }
+  const letter = text.charCodeAt(at);
+  if (letter >= 65 && letter <= 68 && isGap(text, at + 1, end)) {
+    head.priority = text[at] as Priority;
+    at = skipGap(text, at + 1, end);
+  }
+  at = readNames(text, at, end, head);
+  readTitle(text, at, end, head, line);
+  return head;
+}
+
+/** The box at `at`; undefined if there is none; a NoTask if it looks like one but is not. */
+function readBox(text: string, at: number, end: number): Box | NoTask | undefined {
+  if (text[at + 1] === ']' && isGap(text, at + 2, end)) return {lookalike: true, badBox: false, at};
+  if (text[at + 2] !== ']' || at + 2 >= end) return undefined;
+  const mark = text[at + 1] ?? '';
+  if (!isGap(text, at + 3, end)) {
+    if (!Object.hasOwn(stateOfBox, mark) || text[at + 3] === '(' || text[at + 3] === '[') return undefined;
+    return {lookalike: true, badBox: false, at};
+  }
+  if (Object.hasOwn(stateOfBox, mark)) return mark as Box;
+  return {lookalike: !/[\da-z]/i.test(mark) || 'yYvVoO'.includes(mark), badBox: false, at};
+}
+
+const NAME = /^@[A-Za-z0-9][A-Za-z0-9._/@-]*$/;
+
+function readNames(text: string, at: number, end: number, head: Head): number {
+  while (at < end) {
+    const code = text.charCodeAt(at);
+    if (code !== 64 /* @ */ && code !== 35 /* # */) break;
+    const stop = wordEnd(text, at, end);
+    const word = text.slice(at, stop);
+    if (code === 64) {
+      if (!NAME.test(word)) break;
+      head.names.push(word.slice(1));
+    } else {
+      if (word.length < 2 || word.charCodeAt(1) === 35) break;
+      head.tags.push(word.slice(1));
+    }
+    at = skipGap(text, stop, end);
+  }
+  return at;
+}
+
+function readTitle(text: string, at: number, end: number, head: Head, line: number): void {
+  let last = end;
+  while (last > at && isGap(text, last - 1, last)) last--;
+  const quoted = readQuoted(text, at, last);
+  if (quoted) {
+    const fields = readInlineFields(text, quoted.end, last, line);
+    if (fields) {
+      head.title = quoted.value;
+      head.fields = fields;
+      return;
+    }
+  }
+  head.title = text.slice(at, last);
+}
+
+/** A quoted string that begins at `at` and is followed by a gap; undefined if there is none. */
+function readQuoted(text: string, at: number, end: number): {value: string; end: number} | undefined {
+  const quote = text[at];
+  if (quote === '"') {
+    const close = closingQuote(text, at, end);
+    if (close === -1 || !isGap(text, close + 1, end)) return undefined;
+    return {value: decode(text.slice(at, close + 1)) ?? text.slice(at + 1, close), end: close + 1};
+  }
+  // Searched within the line only: a search that runs on to the next quote of the file would make time quadratic.
+  if (quote === "'") {
+    const rest = text.slice(at, end);
+    for (let close = rest.indexOf("'", 1); close !== -1; close = rest.indexOf("'", close + 1)) {
+      if (isGap(rest, close + 1, rest.length)) return {value: rest.slice(1, close), end: at + close + 1};
+    }
+    return undefined;
+  }
+  return quote === '`' ? readTicked(text.slice(at, end), at) : undefined;
+}
+
+/** A Markdown code span: closed by as many backticks as opened it. */
+function readTicked(rest: string, at: number): {value: string; end: number} | undefined {
+  let open = 0;
+  while (rest[open] === '`') open++;
+  for (let close = rest.indexOf('`', open); close !== -1; ) {
+    let stop = close;
+    while (rest[stop] === '`') stop++;
+    if (stop - close === open && isGap(rest, stop, rest.length))
+      return {value: rest.slice(open, close), end: at + stop};
+    close = rest.indexOf('`', stop);
+  }
+  return undefined;
+}
+
+/** The `"` that ends the string beginning at `at`, or -1. */
+export function closingQuote(text: string, at: number, end: number): number {
+  for (let i = at + 1; i < end; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 92 /* \ */) i++;
+    else if (code === 34) return i;
+  }
+  return -1;
+}
+
+/** A JSON string's value, or undefined if it is not one. */
+export function decode(source: string): string | undefined {
+  if (!source.includes('\\')) return source.length >= 2 && isClean(source) ? source.slice(1, -1) : undefined;
+  try {
+    const value: unknown = JSON.parse(source);
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isClean(source: string): boolean {
+  for (let i = 1; i < source.length - 1; i++) {
+    const code = source.charCodeAt(i);
+    if (code < 32 || code === 34) return false;
+  }
+  return true;
+}
+
+const KEY = /^[A-Za-z_][A-Za-z0-9_-]*:$/;
+
+/** `key: value key: value` after a quoted title; undefined if that is not what stands there. */
+function readInlineFields(text: string, from: number, end: number, line: number): Field[] | undefined {
+  const fields: Field[] = [];
+  let at = skipGap(text, from, end);
+  while (at < end) {
+    const stop = wordEnd(text, at, end);
+    if (!KEY.test(text.slice(at, stop))) return undefined;
+    const valueStart = skipGap(text, stop, end);
+    const {value, end: valueEnd} = readInlineValue(text, valueStart, end);
+    fields.push({key: text.slice(at, stop - 1), value, line, start: at, valueStart, end: valueEnd, form: 'inline'});
+    at = skipGap(text, valueEnd, end);
+  }
+  return fields;
+}
+
+function readInlineValue(text: string, at: number, end: number): {value: string; end: number} {
+  if (text[at] === '"') {
+    const close = closingQuote(text, at, end);
+    const value = close === -1 || !isGap(text, close + 1, end) ? undefined : decode(text.slice(at, close + 1));
+    if (value !== undefined) return {value, end: close + 1};
+  }
+  let stop = at;
+  for (let word = at; word < end; word = skipGap(text, wordEnd(text, word, end), end)) {
+    const wordStop = wordEnd(text, word, end);
+    if (KEY.test(text.slice(word, wordStop))) break;
+    stop = wordStop;
+  }
+  return {value: text.slice(at, stop), end: stop};
+}

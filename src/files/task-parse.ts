@@ -1,0 +1,514 @@
+import {type Problem, problem} from './diagnostic.ts';
+import {type Field, knownFields, type Note, stateOfBox, type Task, type TaskFile} from './task.ts';
+import {closingQuote, decode, readHead} from './task-head.ts';
+import {isId, isTime} from './values.ts';
+
+type Draft = {-readonly [K in keyof Task]: Task[K]} & {
+  fields: Field[];
+  notes: Note[];
+  children: Task[];
+  fieldColumn: number;
+  known: Set<string>;
+};
+
+/** What a line may be part of. `line` is where it began, for the message if it never ends. */
+type Mode =
+  | {in: 'text'}
+  | {in: 'fence'; mark: string; line: number}
+  | {in: 'comment'; line: number}
+  | {in: 'front'}
+  | {in: 'block'; task: Draft; field: Field; column: number; from: number}
+  | {in: 'notes'; task: Draft; column: number; dash: number; lastLine: number};
+
+const TEXT: Mode = {in: 'text'};
+
+/** Must not throw. One pass over the lines; time is linear in the text. */
+export function parseTasks(text: string): TaskFile {
+  return new Scanner(text).scan();
+}
+
+class Scanner {
+  readonly text: string;
+  readonly tasks: Draft[] = [];
+  readonly problems: Problem[] = [];
+  /** Open tasks, each nested in the one before. */
+  stack: Draft[] = [];
+  mode: Mode = TEXT;
+  inTodo = false;
+  todoEnd: number | undefined;
+  line = 0;
+  start = 0;
+  /** End of the line without its line end, first character that is not white space, and its column. */
+  end = 0;
+  at = 0;
+  column = 0;
+  afterTask = false;
+  #counts = {error: 0, warning: 0};
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  scan(): TaskFile {
+    const {text} = this;
+    for (let start = text.charCodeAt(0) === 0xfeff ? 1 : 0; start < text.length; ) {
+      const newline = text.indexOf('\n', start);
+      const next = newline === -1 ? text.length : newline + 1;
+      this.line++;
+      this.start = start;
+      this.end =
+        newline === -1 ? text.length : newline > start && text.charCodeAt(newline - 1) === 13 ? newline - 1 : newline;
+      this.measure();
+      this.readLine();
+      start = next;
+    }
+    this.leave();
+    if (this.mode.in === 'fence') {
+      this.problem(
+        'UNCLOSED_FENCE',
+        this.mode.line,
+        1,
+        `expected the code fence ${this.mode.mark} to be closed, found the end of the file`,
+        `add a line ${this.mode.mark}`,
+      );
+    } else if (this.mode.in === 'comment') {
+      this.problem(
+        'UNCLOSED_COMMENT',
+        this.mode.line,
+        1,
+        'expected the comment <!-- to be closed, found the end of the file',
+        'add -->',
+      );
+    }
+    for (const task of this.tasks.toReversed())
+      if (task.parent && task.end > task.parent.end) (task.parent as Draft).end = task.end;
+    this.checkIds();
+    return {text, tasks: this.tasks, problems: this.problems.sort((a, b) => a.line - b.line), todoEnd: this.todoEnd};
+  }
+
+  measure(): void {
+    const {text, end} = this;
+    let at = this.start;
+    let column = 0;
+    for (; at < end; at++) {
+      const code = text.charCodeAt(at);
+      if (code === 32) column++;
+      else if (code === 9) column += 4 - (column % 4);
+      else break;
+    }
+    this.at = at;
+    this.column = column;
+  }
+
+  /** The first hundred of each severity: nobody reads more, and a hostile file has millions. */
+  problem(code: Problem['code'], line: number, column: number, message: string, hint: string): void {
+    const found = problem(code, {line, column}, message, hint);
+    this.#counts[found.severity]++;
+    if (this.#counts[found.severity] <= 100) this.problems.push(found);
+  }
+
+  /** The line from its first character that is not white space. */
+  rest(): string {
+    return this.text.slice(this.at, this.end);
+  }
+
+  readLine(): void {
+    const blank = this.at === this.end;
+    const {mode} = this;
+    if (mode.in !== 'text' && this.continues(mode, blank)) {
+      if (!blank && this.inTodo) this.todoEnd = this.end;
+      return;
+    }
+    if (blank) {
+      this.afterTask = false;
+      return;
+    }
+    const code = this.text.charCodeAt(this.at);
+    if (this.line === 1 && this.text.slice(this.at, this.end) === '---' && this.hasFrontMatterEnd()) {
+      this.mode = {in: 'front'};
+      return;
+    }
+    if (code === 35 && this.column < 4 && this.readHeading()) return;
+    if (this.inTodo) this.todoEnd = this.end;
+    if ((code === 96 || code === 126) && this.readFence()) return;
+    if (code === 60 && this.text.startsWith('<!--', this.at)) {
+      this.own();
+      if (!this.rest().includes('-->')) this.mode = {in: 'comment', line: this.line};
+      return;
+    }
+    if (code === 45 && (this.at + 1 === this.end || this.text.charCodeAt(this.at + 1) <= 32)) {
+      this.readItem();
+      return;
+    }
+    this.readField();
+  }
+
+  hasFrontMatterEnd(): boolean {
+    return /\n---[ \t]*(\r?\n|$)/.test(this.text);
+  }
+
+  /** Whether the line belongs to what `mode` is in; leaves that mode if not. */
+  continues(mode: Exclude<Mode, {in: 'text'}>, blank: boolean): boolean {
+    if (mode.in === 'fence') {
+      if (!blank && this.closesFence(mode.mark)) this.mode = TEXT;
+      this.own();
+      return true;
+    }
+    if (mode.in === 'comment') {
+      if (this.rest().includes('-->')) this.mode = TEXT;
+      this.own();
+      return true;
+    }
+    if (mode.in === 'front') {
+      if (this.text.startsWith('---', this.start) && this.text.slice(this.start + 3, this.end).trim() === '')
+        this.mode = TEXT;
+      return true;
+    }
+    if (blank) return true;
+    if (mode.in === 'notes' && this.column >= mode.column && this.readNote(mode)) return true;
+    if (mode.in === 'block' && this.column > mode.column) {
+      mode.field.end = this.end;
+      this.extend(mode.task);
+      return true;
+    }
+    this.leave();
+    return false;
+  }
+
+  /** Finish a block or the notes. */
+  leave(): void {
+    const {mode} = this;
+    if (mode.in === 'block') {
+      mode.field.value = blockValue(this.text, mode.from, mode.field.end);
+      mode.task.fieldsEnd = mode.field.end;
+      this.mode = TEXT;
+    } else if (mode.in === 'notes') this.mode = TEXT;
+  }
+
+  closesFence(mark: string): boolean {
+    const {text, end} = this;
+    let at = this.at;
+    while (at < end && text[at] === mark[0]) at++;
+    return at - this.at >= mark.length && text.slice(at, end).trim() === '';
+  }
+
+  readFence(): boolean {
+    const {text, end} = this;
+    const char = text[this.at] ?? '';
+    let at = this.at;
+    while (at < end && text[at] === char) at++;
+    if (at - this.at < 3) return false;
+    if (char === '`' && text.slice(at, end).includes('`')) return false;
+    this.own();
+    this.mode = {in: 'fence', mark: char.repeat(at - this.at), line: this.line};
+    return true;
+  }
+
+  readHeading(): boolean {
+    const {text, end} = this;
+    let at = this.at;
+    while (at < end && text.charCodeAt(at) === 35) at++;
+    const level = at - this.at;
+    if (level > 6 || (at < end && text.charCodeAt(at) > 32)) return false;
+    // Indented under a task it is that task's prose.
+    if (this.column > 0 && this.stack.some(task => task.column < this.column)) return false;
+    this.stack = [];
+    if (level <= 2)
+      this.inTodo =
+        level === 2 &&
+        /^TODO:?$/i.test(
+          text
+            .slice(at, end)
+            .replace(/#+\s*$/, '')
+            .trim(),
+        );
+    if (this.inTodo) this.todoEnd = end;
+    return true;
+  }
+
+  /** Close the tasks that a line in this column is not part of; the one it is part of, if any. */
+  close(): Draft | undefined {
+    let top = this.stack.at(-1);
+    while (top && top.column >= this.column) {
+      this.stack.pop();
+      top = this.stack.at(-1);
+    }
+    return top;
+  }
+
+  own(): void {
+    const top = this.close();
+    if (top) this.extend(top);
+  }
+
+  extend(task: Draft): void {
+    task.end = this.end;
+  }
+
+  readItem(): void {
+    const head = readHead(this.text, this.at + 1, this.end, this.inTodo, this.line);
+    const parent = this.close();
+    if ('badBox' in head) {
+      const column = head.at - this.start + 1;
+      if (head.badBox) {
+        this.problem(
+          'BAD_BOX',
+          this.line,
+          column,
+          `expected [ ], [_], [/], [x], [-] or [!], got ${this.text.slice(head.at, head.at + 3)}`,
+          'write [x] for done, [-] for skipped or rejected, [ ] for pending',
+        );
+      } else if (head.lookalike) this.lookalike(column);
+      if (parent) this.extend(parent);
+      return;
+    }
+    const task: Draft = {
+      line: this.line,
+      start: this.start,
+      column: this.column,
+      ...head,
+      state: stateOfBox[head.box ?? ' '],
+      notes: [],
+      parent,
+      children: [],
+      headEnd: this.end,
+      fieldsEnd: this.end,
+      notesEnd: undefined,
+      end: this.end,
+      fieldIndent: undefined,
+      noteIndent: undefined,
+      fieldColumn: -1,
+      known: new Set(),
+    };
+    for (const field of head.fields) this.checkDuplicate(task, field);
+    if (parent) parent.children.push(task);
+    this.tasks.push(task);
+    this.stack.push(task);
+    this.afterTask = true;
+  }
+
+  lookalike(column: number): void {
+    this.problem(
+      'TASK_LOOKALIKE',
+      this.line,
+      column,
+      'this looks like a task but is read as prose',
+      'a task begins "- [ ] ", with one of " _/xX-!" in the box and a space after it',
+    );
+  }
+
+  readField(): void {
+    const {text, end, at} = this;
+    const code = text.charCodeAt(at);
+    if ((code === 42 || code === 43) && /^[*+] \[[ _/xX!-]?\](\s|$)/.test(text.slice(at, Math.min(end, at + 7))))
+      this.lookalike(at - this.start + 1);
+    const colon = keyEnd(text, at, end);
+    const previous = this.stack.at(-1);
+    const owner = this.close();
+    if (colon === -1 || !owner) {
+      if (colon !== -1 && previous && this.afterTask && knownFields.has(text.slice(at, colon)))
+        this.misaligned(previous);
+      if (owner) this.extend(owner);
+      this.afterTask = false;
+      return;
+    }
+    this.extend(owner);
+    if (owner.fieldColumn === -1) {
+      owner.fieldColumn = this.column;
+      owner.fieldIndent = text.slice(this.start, at);
+    } else if (owner.fieldColumn !== this.column) {
+      if (knownFields.has(text.slice(at, colon))) this.misaligned(owner);
+      return;
+    }
+    this.addField(owner, colon);
+  }
+
+  addField(owner: Draft, colon: number): void {
+    const {text, at} = this;
+    let valueStart = colon + 1;
+    let last = this.end;
+    while (valueStart < last && text.charCodeAt(valueStart) <= 32) valueStart++;
+    while (last > valueStart && text.charCodeAt(last - 1) <= 32) last--;
+    const field: Field = {
+      key: text.slice(at, colon),
+      value: text.slice(valueStart, last),
+      line: this.line,
+      start: at,
+      valueStart,
+      end: this.end,
+      form: 'line',
+    };
+    if (field.key === 'notes' && field.value === '' && owner.noteIndent === undefined) {
+      owner.notesEnd = this.end;
+      owner.noteIndent = '';
+      this.mode = {in: 'notes', task: owner, column: this.column, dash: -1, lastLine: this.line};
+      return;
+    }
+    this.checkDuplicate(owner, field);
+    owner.fields.push(field);
+    owner.fieldsEnd = this.end;
+    if (text.charCodeAt(valueStart) === 124 && /^\|[+-]?$/.test(field.value)) {
+      field.form = 'block';
+      this.mode = {in: 'block', task: owner, field, column: this.column, from: this.end};
+      field.value = '';
+    } else if (text.charCodeAt(valueStart) === 34) this.readString(field, last);
+  }
+
+  readString(field: Field, last: number): void {
+    if (closingQuote(this.text, field.valueStart, last) !== last - 1) return;
+    const value = decode(field.value);
+    if (value !== undefined) field.value = value;
+    else {
+      this.problem(
+        'BAD_STRING',
+        this.line,
+        field.valueStart - this.start + 1,
+        'expected a JSON string, found a \\ that JSON does not know; the text is taken as it stands',
+        'double the backslashes, or remove the quotes',
+      );
+    }
+  }
+
+  checkDuplicate(task: Draft, field: Field): void {
+    if (!knownFields.has(field.key)) return;
+    if (!task.known.has(field.key)) task.known.add(field.key);
+    else {
+      this.problem(
+        'DUPLICATE_FIELD',
+        this.line,
+        field.start - this.start + 1,
+        `expected "${field.key}" once in a task, found it again`,
+        'remove one of the two',
+      );
+    }
+  }
+
+  misaligned(owner: Draft): void {
+    const where = owner.fieldIndent === undefined ? 'indented deeper than the dash' : 'aligned with the fields above';
+    this.problem(
+      'MISALIGNED_FIELD',
+      this.line,
+      this.at - this.start + 1,
+      `expected the field ${where}; here it is read as prose`,
+      `indent it like the other lines of "${owner.title}"`,
+    );
+  }
+
+  /** A line under `notes:`. Whatever is deeper than that key is a note, never a task. */
+  readNote(mode: Extract<Mode, {in: 'notes'}>): boolean {
+    const {text, at, end, column} = this;
+    const isDash = text.charCodeAt(at) === 45 && (at + 1 >= end || text.charCodeAt(at + 1) <= 32);
+    if (column === mode.column && !(isDash && NOTE.test(text.slice(at, Math.min(end, at + 200))))) return false;
+    if (isDash && (mode.dash === -1 || column <= mode.dash)) {
+      if (mode.dash === -1) {
+        mode.dash = column;
+        mode.task.noteIndent = text.slice(this.start, at);
+      }
+      const note = NOTE.exec(text.slice(at, end));
+      const plain = text.slice(at + 1, end).trim();
+      mode.task.notes.push({
+        time: note?.[1],
+        who: note?.[2],
+        text: note ? (note[3] ?? '').trimEnd() : plain,
+        line: this.line,
+      });
+    } else {
+      const note = mode.task.notes.at(-1);
+      if (!note) return column > mode.column;
+      note.text += '\n'.repeat(this.line - mode.lastLine) + dedent(text.slice(this.start, end), mode.dash + 2);
+    }
+    mode.lastLine = this.line;
+    mode.task.notesEnd = end;
+    this.extend(mode.task);
+    return true;
+  }
+
+  checkIds(): void {
+    const seen = new Map<string, number>();
+    for (const task of this.tasks) {
+      for (const field of task.fields) {
+        if (field.key === 'due' && !isTime(field.value)) {
+          this.problem(
+            'BAD_DUE',
+            field.line,
+            this.columnOf(field),
+            `expected a date or time such as 2025-10-04, got "${field.value}"`,
+            'write it in ISO 8601',
+          );
+        } else if (field.key === 'id') this.checkId(field, seen);
+      }
+    }
+  }
+
+  checkId(field: Field, seen: Map<string, number>): void {
+    const first = seen.get(field.value);
+    if (!isId(field.value)) {
+      this.problem(
+        'BAD_ID',
+        field.line,
+        this.columnOf(field),
+        `expected an id of letters, digits, ".", "_" and "-", got "${field.value}"`,
+        'choose a simpler id',
+      );
+    } else if (first !== undefined) {
+      this.problem(
+        'DUPLICATE_ID',
+        field.line,
+        this.columnOf(field),
+        `expected each id once, found "${field.value}" also in line ${first}`,
+        'give one of the two another id',
+      );
+    } else seen.set(field.value, field.line);
+  }
+
+  columnOf(field: Field): number {
+    return this.problems.length < 200 ? field.start - this.text.lastIndexOf('\n', field.start - 1) : 1;
+  }
+}
+
+/** `- TIME @who: text` */
+const NOTE = /^-\s+(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)\s+@([A-Za-z0-9][A-Za-z0-9._/@-]*):\s?(.*)$/s;
+
+/** The colon after a key that begins at `at`, or -1. */
+function keyEnd(text: string, at: number, end: number): number {
+  let i = at;
+  for (; i < end; i++) {
+    const code = text.charCodeAt(i);
+    const letter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95;
+    if (!letter && !(i > at && ((code >= 48 && code <= 57) || code === 45))) break;
+  }
+  if (i === at || text.charCodeAt(i) !== 58 || i >= end) return -1;
+  return i + 1 >= end || text.charCodeAt(i + 1) <= 32 ? i : -1;
+}
+
+/** The lines of a block without their common indentation, blank lines at its end left out. */
+function blockValue(text: string, from: number, end: number): string {
+  if (end <= from) return '';
+  const lines = text.slice(text.indexOf('\n', from) + 1, end).split('\n');
+  let indent = Number.POSITIVE_INFINITY;
+  for (const line of lines) if (line.trim() !== '') indent = Math.min(indent, columnOf(line));
+  return lines.map(line => dedent(line.endsWith('\r') ? line.slice(0, -1) : line, indent)).join('\n');
+}
+
+function columnOf(line: string): number {
+  let column = 0;
+  for (let i = 0; i < line.length; i++) {
+    const code = line.charCodeAt(i);
+    if (code === 32) column++;
+    else if (code === 9) column += 4 - (column % 4);
+    else break;
+  }
+  return column;
+}
+
+/** Drop white space up to `column`; a line of white space alone becomes empty beyond it. */
+function dedent(line: string, column: number): string {
+  let at = 0;
+  for (let width = 0; at < line.length && width < column; at++) {
+    const code = line.charCodeAt(at);
+    if (code === 32) width++;
+    else if (code === 9) width += 4 - (width % 4);
+    else break;
+  }
+  return line.slice(at);
+}

@@ -1,0 +1,70 @@
+/**
+ * Code points that hide, reorder or break text where a person reads it: controls (but tab and newline), soft hyphen,
+ * zero-width, bidi, variation selectors, fillers, tags, lone surrogates. Nothing an agent wrote carries them raw to
+ * the place where a person decides.
+ */
+function isHidden(code: number): boolean {
+  if (code < 0x20) return code !== 0x09 && code !== 0x0a;
+  if (code < 0x7f) return false;
+  if (code <= 0x9f || code === 0xad || code === 0x34f || code === 0x61c) return true;
+  if (code === 0x115f || code === 0x1160 || code === 0x17b4 || code === 0x17b5) return true;
+  if (code >= 0x180b && code <= 0x180f) return true;
+  if (code >= 0x200b && code <= 0x200f) return true;
+  if (code >= 0x2028 && code <= 0x202e) return true;
+  if (code >= 0x2060 && code <= 0x206f) return true;
+  if (code === 0x3164 || code === 0xffa0 || code === 0xfeff) return true;
+  if (code >= 0xd800 && code <= 0xdfff) return true;
+  if (code >= 0xfe00 && code <= 0xfe0f) return true;
+  if (code >= 0xfff0 && code <= 0xfffb) return true;
+  return code >= 0xe0000 && code <= 0xe0fff;
+}
+
+/** Joiners, variation selectors and soft hyphens are part of ordinary writing and emoji: harmless in a file. */
+function isOrdinary(code: number): boolean {
+  return code === 0x200c || code === 0x200d || (code >= 0xfe00 && code <= 0xfe0f) || code === 0xad;
+}
+
+/**
+ * The same text with hidden characters written out, `⟨U+202E⟩`, so that what is read is what is there. `all` also
+ * writes out the ordinary ones: where a person decides, nothing at all is hidden.
+ */
+export function makeVisible(text: string, all = true): string {
+  let out = '';
+  let from = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.codePointAt(i) ?? 0;
+    const width = code > 0xffff ? 2 : 1;
+    if (isHidden(code) && (all || !isOrdinary(code))) {
+      out += `${text.slice(from, i)}⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+      from = i + width;
+    }
+    i += width - 1;
+  }
+  return out + text.slice(from);
+}
+
+/** Has characters that a text file must carry escaped: they would be lost, or move what stands around them. */
+export function needsEscape(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.codePointAt(i) ?? 0;
+    if (code > 0xffff) i++;
+    if (isHidden(code) && !isOrdinary(code)) return true;
+  }
+  return false;
+}
+
+/** JSON (or YAML whose hidden characters are all within double quotes) with those characters as \uXXXX. */
+export function escapeHidden(json: string): string {
+  if (!needsEscape(json)) return json;
+  let out = '';
+  for (const point of json) {
+    const code = point.codePointAt(0) ?? 0;
+    if (!isHidden(code) || isOrdinary(code)) out += point;
+    else for (let i = 0; i < point.length; i++) out += `\\u${point.charCodeAt(i).toString(16).padStart(4, '0')}`;
+  }
+  return out;
+}
+
+export function jsonText(value: unknown): string {
+  return escapeHidden(JSON.stringify(value));
+}

@@ -1,0 +1,310 @@
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type ParsedNode,
+  Parser,
+  type YAMLMap,
+} from 'yaml';
+import {type Place, type Problem, problem} from './diagnostic.ts';
+import {lineStarts, placeAt} from './lines.ts';
+
+export type Path = readonly (string | number)[];
+
+/** A YAML text read once: its value, its problems, and where each part of it stands. */
+export interface YamlSource {
+  text: string;
+  /** Undefined if the text has a syntax error. */
+  value: unknown;
+  root: ParsedNode | null;
+  problems: Problem[];
+  /** It uses an anchor or an alias, so its parts cannot be read on their own. */
+  linked: boolean;
+}
+
+/** Nobody writes these by hand; a text beyond them is answered with a problem, in bounded time. */
+const limits = {depth: 200, tokens: 1_000_000, errors: 20};
+
+interface SyntaxError {
+  offset: number;
+  code: string;
+  message: string;
+}
+
+/** Thrown and caught within this file, to stop reading early. */
+class TooMuch extends Error {
+  readonly offset: number;
+  readonly what: 'depth' | 'tokens' | 'documents' | 'errors';
+
+  constructor(offset: number, what: TooMuch['what']) {
+    super(what);
+    this.offset = offset;
+    this.what = what;
+  }
+}
+
+/** Must not throw: whatever is wrong with the text is in `problems`. Time is linear in the text. */
+export function readYaml(text: string): YamlSource {
+  const errors: SyntaxError[] = [];
+  let tooMuch: TooMuch | undefined;
+  let doc: Document.Parsed | undefined;
+  try {
+    doc = compose(text, errors);
+  } catch (error) {
+    if (!(error instanceof TooMuch)) throw error;
+    tooMuch = error;
+  }
+  const starts = errors.length > 0 || tooMuch ? lineStarts(text) : [];
+  const problems = errors.slice(0, limits.errors).map(error => syntaxProblem(error, starts));
+  if (tooMuch && tooMuch.what !== 'errors') problems.unshift(tooMuchProblem(tooMuch, starts));
+  if (!doc || problems.length > 0) return {text, value: undefined, root: null, problems, linked: false};
+  const reader = new ValueReader(text);
+  const value = reader.read(doc.contents);
+  return {text, value, root: doc.contents, problems: reader.problems, linked: reader.linked};
+}
+
+function compose(text: string, errors: SyntaxError[]): Document.Parsed | undefined {
+  const fail = (offset: number, code: string, message: string) => {
+    errors.push({offset, code, message});
+    if (errors.length > limits.errors) throw new TooMuch(offset, 'errors');
+  };
+  const composer = new Composer({uniqueKeys: false, merge: true, keepSourceTokens: true, logLevel: 'silent'});
+  // The composer would collect a million errors for a hostile text; this stops it at the first few.
+  Object.assign(composer, {
+    onError(at: number | [number, number] | {offset: number}, code: string, message: string, warning?: boolean) {
+      if (!warning) fail(typeof at === 'number' ? at : Array.isArray(at) ? at[0] : at.offset, code, message);
+    },
+  });
+  const tokens = tokenize(text, fail);
+  let doc: Document.Parsed | undefined;
+  for (const composed of composer.compose(tokens, true, text.length)) doc ??= composed as Document.Parsed;
+  return doc;
+}
+
+function tokenize(text: string, fail: (offset: number, code: string, message: string) => void): CST.Token[] {
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  let count = 0;
+  let documents = 0;
+  const take = (token: CST.Token) => {
+    if (token.type === 'document' && ++documents > 1) throw new TooMuch(token.offset, 'documents');
+    if (token.type === 'error') fail(token.offset, 'UNEXPECTED_TOKEN', token.message);
+    else tokens.push(token);
+  };
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) take(token);
+    if (parser.stack.length > limits.depth) throw new TooMuch(parser.offset, 'depth');
+    if (++count > limits.tokens) throw new TooMuch(parser.offset, 'tokens');
+  }
+  for (const token of parser.end()) take(token);
+  return tokens;
+}
+
+function tooMuchProblem(error: TooMuch, starts: readonly number[]): Problem {
+  const place = placeAt(starts, error.offset);
+  if (error.what === 'depth') {
+    return problem(
+      'YAML_TOO_DEEP',
+      place,
+      `expected at most ${limits.depth} levels of nesting, found more`,
+      'flatten the structure, or look for a stray [ or {',
+    );
+  }
+  if (error.what === 'documents') {
+    return problem(
+      'YAML_MANY_DOCUMENTS',
+      place,
+      'expected one YAML document, found a second',
+      'remove the line --- (or put the second document into a file of its own)',
+    );
+  }
+  return problem(
+    'FILE_TOO_LARGE',
+    place,
+    `expected at most ${limits.tokens} YAML tokens, found more`,
+    'split the file',
+  );
+}
+
+const hints: Record<string, string> = {
+  TAB_AS_INDENT: 'indent with spaces instead of tabs',
+  BAD_INDENT: 'align the line with its neighbours',
+  MISSING_CHAR: 'add the missing character',
+  BLOCK_AS_IMPLICIT_KEY: 'put quotes around a value that contains ": "',
+  MULTILINE_IMPLICIT_KEY: 'put quotes around a value that contains ": ", or end the line above',
+  UNEXPECTED_TOKEN: 'put quotes around the value, or remove what is too much',
+  BAD_ALIAS: 'put quotes around a value that begins with *',
+  BAD_SCALAR_START: 'put quotes around the value',
+  TAG_RESOLVE_FAILED: 'put quotes around a value that begins with !',
+};
+
+function syntaxProblem(error: SyntaxError, starts: readonly number[]): Problem {
+  return problem(
+    'YAML_SYNTAX',
+    placeAt(starts, error.offset),
+    error.message,
+    hints[error.code] ?? 'mend the YAML here',
+  );
+}
+
+/** Nodes → plain values, with anchors resolved, merge keys applied, and duplicate keys and alias bombs refused. */
+class ValueReader {
+  readonly problems: Problem[] = [];
+  linked = false;
+  #anchors = new Map<string, {value: unknown; size: number}>();
+  /** Nodes that aliases have added so far. */
+  #expanded = 0;
+  #starts: number[] | undefined;
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  read(node: unknown): unknown {
+    return this.#node(node).value;
+  }
+
+  #node(node: unknown): {value: unknown; size: number} {
+    if (isAlias(node)) return this.#alias(node.source, node.range?.[0] ?? 0);
+    if (isScalar(node)) return this.#keep(node.anchor, {value: node.value, size: 1});
+    if (isSeq(node)) {
+      let size = 1;
+      const value = node.items.map(item => {
+        const part = this.#node(item);
+        size += part.size;
+        return part.value;
+      });
+      return this.#keep(node.anchor, {value, size});
+    }
+    if (isMap(node)) return this.#keep(node.anchor, this.#map(node));
+    return {value: null, size: 1};
+  }
+
+  #map(node: YAMLMap): {value: unknown; size: number} {
+    const own = new Map<string, unknown>();
+    const merged = new Map<string, unknown>();
+    let size = 1;
+    for (const pair of node.items) {
+      const keyPart = this.#node(pair.key);
+      const part = this.#node(pair.value);
+      size += keyPart.size + part.size;
+      const key = isScalar(pair.key) ? String(pair.key.value ?? '') : JSON.stringify(keyPart.value);
+      if (key === '<<' && isScalar(pair.key) && pair.key.type === 'PLAIN')
+        this.#merge(merged, part.value, pair.key.range?.[0] ?? 0);
+      else if (own.has(key))
+        this.#problem(
+          'YAML_DUPLICATE_KEY',
+          rangeStart(pair.key),
+          `expected each key once, found "${key}" again`,
+          'remove one of the two',
+        );
+      else own.set(key, part.value);
+    }
+    for (const [key, value] of merged) if (!own.has(key)) own.set(key, value);
+    // Object.fromEntries makes even a key "__proto__" an ordinary own property.
+    return {value: Object.fromEntries(own), size};
+  }
+
+  #merge(into: Map<string, unknown>, value: unknown, at: number): void {
+    const sources = Array.isArray(value) ? value : [value];
+    for (const source of sources) {
+      if (source === null || typeof source !== 'object' || Array.isArray(source)) {
+        this.#problem(
+          'YAML_SYNTAX',
+          at,
+          'expected a map (or a list of maps) after <<',
+          'name an anchor of a map, as in <<: *name',
+        );
+        return;
+      }
+      for (const [key, item] of Object.entries(source)) if (!into.has(key)) into.set(key, item);
+    }
+  }
+
+  #alias(name: string, at: number): {value: unknown; size: number} {
+    this.linked = true;
+    const target = this.#anchors.get(name);
+    if (!target) {
+      this.#problem(
+        'YAML_SYNTAX',
+        at,
+        `expected an anchor &${name} above, found none`,
+        `define &${name} first, or put quotes around "*${name}"`,
+      );
+      return {value: null, size: 1};
+    }
+    this.#expanded += target.size;
+    if (this.#expanded > 100_000) {
+      if (this.problems.length < limits.errors) {
+        this.#problem(
+          'YAML_TOO_DEEP',
+          at,
+          'expected aliases that expand to at most 100000 values, found more',
+          'write the values out, or remove the aliases',
+        );
+      }
+      return {value: null, size: 1};
+    }
+    return target;
+  }
+
+  #keep(anchor: string | undefined, part: {value: unknown; size: number}): {value: unknown; size: number} {
+    if (anchor) {
+      this.linked = true;
+      this.#anchors.set(anchor, part);
+    }
+    return part;
+  }
+
+  #problem(code: Parameters<typeof problem>[0], offset: number, message: string, hint: string): void {
+    if (this.problems.length >= limits.errors) return;
+    this.#starts ??= lineStarts(this.text);
+    this.problems.push(problem(code, placeAt(this.#starts, offset), message, hint));
+  }
+}
+
+function rangeStart(node: unknown): number {
+  return (node as ParsedNode | null)?.range?.[0] ?? 0;
+}
+
+/** The node at `path` and, in a map, the key that names it. Undefined where the path leads nowhere. */
+export function nodeAt(
+  root: ParsedNode | null,
+  path: Path,
+): {node: ParsedNode | null; key: ParsedNode | null} | undefined {
+  let node: ParsedNode | null = root;
+  let key: ParsedNode | null = null;
+  for (const step of path) {
+    if (isMap(node)) {
+      const pair: YAMLMap.Parsed['items'][number] | undefined = (node as YAMLMap.Parsed).items.find(
+        item => isScalar(item.key) && String(item.key.value) === String(step),
+      );
+      if (!pair) return undefined;
+      key = pair.key;
+      node = pair.value;
+    } else if (isSeq(node) && typeof step === 'number') {
+      const item = node.items[step];
+      if (item === undefined) return undefined;
+      key = null;
+      node = item as ParsedNode;
+    } else return undefined;
+  }
+  return {node, key};
+}
+
+/** Where the value at `path` stands, or the nearest thing around it that exists. */
+export function placeOf(source: YamlSource, path: Path, starts = lineStarts(source.text)): Place {
+  for (let length = path.length; length >= 0; length--) {
+    const found = nodeAt(source.root, path.slice(0, length));
+    if (!found) continue;
+    const at = found.node?.range?.[0] ?? found.key?.range?.[0];
+    if (at !== undefined) return placeAt(starts, length < path.length && found.key?.range ? found.key.range[0] : at);
+  }
+  return {line: 1, column: 1};
+}

@@ -1,0 +1,33 @@
+// Public API: the formats of a home, as pure functions from text to values and back.
+export {type Home, type HomeText, parseHome} from './check/home.ts';
+export {checkHome} from './check/index.ts';
+export {type TaskRow, taskRows} from './check/rows.ts';
+export {type Code, codes, exit, type Severity, UserError} from './errors.ts';
+export {type AllowlistFile, addRule, parseAllowlist, stringifyAllowlist} from './files/allowlist.ts';
+export {
+  type ApprovalFile,
+  newApproval,
+  parseApproval,
+  setMeta,
+  setReview,
+  stringifyApproval,
+} from './files/approval.ts';
+export {type ApprovalItem, newApprovalItem, readApprovalItems} from './files/approval-item.ts';
+export {appendEntry, type ChannelFile, mentionsIn, parseChannel, stringifyChannel} from './files/channel.ts';
+export type {Place, Problem} from './files/diagnostic.ts';
+export {type InboxRecord, type InboxText, newRecord, parseInbox, stringifyInbox} from './files/inbox.ts';
+export {type Kind, keyOf, kindOf} from './files/key.ts';
+export {addPlaybookRule, type PlaybookFile, parsePlaybook, stringifyPlaybook} from './files/playbook.ts';
+export {type SchemaName, schemaNames, schemaText} from './files/schemas.ts';
+export {newSession, parseSession, type Session, sessionText} from './files/session.ts';
+export {appendMessage, insertMessage, setField as setSessionField, setInMessage} from './files/session-edit.ts';
+export {parseSettings, type SettingsFile, setSetting, stringifySettings} from './files/settings.ts';
+export {fieldOf, stringifyTasks, type Task, type TaskFile} from './files/task.ts';
+export {addTask, appendNote, setBox, setField as setTaskField, updateTask} from './files/task-edit.ts';
+export {parseTasks} from './files/task-parse.ts';
+export {newTemplate, parseTemplate, stringifyTemplate, type TemplateFile} from './files/template.ts';
+export {parseMarkdownTemplate, setFrontMatter, setSection} from './files/template-markdown.ts';
+export {parseWorkflow, setWorkflowField, stringifyWorkflow, type WorkflowFile} from './files/workflow.ts';
+export {editYaml} from './files/yaml-edit.ts';
+export {type Judgement, judge} from './policy/judge.ts';
+export {toolNamed, tools} from './policy/tools.ts';

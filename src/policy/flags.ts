@@ -1,0 +1,104 @@
+import {kindOf} from './command-name.ts';
+import {abbreviates} from './deny.ts';
+import {flagTable, readingSubcommands, type Uses} from './flag-table.ts';
+import {riskyScripts} from './scripts.ts';
+import {isLiteral, literalPrefix} from './words.ts';
+
+/** An argument that makes a command do more than read. */
+export interface RiskyUse {
+  /** Where it stands in argv. */
+  index: number;
+  /** The option as far as a rule must spell it, or the whole argument. */
+  flag: string;
+  reason: string;
+}
+
+/** The known risky arguments. A rule whose loose `*` is all that covers one does not allow it. */
+export function riskyUses(argv: readonly string[]): RiskyUse[] {
+  const kind = kindOf(argv[0] ?? '');
+  const args = kind === 'tar' ? dashed(argv) : argv;
+  const uses: RiskyUse[] = riskyScripts(kind, args);
+  for (const {path, at} of subcommands(kind, args, uses)) {
+    const entry = entryOf(flagTable, path);
+    if (entry) uses.push(...optionUses(entry, args), ...operandUses(entry, args, at));
+  }
+  return uses.map(use => ({...use, reason: `\`${kind} ${use.flag}\` ${use.reason}`}));
+}
+
+/** Does this word of a rule, the one at the use's place, spell it? */
+export function spells(word: string | undefined, use: RiskyUse): boolean {
+  if (word === undefined) return false;
+  return isLiteral(word) || (use.flag.startsWith('-') && literalPrefix(word).startsWith(use.flag));
+}
+
+/** `git`, `git remote`, …: as far as the tables know, each with where its last word stands. Others become uses. */
+function subcommands(kind: string, args: readonly string[], uses: RiskyUse[]): {path: string; at: number}[] {
+  let last = {path: kind, at: 0};
+  const found = [last];
+  for (;;) {
+    const reading = entryOf(readingSubcommands, last.path);
+    const index = args.findIndex((word, i) => i > last.at && !word.startsWith('-'));
+    const word = args[index];
+    if (reading === undefined || word === undefined) return found;
+    if (!reading.split(' ').includes(word.toLowerCase())) {
+      uses.push({index, flag: word, reason: 'is not known to only read'});
+    }
+    last = {path: `${last.path} ${word}`, at: index};
+    found.push(last);
+  }
+}
+
+function optionUses(entry: Uses, args: readonly string[]): RiskyUse[] {
+  const lists = [
+    [entry.runs, 'runs or loads something else'],
+    [entry.writes, 'writes or changes something'],
+    [entry.sends, 'sends data or reaches another machine'],
+  ] as const;
+  return lists.flatMap(([list, reason]) =>
+    list === undefined ? [] : optionsIn(list, entry.whole === true, args).map(use => ({...use, reason})),
+  );
+}
+
+function optionsIn(list: string, whole: boolean, args: readonly string[]): {index: number; flag: string}[] {
+  const flags = list.split(' ');
+  return args.flatMap((word, index) => {
+    if (index === 0 || !word.startsWith('-')) return [];
+    const name = word.split('=', 1)[0] ?? word;
+    return flags.some(flag => isOption(flag, name, word, whole)) ? [{index, flag: name}] : [];
+  });
+}
+
+function isOption(flag: string, name: string, word: string, whole: boolean): boolean {
+  if (flag.startsWith('=')) return name === flag.slice(1);
+  if (flag.startsWith('--')) return name === flag || abbreviates(name, flag);
+  if (name === flag || (flag.length > 2 && name === `-${flag}`)) return true;
+  return flag.length === 2 && !whole && !word.startsWith('--') && word.includes(flag.charAt(1));
+}
+
+function operandUses(entry: Uses, args: readonly string[], after: number): RiskyUse[] {
+  const {operands} = entry;
+  if (!operands) return [];
+  if (operands.unlessOption && optionsIn(operands.unlessOption, entry.whole === true, args).length > 0) return [];
+  const uses: RiskyUse[] = [];
+  let seen = 0;
+  let ended = false;
+  for (const [index, word] of args.entries()) {
+    if (index <= after) continue;
+    if (!ended && word.startsWith('-') && word !== '-') {
+      ended = word === '--';
+    } else if (++seen >= operands.from && !operands.unless?.test(word)) {
+      uses.push({index, flag: word, reason: operands.why});
+    }
+  }
+  return uses;
+}
+
+/** `tar xf` is `tar -xf`. */
+function dashed(argv: readonly string[]): readonly string[] {
+  const [command = '', first, ...rest] = argv;
+  return first === undefined || first.startsWith('-') ? argv : [command, `-${first}`, ...rest];
+}
+
+function entryOf<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}

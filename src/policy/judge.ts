@@ -1,0 +1,166 @@
+import type {Policy, PolicyTest, Rule, Verdict} from '../files/rule.ts';
+import {denies} from './deny.ts';
+import {objection} from './objection.ts';
+import type {Segment} from './plain.ts';
+import {readLine} from './shell.ts';
+import {toolNamed, tools} from './tools.ts';
+import {isFor, literalWords, looseMatch, matches} from './words.ts';
+import {unwrap} from './wrappers.ts';
+
+export interface SegmentJudgement extends Segment {
+  verdict: Verdict;
+  /** The rule that decided, as the person wrote it. */
+  rule?: string;
+  reason: string;
+  /** What the rule grants. */
+  sandbox?: 'host';
+  network?: true;
+}
+
+export interface Judgement {
+  verdict: Verdict;
+  segments: SegmentJudgement[];
+  /** Why, in words, for a person. */
+  reasons: string[];
+  /** Why the line is not proven to be exactly its segments. `allow` only without any: then each argv is what runs. */
+  doubts: string[];
+}
+
+export interface Caller {
+  agent?: string;
+}
+
+const severity = {allow: 0, ask: 1, deny: 2} as const satisfies Record<Verdict, number>;
+
+export function worst(a: Verdict, b: Verdict): Verdict {
+  return severity[a] >= severity[b] ? a : b;
+}
+
+/** The verdict on a command line: the worst of its simple commands. Must not throw. */
+export function judge(line: string, policy: Policy, {agent}: Caller = {}): Judgement {
+  const reading = readLine(line);
+  const rules = policy.rules.filter(rule => isFor(rule, agent));
+  const single = reading.segments.length === 1 && reading.doubts.length === 0;
+  const wordRules = rules.filter(rule => !rule.pattern && (single || !rule.wholeLine || rule.verdict === 'deny'));
+  const patterns = rules.filter(rule => rule.pattern && rule.verdict !== 'allow');
+  const segments = reading.segments.map(segment =>
+    judgeSegment(
+      segment,
+      wordRules,
+      patterns.filter(rule => !rule.wholeLine),
+    ),
+  );
+
+  let verdict: Verdict = segments.length === 0 ? 'ask' : 'allow';
+  const reasons: string[] = [];
+  for (const segment of segments) {
+    verdict = worst(verdict, segment.verdict);
+    if (segment.verdict !== 'allow') reasons.push(`\`${segment.source}\`: ${segment.reason}`);
+  }
+  for (const rule of patterns) {
+    if (!rule.wholeLine || !found(rule, line)) continue;
+    verdict = worst(verdict, rule.verdict);
+    reasons.push(`the whole line matches ${describe(rule)}`);
+  }
+  const ruled = toolRule('execute_command', policy);
+  if (ruled !== undefined && ruled !== 'allow') {
+    verdict = worst(verdict, ruled);
+    reasons.push(`the policy has execute_command: ${ruled}`);
+  }
+  if (reading.doubts.length > 0) verdict = worst(verdict, 'ask');
+  reasons.push(...reading.doubts.map(doubt => `the line ${doubt}`));
+  if (verdict === 'allow') reasons.push(...segments.map(segment => `\`${segment.source}\`: ${segment.reason}`));
+  return {verdict, segments, reasons, doubts: reading.doubts};
+}
+
+function judgeSegment(segment: Segment, rules: readonly Rule[], patterns: readonly Rule[]): SegmentJudgement {
+  const {argv, source} = segment;
+  const denying = rules.filter(rule => rule.verdict === 'deny');
+  let denied = denying.find(rule => denies(rule, argv));
+  let through = '';
+  const {why, doubts} = unwrap(argv, inner => {
+    if (denied) return;
+    denied = denying.find(rule => denies(rule, inner));
+    if (denied) through = ` (it would run \`${inner.join(' ')}\`)`;
+  });
+  const matched = patterns.filter(rule => found(rule, source) || found(rule, argv.join(' ')));
+  denied ??= matched.find(rule => rule.verdict === 'deny');
+  if (denied) {
+    return {...segment, verdict: 'deny', rule: denied.match, reason: `denied by ${describe(denied)}${through}`};
+  }
+
+  const asking = matched[0];
+  if (asking) return {...segment, verdict: 'ask', rule: asking.match, reason: `asked by ${describe(asking)}`};
+  const best = mostLiteral(rules.filter(rule => rule.verdict !== 'deny' && matches(rule, argv)));
+  const [first] = best;
+  if (first === undefined) return {...segment, verdict: 'ask', reason: 'no rule matches'};
+  const ask = best.find(rule => rule.verdict === 'ask');
+  if (ask) {
+    const tie = best.find(rule => rule.verdict === 'allow');
+    const reason = `asked by ${describe(ask)}${tie ? `, which ties with ${describe(tie)}` : ''}`;
+    return {...segment, verdict: 'ask', rule: ask.match, reason};
+  }
+  const wrapper = why ?? doubts[0];
+  const granting = best.find(rule => objection(rule, argv, wrapper) === undefined);
+  if (!granting) {
+    const reason = `${describe(first)} does not cover this: ${objection(first, argv, wrapper)}`;
+    return {...segment, verdict: 'ask', rule: first.match, reason};
+  }
+  return {
+    ...segment,
+    verdict: 'allow',
+    rule: granting.match,
+    reason: `allowed by ${describe(granting)}`,
+    ...(granting.sandbox && {sandbox: granting.sandbox}),
+    ...(granting.network && {network: granting.network}),
+  };
+}
+
+function mostLiteral(rules: readonly Rule[]): Rule[] {
+  const most = Math.max(...rules.map(literalWords));
+  return rules.filter(rule => literalWords(rule) === most);
+}
+
+function found(rule: Rule, text: string): boolean {
+  return rule.pattern !== undefined && text.search(rule.pattern) >= 0;
+}
+
+function describe(rule: Rule): string {
+  return `${rule.verdict} rule \`${rule.match}\``;
+}
+
+export interface ToolJudgement {
+  verdict: Verdict;
+  reason: string;
+}
+
+/** The verdict on a tool by its name or alias. `execute_command` is for `judge`: here it is never allowed. */
+export function judgeTool(name: string, policy: Policy): ToolJudgement {
+  const tool = toolNamed(name);
+  const ruled = toolRule(name, policy);
+  if (tool === 'execute_command') {
+    return {verdict: worst('ask', ruled ?? 'ask'), reason: 'a command is judged by its words'};
+  }
+  if (ruled !== undefined) return {verdict: ruled, reason: `the policy has ${tool ?? name}: ${ruled}`};
+  if (tool === undefined) return {verdict: 'ask', reason: `${name} is not a built-in tool, and no rule names it`};
+  const {effect, default: verdict} = tools[tool];
+  return {verdict, reason: `no rule; ${effectWords[effect]}, which by default is ${verdict}`};
+}
+
+const effectWords = {read: 'it reads', write: 'it changes something', outside: 'it leaves the home'} as const;
+
+/** The worst of the rules for the tool's name and aliases; without any, of those whose key is a glob that matches. */
+function toolRule(name: string, policy: Policy): Verdict | undefined {
+  const tool = toolNamed(name) ?? name;
+  const rules = Object.entries(policy.tools);
+  const named = rules.filter(([key]) => (toolNamed(key) ?? key) === tool);
+  const ruled = named.length > 0 ? named : rules.filter(([key]) => looseMatch(key, tool));
+  return ruled.map(([, verdict]) => verdict).reduce<Verdict | undefined>((a, b) => worst(a ?? 'allow', b), undefined);
+}
+
+/** The embedded tests that fail, with what came out instead. */
+export function runPolicyTests(policy: Policy): {test: PolicyTest; got: Judgement}[] {
+  return policy.tests
+    .map(test => ({test, got: judge(test.run, policy, test.agent === undefined ? {} : {agent: test.agent})}))
+    .filter(({test, got}) => got.verdict !== test.expect);
+}

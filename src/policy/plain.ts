@@ -1,0 +1,135 @@
+/** How a command follows the one before it; '' is the first. */
+export type Operator = '' | ';' | '&&' | '||' | '|';
+
+export interface Segment {
+  /** The words after quote removal. */
+  argv: string[];
+  /** The text it was read from. */
+  source: string;
+  operator: Operator;
+}
+
+/** Why a line is not proven to mean one thing; each says something of "the line". */
+export const doubt = {
+  long: 'is longer than 16384 characters',
+  character: 'has a character outside printable ASCII',
+  tab: 'has a tab',
+  newline: 'has more than one line',
+  dollar: 'uses $ expansion',
+  backtick: 'uses a backtick substitution',
+  tilde: 'uses ~',
+  backslash: 'uses a backslash outside single quotes',
+  redirect: 'redirects input or output',
+  assignment: 'sets a variable',
+  glob: 'uses an unquoted glob',
+  brace: 'uses an unquoted brace',
+  background: 'runs a command in the background',
+  heredoc: 'has a here-document',
+  compound: 'uses a compound command',
+  negation: 'uses !',
+  time: 'uses time',
+  coproc: 'starts a coprocess',
+  comment: 'has a comment',
+  quote: 'has an unclosed quote',
+  syntax: 'is not valid shell',
+  empty: 'has no command',
+  name: 'has a command name that is not plain',
+  twoReadings: 'can be read in two ways',
+} as const;
+
+export interface PlainReading {
+  segments: Segment[];
+  doubts: Set<string>;
+}
+
+const special: Readonly<Record<string, string>> = {
+  '<': doubt.redirect,
+  '>': doubt.redirect,
+  '(': doubt.compound,
+  ')': doubt.compound,
+  '{': doubt.brace,
+  '}': doubt.brace,
+  '*': doubt.glob,
+  '?': doubt.glob,
+  '[': doubt.glob,
+};
+
+/**
+ * Reads a line knowing only quotes and the operators between commands. Without doubts this reading is exact, since
+ * nothing that could change it is left; with them it is a guess that serves to find what must be denied. Linear.
+ */
+export function readPlain(line: string): PlainReading {
+  const doubts = new Set<string>();
+  const segments: Segment[] = [];
+  let argv: string[] = [];
+  let word: string | undefined;
+  let operator: Operator = '';
+  let start = 0;
+  let quote = '';
+
+  const endWord = (): void => {
+    if (word !== undefined) argv.push(word);
+    word = undefined;
+  };
+  const endSegment = (at: number, next: Operator, width: number): void => {
+    endWord();
+    if (argv.length > 0) segments.push({argv, source: line.slice(start, at).trim(), operator});
+    argv = [];
+    operator = next;
+    start = at + width;
+  };
+
+  for (let i = 0; i < line.length; i++) {
+    const char = line.charAt(i);
+    addCharacterDoubt(char, doubts);
+    if (quote !== '') {
+      if (char === quote) quote = '';
+      else if (char === '\\' && quote === '"') {
+        doubts.add(doubt.backslash);
+        word = (word ?? '') + line.charAt(++i);
+      } else word = (word ?? '') + char;
+      continue;
+    }
+    const pair = line.slice(i, i + 2);
+    if (char === ' ' || char === '\t' || char === '\r') endWord();
+    else if (char === '\n' || char === ';') endSegment(i, ';', 1);
+    else if (pair === '&&' || pair === '||') endSegment(i++, pair, 2);
+    else if (char === '|') {
+      if (pair === '|&') doubts.add(doubt.redirect);
+      endSegment(i, '|', 1);
+    } else if (char === '&' && (pair === '&>' || /[<>]/.test(line.charAt(i - 1)))) {
+      doubts.add(doubt.redirect);
+    } else if (char === '&') {
+      doubts.add(doubt.background);
+      endSegment(i, ';', 1);
+    } else if (char === '(' || char === ')') {
+      doubts.add(doubt.compound);
+      endSegment(i, ';', 1);
+    } else if (char === "'" || char === '"') {
+      quote = char;
+      word ??= '';
+    } else if (char === '\\') {
+      doubts.add(doubt.backslash);
+      word = (word ?? '') + line.charAt(++i);
+    } else {
+      const why = special[char];
+      if (why !== undefined) doubts.add(why);
+      if (char === '#' && word === undefined) doubts.add(doubt.comment);
+      if (why === doubt.redirect) endWord();
+      else word = (word ?? '') + char;
+    }
+  }
+  if (quote !== '') doubts.add(doubt.quote);
+  endSegment(line.length, '', 0);
+  return {segments, doubts};
+}
+
+/** What counts wherever it stands, quoted or not. */
+function addCharacterDoubt(char: string, doubts: Set<string>): void {
+  if (char === '$') doubts.add(doubt.dollar);
+  else if (char === '`') doubts.add(doubt.backtick);
+  else if (char === '~') doubts.add(doubt.tilde);
+  else if (char === '\t') doubts.add(doubt.tab);
+  else if (char === '\n' || char === '\r') doubts.add(doubt.newline);
+  else if (char < ' ' || char > '~') doubts.add(doubt.character);
+}

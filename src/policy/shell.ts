@@ -1,0 +1,124 @@
+import {minimatch} from 'minimatch';
+import {type Command, forEachChild, parse, type SyntaxNode, type Word} from 'unbash';
+import {doubt, readPlain, type Segment} from './plain.ts';
+
+export interface LineReading {
+  /** Every simple command anywhere in the line, inside substitutions and compound commands too. */
+  segments: Segment[];
+  /** Empty: each segment's argv is exactly what a shell would run, in this order, joined by `operator`. */
+  doubts: string[];
+}
+
+/** Longer lines are read by the linear reader only. */
+const longest = 16_384;
+
+/**
+ * Must not throw. Two readers look at the line: unbash, which sees all of the language, and a plain one, which is exact
+ * for the little that is left without doubts. A line is free of doubts only if both agree.
+ */
+export function readLine(line: string): LineReading {
+  const {segments: plain, doubts} = readPlain(line);
+  if (line.length > longest) {
+    doubts.add(doubt.long);
+    return {segments: plain, doubts: [...doubts]};
+  }
+  let segments: Segment[] = [];
+  try {
+    segments = readTree(line, doubts);
+  } catch {
+    doubts.add(doubt.syntax);
+  }
+  // A parser that lost its way may have dropped what follows.
+  if (doubts.has(doubt.syntax)) segments = [...segments, ...unseen(plain, segments)];
+  if (segments.length === 0) doubts.add(doubt.empty);
+  if (doubts.size > 0) return {segments, doubts: [...doubts]};
+  if (fingerprint(segments) !== fingerprint(plain)) return {segments, doubts: [doubt.twoReadings]};
+  return {segments: plain, doubts: []};
+}
+
+function readTree(line: string, doubts: Set<string>): Segment[] {
+  const segments: Segment[] = [];
+  // The scripts of escaped backticks have a source of their own, to which positions refer.
+  const stack: {node: SyntaxNode; source: string}[] = [{node: parse(line), source: line}];
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const {node} = top;
+    const source = (node.type === 'Script' ? node.source : undefined) ?? top.source;
+    addNodeDoubts(node, doubts);
+    if (node.type === 'Command' && node.name) {
+      segments.push({argv: argvOf(node), source: source.slice(node.pos, node.end), operator: ''});
+    }
+    const children: {node: SyntaxNode; source: string}[] = [];
+    forEachChild(node, child => children.push({node: child, source}));
+    while (children.length > 0) stack.push(children.pop() as (typeof children)[number]);
+  }
+  return segments;
+}
+
+function argvOf(command: Command): string[] {
+  const words = command.name ? [command.name, ...command.args] : command.args;
+  return words.flatMap(word => (word.type === 'Word' ? expand(word) : [word.text]));
+}
+
+/** `{rm,-rf,x}` is several words; only for the eyes of deny rules, since a brace is a doubt. */
+function expand(word: Word): string[] {
+  if (word.value.length > 512 || !word.parts?.some(part => part.type === 'BraceExpansion')) return [word.value];
+  return minimatch.braceExpand(word.value, {braceExpandMax: 256});
+}
+
+const nodeDoubts: Readonly<Partial<Record<SyntaxNode['type'], string>>> = {
+  If: doubt.compound,
+  For: doubt.compound,
+  ArithmeticFor: doubt.compound,
+  Select: doubt.compound,
+  While: doubt.compound,
+  Subshell: doubt.compound,
+  BraceGroup: doubt.compound,
+  Case: doubt.compound,
+  TestCommand: doubt.compound,
+  ArithmeticCommand: doubt.compound,
+  Function: doubt.compound,
+  Coproc: doubt.coproc,
+  Time: doubt.time,
+  Negation: doubt.negation,
+  Redirect: doubt.redirect,
+  Redirected: doubt.redirect,
+  HereString: doubt.redirect,
+  HereDoc: doubt.heredoc,
+  Assignment: doubt.assignment,
+  Glob: doubt.glob,
+  ExtendedGlob: doubt.glob,
+  BraceExpansion: doubt.brace,
+  ProcessSubstitution: doubt.redirect,
+};
+
+/** The kinds of node that a line without doubts may have. */
+const plainNodes: ReadonlySet<SyntaxNode['type']> = new Set<SyntaxNode['type']>([
+  ...(['Script', 'Statement', 'AndOr', 'Pipeline', 'Command'] as const),
+  ...(['Word', 'Literal', 'SingleQuoted', 'DoubleQuoted'] as const),
+]);
+
+function addNodeDoubts(node: SyntaxNode, doubts: Set<string>): void {
+  const why = nodeDoubts[node.type];
+  if (why !== undefined) doubts.add(why);
+  else if (!plainNodes.has(node.type) && doubts.size === 0) doubts.add(doubt.twoReadings);
+  if (node.type === 'Script' && node.errors && node.errors.length > 0) doubts.add(doubt.syntax);
+  if (node.type === 'Statement' && node.background) doubts.add(doubt.background);
+  if (node.type === 'Pipeline' && node.operators.includes('|&')) doubts.add(doubt.redirect);
+  if (node.type === 'Command' && !isPlainName(node.name)) doubts.add(node.name ? doubt.name : doubt.empty);
+}
+
+function isPlainName(name: Word | undefined): boolean {
+  return name !== undefined && name.text === name.value && /^[A-Za-z0-9_./][A-Za-z0-9_./+-]*$/.test(name.value);
+}
+
+function fingerprint(segments: readonly Segment[]): string {
+  return JSON.stringify(segments.map(segment => segment.argv));
+}
+
+function unseen(plain: readonly Segment[], seen: readonly Segment[]): Segment[] {
+  const known = new Set(seen.map(segment => JSON.stringify(segment.argv)));
+  return plain.filter(segment => {
+    const words = JSON.stringify(segment.argv);
+    return !known.has(words) && known.add(words);
+  });
+}

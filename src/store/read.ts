@@ -1,0 +1,107 @@
+import {closeSync, fstatSync, openSync, readdirSync, readSync} from 'node:fs';
+import {join} from 'node:path';
+import {type Problem, problem} from '../files/diagnostic.ts';
+import {folders, kindOf} from '../files/key.ts';
+
+/** What a file holds, or why it cannot be read. */
+export type ReadResult = {text: string} | {problem: Problem} | undefined;
+
+/** Larger files are not text that people edit. Of an inbox only the last part is looked at. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Paths of all files of the home, relative to it, in a stable order. */
+export function listHome(home: string): string[] {
+  const found = ['agentdir.yaml', 'allowlist.yaml'];
+  for (const folder of folders) collect(home, folder, found);
+  return found.sort();
+}
+
+function collect(home: string, folder: string, found: string[]): void {
+  let entries: ReturnType<typeof readEntries>;
+  try {
+    entries = readEntries(join(home, folder));
+  } catch {
+    return;
+  }
+  for (const entry of entries) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory() && !entry.name.startsWith('.')) collect(home, path, found);
+    else if (entry.isFile() && kindOf(path)) found.push(path);
+  }
+}
+
+function readEntries(folder: string) {
+  return readdirSync(folder, {withFileTypes: true});
+}
+
+const decoder = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
+
+/** Undefined: no such file. Text that is not UTF-8 is a problem: decoding it loosely would lose bytes on the next save. */
+export function readHomeFile(home: string, path: string): ReadResult {
+  let bytes: Buffer;
+  try {
+    bytes = readBytes(join(home, path), path.endsWith('.jsonl'));
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'error';
+    if (code === 'ENOENT') return undefined;
+    const tooLarge = error instanceof RangeError;
+    return {
+      problem: tooLarge
+        ? problem(
+            'FILE_TOO_LARGE',
+            {line: 1, column: 1},
+            `expected at most ${MAX_BYTES / 1024 / 1024} MB, found more`,
+            'split the file',
+            path,
+          )
+        : problem(
+            'UNREADABLE',
+            {line: 1, column: 1},
+            `expected a readable file, found ${code}`,
+            'look at its owner and permissions: ls -l',
+            path,
+          ),
+    };
+  }
+  try {
+    return {text: decoder.decode(bytes)};
+  } catch {
+    return {problem: notUtf8(bytes, path)};
+  }
+}
+
+function readBytes(path: string, tail: boolean): Buffer {
+  const fd = openSync(path, 'r');
+  try {
+    const {size} = fstatSync(fd);
+    if (size > MAX_BYTES && !tail) throw new RangeError('too large');
+    const from = Math.max(0, size - MAX_BYTES);
+    const buffer = Buffer.allocUnsafe(size - from);
+    let length = 0;
+    for (let got = -1; length < buffer.length && got !== 0; length += got)
+      got = readSync(fd, buffer, length, buffer.length - length, from + length);
+    const bytes = buffer.subarray(0, length);
+    return from === 0 ? bytes : bytes.subarray(bytes.indexOf(10) + 1);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function notUtf8(bytes: Buffer, path: string): Problem {
+  // The first line whose bytes do not survive decoding.
+  let line = 1;
+  for (let start = 0; start < bytes.length; line++) {
+    const newline = bytes.indexOf(10, start);
+    const end = newline === -1 ? bytes.length : newline;
+    const part = bytes.subarray(start, end);
+    if (!Buffer.from(part.toString('utf8')).equals(part)) break;
+    start = end + 1;
+  }
+  return problem(
+    'NOT_UTF8',
+    {line, column: 1},
+    'expected UTF-8 text, found other bytes',
+    'save the file as UTF-8, for example: iconv -f latin1 -t utf-8',
+    path,
+  );
+}

@@ -1,0 +1,119 @@
+import {checkHome} from '../../check/index.ts';
+import {namesOf} from '../../check/names.ts';
+import {exit, UserError} from '../../errors.ts';
+import {nearest, type Problem} from '../../files/diagnostic.ts';
+import {stemOf} from '../../files/key.ts';
+import type {TemplateFile} from '../../files/template.ts';
+import {loadHome} from '../../load.ts';
+import {colors, print, printJson} from './output.ts';
+import {renderProblem} from './problem.ts';
+import {cut, drawBox, drawTable, labelled} from './table.ts';
+
+interface Agent {
+  name: string;
+  path: string;
+  file: TemplateFile;
+  problems: Problem[];
+}
+
+/** The agents of a home: a table, or everything about one. */
+export function agent({home: dir, name, json}: {home: string; name: string | undefined; json: boolean}): number {
+  const {home, texts} = loadHome(dir);
+  const problems = checkHome(home);
+  const agents: Agent[] = home.templates.map(({path, file}) => ({
+    name: stemOf(path),
+    path,
+    file,
+    problems: problems.filter(p => p.file === path),
+  }));
+  if (name === undefined) {
+    if (json) printJson(agents.map(toJson));
+    else printTable(agents);
+    return exit.done;
+  }
+  const wanted = name.replace(/^@/, '');
+  const found = agents.filter(a => a.name === wanted);
+  const partial = found.length > 0 ? found : agents.filter(a => a.name.includes(wanted));
+  const [one] = partial;
+  if (!one || new Set(partial.map(a => a.name)).size > 1) {
+    const near = nearest(wanted, namesOf(home).agents);
+    throw new UserError(
+      one ? `"${name}" could be ${partial.map(a => a.name).join(', ')}` : `no agent "${name}"`,
+      exit.usage,
+      near ? `did you mean ${near}?` : 'see the list: agentdir agent',
+    );
+  }
+  if (json) printJson(toJson(one));
+  else printDetail(one, texts.get(one.path));
+  return exit.done;
+}
+
+function toJson({name, path, file, problems}: Agent): Record<string, unknown> {
+  const {value} = file;
+  const summary = {
+    name,
+    file: path,
+    description: value?.description ?? null,
+    type: value?.type ?? null,
+    model: value?.model ?? null,
+  };
+  return {...summary, tools: file.capabilities.map(c => c.name), status: statusOf(problems), problems};
+}
+
+function statusOf(problems: readonly Problem[]): 'valid' | 'error' | 'warning' {
+  if (problems.some(p => p.severity === 'error')) return 'error';
+  return problems.length > 0 ? 'warning' : 'valid';
+}
+
+const marks = {valid: '✓', error: '✗', warning: '⚠'} as const;
+const paints = {'✓': colors.green, '✗': colors.red, '⚠': colors.yellow} as const;
+
+function printTable(agents: readonly Agent[]): void {
+  if (agents.length === 0) {
+    print('No agents. Add templates/NAME.agent.yaml or templates/NAME.agent.md, or see: agentdir init');
+    return;
+  }
+  const room = Math.max(30, (process.stdout.columns ?? 100) - 50);
+  const rows = agents.map(({name, file, problems}) => [
+    name,
+    cut(file.value?.description ?? '', Math.min(room, 72)),
+    String(file.capabilities.length),
+    marks[statusOf(problems)],
+  ]);
+  print(
+    drawTable(['Name', 'Description', 'Tools', 'Status'], rows, (text, column) =>
+      column === 3 ? (paints[text as keyof typeof paints]?.(text) ?? text) : text,
+    ),
+  );
+  const wrong = agents.filter(a => statusOf(a.problems) !== 'valid');
+  if (wrong.length > 0)
+    print(
+      `\n${wrong.map(a => `${marks[statusOf(a.problems)]} ${a.name}: ${a.problems[0]?.message}`).join('\n')}\nFor more: agentdir agent NAME`,
+    );
+}
+
+function printDetail({name, path, file, problems}: Agent, text: string | undefined): void {
+  const width = Math.min(100, Math.max(60, process.stdout.columns ?? 76));
+  const {value} = file;
+  const words = {valid: '✓ Valid', warning: '⚠ Valid, with warnings', error: '✗ Not valid: the agent does not run'};
+  const rows: [string, string | undefined][] = [
+    ['Description:', value?.description],
+    ['Allowed Tools:', file.capabilities.map(c => c.name).join(', ') || undefined],
+    ['Model:', value?.model],
+    [
+      'Limits:',
+      value?.limits &&
+        Object.entries(value.limits)
+          .map(([key, limit]) => `${key} ${limit}`)
+          .join(', '),
+    ],
+    ['Context:', value?.context],
+    ['Status:', words[statusOf(problems)]],
+    ['File:', path],
+  ];
+  const lines = rows
+    .filter(([, value]) => value !== undefined)
+    .flatMap(([label, value], i) => [...(i > 0 ? [''] : []), ...labelled(label, value ?? '', width - 4)]);
+  print(drawBox(name, lines, width));
+  for (const problem of problems) print(`\n${renderProblem(problem, text)}`);
+}

@@ -1,0 +1,69 @@
+import {existsSync, realpathSync} from 'node:fs';
+import {relative, resolve, sep} from 'node:path';
+import {checkHome} from '../../check/index.ts';
+import {exit, UserError} from '../../errors.ts';
+import {hasErrors, type Problem} from '../../files/diagnostic.ts';
+import {kindOf} from '../../files/key.ts';
+import {loadHome} from '../../load.ts';
+import {colors, plural, print, printJson} from './output.ts';
+import {renderProblem} from './problem.ts';
+
+export interface CheckOptions {
+  home: string;
+  files: readonly string[];
+  json: boolean;
+}
+
+/** All problems of a home, or of some of its files, compiler style. */
+export function check({home: dir, files, json}: CheckOptions): number {
+  const wanted = files.map(file => homePath(dir, file));
+  const {home, texts} = loadHome(dir);
+  const all = checkHome(home);
+  const problems =
+    wanted.length > 0 ? all.filter(p => wanted.some(path => p.file === path || p.file.startsWith(`${path}/`))) : all;
+  if (json)
+    printJson({
+      problems: problems.map(({code, severity, file, line, column, message, hint}) => ({
+        code,
+        severity,
+        file,
+        line,
+        column,
+        message,
+        hint,
+      })),
+    });
+  else report(problems, texts, wanted.length > 0 ? wanted.length : texts.size);
+  return hasErrors(problems) ? exit.badFile : exit.done;
+}
+
+/** A path as given on the command line → relative to the home. */
+function homePath(dir: string, file: string): string {
+  const full = resolve(file);
+  if (!existsSync(full)) throw new UserError(`${file} does not exist`, exit.usage);
+  const path = relative(dir, realpathSync(full)).split(sep).join('/');
+  if (path.startsWith('../') || path === '..')
+    throw new UserError(`${file} is not in the home ${dir}`, exit.usage, 'name its home with --home DIR');
+  const isFolder = path === '' || !path.includes('.') || existsSync(`${full}/.`);
+  if (!isFolder && !kindOf(path))
+    throw new UserError(
+      `${file} is not a file that Agentdir reads`,
+      exit.usage,
+      'see docs/formats for which files it does',
+    );
+  return path;
+}
+
+function report(problems: readonly Problem[], texts: ReadonlyMap<string, string>, files: number): void {
+  for (const problem of problems) print(`${renderProblem(problem, texts.get(problem.file))}\n`);
+  const errors = problems.filter(p => p.severity === 'error').length;
+  const warnings = problems.length - errors;
+  if (problems.length === 0) print(`${colors.green('✓')} ${plural(files, 'file')} checked, no problems`);
+  else {
+    const counts = [
+      errors > 0 ? colors.red(plural(errors, 'error')) : '',
+      warnings > 0 ? colors.yellow(plural(warnings, 'warning')) : '',
+    ].filter(Boolean);
+    print(`${counts.join(', ')} in ${plural(new Set(problems.map(p => p.file)).size, 'file')} (${files} checked)`);
+  }
+}

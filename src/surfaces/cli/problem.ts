@@ -1,0 +1,52 @@
+import stringWidth from 'string-width';
+import type {Problem} from '../../files/diagnostic.ts';
+import {makeVisible} from '../../files/visible.ts';
+import {colors} from './output.ts';
+
+/** file:line:column, what is wrong, the lines around it with a caret, and what to do. */
+export function renderProblem(problem: Problem, text: string | undefined): string {
+  const severity = problem.severity === 'error' ? colors.red('error') : colors.yellow('warning');
+  const place = `${problem.file}:${problem.line}:${problem.column}`;
+  const head = `${colors.bold(place)}: ${severity} ${colors.dim(problem.code)}: ${makeVisible(problem.message)}`;
+  const excerpt = text === undefined ? [] : renderExcerpt(problem, text);
+  return [head, ...excerpt, `  ${colors.cyan('=')} ${makeVisible(problem.hint)}`].join('\n');
+}
+
+/** At most this much of a line: a caret beyond it would be off the screen anyway. */
+const WIDTH = 160;
+
+function renderExcerpt(problem: Problem, text: string): string[] {
+  const lines = linesAround(text, problem.line);
+  const digits = String(problem.line).length;
+  const out: string[] = [];
+  for (const {number, content} of lines) {
+    const from = number === problem.line ? Math.max(0, problem.column - 1 - WIDTH / 2) : 0;
+    const shown = content.slice(from, from + WIDTH).replaceAll('\t', '    ');
+    out.push(`${colors.dim(`${String(number).padStart(digits + 2)} |`)} ${makeVisible(shown)}`);
+    if (number !== problem.line) continue;
+    const before = content.slice(from, problem.column - 1).replaceAll('\t', '    ');
+    out.push(
+      `${colors.dim(`${' '.repeat(digits + 2)} |`)} ${' '.repeat(stringWidth(makeVisible(before)))}${colors.red('^')}`,
+    );
+  }
+  return out;
+}
+
+function linesAround(text: string, line: number): {number: number; content: string}[] {
+  const found: {number: number; content: string}[] = [];
+  let start = 0;
+  for (let number = 1; number <= line && start <= text.length; number++) {
+    const newline = text.indexOf('\n', start);
+    const end = newline === -1 ? text.length : newline;
+    if (number >= line - 1)
+      found.push({
+        number,
+        content: text
+          .slice(start, end)
+          .replace(/\r$/, '')
+          .replace(/^\ufeff/, ''),
+      });
+    start = end + 1;
+  }
+  return found;
+}

@@ -1,0 +1,96 @@
+import {namesOf} from '../../check/names.ts';
+import {type TaskRow, taskRows} from '../../check/rows.ts';
+import {exit} from '../../errors.ts';
+import {hasErrors} from '../../files/diagnostic.ts';
+import {boxOfState, type Task, type TaskState} from '../../files/task.ts';
+import {loadHome} from '../../load.ts';
+import {colors, plural, print, printJson} from './output.ts';
+
+/** All tasks of a home, file by file, as the tree they are. */
+export function tasks({home: dir, json}: {home: string; json: boolean}): number {
+  const {home} = loadHome(dir);
+  const rows = taskRows(home, namesOf(home));
+  if (json) {
+    printJson(rows);
+    return exit.done;
+  }
+  if (rows.length === 0)
+    print(
+      'No tasks. Write one into tasks/NAME.task.md:\n\n## TODO\n\n- [ ] A @planner-001 "Check whether Redis is up"',
+    );
+  let next = 0;
+  for (const {path, file} of home.tasks) {
+    if (file.tasks.length === 0) continue;
+    print(
+      colors.bold(path) +
+        (hasErrors(file.problems) ? colors.red('  has errors and is not acted on: agentdir check') : ''),
+    );
+    for (const task of file.tasks) {
+      const row = rows[next++];
+      if (row) print(`  ${'  '.repeat(depthOf(task))}${line(row)}`);
+    }
+    print('');
+  }
+  if (rows.length > 0) print(summary(rows));
+  return exit.done;
+}
+
+function depthOf(task: Task): number {
+  let depth = 0;
+  for (let at = task.parent; at; at = at.parent) depth++;
+  return depth;
+}
+
+const paint: Record<TaskState, (text: string) => string> = {
+  pending: text => text,
+  in_progress: colors.cyan,
+  completed: colors.green,
+  blocked: colors.red,
+  skipped: colors.dim,
+};
+
+function line(row: TaskRow): string {
+  const names = row.assignee
+    ?.split(' ')
+    .map(name => `@${name}`)
+    .join(' ');
+  const parts = [
+    paint[row.state](`[${boxOfState[row.state]}]`),
+    row.priority ? colors.bold(row.priority) : '',
+    names ? colors.cyan(names) : '',
+    row.tags
+      ? colors.dim(
+          row.tags
+            .split(' ')
+            .map(tag => `#${tag}`)
+            .join(' '),
+        )
+      : '',
+    row.title || colors.dim('(no title)'),
+    row.id ? colors.dim(row.id) : '',
+  ];
+  const why = waitsFor(row);
+  return parts.filter(Boolean).join(' ') + (why ? colors.yellow(`  ${why}`) : '');
+}
+
+/** Why a pending task does not move. */
+function waitsFor(row: TaskRow): string {
+  if (row.state !== 'pending') return '';
+  if (row.ready) return row.assigned ? 'delivered' : 'ready';
+  if (row.blocked_by) return `waits for ${row.blocked_by.split(' ').join(', ')}`;
+  if (row.assignee === null) return 'assigned to nobody';
+  if (row.assignee === 'human') return 'waits for you';
+  return `@${row.assignee} is not known`;
+}
+
+function summary(rows: readonly TaskRow[]): string {
+  const count = (state: TaskState) => rows.filter(row => row.state === state).length;
+  const parts = [
+    plural(rows.length, 'task'),
+    `${rows.filter(row => row.ready).length} ready`,
+    `${count('in_progress')} in progress`,
+    `${count('completed')} completed`,
+    `${count('blocked')} blocked`,
+  ];
+  return parts.join(', ');
+}

@@ -1,0 +1,96 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {dirname, join, posix} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {describe, expect, it} from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** The table of ARCHITECTURE.md: what each folder (or file of src/) may import from src/. */
+const mayImport: Record<string, readonly string[]> = {
+  files: ['errors'],
+  policy: ['files', 'errors'],
+  check: ['files', 'policy', 'errors'],
+  store: ['files', 'errors'],
+  reconcile: ['files', 'policy', 'errors'],
+  effects: ['files', 'policy', 'errors', 'config'],
+  surfaces: ['files', 'store', 'policy', 'check', 'errors', 'config', 'load', 'happening'],
+  errors: [],
+  load: ['check', 'files', 'store'],
+  happening: ['files', 'store'],
+  daemon: [
+    'files',
+    'store',
+    'policy',
+    'check',
+    'errors',
+    'config',
+    'load',
+    'happening',
+    'reconcile',
+    'effects',
+    'queue',
+  ],
+  index: ['files', 'policy', 'check', 'errors'],
+  main: ['daemon', 'surfaces', 'errors', 'store'],
+};
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), {withFileTypes: true}).flatMap(entry =>
+    entry.isDirectory()
+      ? sources(`${folder}/${entry.name}`)
+      : /\.tsx?$/.test(entry.name)
+        ? [`${folder}/${entry.name}`]
+        : [],
+  );
+}
+
+function unit(path: string): string {
+  return (path.split('/')[1] ?? '').replace(/\.tsx?$/, '');
+}
+
+function importsOf(path: string): string[] {
+  const text = readFileSync(join(root, path), 'utf8');
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(match =>
+    posix.normalize(posix.join(dirname(path), match[1] ?? '')),
+  );
+}
+
+const files = sources('src');
+const graph = new Map(files.map(path => [path, importsOf(path)]));
+
+describe('import directions', () => {
+  it.each(files)('%s imports only what its folder may', path => {
+    const from = unit(path);
+    const allowed = mayImport[from];
+    expect(allowed, `src/${from} is not in the table of ARCHITECTURE.md`).toBeDefined();
+    for (const target of graph.get(path) ?? []) {
+      const to = unit(target);
+      if (to !== from) expect(allowed, `${path} imports ${target}`).toContain(to);
+    }
+  });
+
+  it('files, policy and check are pure: no file system, processes, network or clock', () => {
+    for (const path of files.filter(p => /^src\/(files|policy|check)\//.test(p))) {
+      const text = readFileSync(join(root, path), 'utf8');
+      expect(text, path).not.toMatch(/from 'node:(?!util')/);
+      expect(text, path).not.toMatch(/\bDate\.now\(\)|new Date\(\)|Math\.random\(|\bprocess\./);
+    }
+  });
+
+  it('has no cycles', () => {
+    const done = new Set<string>();
+    const visit = (path: string, trail: string[]): void => {
+      expect(trail, `cycle: ${[...trail, path].join(' → ')}`).not.toContain(path);
+      if (done.has(path)) return;
+      for (const target of graph.get(path) ?? []) visit(target, [...trail, path]);
+      done.add(path);
+    };
+    for (const path of files) visit(path, []);
+  });
+
+  it('the table in ARCHITECTURE.md names every folder of src', () => {
+    const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+    for (const folder of readdirSync(join(root, 'src'), {withFileTypes: true}).filter(entry => entry.isDirectory()))
+      expect(page).toContain(`| \`${folder.name}\` |`);
+  });
+});
