@@ -65,6 +65,7 @@ export const codes = {
   UNKNOWN_AGENT: 'error',
   UNKNOWN_DEPENDENCY: 'error',
   UNKNOWN_PARENT: 'error',
+  SKIPPED_DEPENDENCY: 'warning',
   DEPENDENCY_CYCLE: 'error',
   MISSING_TEMPLATE: 'error',
 } as const satisfies Record<string, 'error' | 'warning'>;

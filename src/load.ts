@@ -1,5 +1,4 @@
 import {type Home, parseHome} from './check/home.ts';
-import type {Problem} from './files/diagnostic.ts';
 import {listHome, readHomeFile} from './store/read.ts';
 
 export interface LoadedHome {
@@ -10,8 +9,8 @@ export interface LoadedHome {
 /** Read and parse a whole home, as it is on disk now. */
 export function loadHome(dir: string): LoadedHome {
   const texts = new Map<string, string>();
-  const unreadable: Problem[] = [];
-  for (const path of listHome(dir)) {
+  const {paths, problems: unreadable} = listHome(dir);
+  for (const path of paths) {
     const read = readHomeFile(dir, path);
     if (read && 'text' in read) texts.set(path, read.text);
     else if (read) unreadable.push(read.problem);

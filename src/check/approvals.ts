@@ -2,13 +2,17 @@ import {type Problem, problem} from '../files/diagnostic.ts';
 import {stemOf} from '../files/key.ts';
 import {fieldOf} from '../files/task.ts';
 import type {Home} from './home.ts';
-import type {Names} from './names.ts';
+import {isAgent, type Names} from './names.ts';
 
 /** Approvals that nobody waits for any more, and decisions that differ between the two places. */
 export function checkApprovals(home: Home, names: Names): Problem[] {
   const problems: Problem[] = [];
   const sessions = new Set(home.sessions.map(({path}) => stemOf(path)));
-  const files = new Map(home.approvals.map(({path, file}) => [file.id ?? stemOf(path), {path, file}]));
+  const files = new Map(
+    home.approvals
+      .filter(({path}) => path.startsWith('approvals/pending/'))
+      .map(({path, file}) => [file.id ?? stemOf(path), {path, file}] as const),
+  );
   const items = new Set<string>();
   for (const {path, item} of home.queue) {
     const {task} = item;
@@ -20,7 +24,8 @@ export function checkApprovals(home: Home, names: Names): Problem[] {
     }
     items.add(item.id);
     const file = files.get(item.id);
-    const other = file?.file.review?.decision;
+    // Once the daemon has recorded a decision, a re-saved page of that id is ignored.
+    const other = (item.status ?? 'pending') === 'pending' ? file?.file.review?.decision : undefined;
     if (item.decision && other && item.decision !== other) {
       say(
         'DECISIONS_DIFFER',
@@ -30,7 +35,7 @@ export function checkApprovals(home: Home, names: Names): Problem[] {
     }
     if (item.decision || (item.status ?? 'pending') !== 'pending') continue;
     const session = fieldOf(task, 'session');
-    if (item.agent !== undefined && !names.agents.has(item.agent))
+    if (item.agent !== undefined && !isAgent(item.agent, names))
       say(
         'ORPHANED_APPROVAL',
         `"${item.id}" was asked by "${item.agent}", which has no template`,

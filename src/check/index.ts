@@ -1,6 +1,7 @@
 import {byPlace, nearest, type Problem, problem} from '../files/diagnostic.ts';
 import {stemOf} from '../files/key.ts';
 import {settingPlace} from '../files/settings.ts';
+import {isId} from '../files/values.ts';
 import {runPolicyTests} from '../policy/judge.ts';
 import {isExternalTool, toolNamed, tools} from '../policy/tools.ts';
 import {checkApprovals} from './approvals.ts';
@@ -14,6 +15,7 @@ export function checkHome(home: Home): Problem[] {
   const names = namesOf(home);
   return [
     ...home.problems,
+    ...checkNames(home),
     ...checkTemplates(home),
     ...checkSettings(home, names),
     ...checkPolicy(home),
@@ -21,6 +23,23 @@ export function checkHome(home: Home): Problem[] {
     ...checkSessions(home, names),
     ...checkApprovals(home, names),
   ].sort(byPlace);
+}
+
+/** What a file holds is known by its name, so the name must be an id. */
+function checkNames(home: Home): Problem[] {
+  return [...home.templates, ...home.sessions].flatMap(({path}) => {
+    const stem = stemOf(path);
+    if (isId(stem)) return [];
+    return [
+      problem(
+        'BAD_ID',
+        {line: 1, column: 1},
+        `expected a file name of letters, digits, ".", "_" and "-", got "${stem}"`,
+        'rename the file',
+        path,
+      ),
+    ];
+  });
 }
 
 function checkTemplates(home: Home): Problem[] {
@@ -95,6 +114,8 @@ function checkPolicy(home: Home): Problem[] {
       path,
     ),
   );
-  const unknown = Object.keys(file.policy.tools).flatMap(name => unknownTool(name, {line: 1, column: 1}, path));
+  const unknown = Object.keys(file.policy.tools)
+    .filter(name => !/[*?]/.test(name))
+    .flatMap(name => unknownTool(name, file.toolPlaces[name] ?? {line: 1, column: 1}, path));
   return [...failed, ...unknown];
 }

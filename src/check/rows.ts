@@ -1,4 +1,3 @@
-import {stemOf} from '../files/key.ts';
 import {fieldOf, idsIn, parentId, type Task, type TaskState} from '../files/task.ts';
 import type {Home} from './home.ts';
 import {isAgent, isKnown, type Names} from './names.ts';
@@ -27,12 +26,13 @@ export interface TaskRow {
   [field: string]: string | number | boolean | null;
 }
 
-export function taskRows(home: Home, names: Names): TaskRow[] {
+/** `broken` are the files with errors: nothing in them is acted on, so nothing in them is ready. */
+export function taskRows(home: Home, names: Names, broken: ReadonlySet<string>): TaskRow[] {
   const byId = tasksById(home.tasks);
-  return home.tasks.flatMap(({path, file}) => file.tasks.map(task => rowOf(path, task, byId, names)));
+  return home.tasks.flatMap(({path, file}) => file.tasks.map(task => rowOf(path, task, byId, names, broken.has(path))));
 }
 
-function rowOf(path: string, task: Task, byId: Map<string, Placed>, names: Names): TaskRow {
+function rowOf(path: string, task: Task, byId: Map<string, Placed>, names: Names, broken: boolean): TaskRow {
   const field = (key: string) => fieldOf(task, key) ?? null;
   const dependencies = idsIn(fieldOf(task, 'depends_on'));
   const blockers = dependencies.filter(id => byId.get(id)?.task.state !== 'completed');
@@ -47,7 +47,7 @@ function rowOf(path: string, task: Task, byId: Map<string, Placed>, names: Names
     tags: joined(task.tags),
     parent: parentId(task) ?? null,
     depends_on: joined(dependencies),
-    ready: isReady(task, blockers, names),
+    ready: !broken && isReady(task, blockers, names),
     blocked_by: joined(blockers),
     created: field('created'),
     created_by: field('created_by')?.replace(/^@/, '') ?? null,
@@ -70,9 +70,4 @@ function isReady(task: Task, blockers: readonly string[], names: Names): boolean
 
 function joined(words: readonly string[]): string | null {
   return words.length > 0 ? words.join(' ') : null;
-}
-
-/** The short name of a task file, as a person says it. */
-export function listName(file: string): string {
-  return stemOf(file);
 }

@@ -1,10 +1,11 @@
 import {z} from 'zod';
+import {exit, UserError} from '../errors.ts';
 import {type Place, type Problem, problem} from './diagnostic.ts';
 import {lineStarts} from './lines.ts';
 import {emptyPolicy, type Policy, type PolicyTest, type Rule, type Verdict} from './rule.ts';
-import {validate} from './validate.ts';
+import {type PlaceFinder, validate} from './validate.ts';
 import {editYaml} from './yaml-edit.ts';
-import {type Path, placeOf, readYaml, type YamlSource} from './yaml-source.ts';
+import {placeOf, readYaml, type YamlSource} from './yaml-source.ts';
 
 const verdict = z.enum(['allow', 'ask', 'deny']);
 
@@ -50,6 +51,8 @@ export interface AllowlistFile {
   /** What holds; with errors, the empty policy, by which everything asks. */
   policy: Policy;
   problems: Problem[];
+  /** Where each key of `tools:` stands. */
+  toolPlaces: Readonly<Record<string, Place>>;
 }
 
 const EMPTY_HINT = 'write "version: 1" and "commands:" with allow, ask and deny';
@@ -58,14 +61,21 @@ const EMPTY_HINT = 'write "version: 1" and "commands:" with allow, ask and deny'
 export function parseAllowlist(text: string): AllowlistFile {
   const source = readYaml(text);
   const starts = lineStarts(text);
-  const at = (path: Path) => placeOf(source, path, starts);
+  const at: PlaceFinder = (path, what) => placeOf(source, path, starts, what);
   const value = source.value as Record<string, unknown> | null | undefined;
   const keys = value && typeof value === 'object' && !Array.isArray(value) ? Object.keys(value) : [];
   const listed =
     keys.length === 0 || ['version', 'commands', 'tools', 'network', 'tests'].some(key => keys.includes(key));
   const file = listed ? readList(source, at) : readFlat(source, at);
   const failed = file.problems.some(p => p.severity === 'error');
-  return {text, form: listed ? 'list' : 'flat', policy: failed ? emptyPolicy : file.policy, problems: file.problems};
+  const toolPlaces = Object.fromEntries(Object.keys(file.policy.tools).map(name => [name, at(['tools', name], 'key')]));
+  return {
+    text,
+    form: listed ? 'list' : 'flat',
+    policy: failed ? emptyPolicy : file.policy,
+    problems: file.problems,
+    toolPlaces,
+  };
 }
 
 interface Read {
@@ -73,16 +83,18 @@ interface Read {
   problems: Problem[];
 }
 
-function readList(source: YamlSource, at: (path: Path) => Place): Read {
+function readList(source: YamlSource, at: PlaceFinder): Read {
   const {value, problems} = validate(listSchema, source, EMPTY_HINT);
   if (!value) return {policy: emptyPolicy, problems};
-  const flat = Object.entries(value).find(([key, item]) => typeof item === 'boolean' && key !== 'version');
+  const flat = Object.entries(value).find(
+    ([, item]) => typeof item === 'boolean' || (item !== null && typeof item === 'object' && 'approve' in item),
+  );
   if (flat)
     problems.push(
       problem(
         'MIXED_FORMS',
-        at([flat[0]]),
-        `expected one form of allowlist, found "${flat[0]}: ${flat[1]}" beside "version" or "commands"`,
+        at([flat[0]], 'key'),
+        `expected one form of allowlist, found "${flat[0]}" beside "version" or "commands"`,
         `move it under "commands:", as allow: ["${flat[0]} *"]`,
       ),
     );
@@ -166,7 +178,7 @@ export function splitWords(text: string): string[] | undefined {
 }
 
 /** The flat form: `ls: true` covers ls with any arguments, never lsof; `false` denies; a pattern `/…/` never allows. */
-function readFlat(source: YamlSource, at: (path: Path) => Place): Read {
+function readFlat(source: YamlSource, at: PlaceFinder): Read {
   const {value, problems} = validate(flatSchema, source, EMPTY_HINT);
   const found: Rule[] = [];
   for (const [pattern, item] of Object.entries(value ?? {})) {
@@ -244,7 +256,18 @@ export function nestsRepetition(source: string): boolean {
 
 /** The text with one more rule at the end of its list; `comment` says where it came from. */
 export function addRule(text: string, kind: Verdict, match: string, comment?: string): string {
-  return editYaml(text, {append: ['commands', kind], item: match, ...(comment === undefined ? {} : {comment})});
+  const file = parseAllowlist(text);
+  if (file.form === 'list')
+    return editYaml(text, {append: ['commands', kind], item: match, ...(comment === undefined ? {} : {comment})});
+  const words = match.replace(/ \*$/, '');
+  if (kind === 'ask' || words === match) {
+    throw new UserError(
+      `the flat form of allowlist.yaml cannot say ${kind} "${match}"`,
+      exit.badFile,
+      'rewrite it with "version: 1" and "commands:"',
+    );
+  }
+  return editYaml(text, {set: [words], to: kind === 'allow'});
 }
 
 export function stringifyAllowlist(file: AllowlistFile): string {

@@ -21,12 +21,11 @@ export interface ApprovalItem {
   always: boolean;
 }
 
-/** Only the box decides. A box that is neither pending, ticked nor rejected is unclear and runs nothing. */
+/** Every task of the queue is an approval, and only its box decides. A box that is neither pending, ticked nor rejected is unclear and runs nothing. */
 export function readApprovalItems(file: TaskFile): {items: ApprovalItem[]; problems: Problem[]} {
   const items: ApprovalItem[] = [];
   const problems: Problem[] = [];
   for (const task of file.tasks) {
-    if (fieldOf(task, 'type') !== 'approval_request' && !task.tags.includes('approval')) continue;
     const decision = task.state === 'completed' ? 'approved' : task.state === 'skipped' ? 'rejected' : undefined;
     if (task.state === 'in_progress' || task.state === 'blocked') {
       const column = task.boxStart - task.start + 1;
@@ -90,6 +89,7 @@ export function newApprovalItem(item: NewApprovalItem): NewTask {
     priority: 'A',
     names: ['human'],
     tags: ['approval'],
+    strict: true,
     fields: {
       id: item.id,
       type: 'approval_request',

@@ -2,6 +2,7 @@ import {type Label, readLabels} from './approval-labels.ts';
 import {type Problem, problem} from './diagnostic.ts';
 import {lineEnd, lineStarts, placeAt, splice} from './lines.ts';
 import {fenced, readOutline, type Section} from './markdown.ts';
+import {isId} from './values.ts';
 import {makeVisible} from './visible.ts';
 
 export const approvalTypes = [
@@ -52,8 +53,9 @@ export function parseApproval(text: string): ApprovalFile {
   const {sections} = readOutline(text);
   const problems: Problem[] = [];
   const title = sections.find(s => s.depth === 1);
-  const id = title && TITLE.exec(title.title)?.[1];
-  if (!id) {
+  const named = title && TITLE.exec(title.title)?.[1];
+  const id = named !== undefined && isId(named) ? named : undefined;
+  if (id === undefined) {
     problems.push(
       problem(
         'BAD_ID',
@@ -101,6 +103,7 @@ function readMeta(body: string): Record<string, string> {
 
 function readReview(text: string, section: Section, problems: Problem[]): Review {
   const labels = readLabels(text, section.bodyStart, section.end);
+  problems.push(...misplaced(text, section));
   const value = (name: string) => labels.find(label => label.name === name && label.words !== '')?.words;
   const decisions = new Set<Decision>();
   for (const label of labels.filter(l => l.name === 'decision' && l.words !== '')) {
@@ -124,6 +127,36 @@ function readReview(text: string, section: Section, problems: Problem[]): Review
     reason: value('reason'),
     always: /^(true|yes)$/i.test(value('always') ?? ''),
   };
+}
+
+/** A decision written as a list item, a quote or code, or without its label, was meant as one: say so instead of waiting. */
+const MISPLACED =
+  /^(?:[ \t]*(?:(?:[-+*]|\d+[.)])[ \t]+|>[ \t>]*)| {4,}|\t[ \t]*)[*_`]*decision[*_`]*\s*:[*_`\s]*(?:approved|rejected)|^[ \t]*[*_`]*(?:approved|rejected)[*_`.!]*[ \t]*$/i;
+
+function misplaced(text: string, section: Section): Problem[] {
+  const found: Problem[] = [];
+  let labelled = false;
+  let comment = false;
+  let line = section.line;
+  for (const raw of text.slice(section.bodyStart, section.end).split('\n')) {
+    line++;
+    const content = raw.trimEnd();
+    const hidden: boolean = comment || content.trimStart().startsWith('<!--');
+    comment = hidden && !content.includes('-->');
+    // The line below an empty "**Decision:**" is its value.
+    const own = labelled && !/^\s*$/.test(content);
+    labelled = /^ {0,3}(?:\*\*)?Decision\s*:?(?:\*\*)?:?\s*$/i.test(content) || (labelled && /^\s*$/.test(content));
+    if (hidden || own || !MISPLACED.test(content) || found.length > 0) continue;
+    found.push(
+      problem(
+        'UNCLEAR_DECISION',
+        {line, column: 1},
+        `expected the decision on a line of its own, got ${JSON.stringify(makeVisible(content.slice(0, 60)))}`,
+        'write just "**Decision:** APPROVED" or "**Decision:** REJECTED"; until then nothing runs',
+      ),
+    );
+  }
+  return found;
 }
 
 function unclear(text: string, label: Label, message: string): Problem {
@@ -167,7 +200,8 @@ export function setReview(text: string, review: Partial<Record<keyof typeof revi
 }
 
 /** The text with a `key: value` line under the title set or added. */
-export function setMeta(text: string, key: string, value: string): string {
+export function setMeta(text: string, key: string, words: string): string {
+  const value = oneLine(words);
   const {sections} = readOutline(text);
   const title = sections.find(s => s.depth === 1);
   const from = title?.bodyStart ?? 0;
@@ -199,10 +233,9 @@ export interface NewApproval {
 
 /** Everything a person needs to decide, then the one place where they do. */
 export function newApproval(approval: NewApproval): string {
-  const one = (value: string) => makeVisible(value).replace(/\s*\n\s*/g, ' ');
-  const meta = Object.entries(approval.meta).map(([key, value]) => `${key}: ${one(value)}`);
+  const meta = Object.entries(approval.meta).map(([key, value]) => `${key}: ${oneLine(value)}`);
   const parts = approval.parts.map(part => `**${part.label}:**\n${fenced(makeVisible(part.text), part.language)}\n`);
-  const factors = approval.factors.map(factor => `- ${one(factor)}`);
+  const factors = approval.factors.map(factor => `- ${oneLine(factor)}`);
   return `# Approval Request: ${approval.id}
 ${meta.join('\n')}
 
@@ -226,6 +259,12 @@ ${factors.join('\n')}
 **Reviewed by:**
 **Reviewed at:**
 `;
+}
+
+function oneLine(text: string): string {
+  return makeVisible(text)
+    .replace(/\s*\n\s*/g, ' ')
+    .trim();
 }
 
 export function stringifyApproval(file: ApprovalFile): string {

@@ -43,6 +43,7 @@ export function isJournalled(kind: Kind): boolean {
 export function isLeftover(name: string): boolean {
   return (
     name.startsWith('.') ||
+    name.startsWith('~') ||
     name.endsWith('~') ||
     (name.startsWith('#') && name.endsWith('#')) ||
     /\.(?:sw[a-z]|tmp|temp|bak|orig|rej|part|crdownload|crswap|lock)$/i.test(name) ||
@@ -56,34 +57,39 @@ export function isLeftover(name: string): boolean {
 export function kindOf(path: string): Kind | undefined {
   if (path === 'agentdir.yaml') return 'settings';
   if (path === 'allowlist.yaml') return 'policy';
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  if (isLeftover(name) || path.startsWith('inbox/rejected/')) return undefined;
-  const found = endings.find(
-    e =>
-      path.startsWith(e.folder) &&
-      name.endsWith(e.ending) &&
-      name.length > e.ending.length - (e.ending === 'channel.md' ? 1 : 0),
-  );
+  const found = layoutOf(path);
   if (!found) return undefined;
-  const hidden = path
-    .slice(found.folder.length)
-    .split('/')
-    .slice(0, -1)
-    .some(part => part.startsWith('.'));
-  return hidden ? undefined : found.kind;
+  const inner = path.slice(found.folder.length).split('/');
+  if (isLeftover(inner.at(-1) ?? '') || inner.some(part => part.startsWith('.'))) return undefined;
+  // Inboxes have no subfolders: inbox/rejected/ holds what was set aside.
+  return found.kind === 'inbox' && inner.length > 1 ? undefined : found.kind;
+}
+
+function layoutOf(path: string): (typeof endings)[number] | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return endings.find(
+    ({kind, folder, ending}) =>
+      path.startsWith(folder) &&
+      (kind === 'channel' ? name === ending : name.endsWith(ending) && name.length > ending.length),
+  );
 }
 
 /** The file name without its ending: the id of what it holds. */
 export function stemOf(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  const found = endings.find(
-    e => e.ending !== '' && e.ending !== 'channel.md' && path.startsWith(e.folder) && name.endsWith(e.ending),
-  );
-  return found ? name.slice(0, -found.ending.length) : name;
+  const found = layoutOf(path);
+  return found && found.kind !== 'channel' && found.ending !== '' ? name.slice(0, -found.ending.length) : name;
 }
+
+/** Kinds whose ids are unique in the home, whatever folder they are filed in. */
+const byId: ReadonlySet<Kind> = new Set(['template', 'session', 'approval']);
 
 /** The name of a thing to look at: `session/planner-001-abc123`, `tasks/redis-check`. All that a queue ever holds. */
 export function keyOf(path: string): string | undefined {
   const kind = kindOf(path);
-  return kind && `${kind}/${stemOf(path)}`;
+  if (!kind) return undefined;
+  const found = layoutOf(path);
+  if (!found || byId.has(kind)) return `${kind}/${stemOf(path)}`;
+  const inner = path.slice(found.folder.length);
+  return `${kind}/${kind === 'channel' ? inner.slice(0, -'/channel.md'.length) : inner.slice(0, inner.length - found.ending.length)}`;
 }

@@ -1,8 +1,8 @@
 import type {Place} from './diagnostic.ts';
 
-/** Offsets at which the lines of a text start. A line ends with "\n"; "\r" before it belongs to the line end. */
+/** Offsets at which the lines of a text start, a BOM left out. A line ends with "\n"; "\r" before it belongs to the line end. */
 export function lineStarts(text: string): number[] {
-  const starts = [0];
+  const starts = [text.charCodeAt(0) === 0xfeff ? 1 : 0];
   for (let i = text.indexOf('\n'); i !== -1; i = text.indexOf('\n', i + 1)) starts.push(i + 1);
   return starts;
 }
@@ -15,10 +15,10 @@ export function placeAt(starts: readonly number[], offset: number): Place {
     if ((starts[mid] ?? 0) <= offset) low = mid;
     else high = mid - 1;
   }
-  return {line: low + 1, column: offset - (starts[low] ?? 0) + 1};
+  return {line: low + 1, column: Math.max(1, offset - (starts[low] ?? 0) + 1)};
 }
 
-/** The line end that most of the text uses, "\n" for a text without any. */
+/** The line end of the first line, "\n" for a text without any. */
 export function lineEnd(text: string): '\n' | '\r\n' {
   const first = text.indexOf('\n');
   return first > 0 && text.charCodeAt(first - 1) === 13 ? '\r\n' : '\n';

@@ -51,7 +51,8 @@ const ruleSchema = z
   .refine(
     rule => rule.say !== undefined || rule.call !== undefined,
     refuse('MISSING_KEY', 'expected "say" or "call" in a rule, found neither', 'add what to say or which tool to call'),
-  );
+  )
+  .meta({anyOf: [{required: ['say']}, {required: ['call']}]});
 
 export const playbookSchema = z
   .looseObject({version: z.literal(1), description: z.string().optional(), rules: z.array(ruleSchema)})

@@ -17,6 +17,8 @@ export function appendMessage(session: Session, message: Message): Session {
 export function insertMessage(session: Session, index: number, message: Message): Session {
   const before = session.items?.[index - 1];
   if (session.items && before) return insertAfter(session, session.items, index, before, message);
+  const first = session.items?.[0];
+  if (session.items && first) return insertFirst(session, session.items, first, message);
   if (index === session.messages.length) return whole(session, {append: ['messages'], item: message});
   const messages = [...session.messages.slice(0, index), message, ...session.messages.slice(index)];
   return whole(session, {set: ['messages'], to: messages});
@@ -42,6 +44,17 @@ function insertAfter(session: Session, items: readonly Item[], index: number, be
     return splitAt(session, items, index, [previous, item]);
   }
   return whole(session, {append: ['messages'], item: message});
+}
+
+function insertFirst(session: Session, items: readonly Item[], first: Item, message: Message): Session {
+  const indent = first.text.slice(0, first.text.indexOf('-'));
+  for (const text of [yamlText([message]), `- ${jsonText(message)}\n`]) {
+    const item = parseItem(indentLines(text, indent, lineEnd(session.head)));
+    if (!item || !isDeepStrictEqual(plain(item.value), plain(message))) continue;
+    const next = [item, ...items];
+    return {...session, body: item.text + session.body, items: next, messages: next.map(({value}) => value)};
+  }
+  return whole(session, {set: ['messages'], to: [message, ...session.messages]});
 }
 
 /** Replace the item before `index` by `replacement`. Appending leaves the rest of the body untouched and unread. */

@@ -25,7 +25,11 @@ export const usageSchema = z.looseObject({
 });
 
 const needs = (key: string, role: string) =>
-  refuse('MISSING_KEY', `expected the key "${key}" in a ${role} message, found none`, `add "${key}:"`);
+  refuse(
+    'MISSING_KEY',
+    `expected the key "${key}" in ${role === 'assistant' ? 'an' : 'a'} ${role} message, found none`,
+    `add "${key}:"`,
+  );
 
 export const messageSchema = z
   .looseObject({
@@ -50,7 +54,10 @@ export const messageSchema = z
   })
   .meta({
     allOf: [
-      {if: {properties: {role: {enum: ['user', 'system']}}, required: ['role']}, then: {required: ['content']}},
+      {
+        if: {properties: {role: {enum: ['user', 'system']}}, required: ['role']},
+        then: {required: ['content'], properties: {content: {type: 'string'}}},
+      },
       {
         if: {properties: {role: {const: 'tool_result'}}, required: ['role']},
         then: {required: ['content', 'tool_call_id']},

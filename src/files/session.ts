@@ -115,6 +115,9 @@ export function parseItem(text: string): Item | undefined {
   return value && problems.length === 0 ? {text, value} : undefined;
 }
 
+/** Beyond this the text is read whole, and refused there as too large: older messages belong into segments. */
+const MAX_MESSAGES = 50_000;
+
 interface Cut {
   head: string;
   body: string;
@@ -154,7 +157,7 @@ function cutText(text: string): Cut | undefined {
       if (itemStart === -1) {
         bodyStart = line;
         indent = column;
-      } else items.push(text.slice(itemStart, line));
+      } else if (items.push(text.slice(itemStart, line)) > MAX_MESSAGES) return undefined;
       itemStart = line;
     } else if (indent !== -1 && column === 0) {
       bodyEnd = line;

@@ -2,7 +2,8 @@ import {UserError} from '../errors.ts';
 import {hasErrors} from './diagnostic.ts';
 import {lineEnd, type Splice, splice} from './lines.ts';
 import type {Box, Field, Priority, Task, TaskFile} from './task.ts';
-import {jsonText, makeVisible, needsEscape} from './visible.ts';
+import {columnOf, isNoteLine} from './task-lines.ts';
+import {escapeAll, jsonText, makeVisible, needsEscape} from './visible.ts';
 
 export interface NewNote {
   time: string;
@@ -26,6 +27,8 @@ export interface NewTask {
   fields?: Readonly<Record<string, string>>;
   notes?: readonly NewNote[];
   children?: readonly NewTask[];
+  /** For approvals: nothing hidden reaches the file raw. */
+  strict?: boolean;
 }
 
 export function setBox(file: TaskFile, task: Task, box: Box): string {
@@ -43,38 +46,79 @@ export function appendNote(file: TaskFile, task: Task, note: NewNote): string {
 /** The new text; only the lines of what is changed differ. */
 export function updateTask(file: TaskFile, task: Task, change: TaskChange): string {
   refuseBroken(file);
+  for (const key of Object.keys(change.fields ?? {})) must(KEY, key, 'field name');
+  if (change.note) mustNote(change.note);
   const {text} = file;
   const eol = lineEnd(text);
   const indent = fieldIndent(text, task);
   const splices: Splice[] = [];
-  const added: string[] = [];
+  const added: [string, string][] = [];
   if (change.box !== undefined) splices.push(boxSplice(task, change.box));
   for (const [key, value] of Object.entries(change.fields ?? {})) {
     const old = task.fields.find(field => field.key === key);
-    if (old && value !== undefined) splices.push(replaceField(text, old, value, indent, eol));
-    else if (old) splices.push(removeField(text, old));
-    else if (value !== undefined) added.push(indent + fieldText(key, value, indent, eol));
+    if (old && value !== undefined) splices.push(replaceField(text, old, value, eol));
+    else if (old) splices.push(removeField(text, task, old));
+    else if (value !== undefined) added.push([key, value]);
   }
-  if (change.note) {
-    const at = task.notesEnd;
-    const dash = task.noteIndent || `${indent}  `;
-    const lines = noteText(change.note, dash, eol);
-    if (at === undefined) added.push(`${indent}notes:`, lines);
-    else splices.push({start: at, end: at, insert: eol + lines});
-  }
-  if (added.length > 0) splices.push({start: task.fieldsEnd, end: task.fieldsEnd, insert: eol + added.join(eol)});
+  const lines = added.map(([key, value], i) => {
+    // A block as the last new line would take in deeper lines that follow.
+    const swallows = i === added.length - 1 && lineAfter(text, task.fieldsEnd).column > columnOf(indent);
+    return indent + fieldText(key, value, indent, eol, {block: !swallows});
+  });
+  if (lines.length > 0) splices.push({start: task.fieldsEnd, end: task.fieldsEnd, insert: eol + lines.join(eol)});
+  if (change.note) splices.push(noteSplice(text, task, change.note, indent, eol));
   return splice(text, splices);
+}
+
+/** A note goes below the others; the first one where `notes:` takes in no line that is something else. */
+function noteSplice(text: string, task: Task, note: NewNote, indent: string, eol: string): Splice {
+  if (task.notesEnd !== undefined) {
+    return {
+      start: task.notesEnd,
+      end: task.notesEnd,
+      insert: eol + noteText(note, task.noteIndent || `${indent}  `, eol),
+    };
+  }
+  const next = lineAfter(text, task.fieldsEnd);
+  const column = columnOf(indent);
+  const clear = next.start >= task.end || next.column < column || (next.column === column && !isNoteLine(next.text));
+  if (clear) return firstNote(task.fieldsEnd, note, indent, eol);
+  // Below its children nothing follows that could be taken in.
+  const last = task.children.at(-1);
+  const below = last && task.fieldIndent === undefined ? leadOf(text, last) : indent;
+  if (last && last.column < columnOf(below)) {
+    throw new UserError(
+      `the lines below "${task.title}" leave no place for notes`,
+      4,
+      'align its fields and children, in an editor',
+    );
+  }
+  return firstNote(task.end, note, below, eol);
+}
+
+function firstNote(at: number, note: NewNote, indent: string, eol: string): Splice {
+  return {start: at, end: at, insert: `${eol}${indent}notes:${eol}${noteText(note, `${indent}  `, eol)}`};
+}
+
+/** The next line with anything on it, below the line that `offset` is on. */
+function lineAfter(text: string, offset: number): {start: number; column: number; text: string} {
+  for (let newline = text.indexOf('\n', offset); newline !== -1; ) {
+    const end = text.indexOf('\n', newline + 1);
+    const line = text.slice(newline + 1, end === -1 ? text.length : end);
+    if (line.trim() !== '') return {start: newline + 1, column: columnOf(line), text: line.trim()};
+    newline = end;
+  }
+  return {start: text.length, column: 0, text: ''};
 }
 
 /** A new task at the end of `## TODO` (made if missing), or as the last child of `parent`. */
 export function addTask(file: TaskFile, task: NewTask, parent?: Task): string {
   refuseBroken(file);
+  mustTask(task);
   const {text} = file;
   const eol = lineEnd(text);
   if (parent) {
-    // Not deeper than the parent's fields: below a block or notes it would be read as part of them.
-    const indent =
-      parent.fieldIndent ?? (parent.children[0] ? leadOf(text, parent.children[0]) : fieldIndent(text, parent));
+    const indent = childIndent(text, parent);
     return splice(text, [{start: parent.end, end: parent.end, insert: eol + taskText(task, indent, eol)}]);
   }
   const lines = taskText(task, '', eol);
@@ -82,6 +126,35 @@ export function addTask(file: TaskFile, task: NewTask, parent?: Task): string {
     return splice(text, [{start: file.todoEnd, end: file.todoEnd, insert: eol + eol + lines}]);
   const gap = text === '' || text === '\ufeff' ? '' : text.endsWith('\n') ? eol : eol + eol;
   return `${text}${gap}## TODO${eol}${eol}${lines}${eol}`;
+}
+
+/** Not deeper than the last child, or it would be that child's; nor than the fields, or a block or notes would take it in. */
+function childIndent(text: string, parent: Task): string {
+  const last = parent.children.at(-1);
+  const choices = [parent.fieldIndent, last && leadOf(text, last)].filter(choice => choice !== undefined);
+  return choices.sort((a, b) => columnOf(a) - columnOf(b))[0] ?? fieldIndent(text, parent);
+}
+
+const KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._/@-]*$/;
+const TAG = /^[^\s#][^\s]*$/;
+
+/** What comes from an agent must not be able to end its word or line and begin another. */
+function must(pattern: RegExp, word: string, what: string): void {
+  if (!pattern.test(word) || needsEscape(word)) throw new UserError(`${jsonText(word)} is not a ${what}`, 4);
+}
+
+function mustNote(note: NewNote): void {
+  must(NAME, note.who, 'name');
+  must(/^[\dT:.Z+-]+$/, note.time, 'time');
+}
+
+function mustTask(task: NewTask): void {
+  for (const name of task.names ?? []) must(NAME, name, 'name');
+  for (const tag of task.tags ?? []) must(TAG, tag, 'tag');
+  for (const key of Object.keys(task.fields ?? {})) must(KEY, key, 'field name');
+  for (const note of task.notes ?? []) mustNote(note);
+  for (const child of task.children ?? []) mustTask(child);
 }
 
 function refuseBroken(file: TaskFile): void {
@@ -93,8 +166,13 @@ function leadOf(text: string, task: Task): string {
   return text.slice(task.start, text.indexOf('-', task.start)).replace(/^\ufeff/, '');
 }
 
+/** Where its fields stand; without any, two columns in, or as deep as what already stands below it. */
 function fieldIndent(text: string, task: Task): string {
-  return task.fieldIndent ?? `${leadOf(text, task)}  `;
+  if (task.fieldIndent !== undefined) return task.fieldIndent;
+  const usual = `${leadOf(text, task)}  `;
+  const next = lineAfter(text, task.headEnd);
+  if (next.start >= task.end || next.column <= columnOf(usual)) return usual;
+  return text.slice(next.start, text.indexOf(next.text, next.start));
 }
 
 function boxSplice(task: Task, box: Box): Splice {
@@ -103,21 +181,41 @@ function boxSplice(task: Task, box: Box): Splice {
   return task.bare ? {start: at, end: at + 1, insert: `[${box}]`} : {start: at + 1, end: at + 2, insert: box};
 }
 
-function replaceField(text: string, field: Field, value: string, indent: string, eol: string): Splice {
+function replaceField(text: string, field: Field, value: string, eol: string): Splice {
   if (field.form === 'inline') {
     const gap = field.valueStart === field.end && text[field.valueStart - 1] === ':' ? ' ' : '';
     return {start: field.valueStart, end: field.end, insert: gap + inlineValue(value)};
   }
-  return {start: field.start, end: field.end, insert: fieldText(field.key, value, indent, eol)};
+  const own = text.slice(text.lastIndexOf('\n', field.start - 1) + 1, field.start);
+  const swallows = lineAfter(text, field.end).column > columnOf(own);
+  return {start: field.start, end: field.end, insert: fieldText(field.key, value, own, eol, {block: !swallows})};
 }
 
-function removeField(text: string, field: Field): Splice {
+function removeField(text: string, task: Task, field: Field): Splice {
   let start = field.start;
   if (field.form === 'inline') {
     while (text[start - 1] === ' ' || text[start - 1] === '\t') start--;
     return {start, end: field.end, insert: ''};
   }
   start = text.lastIndexOf('\n', field.start - 1) + 1;
+  // It may be all that keeps deeper lines below it out of a block, notes or a child above it.
+  const above = text.slice(0, start).trimEnd().length;
+  const open =
+    task.notesEnd === above ||
+    task.children.some(child => child.start < field.start) ||
+    task.fields.some(
+      other => other.form === 'block' && text.slice(other.start, other.end).trimEnd().length + other.start === above,
+    );
+  const lines = task.fields.filter(other => other.form !== 'inline');
+  const mixed = task.strays || lines.some(other => other.column !== field.column);
+  const first = mixed && lines[0] === field;
+  if (first || (open && lineAfter(text, field.end).column > columnOf(text.slice(start, field.start)))) {
+    throw new UserError(
+      `removing "${field.key}" would change how the lines around it are read`,
+      4,
+      'remove it in an editor',
+    );
+  }
   const newline = text.indexOf('\n', field.end);
   return {start, end: newline === -1 ? text.length : newline + 1, insert: ''};
 }
@@ -126,23 +224,37 @@ function inlineValue(value: string): string {
   return /^[^\s":]+$/.test(value) && !needsEscape(value) ? value : jsonText(value);
 }
 
+interface FieldStyle {
+  /** May be a block of several lines. */
+  block?: boolean;
+  /** Escape whatever a person could not see, joiners and the like included. */
+  strict?: boolean;
+}
+
 /** `key: value` in the plainest form that reads back as exactly `value`. */
-export function fieldText(key: string, value: string, indent: string, eol: string): string {
-  if (isPlain(value)) return `${key}: ${value}`;
-  if (!isBlock(value)) return `${key}: ${jsonText(value)}`;
+export function fieldText(
+  key: string,
+  value: string,
+  indent: string,
+  eol: string,
+  {block = true, strict = false}: FieldStyle = {},
+): string {
+  const hides = strict ? makeVisible(value) !== value : needsEscape(value);
+  if (!hides && isPlain(value)) return `${key}: ${value}`;
+  if (hides || !block || !isBlock(value)) return `${key}: ${strict ? escapeAll(value) : jsonText(value)}`;
   const lines = value.split('\n').map(line => (line === '' ? '' : `${indent}  ${line}`));
   return `${key}: |${eol}${lines.join(eol)}`;
 }
 
 function isPlain(value: string): boolean {
-  if (value === '' || value.includes('\n') || needsEscape(value)) return false;
+  if (value === '' || value.includes('\n')) return false;
   if (value.charCodeAt(0) <= 32 || value.charCodeAt(value.length - 1) <= 32) return false;
   return value[0] !== '"' && !/^\|[+-]?$/.test(value);
 }
 
 /** Several lines, one of them not indented, and no blank line at the end. */
 function isBlock(value: string): boolean {
-  if (!value.includes('\n') || needsEscape(value)) return false;
+  if (!value.includes('\n')) return false;
   const lines = value.split('\n');
   return lines.some(line => /^\S/.test(line)) && lines.at(-1)?.trim() !== '';
 }
@@ -159,10 +271,11 @@ function taskText(task: NewTask, indent: string, eol: string): string {
   if (task.priority) words.push(task.priority);
   for (const name of task.names ?? []) words.push(`@${name}`);
   for (const tag of task.tags ?? []) words.push(`#${tag}`);
-  words.push(jsonText(task.title));
+  words.push(task.strict ? escapeAll(task.title) : jsonText(task.title));
   const inner = `${indent}  `;
   const lines = [`${indent}- ${words.join(' ')}`];
-  for (const [key, value] of Object.entries(task.fields ?? {})) lines.push(inner + fieldText(key, value, inner, eol));
+  for (const [key, value] of Object.entries(task.fields ?? {}))
+    lines.push(inner + fieldText(key, value, inner, eol, {strict: task.strict === true}));
   if (task.notes?.length) lines.push(`${inner}notes:`, ...task.notes.map(note => noteText(note, `${inner}  `, eol)));
   for (const child of task.children ?? []) lines.push(taskText(child, inner, eol));
   return lines.join(eol);

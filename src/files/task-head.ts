@@ -14,6 +14,11 @@ export interface Head {
 
 export type NoTask = {lookalike: boolean; badBox: boolean; at: number};
 
+interface Line {
+  line: number;
+  start: number;
+}
+
 const SPACE = 32;
 const TAB = 9;
 
@@ -34,7 +39,14 @@ function wordEnd(text: string, at: number, end: number): number {
 }
 
 /** Read text[from, end), the rest of a list item after its dash. Outside `## TODO` only an item with a box is a task. */
-export function readHead(text: string, from: number, end: number, inTodo: boolean, line: number): Head | NoTask {
+export function readHead(
+  text: string,
+  from: number,
+  end: number,
+  inTodo: boolean,
+  lineStart: number,
+  line: number,
+): Head | NoTask {
   let at = skipGap(text, from, end);
   const head: Head = {
     box: undefined,
@@ -70,7 +82,7 @@ export function readHead(text: string, from: number, end: number, inTodo: boolea
     at = skipGap(text, at + 1, end);
   }
   at = readNames(text, at, end, head);
-  readTitle(text, at, end, head, line);
+  readTitle(text, at, end, head, {line, start: lineStart});
   return head;
 }
 
@@ -107,12 +119,13 @@ function readNames(text: string, at: number, end: number, head: Head): number {
   return at;
 }
 
-function readTitle(text: string, at: number, end: number, head: Head, line: number): void {
+function readTitle(text: string, at: number, end: number, head: Head, line: Line): void {
   let last = end;
   while (last > at && isGap(text, last - 1, last)) last--;
   const quoted = readQuoted(text, at, last);
   if (quoted) {
-    const fields = readInlineFields(text, quoted.end, last, line);
+    const comment = text.startsWith('<!--', skipGap(text, quoted.end, last)) && text.endsWith('-->', last);
+    const fields = comment ? [] : readInlineFields(text, quoted.end, last, line);
     if (fields) {
       head.title = quoted.value;
       head.fields = fields;
@@ -187,7 +200,7 @@ function isClean(source: string): boolean {
 const KEY = /^[A-Za-z_][A-Za-z0-9_-]*:$/;
 
 /** `key: value key: value` after a quoted title; undefined if that is not what stands there. */
-function readInlineFields(text: string, from: number, end: number, line: number): Field[] | undefined {
+function readInlineFields(text: string, from: number, end: number, line: Line): Field[] | undefined {
   const fields: Field[] = [];
   let at = skipGap(text, from, end);
   while (at < end) {
@@ -195,7 +208,16 @@ function readInlineFields(text: string, from: number, end: number, line: number)
     if (!KEY.test(text.slice(at, stop))) return undefined;
     const valueStart = skipGap(text, stop, end);
     const {value, end: valueEnd} = readInlineValue(text, valueStart, end);
-    fields.push({key: text.slice(at, stop - 1), value, line, start: at, valueStart, end: valueEnd, form: 'inline'});
+    fields.push({
+      key: text.slice(at, stop - 1),
+      value,
+      line: line.line,
+      column: at - line.start + 1,
+      start: at,
+      valueStart,
+      end: valueEnd,
+      form: 'inline',
+    });
     at = skipGap(text, valueEnd, end);
   }
   return fields;

@@ -1,7 +1,8 @@
 import {type Problem, problem} from './diagnostic.ts';
 import {type Field, knownFields, type Note, stateOfBox, type Task, type TaskFile} from './task.ts';
 import {closingQuote, decode, readHead} from './task-head.ts';
-import {isId, isTime} from './values.ts';
+import {checkIds} from './task-ids.ts';
+import {blockValue, dedent, keyEnd, NOTE} from './task-lines.ts';
 
 type Draft = {-readonly [K in keyof Task]: Task[K]} & {
   fields: Field[];
@@ -26,6 +27,11 @@ const TEXT: Mode = {in: 'text'};
 export function parseTasks(text: string): TaskFile {
   return new Scanner(text).scan();
 }
+
+/** Other bullets, numbers, or a dash without its space, before a box. */
+const LOOKALIKE = /^(?:[*+]\s+|-|\d{1,4}[.)]\s+)\[[ _/xX!-]?\](?:\s|$)/;
+/** A thematic break. */
+const RULE = /^(?:-[ \t]*){3,}$/;
 
 class Scanner {
   readonly text: string;
@@ -82,7 +88,7 @@ class Scanner {
     }
     for (const task of this.tasks.toReversed())
       if (task.parent && task.end > task.parent.end) (task.parent as Draft).end = task.end;
-    this.checkIds();
+    checkIds(this.tasks, this.problem.bind(this));
     return {text, tasks: this.tasks, problems: this.problems.sort((a, b) => a.line - b.line), todoEnd: this.todoEnd};
   }
 
@@ -136,7 +142,11 @@ class Scanner {
       if (!this.rest().includes('-->')) this.mode = {in: 'comment', line: this.line};
       return;
     }
-    if (code === 45 && (this.at + 1 === this.end || this.text.charCodeAt(this.at + 1) <= 32)) {
+    if (
+      code === 45 &&
+      (this.at + 1 === this.end || this.text.charCodeAt(this.at + 1) <= 32) &&
+      !RULE.test(this.rest())
+    ) {
       this.readItem();
       return;
     }
@@ -246,17 +256,21 @@ class Scanner {
   }
 
   readItem(): void {
-    const head = readHead(this.text, this.at + 1, this.end, this.inTodo, this.line);
+    const head = readHead(this.text, this.at + 1, this.end, this.inTodo, this.start, this.line);
     const parent = this.close();
     if ('badBox' in head) {
       const column = head.at - this.start + 1;
       if (head.badBox) {
+        const box = this.text.slice(head.at, this.text.indexOf(']', head.at) + 1);
+        const known = box.length === 3 && ' _/xX-!'.includes(box.charAt(1));
         this.problem(
           'BAD_BOX',
           this.line,
           column,
-          `expected [ ], [_], [/], [x], [-] or [!], got ${this.text.slice(head.at, head.at + 3)}`,
-          'write [x] for done, [-] for skipped or rejected, [ ] for pending',
+          known
+            ? `expected a space after ${box}, found "${this.text.charAt(head.at + 3)}"`
+            : `expected [ ], [_], [/], [x], [-] or [!], got ${box}`,
+          known ? `write "${box} "` : 'write [x] for done, [-] for skipped or rejected, [ ] for pending',
         );
       } else if (head.lookalike) this.lookalike(column);
       if (parent) this.extend(parent);
@@ -277,6 +291,7 @@ class Scanner {
       end: this.end,
       fieldIndent: undefined,
       noteIndent: undefined,
+      strays: false,
       fieldColumn: -1,
       known: new Set(),
     };
@@ -300,8 +315,7 @@ class Scanner {
   readField(): void {
     const {text, end, at} = this;
     const code = text.charCodeAt(at);
-    if ((code === 42 || code === 43) && /^[*+] \[[ _/xX!-]?\](\s|$)/.test(text.slice(at, Math.min(end, at + 7))))
-      this.lookalike(at - this.start + 1);
+    if (code <= 57 && LOOKALIKE.test(text.slice(at, Math.min(end, at + 12)))) this.lookalike(at - this.start + 1);
     const colon = keyEnd(text, at, end);
     const previous = this.stack.at(-1);
     const owner = this.close();
@@ -316,10 +330,13 @@ class Scanner {
     if (owner.fieldColumn === -1) {
       owner.fieldColumn = this.column;
       owner.fieldIndent = text.slice(this.start, at);
-    } else if (owner.fieldColumn !== this.column) {
+    } else if (owner.fieldColumn !== this.column && this.column !== owner.column + 2) {
+      owner.strays = true;
       if (knownFields.has(text.slice(at, colon))) this.misaligned(owner);
       return;
     }
+    // New fields go where they are accepted whatever else stands there.
+    if (this.column === owner.column + 2) owner.fieldIndent = text.slice(this.start, at);
     this.addField(owner, colon);
   }
 
@@ -333,6 +350,7 @@ class Scanner {
       key: text.slice(at, colon),
       value: text.slice(valueStart, last),
       line: this.line,
+      column: at - this.start + 1,
       start: at,
       valueStart,
       end: this.end,
@@ -376,7 +394,7 @@ class Scanner {
       this.problem(
         'DUPLICATE_FIELD',
         this.line,
-        field.start - this.start + 1,
+        field.column,
         `expected "${field.key}" once in a task, found it again`,
         'remove one of the two',
       );
@@ -414,101 +432,13 @@ class Scanner {
       });
     } else {
       const note = mode.task.notes.at(-1);
-      if (!note) return column > mode.column;
-      note.text += '\n'.repeat(this.line - mode.lastLine) + dedent(text.slice(this.start, end), mode.dash + 2);
+      // Words before the first note belong to nobody, but to these lines.
+      if (note)
+        note.text += '\n'.repeat(this.line - mode.lastLine) + dedent(text.slice(this.start, end), mode.dash + 2);
     }
     mode.lastLine = this.line;
     mode.task.notesEnd = end;
     this.extend(mode.task);
     return true;
   }
-
-  checkIds(): void {
-    const seen = new Map<string, number>();
-    for (const task of this.tasks) {
-      for (const field of task.fields) {
-        if (field.key === 'due' && !isTime(field.value)) {
-          this.problem(
-            'BAD_DUE',
-            field.line,
-            this.columnOf(field),
-            `expected a date or time such as 2025-10-04, got "${field.value}"`,
-            'write it in ISO 8601',
-          );
-        } else if (field.key === 'id') this.checkId(field, seen);
-      }
-    }
-  }
-
-  checkId(field: Field, seen: Map<string, number>): void {
-    const first = seen.get(field.value);
-    if (!isId(field.value)) {
-      this.problem(
-        'BAD_ID',
-        field.line,
-        this.columnOf(field),
-        `expected an id of letters, digits, ".", "_" and "-", got "${field.value}"`,
-        'choose a simpler id',
-      );
-    } else if (first !== undefined) {
-      this.problem(
-        'DUPLICATE_ID',
-        field.line,
-        this.columnOf(field),
-        `expected each id once, found "${field.value}" also in line ${first}`,
-        'give one of the two another id',
-      );
-    } else seen.set(field.value, field.line);
-  }
-
-  columnOf(field: Field): number {
-    return this.problems.length < 200 ? field.start - this.text.lastIndexOf('\n', field.start - 1) : 1;
-  }
-}
-
-/** `- TIME @who: text` */
-const NOTE = /^-\s+(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)\s+@([A-Za-z0-9][A-Za-z0-9._/@-]*):\s?(.*)$/s;
-
-/** The colon after a key that begins at `at`, or -1. */
-function keyEnd(text: string, at: number, end: number): number {
-  let i = at;
-  for (; i < end; i++) {
-    const code = text.charCodeAt(i);
-    const letter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95;
-    if (!letter && !(i > at && ((code >= 48 && code <= 57) || code === 45))) break;
-  }
-  if (i === at || text.charCodeAt(i) !== 58 || i >= end) return -1;
-  return i + 1 >= end || text.charCodeAt(i + 1) <= 32 ? i : -1;
-}
-
-/** The lines of a block without their common indentation, blank lines at its end left out. */
-function blockValue(text: string, from: number, end: number): string {
-  if (end <= from) return '';
-  const lines = text.slice(text.indexOf('\n', from) + 1, end).split('\n');
-  let indent = Number.POSITIVE_INFINITY;
-  for (const line of lines) if (line.trim() !== '') indent = Math.min(indent, columnOf(line));
-  return lines.map(line => dedent(line.endsWith('\r') ? line.slice(0, -1) : line, indent)).join('\n');
-}
-
-function columnOf(line: string): number {
-  let column = 0;
-  for (let i = 0; i < line.length; i++) {
-    const code = line.charCodeAt(i);
-    if (code === 32) column++;
-    else if (code === 9) column += 4 - (column % 4);
-    else break;
-  }
-  return column;
-}
-
-/** Drop white space up to `column`; a line of white space alone becomes empty beyond it. */
-function dedent(line: string, column: number): string {
-  let at = 0;
-  for (let width = 0; at < line.length && width < column; at++) {
-    const code = line.charCodeAt(at);
-    if (code === 32) width++;
-    else if (code === 9) width += 4 - (width % 4);
-    else break;
-  }
-  return line.slice(at);
 }

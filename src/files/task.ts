@@ -32,6 +32,7 @@ export interface Field {
   /** Never coerced: always the text, a JSON string decoded, a block without its indentation. */
   value: string;
   line: number;
+  column: number;
   /** Where the key begins, where the value begins, and where it ends (line end not included). */
   start: number;
   valueStart: number;
@@ -74,6 +75,8 @@ export interface Task {
   /** White space before its fields, as the person wrote it; undefined if it has none. */
   fieldIndent: string | undefined;
   noteIndent: string | undefined;
+  /** It has lines like fields in another column: prose, but fields if the first field went. */
+  strays: boolean;
 }
 
 export interface TaskFile {

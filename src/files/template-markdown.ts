@@ -104,7 +104,7 @@ function parseFrontMatter(text: string, stem: string, outline: Outline): Templat
       ? {value: undefined, problems: source.problems.map(p => ({...p, line: p.line + first}))}
       : validateValue(frontMatterSchema, source.value, at, 'write name, description and tools between the --- lines');
   const problems = checked.problems;
-  const body = text.slice(front.bodyStart).trim();
+  const body = text.slice(front.bodyStart).trim().replaceAll('\r\n', '\n');
   if (body === '') {
     problems.push(
       problem(

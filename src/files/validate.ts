@@ -24,15 +24,17 @@ export function validate<S extends z.ZodType>(
 ): {value: z.output<S> | undefined; problems: Problem[]} {
   if (source.problems.length > 0) return {value: undefined, problems: source.problems};
   const starts = lineStarts(source.text);
-  const at = (path: Path) => placeOf(source, path, starts);
+  const at: PlaceFinder = (path, what) => placeOf(source, path, starts, what);
   return validateValue(schema, source.value, at, empty);
 }
+
+export type PlaceFinder = (path: Path, what?: 'value' | 'key') => Place;
 
 /** `at` tells where the value of a path stands; `empty` is what to write into a file that has nothing yet. */
 export function validateValue<S extends z.ZodType>(
   schema: S,
   value: unknown,
-  at: (path: Path) => Place,
+  at: PlaceFinder,
   empty: string,
 ): {value: z.output<S> | undefined; problems: Problem[]} {
   if (value === null || value === undefined || typeof value !== 'object' || Array.isArray(value)) {
@@ -51,7 +53,7 @@ export function validateValue<S extends z.ZodType>(
 
 type Issue = z.core.$ZodIssue;
 
-function issueProblem(issue: Issue, root: unknown, at: (path: Path) => Place): Problem {
+function issueProblem(issue: Issue, root: unknown, at: PlaceFinder): Problem {
   const path = issue.path.filter(step => typeof step !== 'symbol') as (string | number)[];
   const found = valueAt(root, path);
   const name = path.length > 0 ? pathName(path) : 'the file';
@@ -76,6 +78,21 @@ function issueProblem(issue: Issue, root: unknown, at: (path: Path) => Place): P
     const hint = near ? `did you mean "${near}"?` : `write one of: ${words.join(', ')}`;
     return problem(code, at(path), `${name}: expected ${words.join(' | ')}, got ${describe(found)}`, hint);
   }
+  if (issue.code === 'invalid_key')
+    return problem(
+      'BAD_ID',
+      at(path, 'key'),
+      `${name}: expected an id of letters, digits, ".", "_" and "-"`,
+      'choose a simpler name',
+    );
+  if (issue.code === 'too_small' && (issue.minimum === 1 || issue.minimum === 1n) && issue.origin !== 'number') {
+    return problem(
+      'BAD_VALUE',
+      at(path),
+      `${name}: expected at least one ${issue.origin === 'string' ? 'character' : 'item'}, found none`,
+      'write one, or remove the key',
+    );
+  }
   if (issue.code === 'invalid_union') return unionProblem(issue, found, name, path, root, at);
   return problem('BAD_VALUE', at(path), `${name}: ${issue.message}, got ${describe(found)}`, 'correct the value');
 }
@@ -87,7 +104,7 @@ function unionProblem(
   name: string,
   path: Path,
   root: unknown,
-  at: (path: Path) => Place,
+  at: PlaceFinder,
 ): Problem {
   let best: Issue | undefined;
   for (const issues of issue.errors) {
@@ -122,7 +139,7 @@ function wrongType(expected: string, found: unknown, name: string, place: Place)
   const simple = ['number', 'boolean'].includes(typeof found);
   const hint =
     expected === 'string' && simple
-      ? `put quotes around it: "${String(found)}"`
+      ? 'put quotes around the value'
       : expected === 'array'
         ? 'write a list: one "- item" a line'
         : expected === 'string' && found === null
@@ -153,7 +170,7 @@ function valueAt(value: unknown, path: Path): unknown {
 }
 
 /** Unknown keys are kept and fine, unless one is almost a known key that is missing. */
-function findTypos(schema: z.ZodType, value: unknown, path: Path, at: (path: Path) => Place): Problem[] {
+function findTypos(schema: z.ZodType, value: unknown, path: Path, at: PlaceFinder): Problem[] {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
     return value.slice(0, 1000).flatMap((item, i) => findTypos(inner.element as z.ZodType, item, [...path, i], at));
@@ -161,7 +178,8 @@ function findTypos(schema: z.ZodType, value: unknown, path: Path, at: (path: Pat
   if (!(inner instanceof z.ZodObject) || value === null || typeof value !== 'object') return [];
   const shape = inner.shape as Record<string, z.ZodType>;
   const problems: Problem[] = [];
-  for (const [key, item] of Object.entries(value)) {
+  // A slip shows among the first keys; a file with thousands of unknown ones has them on purpose.
+  for (const [key, item] of Object.entries(value).slice(0, 200)) {
     const known = shape[key];
     if (known) problems.push(...findTypos(known, item, [...path, key], at));
     else {
@@ -173,7 +191,7 @@ function findTypos(schema: z.ZodType, value: unknown, path: Path, at: (path: Pat
         problems.push(
           problem(
             'LIKELY_TYPO',
-            at([...path, key]),
+            at([...path, key], 'key'),
             `unknown key "${key}" is kept but has no effect`,
             `did you mean "${near}"?`,
           ),

@@ -12,7 +12,9 @@ const TIME_PATTERN = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\
 
 /** Written as ISO 8601 UTC with milliseconds; read in every common ISO form. */
 export function isTime(text: string): boolean {
-  return TIME_PATTERN.test(text) && !Number.isNaN(Date.parse(text));
+  if (!TIME_PATTERN.test(text) || Number.isNaN(Date.parse(text))) return false;
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
+  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 export const id = z
@@ -32,13 +34,16 @@ export const time = z
   .refine(
     isTime,
     refuse('BAD_TIME', 'expected a time such as 2025-10-04T10:05:23.000Z', 'write it in ISO 8601, in quotes'),
-  );
+  )
+  .meta({pattern: TIME_PATTERN.source});
 
 const UNITS = {s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000} as const;
 
+const DURATION_PATTERN = /^(\d{1,9})\s*([smhdw])$/;
+
 /** "7d", "36h", "90s" → milliseconds. */
 export function durationMs(text: string): number | undefined {
-  const match = /^(\d{1,9})\s*([smhdw])$/.exec(text);
+  const match = DURATION_PATTERN.exec(text);
   return match ? Number(match[1]) * UNITS[match[2] as keyof typeof UNITS] : undefined;
 }
 
@@ -47,4 +52,5 @@ export const duration = z
   .refine(
     text => durationMs(text) !== undefined,
     refuse('BAD_DURATION', 'expected a number and s, m, h, d or w, such as 7d', 'write for example 36h'),
-  );
+  )
+  .meta({pattern: DURATION_PATTERN.source});

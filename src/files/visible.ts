@@ -65,6 +65,16 @@ export function escapeHidden(json: string): string {
   return out;
 }
 
+/** A JSON string with every hidden character as \uXXXX, ordinary ones included. */
+export function escapeAll(text: string): string {
+  let out = '';
+  for (const point of JSON.stringify(text)) {
+    if (!isHidden(point.codePointAt(0) ?? 0)) out += point;
+    else for (let i = 0; i < point.length; i++) out += `\\u${point.charCodeAt(i).toString(16).padStart(4, '0')}`;
+  }
+  return out;
+}
+
 export function jsonText(value: unknown): string {
   return escapeHidden(JSON.stringify(value));
 }

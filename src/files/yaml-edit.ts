@@ -3,7 +3,7 @@ import {isMap, isScalar, isSeq, type Pair, type ParsedNode, type YAMLMap, type Y
 import {UserError} from '../errors.ts';
 import {lineEnd, type Splice, splice} from './lines.ts';
 import {jsonText} from './visible.ts';
-import {nodeAt, type Path, readYaml, type YamlSource} from './yaml-source.ts';
+import {keyText, nodeAt, type Path, readYaml, type YamlSource} from './yaml-source.ts';
 import {indentLines, scalarText, yamlText} from './yaml-text.ts';
 
 /** Set, append or remove one value. Only the lines of that value differ afterwards. */
@@ -51,13 +51,16 @@ function intended(value: unknown, edit: YamlEdit): unknown {
   const path = 'set' in edit ? edit.set : 'append' in edit ? edit.append : edit.remove;
   let parent = root as Record<string | number, unknown>;
   for (const step of path.slice(0, -1)) {
+    if (typeof (parent[step] ?? {}) !== 'object') throw new UserError(`${path.slice(0, -1).join('.')} is not a map`, 4);
     parent[step] ??= {};
     parent = parent[step] as typeof parent;
   }
   const last = path.at(-1) ?? '';
   if ('set' in edit) parent[last] = structuredClone(edit.to);
   else if ('remove' in edit) delete parent[last];
-  else parent[last] = [...((parent[last] as unknown[] | null | undefined) ?? []), structuredClone(edit.item)];
+  else if (parent[last] === null || parent[last] === undefined || Array.isArray(parent[last])) {
+    parent[last] = [...((parent[last] as unknown[] | null | undefined) ?? []), structuredClone(edit.item)];
+  } else throw new UserError(`${path.join('.')} is not a list`, 4);
   return root;
 }
 
@@ -91,7 +94,7 @@ function isEmptyNode(node: ParsedNode): boolean {
 }
 
 function pairOf(map: YAMLMap.Parsed, key: string): YAMLMap.Parsed['items'][number] | undefined {
-  return map.items.find(item => isScalar(item.key) && String(item.key.value) === key);
+  return map.items.find(item => isScalar(item.key) && keyText(item.key.value) === key);
 }
 
 function replaceValue(
@@ -166,7 +169,7 @@ function insertKey(
 ): Splice[] {
   const lines = block(entry, columnText(text, map), text, cautious);
   const index =
-    before === undefined ? -1 : map.items.findIndex(item => isScalar(item.key) && item.key.value === before);
+    before === undefined ? -1 : map.items.findIndex(item => isScalar(item.key) && keyText(item.key.value) === before);
   const previous = index === -1 ? map.items.at(-1) : map.items[index - 1];
   if (!previous) {
     const start = map.range[0];
@@ -217,7 +220,7 @@ function removeSplices(source: YamlSource, path: Path): Splice[] {
   const {text} = source;
   const map = nodeAt(source.root, path.slice(0, -1))?.node as YAMLMap.Parsed | undefined;
   const index = isMap(map)
-    ? map.items.findIndex(item => isScalar(item.key) && String(item.key.value) === String(path.at(-1)))
+    ? map.items.findIndex(item => isScalar(item.key) && keyText(item.key.value) === String(path.at(-1)))
     : -1;
   const pair = map?.items[index];
   if (!map || !pair) return [];

@@ -194,9 +194,9 @@ class ValueReader {
       const keyPart = this.#node(pair.key);
       const part = this.#node(pair.value);
       size += keyPart.size + part.size;
-      const key = isScalar(pair.key) ? String(pair.key.value ?? '') : JSON.stringify(keyPart.value);
-      if (key === '<<' && isScalar(pair.key) && pair.key.type === 'PLAIN')
-        this.#merge(merged, part.value, pair.key.range?.[0] ?? 0);
+      const merges = isScalar(pair.key) && typeof pair.key.value === 'symbol';
+      const key = isScalar(pair.key) ? keyText(pair.key.value) : JSON.stringify(keyPart.value);
+      if (merges) this.#merge(merged, part.value, rangeStart(pair.key));
       else if (own.has(key))
         this.#problem(
           'YAML_DUPLICATE_KEY',
@@ -269,6 +269,11 @@ class ValueReader {
   }
 }
 
+/** The `yaml` package makes the plain key `<<` a symbol. */
+export function keyText(value: unknown): string {
+  return typeof value === 'symbol' ? (value.description ?? '') : String(value ?? '');
+}
+
 function rangeStart(node: unknown): number {
   return (node as ParsedNode | null)?.range?.[0] ?? 0;
 }
@@ -283,7 +288,7 @@ export function nodeAt(
   for (const step of path) {
     if (isMap(node)) {
       const pair: YAMLMap.Parsed['items'][number] | undefined = (node as YAMLMap.Parsed).items.find(
-        item => isScalar(item.key) && String(item.key.value) === String(step),
+        item => isScalar(item.key) && keyText(item.key.value) === String(step),
       );
       if (!pair) return undefined;
       key = pair.key;
@@ -298,13 +303,21 @@ export function nodeAt(
   return {node, key};
 }
 
-/** Where the value at `path` stands, or the nearest thing around it that exists. */
-export function placeOf(source: YamlSource, path: Path, starts = lineStarts(source.text)): Place {
+/** Where the value at `path` stands (or its key), or the nearest thing around it that exists. */
+export function placeOf(
+  source: YamlSource,
+  path: Path,
+  starts = lineStarts(source.text),
+  what: 'value' | 'key' = 'value',
+): Place {
   for (let length = path.length; length >= 0; length--) {
     const found = nodeAt(source.root, path.slice(0, length));
     if (!found) continue;
-    const at = found.node?.range?.[0] ?? found.key?.range?.[0];
-    if (at !== undefined) return placeAt(starts, length < path.length && found.key?.range ? found.key.range[0] : at);
+    const whole = length === path.length && what === 'value';
+    const at = whole
+      ? (found.node?.range?.[0] ?? found.key?.range?.[0])
+      : (found.key?.range?.[0] ?? found.node?.range?.[0]);
+    if (at !== undefined) return placeAt(starts, at);
   }
   return {line: 1, column: 1};
 }

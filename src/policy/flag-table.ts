@@ -1,3 +1,12 @@
+/** An argument that makes a command do more than read. */
+export interface RiskyUse {
+  /** Where it stands in argv. */
+  index: number;
+  /** The option as far as a rule must spell it, or the whole argument. */
+  flag: string;
+  reason: string;
+}
+
 /**
  * What a command's arguments can make it do beyond reading. Lists are words separated by spaces: `-o` counts among
  * letters run together too, `=-c` only as a word of its own, `--output` in every abbreviation.

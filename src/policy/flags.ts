@@ -1,28 +1,21 @@
 import {kindOf} from './command-name.ts';
 import {abbreviates} from './deny.ts';
-import {flagTable, readingSubcommands, type Uses} from './flag-table.ts';
+import {flagTable, type RiskyUse, readingSubcommands, type Uses} from './flag-table.ts';
 import {riskyScripts} from './scripts.ts';
 import {isLiteral, literalPrefix} from './words.ts';
-
-/** An argument that makes a command do more than read. */
-export interface RiskyUse {
-  /** Where it stands in argv. */
-  index: number;
-  /** The option as far as a rule must spell it, or the whole argument. */
-  flag: string;
-  reason: string;
-}
 
 /** The known risky arguments. A rule whose loose `*` is all that covers one does not allow it. */
 export function riskyUses(argv: readonly string[]): RiskyUse[] {
   const kind = kindOf(argv[0] ?? '');
   const args = kind === 'tar' ? dashed(argv) : argv;
-  const uses: RiskyUse[] = riskyScripts(kind, args);
-  for (const {path, at} of subcommands(kind, args, uses)) {
+  const {found, uses} = subcommands(kind, args);
+  const all = found.flatMap(({path, at}) => {
     const entry = entryOf(flagTable, path);
-    if (entry) uses.push(...optionUses(entry, args), ...operandUses(entry, args, at));
-  }
-  return uses.map(use => ({...use, reason: `\`${kind} ${use.flag}\` ${use.reason}`}));
+    return entry ? [optionUses(entry, args), operandUses(entry, args, at)].flat() : [];
+  });
+  return [uses, all, riskyScripts(kind, args)]
+    .flat()
+    .map(use => ({...use, reason: `\`${kind} ${use.flag}\` ${use.reason}`}));
 }
 
 /** Does this word of a rule, the one at the use's place, spell it? */
@@ -31,15 +24,16 @@ export function spells(word: string | undefined, use: RiskyUse): boolean {
   return isLiteral(word) || (use.flag.startsWith('-') && literalPrefix(word).startsWith(use.flag));
 }
 
-/** `git`, `git remote`, …: as far as the tables know, each with where its last word stands. Others become uses. */
-function subcommands(kind: string, args: readonly string[], uses: RiskyUse[]): {path: string; at: number}[] {
+/** `git`, `git remote`, …: as far as the tables know, each with where its last word stands; what is not known to read is a use. */
+function subcommands(kind: string, args: readonly string[]): {found: {path: string; at: number}[]; uses: RiskyUse[]} {
   let last = {path: kind, at: 0};
   const found = [last];
+  const uses: RiskyUse[] = [];
   for (;;) {
     const reading = entryOf(readingSubcommands, last.path);
     const index = args.findIndex((word, i) => i > last.at && !word.startsWith('-'));
     const word = args[index];
-    if (reading === undefined || word === undefined) return found;
+    if (reading === undefined || word === undefined) return {found, uses};
     if (!reading.split(' ').includes(word.toLowerCase())) {
       uses.push({index, flag: word, reason: 'is not known to only read'});
     }

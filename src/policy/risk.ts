@@ -64,6 +64,9 @@ const classes: readonly {level: RiskLevel; why: string; commands: ReadonlySet<st
 /** How bad it may be, by simple rules that can be read out to a person. */
 export function riskOf(judgement: Judgement): Risk {
   const factors: Factor[] = [];
+  const add = (argv: readonly string[]): void => {
+    for (const factor of factorsOf(argv)) factors.push(factor);
+  };
   if (judgement.verdict === 'deny') factors.push({level: 'CRITICAL', why: 'the policy denies it'});
   if (judgement.doubts.length > 0) {
     factors.push({
@@ -72,8 +75,8 @@ export function riskOf(judgement: Judgement): Risk {
     });
   }
   for (const segment of judgement.segments) {
-    factors.push(...factorsOf(segment.argv));
-    const {why} = unwrap(segment.argv, inner => factors.push(...factorsOf(inner)));
+    add(segment.argv);
+    const {why} = unwrap(segment.argv, add);
     if (why !== undefined) factors.push({level: 'MEDIUM', why});
     if (segment.sandbox === 'host') factors.push({level: 'MEDIUM', why: 'runs outside the sandbox'});
     if (segment.network) factors.push({level: 'MEDIUM', why: 'runs with network access'});

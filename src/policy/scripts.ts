@@ -1,4 +1,4 @@
-import type {RiskyUse} from './flags.ts';
+import type {RiskyUse} from './flag-table.ts';
 
 /** Arguments that are programs of sed or awk and may do more than print. */
 export function riskyScripts(kind: string, args: readonly string[]): RiskyUse[] {

@@ -21,7 +21,7 @@ const flag = (what: string) => z.boolean().describe(what);
 const reason = text('Why this is needed, in one sentence; the person who decides reads it.').optional();
 const priority = z
   .string()
-  .regex(/^([A-Z]|high|medium|low)$/)
+  .regex(/^([A-D]|high|medium|low)$/)
   .describe('A is most urgent; high, medium and low are A, B and C.');
 const taskStates = ['pending', 'in_progress', 'completed', 'blocked', 'skipped'] as const;
 

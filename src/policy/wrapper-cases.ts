@@ -1,4 +1,15 @@
-import type {Inner} from './wrappers.ts';
+/** What one command would run in turn. */
+export interface Inner {
+  /** Why the command itself says little; undefined: it is no wrapper. */
+  why?: string;
+  /** Places in argv where a further command may begin. */
+  starts?: number[];
+  /** Further commands that are not the rest of argv. */
+  commands?: string[][];
+  /** Texts that a shell will read. */
+  lines?: string[];
+  doubt?: string;
+}
 
 /** `sh -c LINE`; without a line it runs a file or what it reads. */
 export function innerOfShell(kind: string, argv: readonly string[]): Inner {

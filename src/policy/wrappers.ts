@@ -1,20 +1,7 @@
 import {kindOf} from './command-name.ts';
 import {readLine} from './shell.ts';
-import {innerOfFind, innerOfGit, innerOfShell} from './wrapper-cases.ts';
+import {type Inner, innerOfFind, innerOfGit, innerOfShell} from './wrapper-cases.ts';
 import {type Runner, runners, shellOnly, shells, subRunners} from './wrapper-table.ts';
-
-/** What one command would run in turn. */
-export interface Inner {
-  /** Why the command itself says little; undefined: it is no wrapper. */
-  why?: string;
-  /** Places in argv where a further command may begin. */
-  starts?: number[];
-  /** Further commands that are not the rest of argv. */
-  commands?: string[][];
-  /** Texts that a shell will read. */
-  lines?: string[];
-  doubt?: string;
-}
 
 export interface Unwrapped {
   why: string | undefined;
@@ -60,7 +47,7 @@ export function unwrap(argv: readonly string[], visit: (inner: string[]) => void
       text += line.length;
       const reading = readLine(line);
       for (const why of reading.doubts) doubts.add(`runs a line that ${why}`);
-      commands.push(...reading.segments.map(segment => segment.argv));
+      for (const segment of reading.segments) commands.push(segment.argv);
     }
     for (const command of commands) work.push({base: command, start: 0, depth: depth + 1, seen: new Set()});
   }

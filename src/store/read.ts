@@ -1,4 +1,4 @@
-import {closeSync, fstatSync, openSync, readdirSync, readSync} from 'node:fs';
+import {closeSync, type Dirent, fstatSync, openSync, readdirSync, readSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {type Problem, problem} from '../files/diagnostic.ts';
 import {folders, kindOf} from '../files/key.ts';
@@ -10,28 +10,42 @@ export type ReadResult = {text: string} | {problem: Problem} | undefined;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Paths of all files of the home, relative to it, in a stable order. */
-export function listHome(home: string): string[] {
-  const found = ['agentdir.yaml', 'allowlist.yaml'];
-  for (const folder of folders) collect(home, folder, found);
-  return found.sort();
+export function listHome(home: string): {paths: string[]; problems: Problem[]} {
+  const listing = {paths: ['agentdir.yaml', 'allowlist.yaml'], problems: []};
+  for (const folder of folders) collect(home, folder, listing);
+  listing.paths.sort();
+  return listing;
 }
 
-function collect(home: string, folder: string, found: string[]): void {
-  let entries: ReturnType<typeof readEntries>;
+function collect(home: string, folder: string, listing: {paths: string[]; problems: Problem[]}): void {
+  let entries: Dirent[];
   try {
-    entries = readEntries(join(home, folder));
-  } catch {
+    entries = readdirSync(join(home, folder), {withFileTypes: true});
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'error';
+    if (code !== 'ENOENT')
+      listing.problems.push(
+        problem(
+          'UNREADABLE',
+          {line: 1, column: 1},
+          `expected a readable folder, found ${code}`,
+          'look at its owner and permissions: ls -ld',
+          folder,
+        ),
+      );
     return;
   }
   for (const entry of entries) {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory() && !entry.name.startsWith('.')) collect(home, path, found);
-    else if (entry.isFile() && kindOf(path)) found.push(path);
+    if (entry.isDirectory()) {
+      if (!entry.name.startsWith('.')) collect(home, path, listing);
+    } else if (kindOf(path) && (entry.isFile() || isFile(join(home, path)))) listing.paths.push(path);
   }
 }
 
-function readEntries(folder: string) {
-  return readdirSync(folder, {withFileTypes: true});
+/** Follows links: a person may keep a file elsewhere. */
+function isFile(path: string): boolean {
+  return statSync(path, {throwIfNoEntry: false})?.isFile() === true;
 }
 
 const decoder = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {Verdict} from '../../src/files/rule.ts';
 import {judge, judgeTool} from '../../src/policy/judge.ts';
+import {riskOf} from '../../src/policy/risk.ts';
 import {policyOf} from './policy-of.ts';
 
 const policy = policyOf({
@@ -258,6 +259,19 @@ describe('properties of judge', () => {
       }),
       {numRuns: 1000},
     );
+  });
+
+  test.each([
+    `git ${'-c a=b '.repeat(140_000)}`,
+    `ssh h '${'ls;'.repeat(140_000)}'`,
+    `tee ${'x '.repeat(140_000)}`,
+    `${'('.repeat(200_000)}`,
+    `ls ${'$('.repeat(8000)}`,
+    `ls ${'a'.repeat(500_000)}`,
+  ])('does not throw on a huge line (%#)', line => {
+    const got = judge(line, policyOf({allow: ['git *', 'find *', 'tee *', 'ls *']}));
+    expect(got.verdict).toBe('ask');
+    expect(riskOf(got).level).not.toBe('LOW');
   });
 
   test('judges every one of thousands of commands', () => {

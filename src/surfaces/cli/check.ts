@@ -19,22 +19,23 @@ export function check({home: dir, files, json}: CheckOptions): number {
   const wanted = files.map(file => homePath(dir, file));
   const {home, texts} = loadHome(dir);
   const all = checkHome(home);
-  const problems =
-    wanted.length > 0 ? all.filter(p => wanted.some(path => p.file === path || p.file.startsWith(`${path}/`))) : all;
-  if (json)
-    printJson({
-      problems: problems.map(({code, severity, file, line, column, message, hint}) => ({
-        code,
-        severity,
-        file,
-        line,
-        column,
-        message,
-        hint,
-      })),
-    });
-  else report(problems, texts, wanted.length > 0 ? wanted.length : texts.size);
+  const within = (file: string) =>
+    wanted.length === 0 || wanted.some(path => path === '' || file === path || file.startsWith(`${path}/`));
+  const problems = all.filter(p => within(p.file));
+  const checked = [...texts.keys()].filter(within).length;
+  if (checked === 0 && problems.length === 0)
+    throw new UserError(
+      `nothing to check in ${files.join(' ')}`,
+      exit.usage,
+      'see docs/formats for which files Agentdir reads',
+    );
+  if (json) printJson({problems: problems.map(toJson)});
+  else report(problems, texts, checked);
   return hasErrors(problems) ? exit.badFile : exit.done;
+}
+
+function toJson({code, severity, file, line, column, message, hint}: Problem): Problem {
+  return {code, severity, file, line, column, message, hint};
 }
 
 /** A path as given on the command line → relative to the home. */

@@ -1,7 +1,7 @@
+import {checkHome} from '../../check/index.ts';
 import {namesOf} from '../../check/names.ts';
 import {type TaskRow, taskRows} from '../../check/rows.ts';
 import {exit} from '../../errors.ts';
-import {hasErrors} from '../../files/diagnostic.ts';
 import {boxOfState, type Task, type TaskState} from '../../files/task.ts';
 import {loadHome} from '../../load.ts';
 import {colors, plural, print, printJson} from './output.ts';
@@ -9,7 +9,12 @@ import {colors, plural, print, printJson} from './output.ts';
 /** All tasks of a home, file by file, as the tree they are. */
 export function tasks({home: dir, json}: {home: string; json: boolean}): number {
   const {home} = loadHome(dir);
-  const rows = taskRows(home, namesOf(home));
+  const broken = new Set(
+    checkHome(home)
+      .filter(p => p.severity === 'error')
+      .map(p => p.file),
+  );
+  const rows = taskRows(home, namesOf(home), broken);
   if (json) {
     printJson(rows);
     return exit.done;
@@ -21,10 +26,7 @@ export function tasks({home: dir, json}: {home: string; json: boolean}): number 
   let next = 0;
   for (const {path, file} of home.tasks) {
     if (file.tasks.length === 0) continue;
-    print(
-      colors.bold(path) +
-        (hasErrors(file.problems) ? colors.red('  has errors and is not acted on: agentdir check') : ''),
-    );
+    print(colors.bold(path) + (broken.has(path) ? colors.red('  has errors and is not acted on: agentdir check') : ''));
     for (const task of file.tasks) {
       const row = rows[next++];
       if (row) print(`  ${'  '.repeat(depthOf(task))}${line(row)}`);
@@ -78,9 +80,9 @@ function waitsFor(row: TaskRow): string {
   if (row.state !== 'pending') return '';
   if (row.ready) return row.assigned ? 'delivered' : 'ready';
   if (row.blocked_by) return `waits for ${row.blocked_by.split(' ').join(', ')}`;
-  if (row.assignee === null) return 'assigned to nobody';
+  if (row.assignee === null && !row.assign) return 'assigned to nobody';
   if (row.assignee === 'human') return 'waits for you';
-  return `@${row.assignee} is not known`;
+  return 'waits for its file to be mended';
 }
 
 function summary(rows: readonly TaskRow[]): string {

@@ -1,0 +1,1 @@
+export function hostileTexts(length: number): Record<string, string>;

@@ -1,0 +1,52 @@
+// What single lines of a task file mean: columns, keys, notes, blocks.
+
+/** `- TIME @who: text` */
+export const NOTE = /^-\s+(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)\s+@([A-Za-z0-9][A-Za-z0-9._/@-]*):\s?(.*)$/s;
+
+export function isNoteLine(line: string): boolean {
+  return NOTE.test(line);
+}
+
+/** The colon after a key that begins at `at`, or -1. */
+export function keyEnd(text: string, at: number, end: number): number {
+  let i = at;
+  for (; i < end; i++) {
+    const code = text.charCodeAt(i);
+    const letter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95;
+    if (!letter && !(i > at && ((code >= 48 && code <= 57) || code === 45))) break;
+  }
+  if (i === at || text.charCodeAt(i) !== 58 || i >= end) return -1;
+  return i + 1 >= end || text.charCodeAt(i + 1) <= 32 ? i : -1;
+}
+
+/** The lines of a block without their common indentation, blank lines at its end left out. */
+export function blockValue(text: string, from: number, end: number): string {
+  if (end <= from) return '';
+  const lines = text.slice(text.indexOf('\n', from) + 1, end).split('\n');
+  let indent = Number.POSITIVE_INFINITY;
+  for (const line of lines) if (line.trim() !== '') indent = Math.min(indent, columnOf(line));
+  return lines.map(line => dedent(line.endsWith('\r') ? line.slice(0, -1) : line, indent)).join('\n');
+}
+
+export function columnOf(line: string): number {
+  let column = 0;
+  for (let i = 0; i < line.length; i++) {
+    const code = line.charCodeAt(i);
+    if (code === 32) column++;
+    else if (code === 9) column += 4 - (column % 4);
+    else break;
+  }
+  return column;
+}
+
+/** Drop white space up to `column`; a line of white space alone becomes empty beyond it. */
+export function dedent(line: string, column: number): string {
+  let at = 0;
+  for (let width = 0; at < line.length && width < column; at++) {
+    const code = line.charCodeAt(at);
+    if (code === 32) width++;
+    else if (code === 9) width += 4 - (width % 4);
+    else break;
+  }
+  return line.slice(at);
+}
