@@ -19,6 +19,9 @@ interface Line {
   start: number;
 }
 
+/** The one empty list of all tasks without names, tags, fields, notes or children. */
+export const NONE: never[] = [];
+
 const SPACE = 32;
 const TAB = 9;
 
@@ -53,10 +56,10 @@ export function readHead(
     boxStart: at,
     bare: false,
     priority: undefined,
-    names: [],
-    tags: [],
+    names: NONE,
+    tags: NONE,
     title: '',
-    fields: [],
+    fields: NONE,
   };
   if (at >= end) return {lookalike: false, badBox: false, at};
   const first = text.charCodeAt(at);
@@ -109,9 +112,11 @@ function readNames(text: string, at: number, end: number, head: Head): number {
     const word = text.slice(at, stop);
     if (code === 64) {
       if (!NAME.test(word)) break;
+      if (head.names === NONE) head.names = [];
       head.names.push(word.slice(1));
     } else {
       if (word.length < 2 || word.charCodeAt(1) === 35) break;
+      if (head.tags === NONE) head.tags = [];
       head.tags.push(word.slice(1));
     }
     at = skipGap(text, stop, end);
@@ -201,8 +206,9 @@ const KEY = /^[A-Za-z_][A-Za-z0-9_-]*:$/;
 
 /** `key: value key: value` after a quoted title; undefined if that is not what stands there. */
 function readInlineFields(text: string, from: number, end: number, line: Line): Field[] | undefined {
-  const fields: Field[] = [];
   let at = skipGap(text, from, end);
+  if (at >= end) return NONE;
+  const fields: Field[] = [];
   while (at < end) {
     const stop = wordEnd(text, at, end);
     if (!KEY.test(text.slice(at, stop))) return undefined;

@@ -19,13 +19,15 @@ export function keyEnd(text: string, at: number, end: number): number {
   return i + 1 >= end || text.charCodeAt(i + 1) <= 32 ? i : -1;
 }
 
-/** The lines of a block without their common indentation, blank lines at its end left out. */
-export function blockValue(text: string, from: number, end: number): string {
-  if (end <= from) return '';
-  const lines = text.slice(text.indexOf('\n', from) + 1, end).split('\n');
-  let indent = Number.POSITIVE_INFINITY;
-  for (const line of lines) if (line.trim() !== '') indent = Math.min(indent, columnOf(line));
-  return lines.map(line => dedent(line.endsWith('\r') ? line.slice(0, -1) : line, indent)).join('\n');
+/** A thematic break: three dashes or more and nothing else. */
+export function isRule(text: string, at: number, end: number): boolean {
+  let dashes = 0;
+  for (let i = at; i < end; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 45) dashes++;
+    else if (code !== 32 && code !== 9) return false;
+  }
+  return dashes >= 3;
 }
 
 export function columnOf(line: string): number {

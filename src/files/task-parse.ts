@@ -1,16 +1,10 @@
 import {type Problem, problem} from './diagnostic.ts';
-import {type Field, knownFields, type Note, stateOfBox, type Task, type TaskFile} from './task.ts';
-import {closingQuote, decode, readHead} from './task-head.ts';
-import {checkIds} from './task-ids.ts';
-import {blockValue, dedent, keyEnd, NOTE} from './task-lines.ts';
-
-type Draft = {-readonly [K in keyof Task]: Task[K]} & {
-  fields: Field[];
-  notes: Note[];
-  children: Task[];
-  fieldColumn: number;
-  known: Set<string>;
-};
+import {knownFields, type TaskFile} from './task.ts';
+import {DUE, FieldTable, ID, knownKey, NOTES} from './task-fields.ts';
+import {closingQuote, decode, NONE, readHead} from './task-head.ts';
+import {dedent, isRule, keyEnd, NOTE} from './task-lines.ts';
+import {TaskNode} from './task-node.ts';
+import {isId, isTime} from './values.ts';
 
 /** What a line may be part of. `line` is where it began, for the message if it never ends. */
 type Mode =
@@ -18,8 +12,8 @@ type Mode =
   | {in: 'fence'; mark: string; line: number}
   | {in: 'comment'; line: number}
   | {in: 'front'}
-  | {in: 'block'; task: Draft; field: Field; column: number; from: number}
-  | {in: 'notes'; task: Draft; column: number; dash: number; lastLine: number};
+  | {in: 'block'; task: TaskNode; row: number; column: number}
+  | {in: 'notes'; task: TaskNode; column: number; dash: number; lastLine: number};
 
 const TEXT: Mode = {in: 'text'};
 
@@ -30,15 +24,15 @@ export function parseTasks(text: string): TaskFile {
 
 /** Other bullets, numbers, or a dash without its space, before a box. */
 const LOOKALIKE = /^(?:[*+]\s+|-|\d{1,4}[.)]\s+)\[[ _/xX!-]?\](?:\s|$)/;
-/** A thematic break. */
-const RULE = /^(?:-[ \t]*){3,}$/;
 
 class Scanner {
   readonly text: string;
-  readonly tasks: Draft[] = [];
+  readonly tasks: TaskNode[] = [];
   readonly problems: Problem[] = [];
+  readonly table: FieldTable;
+  readonly ids = new Map<string, number>();
   /** Open tasks, each nested in the one before. */
-  stack: Draft[] = [];
+  stack: TaskNode[] = [];
   mode: Mode = TEXT;
   inTodo = false;
   todoEnd: number | undefined;
@@ -53,6 +47,7 @@ class Scanner {
 
   constructor(text: string) {
     this.text = text;
+    this.table = new FieldTable(text);
   }
 
   scan(): TaskFile {
@@ -87,8 +82,7 @@ class Scanner {
       );
     }
     for (const task of this.tasks.toReversed())
-      if (task.parent && task.end > task.parent.end) (task.parent as Draft).end = task.end;
-    checkIds(this.tasks, this.problem.bind(this));
+      if (task.parent && task.end > task.parent.end) (task.parent as TaskNode).end = task.end;
     return {text, tasks: this.tasks, problems: this.problems.sort((a, b) => a.line - b.line), todoEnd: this.todoEnd};
   }
 
@@ -145,7 +139,7 @@ class Scanner {
     if (
       code === 45 &&
       (this.at + 1 === this.end || this.text.charCodeAt(this.at + 1) <= 32) &&
-      !RULE.test(this.rest())
+      !isRule(this.text, this.at, this.end)
     ) {
       this.readItem();
       return;
@@ -177,7 +171,8 @@ class Scanner {
     if (blank) return true;
     if (mode.in === 'notes' && this.column >= mode.column && this.readNote(mode)) return true;
     if (mode.in === 'block' && this.column > mode.column) {
-      mode.field.end = this.end;
+      this.table.extend(mode.row, this.end);
+      mode.task.fieldsEnd = this.end;
       this.extend(mode.task);
       return true;
     }
@@ -189,8 +184,6 @@ class Scanner {
   leave(): void {
     const {mode} = this;
     if (mode.in === 'block') {
-      mode.field.value = blockValue(this.text, mode.from, mode.field.end);
-      mode.task.fieldsEnd = mode.field.end;
       this.mode = TEXT;
     } else if (mode.in === 'notes') this.mode = TEXT;
   }
@@ -237,11 +230,12 @@ class Scanner {
   }
 
   /** Close the tasks that a line in this column is not part of; the one it is part of, if any. */
-  close(): Draft | undefined {
-    let top = this.stack.at(-1);
+  close(): TaskNode | undefined {
+    const {stack} = this;
+    let top = stack[stack.length - 1];
     while (top && top.column >= this.column) {
-      this.stack.pop();
-      top = this.stack.at(-1);
+      stack.pop();
+      top = stack[stack.length - 1];
     }
     return top;
   }
@@ -251,7 +245,7 @@ class Scanner {
     if (top) this.extend(top);
   }
 
-  extend(task: Draft): void {
+  extend(task: TaskNode): void {
     task.end = this.end;
   }
 
@@ -276,27 +270,8 @@ class Scanner {
       if (parent) this.extend(parent);
       return;
     }
-    const task: Draft = {
-      line: this.line,
-      start: this.start,
-      column: this.column,
-      ...head,
-      state: stateOfBox[head.box ?? ' '],
-      notes: [],
-      parent,
-      children: [],
-      headEnd: this.end,
-      fieldsEnd: this.end,
-      notesEnd: undefined,
-      end: this.end,
-      fieldIndent: undefined,
-      noteIndent: undefined,
-      strays: false,
-      fieldColumn: -1,
-      known: new Set(),
-    };
-    for (const field of head.fields) this.checkDuplicate(task, field);
-    if (parent) parent.children.push(task);
+    const task = new TaskNode(head, this.table, this, parent);
+    for (const field of head.fields) this.checkKnown(task, knownKey(field.key, 0, field.key.length), field);
     this.tasks.push(task);
     this.stack.push(task);
     this.afterTask = true;
@@ -320,8 +295,7 @@ class Scanner {
     const previous = this.stack.at(-1);
     const owner = this.close();
     if (colon === -1 || !owner) {
-      if (colon !== -1 && previous && this.afterTask && knownFields.has(text.slice(at, colon)))
-        this.misaligned(previous);
+      if (colon !== -1 && previous && this.afterTask && knownKey(text, at, colon) !== -1) this.misaligned(previous);
       if (owner) this.extend(owner);
       this.afterTask = false;
       return;
@@ -332,76 +306,71 @@ class Scanner {
       owner.fieldIndent = text.slice(this.start, at);
     } else if (owner.fieldColumn !== this.column && this.column !== owner.column + 2) {
       owner.strays = true;
-      if (knownFields.has(text.slice(at, colon))) this.misaligned(owner);
+      if (knownKey(text, at, colon) !== -1) this.misaligned(owner);
       return;
     }
     // New fields go where they are accepted whatever else stands there.
-    if (this.column === owner.column + 2) owner.fieldIndent = text.slice(this.start, at);
+    if (this.column === owner.column + 2 && owner.fieldColumn !== this.column)
+      owner.fieldIndent = text.slice(this.start, at);
     this.addField(owner, colon);
   }
 
-  addField(owner: Draft, colon: number): void {
-    const {text, at} = this;
+  addField(owner: TaskNode, colon: number): void {
+    const {text, at, end, line} = this;
     let valueStart = colon + 1;
-    let last = this.end;
-    while (valueStart < last && text.charCodeAt(valueStart) <= 32) valueStart++;
-    while (last > valueStart && text.charCodeAt(last - 1) <= 32) last--;
-    const field: Field = {
-      key: text.slice(at, colon),
-      value: text.slice(valueStart, last),
-      line: this.line,
-      column: at - this.start + 1,
-      start: at,
-      valueStart,
-      end: this.end,
-      form: 'line',
-    };
-    if (field.key === 'notes' && field.value === '' && owner.noteIndent === undefined) {
-      owner.notesEnd = this.end;
+    while (valueStart < end && text.charCodeAt(valueStart) <= 32) valueStart++;
+    const known = knownKey(text, at, colon);
+    if (known === NOTES && valueStart === end && owner.noteIndent === undefined) {
+      owner.notesEnd = end;
       owner.noteIndent = '';
-      this.mode = {in: 'notes', task: owner, column: this.column, dash: -1, lastLine: this.line};
+      this.mode = {in: 'notes', task: owner, column: this.column, dash: -1, lastLine: line};
       return;
     }
-    this.checkDuplicate(owner, field);
-    owner.fields.push(field);
-    owner.fieldsEnd = this.end;
-    if (text.charCodeAt(valueStart) === 124 && /^\|[+-]?$/.test(field.value)) {
-      field.form = 'block';
-      this.mode = {in: 'block', task: owner, field, column: this.column, from: this.end};
-      field.value = '';
-    } else if (text.charCodeAt(valueStart) === 34) this.readString(field, last);
+    const first = text.charCodeAt(valueStart);
+    const block = first === 124 && /^\|[+-]?\s*$/.test(text.slice(valueStart, end));
+    const row = this.table.add(owner.last, at, colon, valueStart, end, line, known, block);
+    if (owner.first === -1) owner.first = row;
+    owner.last = row;
+    owner.fieldsEnd = end;
+    if (block) this.mode = {in: 'block', task: owner, row, column: this.column};
+    else if (first === 34) this.checkString(valueStart);
+    if (known !== -1)
+      this.checkKnown(owner, known, {
+        line,
+        column: at - this.start + 1,
+        value: known === ID || known === DUE ? this.table.value(row) : '',
+      });
   }
 
-  readString(field: Field, last: number): void {
-    if (closingQuote(this.text, field.valueStart, last) !== last - 1) return;
-    const value = decode(field.value);
-    if (value !== undefined) field.value = value;
-    else {
-      this.problem(
-        'BAD_STRING',
-        this.line,
-        field.valueStart - this.start + 1,
-        'expected a JSON string, found a \\ that JSON does not know; the text is taken as it stands',
-        'double the backslashes, or remove the quotes',
-      );
-    }
-  }
-
-  checkDuplicate(task: Draft, field: Field): void {
-    if (!knownFields.has(field.key)) return;
-    if (!task.known.has(field.key)) task.known.add(field.key);
-    else {
-      this.problem(
+  /** A known field once a task, ids once a file, and due dates that are dates. */
+  checkKnown(task: TaskNode, known: number, field: {line: number; column: number; value: string}): void {
+    const say = (code: Problem['code'], message: string, hint: string) =>
+      this.problem(code, field.line, field.column, message, hint);
+    if (known === -1) return;
+    if (task.has(known))
+      say(
         'DUPLICATE_FIELD',
-        this.line,
-        field.column,
-        `expected "${field.key}" once in a task, found it again`,
+        `expected "${[...knownFields][known]}" once in a task, found it again`,
         'remove one of the two',
       );
-    }
+    if (known === ID) checkId(field.value, field.line, this.ids, say);
+    else if (known === DUE && !isTime(field.value))
+      say('BAD_DUE', `expected a date or time such as 2025-10-04, got "${field.value}"`, 'write it in ISO 8601');
   }
 
-  misaligned(owner: Draft): void {
+  checkString(start: number): void {
+    const raw = this.text.slice(start, this.end).trimEnd();
+    if (closingQuote(raw, 0, raw.length) !== raw.length - 1 || decode(raw) !== undefined) return;
+    this.problem(
+      'BAD_STRING',
+      this.line,
+      start - this.start + 1,
+      'expected a JSON string, found a \\ that JSON does not know; the text is taken as it stands',
+      'double the backslashes, or remove the quotes',
+    );
+  }
+
+  misaligned(owner: TaskNode): void {
     const where = owner.fieldIndent === undefined ? 'indented deeper than the dash' : 'aligned with the fields above';
     this.problem(
       'MISALIGNED_FIELD',
@@ -424,6 +393,7 @@ class Scanner {
       }
       const note = NOTE.exec(text.slice(at, end));
       const plain = text.slice(at + 1, end).trim();
+      if (mode.task.notes === NONE) mode.task.notes = [];
       mode.task.notes.push({
         time: note?.[1],
         who: note?.[2],
@@ -441,4 +411,18 @@ class Scanner {
     this.extend(mode.task);
     return true;
   }
+}
+
+function checkId(
+  id: string,
+  line: number,
+  seen: Map<string, number>,
+  say: (code: Problem['code'], message: string, hint: string) => void,
+): void {
+  const first = seen.get(id);
+  if (!isId(id))
+    say('BAD_ID', `expected an id of letters, digits, ".", "_" and "-", got "${id}"`, 'choose a simpler id');
+  else if (first !== undefined)
+    say('DUPLICATE_ID', `expected each id once, found "${id}" also in line ${first}`, 'give one of the two another id');
+  else seen.set(id, line);
 }

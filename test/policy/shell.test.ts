@@ -111,7 +111,6 @@ describe('readLine', () => {
     'cat <(rm x)',
     'A=$(rm x) ls',
     'A=$(rm x)',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell, not JavaScript
     'ls ${A:-$(rm x)}',
     'ls $(( $(rm x) ))',
     'cat <<E\n$(rm x)\nE',

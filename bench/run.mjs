@@ -1,0 +1,25 @@
+// npm run bench [NAME…] prints ratios, all measured in this one run. Nothing here can fail: it only tells.
+import {execFileSync} from 'node:child_process';
+import {fileURLToPath} from 'node:url';
+
+const suites = {
+  sessions: () => import('./sessions.mjs'),
+  tasks: () => import('./tasks.mjs'),
+  markdown: () => import('./markdown.mjs'),
+  hostile: () => import('./hostile-bench.mjs'),
+  commands: () => import('./commands.mjs'),
+};
+
+const wanted = process.argv.slice(2);
+const names = wanted.length > 0 ? wanted : Object.keys(suites);
+if (wanted.length === 1 && process.env.AGENTDIR_BENCH_CHILD) await (await suites[wanted[0]]()).default();
+else {
+  // Each suite in a process of its own: what one leaves in memory must not slow the next.
+  for (const name of names) {
+    if (!suites[name]) throw new Error(`no suite ${name}; there are ${Object.keys(suites).join(', ')}`);
+    execFileSync(process.execPath, [fileURLToPath(import.meta.url), name], {
+      stdio: 'inherit',
+      env: {...process.env, AGENTDIR_BENCH_CHILD: '1'},
+    });
+  }
+}

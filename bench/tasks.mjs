@@ -1,0 +1,77 @@
+import remarkParse from 'remark-parse';
+import {unified} from 'unified';
+import {addTask, parseTasks, setBox, updateTask} from '../dist/index.js';
+import {median, table, times} from './measure.mjs';
+
+function tasksOf(count) {
+  const lines = ['# Tasks', '', '## TODO', ''];
+  for (let i = 0; i < count; i++) {
+    lines.push(
+      `- [${i % 3 ? ' ' : 'x'}] B @executor-001 #docker "Check container ${i}"`,
+      `  id: task-${i}`,
+      '  created: 2025-10-04T10:00:00.000Z',
+      `  depends_on: task-${Math.max(0, i - 1)}`,
+      '  prompt: |',
+      '    Look whether it runs.',
+      '',
+      '    Then say so.',
+      '',
+    );
+  }
+  return lines.join('\n');
+}
+
+/** The least anyone can do: look at each line once. */
+function bareScan(text) {
+  let found = 0;
+  for (const line of text.split('\n')) if (/^\s*- \[[ _/xX!-]\] /.test(line)) found++;
+  return found;
+}
+
+/** Task files: one parse against a bare line scan and against remark; single edits. */
+export default function tasks() {
+  const rows = [];
+  for (const count of [100, 1_000, 10_000]) {
+    const text = tasksOf(count);
+    const file = parseTasks(text);
+    if (file.tasks.length !== count || bareScan(text) !== count) throw new Error('lost tasks');
+    const task = file.tasks[count >> 1];
+    const bare = median(() => bareScan(text));
+    const whole = median(() => parseTasks(text));
+    // remark needs about 60 s for 10,000.
+    const remark = count > 1_000 ? undefined : median(() => unified().use(remarkParse).parse(text), {least: 1, ms: 1});
+    const box = median(() => Buffer.from(setBox(file, task, 'x')));
+    const note = {time: '2025-10-04T10:05:00.000Z', who: 'executor-001', text: 'done'};
+    const change = {box: 'x', fields: {completed: '2025-10-04T10:05:00.000Z'}, note};
+    const done = median(() => Buffer.from(updateTask(file, task, change)));
+    const add = median(() => Buffer.from(addTask(file, {title: 'One more', fields: {id: 'task-new'}})));
+    rows.push([
+      count,
+      text.length / 1e6,
+      bare,
+      whole,
+      times(whole, bare),
+      remark ?? 'skipped',
+      remark ? times(whole, remark) : '',
+      box,
+      done,
+      add,
+    ]);
+  }
+  table(
+    'task files, ms (edits: the whole new file as bytes)',
+    [
+      'tasks',
+      'MB',
+      'bare scan',
+      'parseTasks',
+      'to bare scan',
+      'remark.parse',
+      'to remark',
+      'set box',
+      'complete + note',
+      'add task',
+    ],
+    rows,
+  );
+}

@@ -1,0 +1,91 @@
+import {type Box, type Field, type Note, type Priority, stateOfBox, type Task, type TaskState} from './task.ts';
+import type {FieldTable} from './task-fields.ts';
+import {type Head, NONE} from './task-head.ts';
+
+/** A task while its file is read, and after. Its fields are made when first asked for. */
+export class TaskNode implements Task {
+  readonly line: number;
+  readonly start: number;
+  readonly column: number;
+  readonly box: Box | undefined;
+  readonly boxStart: number;
+  readonly bare: boolean;
+  readonly priority: Priority | undefined;
+  readonly names: readonly string[];
+  readonly tags: readonly string[];
+  readonly title: string;
+  readonly parent: TaskNode | undefined;
+  readonly headEnd: number;
+  notes: Note[] = NONE;
+  children: TaskNode[] = NONE;
+  fieldsEnd: number;
+  notesEnd: number | undefined = undefined;
+  end: number;
+  fieldIndent: string | undefined = undefined;
+  noteIndent: string | undefined = undefined;
+  strays = false;
+  /** Column of its first field, -1 before there is one. */
+  fieldColumn = -1;
+  /** First and last row of its fields in the table. */
+  first = -1;
+  last = -1;
+  /** Which of the known fields it has, a bit each. */
+  low = 0;
+  high = 0;
+  readonly #inline: readonly Field[];
+  readonly #table: FieldTable;
+  #fields: readonly Field[] | undefined;
+
+  constructor(
+    head: Head,
+    table: FieldTable,
+    place: {line: number; start: number; column: number; end: number},
+    parent: TaskNode | undefined,
+  ) {
+    this.line = place.line;
+    this.start = place.start;
+    this.column = place.column;
+    this.box = head.box;
+    this.boxStart = head.boxStart;
+    this.bare = head.bare;
+    this.priority = head.priority;
+    this.names = head.names;
+    this.tags = head.tags;
+    this.title = head.title;
+    this.parent = parent;
+    this.headEnd = place.end;
+    this.fieldsEnd = place.end;
+    this.end = place.end;
+    this.#inline = head.fields;
+    this.#table = table;
+    if (parent) {
+      if (parent.children === NONE) parent.children = [this];
+      else parent.children.push(this);
+    }
+  }
+
+  get state(): TaskState {
+    return stateOfBox[this.box ?? ' '];
+  }
+
+  get fields(): readonly Field[] {
+    if (this.#fields === undefined) {
+      const own = this.first === -1 ? NONE : this.#table.read(this.first);
+      this.#fields = this.#inline.length > 0 ? [...this.#inline, ...own] : own;
+    }
+    return this.#fields;
+  }
+
+  /** Note that it has the known field of this number; whether it had it already. */
+  has(known: number): boolean {
+    const bit = 1 << (known % 30);
+    if (known < 30) {
+      const had = (this.low & bit) !== 0;
+      this.low |= bit;
+      return had;
+    }
+    const had = (this.high & bit) !== 0;
+    this.high |= bit;
+    return had;
+  }
+}

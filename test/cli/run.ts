@@ -1,0 +1,79 @@
+import {execFile} from 'node:child_process';
+import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {onTestFinished} from 'vitest';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+export const main = join(root, 'dist/main.js');
+
+export interface Run {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Git must not depend on who runs the tests. */
+export const environment: NodeJS.ProcessEnv = {
+  PATH: process.env.PATH,
+  HOME: tmpdir(),
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 'Ada',
+  GIT_AUTHOR_EMAIL: 'ada@example.org',
+  GIT_COMMITTER_NAME: 'Ada',
+  GIT_COMMITTER_EMAIL: 'ada@example.org',
+};
+
+function run(command: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Run> {
+  return new Promise(resolve => {
+    execFile(command, [...args], {cwd, env, maxBuffer: 64 * 1024 * 1024}, (error, stdout, stderr) => {
+      resolve({code: error ? Number(error.code ?? 1) : 0, stdout, stderr});
+    });
+  });
+}
+
+/** The real command, in a process of its own. */
+export function agentdir(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = environment): Promise<Run> {
+  return run(process.execPath, [main, ...args], cwd, env);
+}
+
+export async function git(cwd: string, ...args: string[]): Promise<string> {
+  const result = await run('git', args, cwd, environment);
+  if (result.code !== 0) throw new Error(`git ${args.join(' ')}: ${result.stderr}`);
+  return result.stdout;
+}
+
+export function temporary(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'agentdir-test-'));
+  onTestFinished(() => rmSync(dir, {recursive: true, force: true}));
+  return dir;
+}
+
+/** A home made by `agentdir init`, with these files added. */
+export async function newHome(files: Record<string, string> = {}): Promise<string> {
+  const home = join(temporary(), 'home');
+  const made = await agentdir(dirname(home), ['init', home]);
+  if (made.code !== 0) throw new Error(made.stderr);
+  put(home, files);
+  return home;
+}
+
+export function put(home: string, files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(home, path)), {recursive: true});
+    writeFileSync(join(home, path), text);
+  }
+}
+
+/** Until the condition holds; fails after a while with what was seen last. */
+export async function until<T>(look: () => T | Promise<T>, holds: (seen: T) => boolean, ms = 20_000): Promise<T> {
+  const end = Date.now() + ms;
+  for (;;) {
+    const seen = await look();
+    if (holds(seen)) return seen;
+    if (Date.now() > end) throw new Error(`waited in vain; last seen: ${JSON.stringify(seen)?.slice(0, 2000)}`);
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
+}
