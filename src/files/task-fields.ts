@@ -13,6 +13,10 @@ export function knownKey(text: string, at: number, end: number): number {
   return -1;
 }
 
+export function keyNamed(known: number): string {
+  return keys[known] ?? '';
+}
+
 export const ID = keys.indexOf('id');
 export const DUE = keys.indexOf('due');
 export const NOTES = keys.indexOf('notes');

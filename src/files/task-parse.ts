@@ -1,10 +1,10 @@
-import {type Problem, problem} from './diagnostic.ts';
-import {knownFields, type TaskFile} from './task.ts';
-import {DUE, FieldTable, ID, knownKey, NOTES} from './task-fields.ts';
+import type {Place} from './diagnostic.ts';
+import type {TaskFile} from './task.ts';
+import {DUE, FieldTable, ID, keyNamed, knownKey, NOTES} from './task-fields.ts';
 import {closingQuote, decode, NONE, readHead} from './task-head.ts';
 import {dedent, isRule, keyEnd, NOTE} from './task-lines.ts';
 import {TaskNode} from './task-node.ts';
-import {isId, isTime} from './values.ts';
+import {TaskProblems} from './task-problems.ts';
 
 /** What a line may be part of. `line` is where it began, for the message if it never ends. */
 type Mode =
@@ -28,9 +28,8 @@ const LOOKALIKE = /^(?:[*+]\s+|-|\d{1,4}[.)]\s+)\[[ _/xX!-]?\](?:\s|$)/;
 class Scanner {
   readonly text: string;
   readonly tasks: TaskNode[] = [];
-  readonly problems: Problem[] = [];
+  readonly problems = new TaskProblems();
   readonly table: FieldTable;
-  readonly ids = new Map<string, number>();
   /** Open tasks, each nested in the one before. */
   stack: TaskNode[] = [];
   mode: Mode = TEXT;
@@ -43,7 +42,6 @@ class Scanner {
   at = 0;
   column = 0;
   afterTask = false;
-  #counts = {error: 0, warning: 0};
 
   constructor(text: string) {
     this.text = text;
@@ -64,26 +62,11 @@ class Scanner {
       start = next;
     }
     this.leave();
-    if (this.mode.in === 'fence') {
-      this.problem(
-        'UNCLOSED_FENCE',
-        this.mode.line,
-        1,
-        `expected the code fence ${this.mode.mark} to be closed, found the end of the file`,
-        `add a line ${this.mode.mark}`,
-      );
-    } else if (this.mode.in === 'comment') {
-      this.problem(
-        'UNCLOSED_COMMENT',
-        this.mode.line,
-        1,
-        'expected the comment <!-- to be closed, found the end of the file',
-        'add -->',
-      );
-    }
+    if (this.mode.in === 'fence') this.problems.unclosedFence(this.mode.line, this.mode.mark);
+    else if (this.mode.in === 'comment') this.problems.unclosedComment(this.mode.line);
     for (const task of this.tasks.toReversed())
       if (task.parent && task.end > task.parent.end) (task.parent as TaskNode).end = task.end;
-    return {text, tasks: this.tasks, problems: this.problems.sort((a, b) => a.line - b.line), todoEnd: this.todoEnd};
+    return {text, tasks: this.tasks, problems: this.problems.list(), todoEnd: this.todoEnd};
   }
 
   measure(): void {
@@ -100,11 +83,9 @@ class Scanner {
     this.column = column;
   }
 
-  /** The first hundred of each severity: nobody reads more, and a hostile file has millions. */
-  problem(code: Problem['code'], line: number, column: number, message: string, hint: string): void {
-    const found = problem(code, {line, column}, message, hint);
-    this.#counts[found.severity]++;
-    if (this.#counts[found.severity] <= 100) this.problems.push(found);
+  /** The place of an offset on this line. */
+  place(offset: number): Place {
+    return {line: this.line, column: offset - this.start + 1};
   }
 
   /** The line from its first character that is not white space. */
@@ -253,20 +234,10 @@ class Scanner {
     const head = readHead(this.text, this.at + 1, this.end, this.inTodo, this.start, this.line);
     const parent = this.close();
     if ('badBox' in head) {
-      const column = head.at - this.start + 1;
-      if (head.badBox) {
-        const box = this.text.slice(head.at, this.text.indexOf(']', head.at) + 1);
-        const known = box.length === 3 && ' _/xX-!'.includes(box.charAt(1));
-        this.problem(
-          'BAD_BOX',
-          this.line,
-          column,
-          known
-            ? `expected a space after ${box}, found "${this.text.charAt(head.at + 3)}"`
-            : `expected [ ], [_], [/], [x], [-] or [!], got ${box}`,
-          known ? `write "${box} "` : 'write [x] for done, [-] for skipped or rejected, [ ] for pending',
-        );
-      } else if (head.lookalike) this.lookalike(column);
+      const close = this.text.indexOf(']', head.at) + 1;
+      if (head.badBox)
+        this.problems.badBox(this.place(head.at), this.text.slice(head.at, close), this.text.charAt(close));
+      else if (head.lookalike) this.problems.lookalike(this.place(head.at));
       if (parent) this.extend(parent);
       return;
     }
@@ -277,25 +248,16 @@ class Scanner {
     this.afterTask = true;
   }
 
-  lookalike(column: number): void {
-    this.problem(
-      'TASK_LOOKALIKE',
-      this.line,
-      column,
-      'this looks like a task but is read as prose',
-      'a task begins "- [ ] ", with one of " _/xX-!" in the box and a space after it',
-    );
-  }
-
   readField(): void {
     const {text, end, at} = this;
     const code = text.charCodeAt(at);
-    if (code <= 57 && LOOKALIKE.test(text.slice(at, Math.min(end, at + 12)))) this.lookalike(at - this.start + 1);
+    if (code <= 57 && LOOKALIKE.test(text.slice(at, Math.min(end, at + 12)))) this.problems.lookalike(this.place(at));
     const colon = keyEnd(text, at, end);
     const previous = this.stack.at(-1);
     const owner = this.close();
     if (colon === -1 || !owner) {
-      if (colon !== -1 && previous && this.afterTask && knownKey(text, at, colon) !== -1) this.misaligned(previous);
+      if (colon !== -1 && previous && this.afterTask && knownKey(text, at, colon) !== -1)
+        this.problems.misaligned(this.place(at), previous.title, false);
       if (owner) this.extend(owner);
       this.afterTask = false;
       return;
@@ -306,7 +268,7 @@ class Scanner {
       owner.fieldIndent = text.slice(this.start, at);
     } else if (owner.fieldColumn !== this.column && this.column !== owner.column + 2) {
       owner.strays = true;
-      if (knownKey(text, at, colon) !== -1) this.misaligned(owner);
+      if (knownKey(text, at, colon) !== -1) this.problems.misaligned(this.place(at), owner.title, true);
       return;
     }
     // New fields go where they are accepted whatever else stands there.
@@ -344,41 +306,16 @@ class Scanner {
 
   /** A known field once a task, ids once a file, and due dates that are dates. */
   checkKnown(task: TaskNode, known: number, field: {line: number; column: number; value: string}): void {
-    const say = (code: Problem['code'], message: string, hint: string) =>
-      this.problem(code, field.line, field.column, message, hint);
     if (known === -1) return;
-    if (task.has(known))
-      say(
-        'DUPLICATE_FIELD',
-        `expected "${[...knownFields][known]}" once in a task, found it again`,
-        'remove one of the two',
-      );
-    if (known === ID) checkId(field.value, field.line, this.ids, say);
-    else if (known === DUE && !isTime(field.value))
-      say('BAD_DUE', `expected a date or time such as 2025-10-04, got "${field.value}"`, 'write it in ISO 8601');
+    if (task.has(known)) this.problems.duplicate(field, keyNamed(known));
+    if (known === ID) this.problems.checkId(field, field.value);
+    else if (known === DUE) this.problems.checkDue(field, field.value);
   }
 
   checkString(start: number): void {
     const raw = this.text.slice(start, this.end).trimEnd();
-    if (closingQuote(raw, 0, raw.length) !== raw.length - 1 || decode(raw) !== undefined) return;
-    this.problem(
-      'BAD_STRING',
-      this.line,
-      start - this.start + 1,
-      'expected a JSON string, found a \\ that JSON does not know; the text is taken as it stands',
-      'double the backslashes, or remove the quotes',
-    );
-  }
-
-  misaligned(owner: TaskNode): void {
-    const where = owner.fieldIndent === undefined ? 'indented deeper than the dash' : 'aligned with the fields above';
-    this.problem(
-      'MISALIGNED_FIELD',
-      this.line,
-      this.at - this.start + 1,
-      `expected the field ${where}; here it is read as prose`,
-      `indent it like the other lines of "${owner.title}"`,
-    );
+    if (closingQuote(raw, 0, raw.length) === raw.length - 1 && decode(raw) === undefined)
+      this.problems.badString(this.place(start));
   }
 
   /** A line under `notes:`. Whatever is deeper than that key is a note, never a task. */
@@ -411,18 +348,4 @@ class Scanner {
     this.extend(mode.task);
     return true;
   }
-}
-
-function checkId(
-  id: string,
-  line: number,
-  seen: Map<string, number>,
-  say: (code: Problem['code'], message: string, hint: string) => void,
-): void {
-  const first = seen.get(id);
-  if (!isId(id))
-    say('BAD_ID', `expected an id of letters, digits, ".", "_" and "-", got "${id}"`, 'choose a simpler id');
-  else if (first !== undefined)
-    say('DUPLICATE_ID', `expected each id once, found "${id}" also in line ${first}`, 'give one of the two another id');
-  else seen.set(id, line);
 }

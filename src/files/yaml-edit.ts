@@ -3,8 +3,9 @@ import {isMap, isScalar, isSeq, type Pair, type ParsedNode, type YAMLMap, type Y
 import {UserError} from '../errors.ts';
 import {lineEnd, type Splice, splice} from './lines.ts';
 import {jsonText} from './visible.ts';
-import {keyText, nodeAt, type Path, readYaml, type YamlSource} from './yaml-source.ts';
+import {nodeAt, type Path, readYaml, type YamlSource} from './yaml-source.ts';
 import {indentLines, scalarText, yamlText} from './yaml-text.ts';
+import {keyText} from './yaml-value.ts';
 
 /** Set, append or remove one value. Only the lines of that value differ afterwards. */
 export type YamlEdit =

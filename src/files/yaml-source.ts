@@ -2,7 +2,6 @@ import {
   Composer,
   type CST,
   type Document,
-  isAlias,
   isMap,
   isScalar,
   isSeq,
@@ -13,6 +12,7 @@ import {
 } from 'yaml';
 import {type Place, type Problem, problem} from './diagnostic.ts';
 import {lineStarts, placeAt} from './lines.ts';
+import {keyText, readValue} from './yaml-value.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -63,9 +63,7 @@ export function readYaml(text: string): YamlSource {
   const problems = errors.slice(0, limits.errors).map(error => syntaxProblem(error, starts));
   if (tooMuch && tooMuch.what !== 'errors') problems.unshift(tooMuchProblem(tooMuch, starts));
   if (!doc || problems.length > 0) return {text, value: undefined, root: null, problems, linked: false};
-  const reader = new ValueReader(text);
-  const value = reader.read(doc.contents);
-  return {text, value, root: doc.contents, problems: reader.problems, linked: reader.linked};
+  return {text, root: doc.contents, ...readValue(text, doc.contents, limits.errors)};
 }
 
 function compose(text: string, errors: SyntaxError[]): Document.Parsed | undefined {
@@ -150,132 +148,6 @@ function syntaxProblem(error: SyntaxError, starts: readonly number[]): Problem {
     error.message,
     hints[error.code] ?? 'mend the YAML here',
   );
-}
-
-/** Nodes → plain values, with anchors resolved, merge keys applied, and duplicate keys and alias bombs refused. */
-class ValueReader {
-  readonly problems: Problem[] = [];
-  linked = false;
-  #anchors = new Map<string, {value: unknown; size: number}>();
-  /** Nodes that aliases have added so far. */
-  #expanded = 0;
-  #starts: number[] | undefined;
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  read(node: unknown): unknown {
-    return this.#node(node).value;
-  }
-
-  #node(node: unknown): {value: unknown; size: number} {
-    if (isAlias(node)) return this.#alias(node.source, node.range?.[0] ?? 0);
-    if (isScalar(node)) return this.#keep(node.anchor, {value: node.value, size: 1});
-    if (isSeq(node)) {
-      let size = 1;
-      const value = node.items.map(item => {
-        const part = this.#node(item);
-        size += part.size;
-        return part.value;
-      });
-      return this.#keep(node.anchor, {value, size});
-    }
-    if (isMap(node)) return this.#keep(node.anchor, this.#map(node));
-    return {value: null, size: 1};
-  }
-
-  #map(node: YAMLMap): {value: unknown; size: number} {
-    const own = new Map<string, unknown>();
-    const merged = new Map<string, unknown>();
-    let size = 1;
-    for (const pair of node.items) {
-      const keyPart = this.#node(pair.key);
-      const part = this.#node(pair.value);
-      size += keyPart.size + part.size;
-      const merges = isScalar(pair.key) && typeof pair.key.value === 'symbol';
-      const key = isScalar(pair.key) ? keyText(pair.key.value) : JSON.stringify(keyPart.value);
-      if (merges) this.#merge(merged, part.value, rangeStart(pair.key));
-      else if (own.has(key))
-        this.#problem(
-          'YAML_DUPLICATE_KEY',
-          rangeStart(pair.key),
-          `expected each key once, found "${key}" again`,
-          'remove one of the two',
-        );
-      else own.set(key, part.value);
-    }
-    for (const [key, value] of merged) if (!own.has(key)) own.set(key, value);
-    // Object.fromEntries makes even a key "__proto__" an ordinary own property.
-    return {value: Object.fromEntries(own), size};
-  }
-
-  #merge(into: Map<string, unknown>, value: unknown, at: number): void {
-    const sources = Array.isArray(value) ? value : [value];
-    for (const source of sources) {
-      if (source === null || typeof source !== 'object' || Array.isArray(source)) {
-        this.#problem(
-          'YAML_SYNTAX',
-          at,
-          'expected a map (or a list of maps) after <<',
-          'name an anchor of a map, as in <<: *name',
-        );
-        return;
-      }
-      for (const [key, item] of Object.entries(source)) if (!into.has(key)) into.set(key, item);
-    }
-  }
-
-  #alias(name: string, at: number): {value: unknown; size: number} {
-    this.linked = true;
-    const target = this.#anchors.get(name);
-    if (!target) {
-      this.#problem(
-        'YAML_SYNTAX',
-        at,
-        `expected an anchor &${name} above, found none`,
-        `define &${name} first, or put quotes around "*${name}"`,
-      );
-      return {value: null, size: 1};
-    }
-    this.#expanded += target.size;
-    if (this.#expanded > 100_000) {
-      if (this.problems.length < limits.errors) {
-        this.#problem(
-          'YAML_TOO_DEEP',
-          at,
-          'expected aliases that expand to at most 100000 values, found more',
-          'write the values out, or remove the aliases',
-        );
-      }
-      return {value: null, size: 1};
-    }
-    return target;
-  }
-
-  #keep(anchor: string | undefined, part: {value: unknown; size: number}): {value: unknown; size: number} {
-    if (anchor) {
-      this.linked = true;
-      this.#anchors.set(anchor, part);
-    }
-    return part;
-  }
-
-  #problem(code: Parameters<typeof problem>[0], offset: number, message: string, hint: string): void {
-    if (this.problems.length >= limits.errors) return;
-    this.#starts ??= lineStarts(this.text);
-    this.problems.push(problem(code, placeAt(this.#starts, offset), message, hint));
-  }
-}
-
-/** The `yaml` package makes the plain key `<<` a symbol. */
-export function keyText(value: unknown): string {
-  return typeof value === 'symbol' ? (value.description ?? '') : String(value ?? '');
-}
-
-function rangeStart(node: unknown): number {
-  return (node as ParsedNode | null)?.range?.[0] ?? 0;
 }
 
 /** The node at `path` and, in a map, the key that names it. Undefined where the path leads nowhere. */

@@ -1,4 +1,5 @@
-import {relative, resolve} from 'node:path';
+import {existsSync} from 'node:fs';
+import {delimiter, join, relative, resolve} from 'node:path';
 import {createHome} from '../../store/create.ts';
 import {colors, plural, print, printJson} from './output.ts';
 
@@ -20,7 +21,17 @@ export async function init({dir, source, json}: {dir: string; source: string; js
       `  left as they were: ${created.left.slice(0, 6).join(', ')}${created.left.length > 6 ? ` and ${created.left.length - 6} more` : ''}`,
     );
   print(nextSteps(created.dir));
+  if (!isOnPath(process.env.PATH ?? ''))
+    print(`\nThe command agentdir is not on your PATH yet. Once, in ${source}: ${colors.cyan('npm link')}`);
   return 0;
+}
+
+/** What npx and npm scripts add to PATH for a moment does not count. */
+function isOnPath(path: string): boolean {
+  const lasting = path
+    .split(delimiter)
+    .filter(folder => folder !== '' && !/[/\\](?:_npx|node_modules)[/\\]/.test(folder));
+  return lasting.some(folder => existsSync(join(folder, 'agentdir')));
 }
 
 function nextSteps(dir: string): string {
