@@ -296,7 +296,8 @@ class Scanner {
     owner.fieldsEnd = end;
     if (block) this.mode = {in: 'block', task: owner, row, column: this.column};
     else if (first === 34) this.checkString(valueStart);
-    if (known !== -1)
+    if (known === -1) this.problems.checkUnknown(this.place(at), text.slice(at, colon));
+    else
       this.checkKnown(owner, known, {
         line,
         column: at - this.start + 1,

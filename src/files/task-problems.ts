@@ -1,4 +1,5 @@
-import {type Place, type Problem, problem} from './diagnostic.ts';
+import {nearest, type Place, type Problem, problem} from './diagnostic.ts';
+import {knownFields} from './task.ts';
 import {isId, isTime} from './values.ts';
 
 /** What is wrong with a task file, in the words a person reads. */
@@ -6,6 +7,8 @@ export class TaskProblems {
   readonly #found: Problem[] = [];
   readonly #counts = {error: 0, warning: 0};
   readonly #ids = new Map<string, number>();
+  /** Unknown keys seen so far, each with the known one it may be a slip of. */
+  readonly #slips = new Map<string, string | undefined>();
 
   /** In the order of the lines. */
   list(): Problem[] {
@@ -59,6 +62,21 @@ export class TaskProblems {
   duplicate(place: Place, key: string): void {
     const message = `expected "${key}" once in a task, found it again`;
     this.#say('DUPLICATE_FIELD', place, message, 'remove one of the two');
+  }
+
+  /** Unknown keys are kept and fine, unless one is a letter away from a known one. */
+  checkUnknown(place: Place, key: string): void {
+    if (!this.#slips.has(key)) {
+      if (key.length < 4 || this.#slips.size > 200) return;
+      const near = nearest(key, knownFields);
+      this.#slips.set(
+        key,
+        near !== undefined && Math.abs(near.length - key.length) <= 1 && near[0] === key[0] ? near : undefined,
+      );
+    }
+    const near = this.#slips.get(key);
+    if (near)
+      this.#say('LIKELY_TYPO', place, `unknown field "${key}" is kept but has no effect`, `did you mean "${near}"?`);
   }
 
   /** Ids must be ids, and each stand once in the file. */

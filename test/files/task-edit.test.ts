@@ -214,6 +214,23 @@ describe('edits of task files, on arbitrary files', () => {
     );
   });
 
+  it('warns of a field that is a letter away from a known one, and of no other', () => {
+    const {problems} = parseTasks('- [ ] "a"\n  depnds_on: x\n  colour: red\n  Note: prose\n');
+    expect(problems).toMatchObject([{code: 'LIKELY_TYPO', line: 2, column: 3, hint: 'did you mean "depends_on"?'}]);
+  });
+
+  it('refuses names, tags, keys and authors that could begin a line or a word of their own', () => {
+    const file = parseTasks('## TODO\n- [ ] "a"\n');
+    const task = file.tasks[0] as Task;
+    for (const key of ['a b', 'a\n- [x] injected', '', 'a:'])
+      expect(() => setField(file, task, key, 'x')).toThrow(UserError);
+    expect(() => appendNote(file, task, {time: '2025-10-04T10:00:00.000Z', who: 'a\n- [x] b', text: 'x'})).toThrow(
+      UserError,
+    );
+    expect(() => addTask(file, {title: 'x', names: ['a "']})).toThrow(UserError);
+    expect(() => addTask(file, {title: 'x', tags: ['a\nb']})).toThrow(UserError);
+  });
+
   it('refuses to edit a file with errors', () => {
     const file = parseTasks('## TODO\n- [ ] "a"\n```\n');
     expect(() => setBox(file, file.tasks[0] as Task, 'x')).toThrow(/not edited/);
