@@ -71,16 +71,19 @@ export async function serve({home: dir, once, report}: ServeOptions): Promise<nu
   return exit.done;
 }
 
-/** Report problems that are new, and those that are gone; the problems shown now. */
+/** Report problems that are new, and those that are gone; the problems shown now. One that only moved is the same. */
 function tell(
   problems: readonly Problem[],
   before: ReadonlyMap<string, Problem>,
   texts: ReadonlyMap<string, string>,
   report: ServeOptions['report'],
 ): Map<string, Problem> {
-  const now = new Map(
-    problems.map(problem => [`${problem.file}\0${problem.line}\0${problem.code}\0${problem.message}`, problem]),
-  );
+  const now = new Map<string, Problem>();
+  for (const problem of problems) {
+    let key = `${problem.file}\0${problem.code}\0${problem.message}`;
+    while (now.has(key)) key += '+';
+    now.set(key, problem);
+  }
   for (const [key, problem] of before) if (!now.has(key)) report({event: 'cleared', problem});
   for (const [key, problem] of now)
     if (!before.has(key)) report({event: 'problem', problem, text: texts.get(problem.file)});
