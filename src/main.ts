@@ -87,6 +87,8 @@ async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exit.done : exit.usage;
     if (!(error instanceof UserError)) throw error;
+    if (argv.includes('--json'))
+      process.stdout.write(`${JSON.stringify({error: error.message, hint: error.hint ?? null})}\n`);
     process.stderr.write(`agentdir: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ''}`);
     return error.exitCode;
   }

@@ -1,6 +1,8 @@
 import {type Problem, problem} from '../files/diagnostic.ts';
 import {stemOf} from '../files/key.ts';
+import {sessionText} from '../files/session.ts';
 import {fieldOf} from '../files/task.ts';
+import {placeOf, readYaml} from '../files/yaml-source.ts';
 import type {Home} from './home.ts';
 import {isAgent, type Names} from './names.ts';
 
@@ -54,6 +56,7 @@ export function checkApprovals(home: Home, names: Names): Problem[] {
         'reject it: [-]',
       );
   }
+  problems.push(...waitingForNothing(home, items));
   for (const {path, file} of home.approvals) {
     if (!path.startsWith('approvals/pending/') || file.id === undefined) continue;
     if (file.id !== stemOf(path))
@@ -78,4 +81,27 @@ export function checkApprovals(home: Home, names: Names): Problem[] {
       );
   }
   return problems;
+}
+
+/** Calls that wait for an approval which is in no queue: they would wait for ever. */
+function waitingForNothing(home: Home, items: ReadonlySet<string>): Problem[] {
+  return home.sessions.flatMap(({path, file}) => {
+    const answered = new Set(file.messages.map(message => message.tool_call_id));
+    return file.messages.flatMap((message, index) =>
+      (message.tool_calls ?? []).flatMap((call, i) => {
+        if (call.approval === undefined || call.started || answered.has(call.id) || items.has(call.approval)) return [];
+        const source = readYaml(sessionText(file));
+        const place = placeOf(source, ['messages', index, 'tool_calls', i, 'approval']);
+        return [
+          problem(
+            'ORPHANED_APPROVAL',
+            place,
+            `the call waits for "${call.approval}", which is not in tasks/approvals.task.md`,
+            'restore the item: git log -p tasks/approvals.task.md, or remove "approval:" so that it asks again',
+            path,
+          ),
+        ];
+      }),
+    );
+  });
 }

@@ -55,6 +55,9 @@ export interface AllowlistFile {
   toolPlaces: Readonly<Record<string, Place>>;
 }
 
+/** Every test is judged by every rule. */
+const MOST = 2_000;
+
 const EMPTY_HINT = 'write "version: 1" and "commands:" with allow, ask and deny';
 
 /** Must not throw. */
@@ -98,6 +101,21 @@ function readList(source: YamlSource, at: PlaceFinder): Read {
         `move it under "commands:", as allow: ["${flat[0]} *"]`,
       ),
     );
+  const size = Math.max(
+    (value.tests ?? []).length,
+    ...Object.values(value.commands ?? {}).map(list => (Array.isArray(list) ? list.length : 0)),
+  );
+  if (size > MOST) {
+    problems.push(
+      problem(
+        'FILE_TOO_LARGE',
+        at([]),
+        `expected at most ${MOST} rules or tests in a list, found ${size}`,
+        'write fewer, wider rules',
+      ),
+    );
+    return {policy: emptyPolicy, problems};
+  }
   const found: Rule[] = [];
   for (const kind of ['deny', 'ask', 'allow'] as const) {
     for (const [i, item] of (value.commands?.[kind] ?? []).entries()) {

@@ -106,5 +106,9 @@ export function newApprovalItem(item: NewApprovalItem): NewTask {
 }
 
 function oneLine(text: string): string {
-  return makeVisible(text).replace(/\s*\n\s*/g, ' ↵ ');
+  return makeVisible(text)
+    .split('\n')
+    .map(line => line.trim())
+    .filter(Boolean)
+    .join(' ↵ ');
 }

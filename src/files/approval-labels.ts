@@ -11,13 +11,14 @@ export interface Label {
   wordsEnd: number;
 }
 
-const LABEL =
-  /^ {0,3}(?:\*\*([A-Za-z][A-Za-z ]{0,30}):\*\*|\*\*([A-Za-z][A-Za-z ]{0,30})\*\*:|(Decision|Notes|Reason|Always|Reviewed by|Reviewed at):)/;
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+export const LABEL =
+  /^ {0,3}(?:\*\*([A-Za-z][A-Za-z ]{0,30}):\*\*|\*\*([A-Za-z][A-Za-z ]{0,30})\*\*:|([Dd]ecision|DECISION|Notes|Reason|Always|Reviewed by|Reviewed at):)/;
+const FENCE = /^ {0,3}(?:(`{3,})[^`]*|(~{3,}).*)$/s;
 
 /** The labels of text[start, end), one scan over its lines. */
 export function readLabels(text: string, start: number, end: number): Label[] {
-  const labels: (Label & {lines: string[]; fences: string[]})[] = [];
+  // `closed`: a comment or fence ends the words that an edit replaces.
+  const labels: (Label & {lines: string[]; fences: string[]; closed: boolean})[] = [];
   let fence: string | undefined;
   let comment = false;
   for (let at = start; at < end; ) {
@@ -28,8 +29,9 @@ export function readLabels(text: string, start: number, end: number): Label[] {
     if (fence !== undefined) {
       if (closesFence(line, fence)) fence = undefined;
       else current?.fences.push(line);
+      if (current) current.closed = true;
     } else if (comment) comment = !line.includes('-->');
-    else if (FENCE.test(line)) fence = FENCE.exec(line)?.[1];
+    else if (FENCE.test(line)) fence = FENCE.exec(line)?.[1] ?? FENCE.exec(line)?.[2];
     else {
       const found = LABEL.exec(line);
       const rest = found ? line.slice(found[0].length) : line;
@@ -46,12 +48,19 @@ export function readLabels(text: string, start: number, end: number): Label[] {
           wordsEnd: valueStart + words.first,
           lines: [words.text],
           fences: [],
+          closed: false,
         });
-      } else current?.lines.push(words.text);
+      } else if (current) {
+        current.lines.push(words.text);
+        if (words.text.trim() !== '' && words.text === rest && !current.closed)
+          current.wordsEnd = at + rest.trimEnd().length;
+      }
+      const last = labels.at(-1);
+      if (last && words.text !== rest) last.closed = true;
     }
     at = next;
   }
-  return labels.map(({lines, fences, ...label}) => ({
+  return labels.map(({lines, fences, closed: _, ...label}) => ({
     ...label,
     value: labelValue(lines, fences),
     words: labelValue(lines, []),
@@ -72,7 +81,7 @@ function labelValue(lines: readonly string[], fences: readonly string[]): string
 }
 
 /** `first` is where the words before the first comment end; `open`, that a comment goes on in the next line. */
-function withoutComments(line: string): {text: string; first: number; open: boolean} {
+export function withoutComments(line: string): {text: string; first: number; open: boolean} {
   let text = '';
   let first: number | undefined;
   for (let at = 0; ; ) {

@@ -1,4 +1,5 @@
-import {type Label, readLabels} from './approval-labels.ts';
+import {exit, UserError} from '../errors.ts';
+import {LABEL, type Label, readLabels, withoutComments} from './approval-labels.ts';
 import {type Problem, problem} from './diagnostic.ts';
 import {lineEnd, lineStarts, placeAt, splice} from './lines.ts';
 import {fenced, readOutline, type Section} from './markdown.ts';
@@ -81,6 +82,7 @@ export function parseApproval(text: string): ApprovalFile {
     );
   }
   const actionLabels = action ? readLabels(text, action.bodyStart, action.end) : [];
+  problems.push(...doubled(text, actionLabels));
   const review = reviewSection && readReview(text, reviewSection, problems);
   return {
     text,
@@ -90,6 +92,21 @@ export function parseApproval(text: string): ApprovalFile {
     review,
     problems,
   };
+}
+
+/** What runs is what stands under its label, so each label stands once. */
+function doubled(text: string, labels: readonly Label[]): Problem[] {
+  const again = labels.find((label, i) => labels.findIndex(other => other.name === label.name) !== i);
+  if (!again) return [];
+  const place = placeAt(lineStarts(text), again.valueStart);
+  return [
+    problem(
+      'DUPLICATE_SECTION',
+      place,
+      `expected one label "${again.name}" in the request, found a second`,
+      'remove one of the two',
+    ),
+  ];
 }
 
 function readMeta(body: string): Record<string, string> {
@@ -129,34 +146,48 @@ function readReview(text: string, section: Section, problems: Problem[]): Review
   };
 }
 
-/** A decision written as a list item, a quote or code, or without its label, was meant as one: say so instead of waiting. */
-const MISPLACED =
-  /^(?:[ \t]*(?:(?:[-+*]|\d+[.)])[ \t]+|>[ \t>]*)| {4,}|\t[ \t]*)[*_`]*decision[*_`]*\s*:[*_`\s]*(?:approved|rejected)|^[ \t]*[*_`]*(?:approved|rejected)[*_`.!]*[ \t]*$/i;
-
+/**
+ * A decision written as a list item, a quote, code, a heading or without its label was meant as one: say so instead of
+ * waiting in silence. Judged by the letters of the line alone; comments are left out.
+ */
 function misplaced(text: string, section: Section): Problem[] {
-  const found: Problem[] = [];
-  let labelled = false;
+  let wanted = false;
   let comment = false;
+  let fence = false;
+  let quoting = false;
   let line = section.line;
   for (const raw of text.slice(section.bodyStart, section.end).split('\n')) {
     line++;
-    const content = raw.trimEnd();
-    const hidden: boolean = comment || content.trimStart().startsWith('<!--');
-    comment = hidden && !content.includes('-->');
+    if (comment) {
+      comment = !raw.includes('-->');
+      continue;
+    }
+    if (/^ {0,3}(?:```[^`]*|~~~.*)$/.test(raw.trimEnd())) fence = !fence;
+    const label = fence ? null : LABEL.exec(raw);
+    const words = withoutComments(label ? raw.slice(label[0].length) : raw);
+    comment = words.open;
+    const blank = words.text.trim() === '';
     // The line below an empty "**Decision:**" is its value.
-    const own = labelled && !/^\s*$/.test(content);
-    labelled = /^ {0,3}(?:\*\*)?Decision\s*:?(?:\*\*)?:?\s*$/i.test(content) || (labelled && /^\s*$/.test(content));
-    if (hidden || own || !MISPLACED.test(content) || found.length > 0) continue;
-    found.push(
+    const own = wanted && !label && !fence;
+    if (label) {
+      wanted = blank && /decision/i.test(label[0]);
+      quoting = !/decision/i.test(label[0]);
+    } else if (!blank) wanted = false;
+    // Code under the notes quotes somebody; code where the decision belongs was meant as one.
+    if (label || own || (fence && quoting) || words.text.length > 200) continue;
+    const letters = words.text.replace(/[^A-Za-z]/g, '');
+    if (!/^x?(?:decision)?(?:approved|rejected)$/i.test(letters)) continue;
+    const found = JSON.stringify(makeVisible(raw.trim().slice(0, 60)));
+    return [
       problem(
         'UNCLEAR_DECISION',
         {line, column: 1},
-        `expected the decision on a line of its own, got ${JSON.stringify(makeVisible(content.slice(0, 60)))}`,
+        `expected the decision on a line of its own, got ${found}`,
         'write just "**Decision:** APPROVED" or "**Decision:** REJECTED"; until then nothing runs',
       ),
-    );
+    ];
   }
-  return found;
+  return [];
 }
 
 function unclear(text: string, label: Label, message: string): Problem {
@@ -180,7 +211,8 @@ const reviewLabels = {
 /** The text with values written under `## Review`; only their lines differ. */
 export function setReview(text: string, review: Partial<Record<keyof typeof reviewLabels, string>>): string {
   const section = readOutline(text).sections.findLast(s => s.depth <= 2);
-  if (section?.depth !== 2 || section.title !== 'Review') return text;
+  if (section?.depth !== 2 || section.title !== 'Review')
+    throw new UserError('there is no section "## Review" at the end', exit.badFile, 'restore it: git checkout -- FILE');
   const eol = lineEnd(text);
   const labels = readLabels(text, section.bodyStart, section.end);
   const splices = [];
@@ -188,19 +220,34 @@ export function setReview(text: string, review: Partial<Record<keyof typeof revi
   for (const [key, value] of Object.entries(review)) {
     const name = reviewLabels[key as keyof typeof reviewLabels];
     const label = labels.find(l => l.name === name.toLowerCase());
-    const line = makeVisible(value)
-      .replace(/\s*\n\s*/g, ' ')
-      .trim();
+    const line = oneLine(value);
     if (!label) added += `**${name}:** ${line}${eol}`;
     else splices.push({start: label.valueStart, end: label.wordsEnd, insert: ` ${line}`});
   }
   const end = section.end;
   const gap = added && end > 0 && text[end - 1] !== '\n' ? eol : '';
-  return splice(text, added ? [...splices, {start: end, end, insert: gap + added}] : splices);
+  const edited = splice(text, added ? [...splices, {start: end, end, insert: gap + added}] : splices);
+  const {review: read, problems} = parseApproval(edited);
+  const wanted = review.decision?.toLowerCase();
+  const lost = (key: 'by' | 'at' | 'notes' | 'reason') =>
+    review[key] !== undefined && read?.[key] !== (oneLine(review[key]) || undefined);
+  if (
+    problems.some(p => p.code === 'UNCLEAR_DECISION') ||
+    (wanted !== undefined && read?.decision !== wanted) ||
+    (['by', 'at', 'notes', 'reason'] as const).some(lost)
+  ) {
+    throw new UserError(
+      'the section "## Review" cannot be filled in without touching the rest of it',
+      exit.badFile,
+      'write the decision in an editor',
+    );
+  }
+  return edited;
 }
 
 /** The text with a `key: value` line under the title set or added. */
 export function setMeta(text: string, key: string, words: string): string {
+  must(META_KEY, key);
   const value = oneLine(words);
   const {sections} = readOutline(text);
   const title = sections.find(s => s.depth === 1);
@@ -233,6 +280,12 @@ export interface NewApproval {
 
 /** Everything a person needs to decide, then the one place where they do. */
 export function newApproval(approval: NewApproval): string {
+  if (!isId(approval.id)) throw new UserError(`${JSON.stringify(approval.id)} is not an id`, exit.badFile);
+  for (const key of Object.keys(approval.meta)) must(META_KEY, key);
+  for (const part of approval.parts) {
+    must(/^[A-Za-z][A-Za-z ]{0,30}$/, part.label);
+    must(/^[a-z]*$/, part.language ?? '');
+  }
   const meta = Object.entries(approval.meta).map(([key, value]) => `${key}: ${oneLine(value)}`);
   const parts = approval.parts.map(part => `**${part.label}:**\n${fenced(makeVisible(part.text), part.language)}\n`);
   const factors = approval.factors.map(factor => `- ${oneLine(factor)}`);
@@ -261,10 +314,18 @@ ${factors.join('\n')}
 `;
 }
 
+const META_KEY = /^[a-z][a-z0-9_]*$/;
+
+/** What could come from an agent must not end its word and begin another. */
+function must(pattern: RegExp, word: string): void {
+  if (!pattern.test(word) || word.includes('\n'))
+    throw new UserError(`${JSON.stringify(word)} is not a name`, exit.badFile);
+}
+
 function oneLine(text: string): string {
-  return makeVisible(text)
-    .replace(/\s*\n\s*/g, ' ')
-    .trim();
+  const lines = makeVisible(text).split('\n');
+  const words = lines.map(line => line.trim()).filter(Boolean);
+  return words.join(' ').replaceAll('<!--', '<! --');
 }
 
 export function stringifyApproval(file: ApprovalFile): string {

@@ -1,3 +1,4 @@
+import {exit, UserError} from '../errors.ts';
 import {type Problem, problem} from './diagnostic.ts';
 import {lineEnd} from './lines.ts';
 import {makeVisible} from './visible.ts';
@@ -46,6 +47,8 @@ export function parseChannel(text: string): ChannelFile {
 
 /** The text with one more entry. A line of it that looks like the head of an entry is escaped, so that nobody speaks for another. */
 export function appendEntry(text: string, entry: {time: string; from: string; text: string}): string {
+  if (!HEAD.test(`### ${entry.time} [${entry.from}]`))
+    throw new UserError(`not a time and a name: ${JSON.stringify([entry.time, entry.from])}`, exit.badFile);
   const eol = lineEnd(text);
   const lines = makeVisible(entry.text, false)
     .trim()

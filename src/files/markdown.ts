@@ -1,6 +1,7 @@
 import type {Nodes, Root, RootContent} from 'mdast';
 import remarkParse from 'remark-parse';
 import {unified} from 'unified';
+import {headingText} from './task-lines.ts';
 
 /** A heading and what stands under it, up to the next heading of the same or a higher level. Offsets into the text. */
 export interface Section {
@@ -44,10 +45,17 @@ export function readOutline(text: string): Outline {
     else if (/^ {0,3}(```+[^`]*|~~~+.*)$/.test(content)) fence = /(`+|~+)/.exec(content)?.[0];
     else if (/^ {0,3}<!--/.test(content)) comment = !content.includes('-->');
     else {
-      const heading = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/.exec(content);
+      const heading = /^ {0,3}(#{1,6})(?=[ \t]|$)/.exec(content);
       if (heading) {
-        const title = (heading[2] ?? '').replace(/(^|[ \t])#+$/, '').trim();
-        sections.push({depth: heading[1]?.length ?? 1, title, line, start, bodyStart: next, end: text.length});
+        const depth = heading[1]?.length ?? 1;
+        sections.push({
+          depth,
+          title: headingText(content.slice(heading[0].length)),
+          line,
+          start,
+          bodyStart: next,
+          end: text.length,
+        });
       }
     }
     start = next;

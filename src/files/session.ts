@@ -140,6 +140,8 @@ const DASH = 45;
 function cutText(text: string): Cut | undefined {
   const key = text.startsWith('messages:') ? 0 : text.indexOf('\nmessages:') + 1;
   if (key === 0 && !text.startsWith('messages:')) return undefined;
+  // A directive such as %YAML 1.1 holds for the whole text.
+  if (text.startsWith('%') || text.lastIndexOf('\n%', key) !== -1) return undefined;
   let bodyStart = -1;
   let indent = -1;
   let itemStart = -1;

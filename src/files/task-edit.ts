@@ -76,7 +76,7 @@ function noteSplice(text: string, task: Task, note: NewNote, indent: string, eol
     return {
       start: task.notesEnd,
       end: task.notesEnd,
-      insert: eol + noteText(note, task.noteIndent || `${indent}  `, eol),
+      insert: eol + noteText(note, task.noteIndent || `${task.notesKey}  `, eol),
     };
   }
   const next = lineAfter(text, task.fieldsEnd);
@@ -122,6 +122,13 @@ export function addTask(file: TaskFile, task: NewTask, parent?: Task): string {
     return splice(text, [{start: parent.end, end: parent.end, insert: eol + taskText(task, indent, eol)}]);
   }
   const lines = taskText(task, '', eol);
+  if (file.todoEnd !== undefined && lineAfter(text, file.todoEnd).column > 0) {
+    throw new UserError(
+      'what follows "## TODO" is indented and would become part of the new task',
+      4,
+      'remove the white space before the next heading',
+    );
+  }
   if (file.todoEnd !== undefined)
     return splice(text, [{start: file.todoEnd, end: file.todoEnd, insert: eol + eol + lines}]);
   const gap = text === '' || text === '\ufeff' ? '' : text.endsWith('\n') ? eol : eol + eol;
@@ -150,6 +157,8 @@ function mustNote(note: NewNote): void {
 }
 
 function mustTask(task: NewTask): void {
+  must(/^[ _/xX!-]$/, task.box ?? ' ', 'box');
+  must(/^[A-D]$/, task.priority ?? 'A', 'priority');
   for (const name of task.names ?? []) must(NAME, name, 'name');
   for (const tag of task.tags ?? []) must(TAG, tag, 'tag');
   for (const key of Object.keys(task.fields ?? {})) must(KEY, key, 'field name');

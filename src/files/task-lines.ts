@@ -19,6 +19,15 @@ export function keyEnd(text: string, at: number, end: number): number {
   return i + 1 >= end || text.charCodeAt(i + 1) <= 32 ? i : -1;
 }
 
+/** The text of a heading without the #s that may close it. */
+export function headingText(text: string): string {
+  const trimmed = text.trim();
+  let end = trimmed.length;
+  while (end > 0 && trimmed.charCodeAt(end - 1) === 35) end--;
+  if (end === trimmed.length) return trimmed;
+  return end === 0 || trimmed.charCodeAt(end - 1) <= 32 ? trimmed.slice(0, end).trimEnd() : trimmed;
+}
+
 /** A thematic break: three dashes or more and nothing else. */
 export function isRule(text: string, at: number, end: number): boolean {
   let dashes = 0;

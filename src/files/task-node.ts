@@ -23,6 +23,7 @@ export class TaskNode implements Task {
   end: number;
   fieldIndent: string | undefined = undefined;
   noteIndent: string | undefined = undefined;
+  notesKey = '';
   strays = false;
   /** Column of its first field, -1 before there is one. */
   fieldColumn = -1;

@@ -2,16 +2,15 @@ import type {Place} from './diagnostic.ts';
 import type {TaskFile} from './task.ts';
 import {DUE, FieldTable, ID, keyNamed, knownKey, NOTES} from './task-fields.ts';
 import {closingQuote, decode, NONE, readHead} from './task-head.ts';
-import {dedent, isRule, keyEnd, NOTE} from './task-lines.ts';
+import {dedent, headingText, isRule, keyEnd, NOTE} from './task-lines.ts';
 import {TaskNode} from './task-node.ts';
 import {TaskProblems} from './task-problems.ts';
 
 /** What a line may be part of. `line` is where it began, for the message if it never ends. */
 type Mode =
   | {in: 'text'}
-  | {in: 'fence'; mark: string; line: number}
-  | {in: 'comment'; line: number}
-  | {in: 'front'}
+  | {in: 'fence'; mark: string; line: number; task: TaskNode | undefined; item: number}
+  | {in: 'comment'; line: number; task: TaskNode | undefined}
   | {in: 'block'; task: TaskNode; row: number; column: number}
   | {in: 'notes'; task: TaskNode; column: number; dash: number; lastLine: number};
 
@@ -62,7 +61,7 @@ class Scanner {
       start = next;
     }
     this.leave();
-    if (this.mode.in === 'fence') this.problems.unclosedFence(this.mode.line, this.mode.mark);
+    if (this.mode.in === 'fence' && this.mode.item === -1) this.problems.unclosedFence(this.mode.line, this.mode.mark);
     else if (this.mode.in === 'comment') this.problems.unclosedComment(this.mode.line);
     for (const task of this.tasks.toReversed())
       if (task.parent && task.end > task.parent.end) (task.parent as TaskNode).end = task.end;
@@ -105,16 +104,12 @@ class Scanner {
       return;
     }
     const code = this.text.charCodeAt(this.at);
-    if (this.line === 1 && this.text.slice(this.at, this.end) === '---' && this.hasFrontMatterEnd()) {
-      this.mode = {in: 'front'};
-      return;
-    }
     if (code === 35 && this.column < 4 && this.readHeading()) return;
     if (this.inTodo) this.todoEnd = this.end;
-    if ((code === 96 || code === 126) && this.readFence()) return;
+    if ((code === 96 || code === 126) && this.readFence(this.at)) return;
     if (code === 60 && this.text.startsWith('<!--', this.at)) {
-      this.own();
-      if (!this.rest().includes('-->')) this.mode = {in: 'comment', line: this.line};
+      const task = this.own();
+      if (!this.rest().includes('-->')) this.mode = {in: 'comment', line: this.line, task};
       return;
     }
     if (
@@ -128,25 +123,21 @@ class Scanner {
     this.readField();
   }
 
-  hasFrontMatterEnd(): boolean {
-    return /\n---[ \t]*(\r?\n|$)/.test(this.text);
-  }
-
   /** Whether the line belongs to what `mode` is in; leaves that mode if not. */
   continues(mode: Exclude<Mode, {in: 'text'}>, blank: boolean): boolean {
     if (mode.in === 'fence') {
+      // A fence that is a list item's content ends with the item.
+      if (!blank && this.column <= mode.item) {
+        this.mode = TEXT;
+        return false;
+      }
       if (!blank && this.closesFence(mode.mark)) this.mode = TEXT;
-      this.own();
+      if (mode.task) this.extend(mode.task);
       return true;
     }
     if (mode.in === 'comment') {
       if (this.rest().includes('-->')) this.mode = TEXT;
-      this.own();
-      return true;
-    }
-    if (mode.in === 'front') {
-      if (this.text.startsWith('---', this.start) && this.text.slice(this.start + 3, this.end).trim() === '')
-        this.mode = TEXT;
+      if (mode.task) this.extend(mode.task);
       return true;
     }
     if (blank) return true;
@@ -176,15 +167,22 @@ class Scanner {
     return at - this.at >= mark.length && text.slice(at, end).trim() === '';
   }
 
-  readFence(): boolean {
+  /** A code fence that opens at `from`, on a line of its own or as the content of a list item. */
+  readFence(from: number): boolean {
     const {text, end} = this;
-    const char = text[this.at] ?? '';
-    let at = this.at;
+    const char = text[from] ?? '';
+    let at = from;
     while (at < end && text[at] === char) at++;
-    if (at - this.at < 3) return false;
+    if (at - from < 3) return false;
     if (char === '`' && text.slice(at, end).includes('`')) return false;
-    this.own();
-    this.mode = {in: 'fence', mark: char.repeat(at - this.at), line: this.line};
+    const task = this.own();
+    this.mode = {
+      in: 'fence',
+      mark: char.repeat(at - from),
+      line: this.line,
+      task,
+      item: from === this.at ? -1 : this.column,
+    };
     return true;
   }
 
@@ -197,15 +195,7 @@ class Scanner {
     // Indented under a task it is that task's prose.
     if (this.column > 0 && this.stack.some(task => task.column < this.column)) return false;
     this.stack = [];
-    if (level <= 2)
-      this.inTodo =
-        level === 2 &&
-        /^TODO:?$/i.test(
-          text
-            .slice(at, end)
-            .replace(/#+\s*$/, '')
-            .trim(),
-        );
+    if (level <= 2) this.inTodo = level === 2 && /^TODO:?$/i.test(headingText(text.slice(at, end)));
     if (this.inTodo) this.todoEnd = end;
     return true;
   }
@@ -221,9 +211,10 @@ class Scanner {
     return top;
   }
 
-  own(): void {
+  own(): TaskNode | undefined {
     const top = this.close();
     if (top) this.extend(top);
+    return top;
   }
 
   extend(task: TaskNode): void {
@@ -231,6 +222,8 @@ class Scanner {
   }
 
   readItem(): void {
+    const content = this.text.slice(this.at + 1, Math.min(this.end, this.at + 12)).trimStart();
+    if (/^(?:```|~~~)/.test(content) && this.readFence(this.text.indexOf(content.slice(0, 3), this.at))) return;
     const head = readHead(this.text, this.at + 1, this.end, this.inTodo, this.start, this.line);
     const parent = this.close();
     if ('badBox' in head) {
@@ -285,6 +278,7 @@ class Scanner {
     if (known === NOTES && valueStart === end && owner.noteIndent === undefined) {
       owner.notesEnd = end;
       owner.noteIndent = '';
+      owner.notesKey = text.slice(this.start, at);
       this.mode = {in: 'notes', task: owner, column: this.column, dash: -1, lastLine: line};
       return;
     }

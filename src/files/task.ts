@@ -75,6 +75,8 @@ export interface Task {
   /** White space before its fields, as the person wrote it; undefined if it has none. */
   fieldIndent: string | undefined;
   noteIndent: string | undefined;
+  /** White space before its `notes:`. */
+  notesKey: string;
   /** It has lines like fields in another column: prose, but fields if the first field went. */
   strays: boolean;
 }

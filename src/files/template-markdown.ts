@@ -163,9 +163,11 @@ function readTools(text: string, section: Section): Capability[] {
   for (const block of readBlocks(body) ?? []) {
     if (block.type !== 'list') continue;
     for (const item of block.children) {
-      const name = /^[A-Za-z_][\w.:-]*/.exec(itemText(item))?.[0].replace(/:$/, '');
       const start = item.children[0]?.position?.start;
-      if (name && start) found.push({name, line: section.line + start.line, column: start.column});
+      for (const part of itemText(item).split(',')) {
+        const name = /^[A-Za-z_][\w.:-]*/.exec(part.trim())?.[0].replace(/:$/, '');
+        if (name && start) found.push({name, line: section.line + start.line, column: start.column});
+      }
     }
   }
   return found;

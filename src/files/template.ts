@@ -75,13 +75,14 @@ const EMPTY_HINT = 'write at least id, type, system_prompt and capabilities';
 export function parseTemplate(text: string, stem: string): TemplateFile {
   const source = readYaml(text);
   const {value, problems} = validate(templateSchema, source, EMPTY_HINT);
-  if (value && value.id !== stem) {
+  const named = (source.value as {id?: unknown} | null | undefined)?.id;
+  if (typeof named === 'string' && named !== stem) {
     problems.push(
       problem(
         'NAME_MISMATCH',
         placeOf(source, ['id']),
-        `expected the id "${stem}" as in the file name, got "${value.id}"`,
-        `write "id: ${stem}", or rename the file to ${value.id}.agent.yaml`,
+        `expected the id "${stem}" as in the file name, got "${named}"`,
+        `write "id: ${stem}", or rename the file to ${named}.agent.yaml`,
       ),
     );
   }

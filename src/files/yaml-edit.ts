@@ -1,5 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
-import {isMap, isScalar, isSeq, type Pair, type ParsedNode, type YAMLMap, type YAMLSeq} from 'yaml';
+import {isMap, isScalar, isSeq, Lexer, type Pair, type ParsedNode, type YAMLMap, type YAMLSeq} from 'yaml';
 import {UserError} from '../errors.ts';
 import {lineEnd, type Splice, splice} from './lines.ts';
 import {jsonText} from './visible.ts';
@@ -32,9 +32,9 @@ export function editYaml(text: string, edit: YamlEdit): string {
           : removeSplices(source, edit.remove),
     );
     const again = readYaml(edited);
-    if (again.problems.length === 0 && isDeepStrictEqual(again.value, expected)) return edited;
-    const kept = intended(source.value, edit);
-    if (again.problems.length === 0 && isDeepStrictEqual(again.value, kept)) return edited;
+    if (again.problems.length > 0 || !keepsComments(source, edited, edit)) continue;
+    const value = plain(again.value);
+    if (isDeepStrictEqual(value, expected) || isDeepStrictEqual(value, intended(source.value, edit))) return edited;
   }
   throw new UserError(
     `cannot change ${('set' in edit ? edit.set : 'append' in edit ? edit.append : edit.remove).join('.')} here without touching the rest`,
@@ -43,12 +43,46 @@ export function editYaml(text: string, edit: YamlEdit): string {
   );
 }
 
+/** No comment of the person's is lost but those on the very lines of a removed key. */
+function keepsComments(source: YamlSource, edited: string, edit: YamlEdit): boolean {
+  const left = commentsOf(edited);
+  let lost = commentsOf(source.text).filter(comment => {
+    const at = left.indexOf(comment);
+    if (at !== -1) left.splice(at, 1);
+    return at === -1;
+  });
+  if (lost.length > 0 && 'remove' in edit) {
+    const found = nodeAt(source.root, edit.remove);
+    const line = lineAt(source.text, found?.key?.range[0] ?? 0);
+    lost = lost.filter(comment => !line.endsWith(comment));
+  }
+  return lost.length === 0;
+}
+
+function lineAt(text: string, offset: number): string {
+  const end = text.indexOf('\n', offset);
+  return text.slice(text.lastIndexOf('\n', offset - 1) + 1, end === -1 ? text.length : end).trimEnd();
+}
+
+function commentsOf(text: string): string[] {
+  const comments: string[] = [];
+  if (text.includes('#'))
+    for (const token of new Lexer().lex(text)) if (token.startsWith('#')) comments.push(token.trimEnd());
+  return comments;
+}
+
 function withFinalNewline(text: string): string {
   return text.endsWith('\n') || text === '' ? text : text + lineEnd(text);
 }
 
+/** A copy in which nothing is shared. */
+function plain(value: unknown): unknown {
+  return value === undefined ? null : JSON.parse(JSON.stringify(value));
+}
+
 function intended(value: unknown, edit: YamlEdit): unknown {
-  const root = structuredClone(value ?? {});
+  // Not structuredClone: that keeps what aliases share, and an edit through an anchor would look intended.
+  const root = plain(value ?? {});
   const path = 'set' in edit ? edit.set : 'append' in edit ? edit.append : edit.remove;
   let parent = root as Record<string | number, unknown>;
   for (const step of path.slice(0, -1)) {
@@ -57,10 +91,10 @@ function intended(value: unknown, edit: YamlEdit): unknown {
     parent = parent[step] as typeof parent;
   }
   const last = path.at(-1) ?? '';
-  if ('set' in edit) parent[last] = structuredClone(edit.to);
+  if ('set' in edit) parent[last] = plain(edit.to);
   else if ('remove' in edit) delete parent[last];
   else if (parent[last] === null || parent[last] === undefined || Array.isArray(parent[last])) {
-    parent[last] = [...((parent[last] as unknown[] | null | undefined) ?? []), structuredClone(edit.item)];
+    parent[last] = [...((parent[last] as unknown[] | null | undefined) ?? []), plain(edit.item)];
   } else throw new UserError(`${path.join('.')} is not a list`, 4);
   return root;
 }
@@ -118,7 +152,9 @@ function replaceValue(
         .replace(/\r?\n$/, '');
   const multiline = rendered.includes('\n');
   const wasLines = end > 0 && text[end - 1] === '\n' && !empty;
-  const onOneLine = !empty && !multiline && !text.slice(colon, end).includes('\n');
+  // The value alone, wherever it stands: a comment between key and value stays.
+  const scalar = !empty && !multiline && isScalar(node) && !wasLines;
+  const onOneLine = scalar || (!empty && !multiline && !text.slice(colon, end).includes('\n'));
   const start = onOneLine && node ? node.range[0] : colon + 1;
   const insert = onOneLine ? rendered.trimStart() : rendered;
   return [{start, end, insert: insert + (wasLines ? lineEnd(text) : '')}];

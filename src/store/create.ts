@@ -1,4 +1,13 @@
-import {copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {exit, UserError} from '../errors.ts';
 import {setSetting} from '../files/settings.ts';
@@ -32,8 +41,12 @@ export interface Created {
 
 /** Make a home of `dir` from the package's own home at `source`. Never overwrites: what is there stays. */
 export async function createHome(dir: string, source: string): Promise<Created> {
-  if (existsSync(dir) && !statSync(dir).isDirectory()) throw new UserError(`${dir} is not a directory`, exit.usage);
-  mkdirSync(dir, {recursive: true});
+  refuseObstacles(dir);
+  try {
+    mkdirSync(dir, {recursive: true});
+  } catch (error) {
+    throw new UserError(`${dir} cannot be made: ${(error as Error).message}`, exit.usage);
+  }
   const version = await git(dir, ['--version']);
   if (version.code !== 0)
     throw new UserError(
@@ -66,6 +79,25 @@ export async function createHome(dir: string, source: string): Promise<Created> 
   if (newRepository) await must(dir, ['init', '--quiet']);
   const commit = made.length > 0 ? await commitFiles(dir, made) : undefined;
   return {dir, made, left, newRepository, commit};
+}
+
+/** Before anything is written: each folder of a home is a folder of its own, or nothing yet. */
+function refuseObstacles(dir: string): void {
+  const places = ['', ...copied, ...kept, 'tasks', 'approvals'].filter(name => !name.includes('.'));
+  for (const name of places) {
+    const found = lstatSync(join(dir, name), {throwIfNoEntry: false});
+    if (
+      !found ||
+      found.isDirectory() ||
+      (name === '' && found.isSymbolicLink() && existsSync(dir) && statSync(dir).isDirectory())
+    )
+      continue;
+    throw new UserError(
+      `${join(dir, name)} is ${found.isSymbolicLink() ? 'a link' : 'not a directory'}`,
+      exit.usage,
+      'move it away first; nothing was written',
+    );
+  }
 }
 
 function filesBelow(source: string, path: string): string[] {

@@ -4,6 +4,7 @@ import {exit, UserError} from '../../errors.ts';
 import {nearest, type Problem} from '../../files/diagnostic.ts';
 import {stemOf} from '../../files/key.ts';
 import type {TemplateFile} from '../../files/template.ts';
+import {makeVisible} from '../../files/visible.ts';
 import {loadHome} from '../../load.ts';
 import {colors, print, printJson} from './output.ts';
 import {renderProblem} from './problem.ts';
@@ -76,7 +77,7 @@ function printTable(agents: readonly Agent[]): void {
   const room = Math.max(30, (process.stdout.columns ?? 100) - 50);
   const rows = agents.map(({name, file, problems}) => [
     name,
-    cut(file.value?.description ?? '', Math.min(room, 72)),
+    cut(makeVisible(file.value?.description ?? ''), Math.min(room, 72)),
     String(file.capabilities.length),
     marks[statusOf(problems)],
   ]);
@@ -113,7 +114,7 @@ function printDetail({name, path, file, problems}: Agent, text: string | undefin
   ];
   const lines = rows
     .filter(([, value]) => value !== undefined)
-    .flatMap(([label, value], i) => [...(i > 0 ? [''] : []), ...labelled(label, value ?? '', width - 4)]);
+    .flatMap(([label, value], i) => [...(i > 0 ? [''] : []), ...labelled(label, makeVisible(value ?? ''), width - 4)]);
   print(drawBox(name, lines, width));
   for (const problem of problems) print(`\n${renderProblem(problem, text)}`);
 }

@@ -4,6 +4,7 @@ import {checkHome} from '../../check/index.ts';
 import {exit, UserError} from '../../errors.ts';
 import {hasErrors, type Problem} from '../../files/diagnostic.ts';
 import {kindOf} from '../../files/key.ts';
+import {lineStarts} from '../../files/lines.ts';
 import {loadHome} from '../../load.ts';
 import {colors, plural, print, printJson} from './output.ts';
 import {renderProblem} from './problem.ts';
@@ -55,8 +56,23 @@ function homePath(dir: string, file: string): string {
   return path;
 }
 
+/** Of one file, on a terminal. */
+const MOST = 100;
+
 function report(problems: readonly Problem[], texts: ReadonlyMap<string, string>, files: number): void {
-  for (const problem of problems) print(`${renderProblem(problem, texts.get(problem.file))}\n`);
+  let file: string | undefined;
+  let starts: number[] = [];
+  let shown = 0;
+  for (const problem of problems) {
+    const text = texts.get(problem.file);
+    if (problem.file !== file) {
+      file = problem.file;
+      starts = lineStarts(text ?? '');
+      shown = 0;
+    }
+    if (shown++ < MOST) print(`${renderProblem(problem, text, starts)}\n`);
+    else if (shown === MOST + 2) print(`${file}: and more; --json lists them all\n`);
+  }
   const errors = problems.filter(p => p.severity === 'error').length;
   const warnings = problems.length - errors;
   if (problems.length === 0) print(`${colors.green('✓')} ${plural(files, 'file')} checked, no problems`);

@@ -1,22 +1,23 @@
 import stringWidth from 'string-width';
 import type {Problem} from '../../files/diagnostic.ts';
+import {lineStarts} from '../../files/lines.ts';
 import {makeVisible} from '../../files/visible.ts';
 import {colors} from './output.ts';
 
 /** file:line:column, what is wrong, the lines around it with a caret, and what to do. */
-export function renderProblem(problem: Problem, text: string | undefined): string {
+export function renderProblem(problem: Problem, text: string | undefined, starts?: readonly number[]): string {
   const severity = problem.severity === 'error' ? colors.red('error') : colors.yellow('warning');
   const place = `${problem.file}:${problem.line}:${problem.column}`;
   const head = `${colors.bold(place)}: ${severity} ${colors.dim(problem.code)}: ${makeVisible(problem.message)}`;
-  const excerpt = text === undefined ? [] : renderExcerpt(problem, text);
+  const excerpt = text === undefined ? [] : renderExcerpt(problem, text, starts ?? lineStarts(text));
   return [head, ...excerpt, `  ${colors.cyan('=')} ${makeVisible(problem.hint)}`].join('\n');
 }
 
 /** At most this much of a line: a caret beyond it would be off the screen anyway. */
 const WIDTH = 160;
 
-function renderExcerpt(problem: Problem, text: string): string[] {
-  const lines = linesAround(text, problem.line);
+function renderExcerpt(problem: Problem, text: string, starts: readonly number[]): string[] {
+  const lines = linesAround(text, problem.line, starts);
   const digits = String(problem.line).length;
   const out: string[] = [];
   for (const {number, content} of lines) {
@@ -32,21 +33,12 @@ function renderExcerpt(problem: Problem, text: string): string[] {
   return out;
 }
 
-function linesAround(text: string, line: number): {number: number; content: string}[] {
+function linesAround(text: string, line: number, starts: readonly number[]): {number: number; content: string}[] {
   const found: {number: number; content: string}[] = [];
-  let start = 0;
-  for (let number = 1; number <= line && start <= text.length; number++) {
-    const newline = text.indexOf('\n', start);
-    const end = newline === -1 ? text.length : newline;
-    if (number >= line - 1)
-      found.push({
-        number,
-        content: text
-          .slice(start, end)
-          .replace(/\r$/, '')
-          .replace(/^\ufeff/, ''),
-      });
-    start = end + 1;
+  for (const number of [line - 1, line]) {
+    const start = starts[number - 1];
+    if (start === undefined) continue;
+    found.push({number, content: text.slice(start, starts[number] ?? text.length).replace(/\r?\n$/, '')});
   }
   return found;
 }

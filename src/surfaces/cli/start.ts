@@ -1,3 +1,4 @@
+import {makeVisible} from '../../files/visible.ts';
 import type {Happening} from '../../happening.ts';
 import {colors, plural, print, printJson} from './output.ts';
 import {renderProblem} from './problem.ts';
@@ -21,7 +22,7 @@ function describe(happening: Happening): string {
     case 'cleared':
       return `${colors.green('mended')} ${happening.problem.file}:${happening.problem.line} ${colors.dim(happening.problem.code)}`;
     case 'committed':
-      return `${colors.green('committed')} ${happening.commit.subject} ${colors.dim(happening.commit.commit)}`;
+      return `${colors.green('committed')} ${makeVisible(happening.commit.subject)} ${colors.dim(happening.commit.commit)}`;
     case 'waiting':
       return `${colors.yellow('waiting')} ${happening.why}`;
     case 'stopped':

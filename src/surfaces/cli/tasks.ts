@@ -3,6 +3,7 @@ import {namesOf} from '../../check/names.ts';
 import {type TaskRow, taskRows} from '../../check/rows.ts';
 import {exit} from '../../errors.ts';
 import {boxOfState, type Task, type TaskState} from '../../files/task.ts';
+import {makeVisible} from '../../files/visible.ts';
 import {loadHome} from '../../load.ts';
 import {colors, plural, print, printJson} from './output.ts';
 
@@ -64,15 +65,15 @@ function line(row: TaskRow): string {
       ? colors.dim(
           row.tags
             .split(' ')
-            .map(tag => `#${tag}`)
+            .map(tag => `#${makeVisible(tag)}`)
             .join(' '),
         )
       : '',
-    row.title || colors.dim('(no title)'),
-    row.id ? colors.dim(row.id) : '',
+    makeVisible(row.title) || colors.dim('(no title)'),
+    row.id ? colors.dim(makeVisible(row.id)) : '',
   ];
   const why = waitsFor(row);
-  return parts.filter(Boolean).join(' ') + (why ? colors.yellow(`  ${why}`) : '');
+  return parts.filter(Boolean).join(' ') + (why ? colors.yellow(`  ${makeVisible(why)}`) : '');
 }
 
 /** Why a pending task does not move. */
