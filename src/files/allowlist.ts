@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {exit, UserError} from '../errors.ts';
-import {type Place, type Problem, problem} from './diagnostic.ts';
+import {type Place, type Problem, problem, refuseErrors} from './diagnostic.ts';
 import {lineStarts} from './lines.ts';
 import {emptyPolicy, type Policy, type PolicyTest, type Rule, type Verdict} from './rule.ts';
 import {type PlaceFinder, validate} from './validate.ts';
@@ -275,6 +275,7 @@ export function nestsRepetition(source: string): boolean {
 /** The text with one more rule at the end of its list; `comment` says where it came from. */
 export function addRule(text: string, kind: Verdict, match: string, comment?: string): string {
   const file = parseAllowlist(text);
+  refuseErrors(file.problems);
   if (file.form === 'list')
     return editYaml(text, {append: ['commands', kind], item: match, ...(comment === undefined ? {} : {comment})});
   const words = match.replace(/ \*$/, '');

@@ -1,4 +1,4 @@
-import {type Code, codes, type Severity} from '../errors.ts';
+import {type Code, codes, exit, type Severity, UserError} from '../errors.ts';
 
 /** One thing wrong with one place of one file. `line` and `column` count from 1, columns in UTF-16 units as editors do. */
 export interface Problem {
@@ -25,6 +25,17 @@ export function problem(code: Code, place: Place, message: string, hint: string,
 
 export function hasErrors(problems: readonly Problem[]): boolean {
   return problems.some(p => p.severity === 'error');
+}
+
+/** Edits go through here: a file with errors is not edited. */
+export function refuseErrors(problems: readonly Problem[]): void {
+  const wrong = problems.find(p => p.severity === 'error');
+  if (wrong)
+    throw new UserError(
+      `a file with errors is not edited: ${wrong.message}`,
+      exit.badFile,
+      'mend it first: agentdir check',
+    );
 }
 
 /** The same problems, said of `file`. */

@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {nestsRepetition} from './allowlist.ts';
-import type {Problem} from './diagnostic.ts';
+import {type Problem, refuseErrors} from './diagnostic.ts';
 import {refuse, validate} from './validate.ts';
 import {editYaml} from './yaml-edit.ts';
 import {readYaml} from './yaml-source.ts';
@@ -76,6 +76,7 @@ export function parsePlaybook(text: string): PlaybookFile {
 }
 
 export function addPlaybookRule(text: string, rule: PlaybookRule): string {
+  refuseErrors(parsePlaybook(text).problems);
   return editYaml(text, {append: ['rules'], item: rule});
 }
 

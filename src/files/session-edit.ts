@@ -1,5 +1,6 @@
 import {isDeepStrictEqual} from 'node:util';
 import {exit, UserError} from '../errors.ts';
+import {refuseErrors} from './diagnostic.ts';
 import {lineEnd} from './lines.ts';
 import {type Item, parseHeader, parseItem, parseSession, type Session, sessionText} from './session.ts';
 import type {Message, SessionHeader} from './session-schema.ts';
@@ -16,17 +17,13 @@ export function appendMessage(session: Session, message: Message): Session {
 
 /** A message before the one at `index`: a reply goes right after the last message its request contained. */
 export function insertMessage(session: Session, index: number, message: Message): Session {
-  good(session);
+  refuseErrors(session.problems);
   const before = session.items?.[index - 1];
   if (session.items && before) return insertAfter(session, session.items, index, before, message);
   const first = session.items?.[0];
   if (session.items && first) return insertFirst(session, session.items, first, message);
   if (index === session.messages.length) return whole(session, {append: ['messages'], item: message});
-  throw new UserError(
-    'a message cannot be inserted into this form of session without rewriting the others',
-    exit.badFile,
-    'write the messages one below the other, without anchors',
-  );
+  return whole(session, {append: ['messages'], item: message, before: index});
 }
 
 function insertAfter(session: Session, items: readonly Item[], index: number, before: Item, message: Message): Session {
@@ -90,7 +87,7 @@ export function setField<K extends keyof SessionHeader & string>(
   key: K,
   value: SessionHeader[K] | undefined,
 ): Session {
-  good(session);
+  refuseErrors(session.problems);
   if ((key as string) === 'messages') throw new UserError('messages are appended, never set', exit.badFile);
   const edit: YamlEdit = value === undefined ? {remove: [key]} : {set: [key], to: value, before: 'messages'};
   if (!session.items) return whole(session, edit);
@@ -103,7 +100,7 @@ export function setField<K extends keyof SessionHeader & string>(
 
 /** A value within message `index`, such as ['tool_calls', 0, 'started']; undefined removes it. */
 export function setInMessage(session: Session, index: number, path: Path, value: unknown): Session {
-  good(session);
+  refuseErrors(session.problems);
   const item = session.items?.[index];
   if (session.items && item) {
     const text = editYaml(item.text, value === undefined ? {remove: [0, ...path]} : {set: [0, ...path], to: value});
@@ -115,12 +112,7 @@ export function setInMessage(session: Session, index: number, path: Path, value:
 }
 
 function whole(session: Session, edit: YamlEdit): Session {
-  return good(parseSession(editYaml(sessionText(session), edit)), 'the change would make the session wrong');
-}
-
-/** A file with errors is not edited, nor is one made. */
-function good(session: Session, why = 'a file with errors is not edited'): Session {
-  const wrong = session.problems.find(p => p.severity === 'error');
-  if (wrong) throw new UserError(`${why}: ${wrong.message}`, exit.badFile, 'see: agentdir check');
-  return session;
+  const after = parseSession(editYaml(sessionText(session), edit));
+  refuseErrors(after.problems);
+  return after;
 }

@@ -1,6 +1,6 @@
 import {Cron} from 'croner';
 import {z} from 'zod';
-import type {Problem} from './diagnostic.ts';
+import {type Problem, refuseErrors} from './diagnostic.ts';
 import {refuse, validate} from './validate.ts';
 import {duration, id} from './values.ts';
 import {editYaml} from './yaml-edit.ts';
@@ -115,6 +115,7 @@ export function settingPlace(file: SettingsFile, path: Path): {line: number; col
 }
 
 export function setSetting(text: string, path: Path, value: unknown): string {
+  refuseErrors(parseSettings(text).problems);
   return editYaml(text, {set: path, to: value});
 }
 

@@ -1,5 +1,5 @@
 import {UserError} from '../errors.ts';
-import {hasErrors} from './diagnostic.ts';
+import {refuseErrors} from './diagnostic.ts';
 import {lineEnd, type Splice, splice} from './lines.ts';
 import type {Box, Field, Priority, Task, TaskFile} from './task.ts';
 import {columnOf, isNoteLine} from './task-lines.ts';
@@ -45,7 +45,7 @@ export function appendNote(file: TaskFile, task: Task, note: NewNote): string {
 
 /** The new text; only the lines of what is changed differ. */
 export function updateTask(file: TaskFile, task: Task, change: TaskChange): string {
-  refuseBroken(file);
+  refuseErrors(file.problems);
   for (const key of Object.keys(change.fields ?? {})) must(KEY, key, 'field name');
   if (change.note) mustNote(change.note);
   const {text} = file;
@@ -113,7 +113,7 @@ function lineAfter(text: string, offset: number): {start: number; column: number
 
 /** A new task at the end of `## TODO` (made if missing), or as the last child of `parent`. */
 export function addTask(file: TaskFile, task: NewTask, parent?: Task): string {
-  refuseBroken(file);
+  refuseErrors(file.problems);
   mustTask(task);
   const {text} = file;
   const eol = lineEnd(text);
@@ -164,11 +164,6 @@ function mustTask(task: NewTask): void {
   for (const key of Object.keys(task.fields ?? {})) must(KEY, key, 'field name');
   for (const note of task.notes ?? []) mustNote(note);
   for (const child of task.children ?? []) mustTask(child);
-}
-
-function refuseBroken(file: TaskFile): void {
-  if (hasErrors(file.problems))
-    throw new UserError('a file with errors is not edited', 4, 'mend it first: agentdir check');
 }
 
 function leadOf(text: string, task: Task): string {

@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {mentionsIn} from './channel.ts';
-import {nearest, type Problem, problem} from './diagnostic.ts';
+import {nearest, type Problem, problem, refuseErrors} from './diagnostic.ts';
 import {validate} from './validate.ts';
 import {id} from './values.ts';
 import {editYaml} from './yaml-edit.ts';
@@ -94,6 +94,7 @@ function unknownVariables(text: string, known: readonly string[], where: ReturnT
 }
 
 export function setWorkflowField(text: string, path: Path, value: unknown): string {
+  refuseErrors(parseWorkflow(text).problems);
   return editYaml(text, {set: path, to: value});
 }
 

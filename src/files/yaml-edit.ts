@@ -10,7 +10,7 @@ import {keyText} from './yaml-value.ts';
 /** Set, append or remove one value. Only the lines of that value differ afterwards. */
 export type YamlEdit =
   | {set: Path; to: unknown; before?: string}
-  | {append: Path; item: unknown; comment?: string}
+  | {append: Path; item: unknown; comment?: string; before?: number}
   | {remove: Path};
 
 /**
@@ -94,7 +94,9 @@ function intended(value: unknown, edit: YamlEdit): unknown {
   if ('set' in edit) parent[last] = plain(edit.to);
   else if ('remove' in edit) delete parent[last];
   else if (parent[last] === null || parent[last] === undefined || Array.isArray(parent[last])) {
-    parent[last] = [...((parent[last] as unknown[] | null | undefined) ?? []), plain(edit.item)];
+    const list = [...((parent[last] as unknown[] | null | undefined) ?? [])];
+    list.splice(edit.before ?? list.length, 0, plain(edit.item));
+    parent[last] = list;
   } else throw new UserError(`${path.join('.')} is not a list`, 4);
   return root;
 }
@@ -179,11 +181,7 @@ function replaceItem(
   return [{start: node.range[0], end: node.range[1], insert: text + (wasLines ? lineEnd(source.text) : '')}];
 }
 
-function appendSplices(
-  source: YamlSource,
-  edit: {append: Path; item: unknown; comment?: string},
-  cautious: boolean,
-): Splice[] {
+function appendSplices(source: YamlSource, edit: Extract<YamlEdit, {append: Path}>, cautious: boolean): Splice[] {
   const {text} = source;
   const found = nodeAt(source.root, edit.append);
   const seq = found?.node ?? null;
@@ -191,9 +189,16 @@ function appendSplices(
   const list = seq as YAMLSeq.Parsed;
   const last = list.items.at(-1) as ParsedNode | undefined;
   if (!last) return setSplices(source, {set: edit.append, to: [edit.item]}, cautious);
+  const next = edit.before === undefined ? undefined : (list.items[edit.before] as ParsedNode | undefined);
+  if (list.flow && next) return [{start: next.range[0], end: next.range[0], insert: `${jsonText(edit.item)}, `}];
   if (list.flow) return [{start: last.range[1], end: last.range[1], insert: `, ${jsonText(edit.item)}`}];
   const item = cautious ? `- ${jsonText(edit.item)}\n` : yamlText([edit.item]);
   const comment = edit.comment ? `# ${edit.comment}\n` : '';
+  if (next) {
+    // Before the line of its dash; what is not so is seen when the result is read again.
+    const start = text.lastIndexOf('\n', text.lastIndexOf('-', next.range[0] - 1)) + 1;
+    return [{start, end: start, insert: indentLines(item, columnText(text, list), lineEnd(text))}];
+  }
   return [insertLines(text, last.range[1], indentLines(comment + item, columnText(text, list), lineEnd(text)))];
 }
 
