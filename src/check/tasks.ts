@@ -1,4 +1,4 @@
-import {type Place, type Problem, problem} from '../files/diagnostic.ts';
+import {nearest, type Place, type Problem, problem} from '../files/diagnostic.ts';
 import {fieldOf, idsIn, type Task, type TaskFile} from '../files/task.ts';
 import type {Home} from './home.ts';
 import {agentHint, isKnown, type Names} from './names.ts';
@@ -69,14 +69,11 @@ function checkTask(placed: Placed, byId: Map<string, Placed>, names: Names): Pro
   for (const dependency of idsIn(fieldOf(task, 'depends_on'))) {
     const other = byId.get(dependency)?.task;
     const place = fieldPlace(task, 'depends_on');
-    if (!other)
-      say(
-        'UNKNOWN_DEPENDENCY',
-        place,
-        `expected the id of a task, got "${dependency}"`,
-        'correct the id, or remove it from depends_on',
-      );
-    else if (other.state === 'skipped')
+    if (!other) {
+      const near = byId.size <= 2_000 ? nearest(dependency, byId.keys()) : undefined;
+      const hint = near ? `did you mean "${near}"?` : 'correct the id, or remove it from depends_on';
+      say('UNKNOWN_DEPENDENCY', place, `expected the id of a task, got "${dependency}"`, hint);
+    } else if (other.state === 'skipped')
       say(
         'SKIPPED_DEPENDENCY',
         place,
