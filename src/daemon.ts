@@ -45,14 +45,19 @@ export async function serve({home: dir, once, report}: ServeOptions): Promise<nu
     );
     const ready = changes.filter(change => !unsettled.has(change.path));
     const busy = ready.length > 0 ? journal.busy() : undefined;
-    if (busy && busy !== waiting) report({event: 'waiting', why: busy});
-    waiting = busy;
+    let failed: string | undefined;
     if (!busy) {
       for (const change of ready) {
         const commit = await journal.commit(change, cause);
-        if (commit) report({event: 'committed', commit});
+        if (!('failed' in commit)) report({event: 'committed', commit});
+        // Nothing is left to commit if the person just did it themselves.
+        else if (!/nothing to commit|no changes added/.test(commit.failed))
+          failed = `${change.path} is not committed: ${commit.failed}`;
       }
     }
+    const why = busy ?? failed;
+    if (why && why !== waiting) report({event: 'waiting', why});
+    waiting = why;
     return {home, problems, again: unsettled.size > 0 || busy !== undefined};
   };
 

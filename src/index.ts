@@ -4,14 +4,8 @@ export {checkHome} from './check/index.ts';
 export {type TaskRow, taskRows} from './check/rows.ts';
 export {type Code, codes, exit, type Severity, UserError} from './errors.ts';
 export {type AllowlistFile, addRule, parseAllowlist, stringifyAllowlist} from './files/allowlist.ts';
-export {
-  type ApprovalFile,
-  newApproval,
-  parseApproval,
-  setMeta,
-  setReview,
-  stringifyApproval,
-} from './files/approval.ts';
+export {type ApprovalFile, parseApproval, stringifyApproval} from './files/approval.ts';
+export {newApproval, setMeta, setReview} from './files/approval-edit.ts';
 export {type ApprovalItem, newApprovalItem, readApprovalItems} from './files/approval-item.ts';
 export {appendEntry, type ChannelFile, mentionsIn, parseChannel, stringifyChannel} from './files/channel.ts';
 export type {Place, Problem} from './files/diagnostic.ts';

@@ -2,6 +2,7 @@ import {z} from 'zod';
 import {exit, UserError} from '../errors.ts';
 import {type Place, type Problem, problem, refuseErrors} from './diagnostic.ts';
 import {lineStarts} from './lines.ts';
+import {nestsRepetition} from './pattern.ts';
 import {emptyPolicy, type Policy, type PolicyTest, type Rule, type Verdict} from './rule.ts';
 import {type PlaceFinder, validate} from './validate.ts';
 import {editYaml} from './yaml-edit.ts';
@@ -251,25 +252,6 @@ function compile(source: string, flags: string, place: Place, problems: Problem[
     ),
   );
   return undefined;
-}
-
-/** Whether a group that contains a repetition (or an alternative) is itself repeated. */
-export function nestsRepetition(source: string): boolean {
-  const groups: boolean[] = [false];
-  for (let i = 0; i < source.length; i++) {
-    const char = source[i];
-    if (char === '\\') i++;
-    else if (char === '[') {
-      while (i < source.length && source[i] !== ']') i += source[i] === '\\' ? 2 : 1;
-    } else if (char === '(') groups.push(false);
-    else if (char === '|' || char === '*' || char === '+' || char === '{') groups[groups.length - 1] = true;
-    else if (char === ')') {
-      const inner = groups.pop() ?? false;
-      if (inner && /[*+{]/.test(source[i + 1] ?? '')) return true;
-      if (inner && groups.length > 0) groups[groups.length - 1] = true;
-    }
-  }
-  return false;
 }
 
 /** The text with one more rule at the end of its list; `comment` says where it came from. */

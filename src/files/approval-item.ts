@@ -1,4 +1,5 @@
-import type {ApprovalType, Decision, Risk} from './approval.ts';
+import type {ApprovalType, Risk} from './approval.ts';
+import type {Decision} from './approval-review.ts';
 import {type Problem, problem} from './diagnostic.ts';
 import {fieldOf, type Task, type TaskFile} from './task.ts';
 import type {NewTask} from './task-edit.ts';

@@ -1,6 +1,6 @@
 import {z} from 'zod';
-import {nestsRepetition} from './allowlist.ts';
 import {type Problem, refuseErrors} from './diagnostic.ts';
+import {nestsRepetition} from './pattern.ts';
 import {refuse, validate} from './validate.ts';
 import {editYaml} from './yaml-edit.ts';
 import {readYaml} from './yaml-source.ts';

@@ -1,8 +1,9 @@
 import {isDeepStrictEqual} from 'node:util';
-import {isMap, isScalar, isSeq, Lexer, type Pair, type ParsedNode, type YAMLMap, type YAMLSeq} from 'yaml';
+import {isMap, isScalar, isSeq, type Pair, type ParsedNode, type YAMLMap, type YAMLSeq} from 'yaml';
 import {UserError} from '../errors.ts';
 import {lineEnd, type Splice, splice} from './lines.ts';
 import {jsonText} from './visible.ts';
+import {keepsComments} from './yaml-comments.ts';
 import {nodeAt, type Path, readYaml, type YamlSource} from './yaml-source.ts';
 import {indentLines, scalarText, yamlText} from './yaml-text.ts';
 import {keyText} from './yaml-value.ts';
@@ -32,7 +33,8 @@ export function editYaml(text: string, edit: YamlEdit): string {
           : removeSplices(source, edit.remove),
     );
     const again = readYaml(edited);
-    if (again.problems.length > 0 || !keepsComments(source, edited, edit)) continue;
+    if (again.problems.length > 0 || !keepsComments(source, edited, 'remove' in edit ? edit.remove : undefined))
+      continue;
     const value = plain(again.value);
     if (isDeepStrictEqual(value, expected) || isDeepStrictEqual(value, intended(source.value, edit))) return edited;
   }
@@ -41,34 +43,6 @@ export function editYaml(text: string, edit: YamlEdit): string {
     4,
     'make the change in an editor',
   );
-}
-
-/** No comment of the person's is lost but those on the very lines of a removed key. */
-function keepsComments(source: YamlSource, edited: string, edit: YamlEdit): boolean {
-  const left = commentsOf(edited);
-  let lost = commentsOf(source.text).filter(comment => {
-    const at = left.indexOf(comment);
-    if (at !== -1) left.splice(at, 1);
-    return at === -1;
-  });
-  if (lost.length > 0 && 'remove' in edit) {
-    const found = nodeAt(source.root, edit.remove);
-    const line = lineAt(source.text, found?.key?.range[0] ?? 0);
-    lost = lost.filter(comment => !line.endsWith(comment));
-  }
-  return lost.length === 0;
-}
-
-function lineAt(text: string, offset: number): string {
-  const end = text.indexOf('\n', offset);
-  return text.slice(text.lastIndexOf('\n', offset - 1) + 1, end === -1 ? text.length : end).trimEnd();
-}
-
-function commentsOf(text: string): string[] {
-  const comments: string[] = [];
-  if (text.includes('#'))
-    for (const token of new Lexer().lex(text)) if (token.startsWith('#')) comments.push(token.trimEnd());
-  return comments;
 }
 
 function withFinalNewline(text: string): string {

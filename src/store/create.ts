@@ -13,7 +13,7 @@ import {exit, UserError} from '../errors.ts';
 import {setSetting} from '../files/settings.ts';
 import {parseTasks} from '../files/task-parse.ts';
 import {isId} from '../files/values.ts';
-import {git, identityOptions} from './git.ts';
+import {commitOnly, git} from './git.ts';
 
 /** What git must not record in a home: derived, raw input, and workspaces, which have histories of their own. */
 export const ignored = [
@@ -132,22 +132,11 @@ function ignore(dir: string, made: string[]): void {
   made.push('.gitignore');
 }
 
-async function commitFiles(dir: string, paths: readonly string[]): Promise<string | undefined> {
-  const identity = await identityOptions(dir);
+async function commitFiles(dir: string, paths: readonly string[]): Promise<string> {
   await must(dir, ['add', '--force', '--', ...paths]);
-  // Only these paths, whatever else the person has staged.
-  await must(dir, [
-    ...identity,
-    'commit',
-    '--quiet',
-    '--no-verify',
-    '--only',
-    '-m',
-    'home: created by agentdir init',
-    '--',
-    ...paths,
-  ]);
-  return (await must(dir, ['rev-parse', '--short', 'HEAD'])).trim();
+  const done = await commitOnly(dir, paths, 'home: created by agentdir init');
+  if ('failed' in done) throw new UserError(`git commit failed: ${done.failed}`);
+  return done.commit;
 }
 
 async function must(dir: string, args: readonly string[]): Promise<string> {

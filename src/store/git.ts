@@ -21,6 +21,8 @@ export function git(
     ),
   );
   const fixed = [
+    // A file named [a].md is that file, not a pattern.
+    '--literal-pathspecs',
     '-c',
     'core.hooksPath=/dev/null',
     '-c',
@@ -49,4 +51,17 @@ export async function identityOptions(dir: string): Promise<string[]> {
   if (known.code === 0) return [];
   const user = process.env.USER || process.env.LOGNAME || 'human';
   return ['-c', `user.name=${user}`, '-c', `user.email=${user}@localhost`];
+}
+
+/** Commit exactly these paths, whatever else the person has staged. Failure is a value: git's own words. */
+export async function commitOnly(
+  dir: string,
+  paths: readonly string[],
+  message: string,
+): Promise<{commit: string} | {failed: string}> {
+  const identity = await identityOptions(dir);
+  const options = ['--quiet', '--no-verify', '--only', '-m', message];
+  const done = await git(dir, [...identity, 'commit', ...options, '--', ...paths]);
+  if (done.code !== 0) return {failed: done.stderr.trim() || done.stdout.trim()};
+  return {commit: (await git(dir, ['rev-parse', '--short', 'HEAD'])).stdout.trim()};
 }

@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 import {exit, UserError} from '../errors.ts';
 import {isJournalled, kindOf, stemOf} from '../files/key.ts';
-import {git, identityOptions} from './git.ts';
+import {commitOnly, git} from './git.ts';
 
 /** A file of the home that differs from the last commit. */
 export interface Change {
@@ -73,25 +73,15 @@ export class Journal {
     return found && `your own git command is under way (${found}); edits are committed when it is done`;
   }
 
-  /** Commit one change as the person's. Undefined if there was nothing to commit after all, or git would not. */
-  async commit(change: Change, cause: string): Promise<Committed | undefined> {
+  /** Commit one change as the person's; or why git would not. */
+  async commit(change: Change, cause: string): Promise<Committed | {failed: string}> {
     const kind = kindOf(change.path) ?? 'file';
     const subject = `${kind}(${stemOf(change.path)}): ${change.how} by hand`;
-    const identity = await identityOptions(this.#dir);
-    if (change.how === 'created' && (await git(this.#dir, ['add', '--', change.path])).code !== 0) return undefined;
-    const done = await git(this.#dir, [
-      ...identity,
-      'commit',
-      '--quiet',
-      '--no-verify',
-      '--only',
-      '-m',
-      `${subject}\n\nCause: ${cause}`,
-      '--',
-      change.path,
-    ]);
-    if (done.code !== 0) return undefined;
-    const head = await git(this.#dir, ['rev-parse', '--short', 'HEAD']);
-    return {...change, commit: head.stdout.trim(), subject};
+    if (change.how === 'created') {
+      const added = await git(this.#dir, ['add', '--', change.path]);
+      if (added.code !== 0) return {failed: added.stderr.trim()};
+    }
+    const done = await commitOnly(this.#dir, [change.path], `${subject}\n\nCause: ${cause}`);
+    return 'failed' in done ? done : {...change, commit: done.commit, subject};
   }
 }

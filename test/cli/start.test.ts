@@ -131,3 +131,14 @@ describe('agentdir start', () => {
     expect(await git(home, 'status', '--porcelain', '-uall')).toBe('?? deep/other.txt\n');
   });
 });
+
+describe('a name with the characters of a pattern', () => {
+  it('is that file alone', async () => {
+    const home = await newHome({'memory/[a].md': 'x\n', 'memory/a.md': 'y\n'});
+    expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
+    expect(await git(home, 'log', '-2', '--format=%s', '--name-only')).toBe(
+      'memory(a): created by hand\n\nmemory/a.md\nmemory([a]): created by hand\n\nmemory/[a].md\n',
+    );
+    expect(await git(home, 'status', '--porcelain')).toBe('');
+  });
+});

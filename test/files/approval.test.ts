@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {newApproval, parseApproval, setMeta, setReview} from '../../src/files/approval.ts';
+import {parseApproval} from '../../src/files/approval.ts';
+import {newApproval, setMeta, setReview} from '../../src/files/approval-edit.ts';
 import {newApprovalItem, readApprovalItems} from '../../src/files/approval-item.ts';
 import {hasErrors} from '../../src/files/diagnostic.ts';
 import {addTask} from '../../src/files/task-edit.ts';

@@ -1,6 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {UserError} from '../../src/errors.ts';
-import {parseApproval, setReview} from '../../src/files/approval.ts';
+import {parseApproval} from '../../src/files/approval.ts';
+import {setReview} from '../../src/files/approval-edit.ts';
 import {parseSession, parseWhole, sessionText} from '../../src/files/session.ts';
 import {appendMessage, insertMessage, setField, setInMessage} from '../../src/files/session-edit.ts';
 import type {Message} from '../../src/files/session-schema.ts';
