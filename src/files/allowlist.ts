@@ -32,7 +32,7 @@ const listSchema = z
       .nullable()
       .optional(),
     tests: z
-      .array(z.looseObject({run: z.string(), expect: verdict, agent: z.string().optional()}))
+      .array(z.looseObject({run: z.string().max(16_384), expect: verdict, agent: z.string().optional()}))
       .nullable()
       .optional(),
   })

@@ -36,8 +36,9 @@ export function setReview(text: string, review: Partial<Record<keyof typeof revi
   const edited = splice(text, added ? [...splices, {start: end, end, insert: gap + added}] : splices);
   const {review: read, problems} = parseApproval(edited);
   const wanted = review.decision?.toLowerCase();
+  const bare = (words: string) => words.replaceAll('`', '');
   const lost = (key: 'by' | 'at' | 'notes' | 'reason') =>
-    review[key] !== undefined && read?.[key] !== (oneLine(review[key]) || undefined);
+    review[key] !== undefined && bare(read?.[key] ?? '') !== bare(oneLine(review[key]));
   if (
     problems.some(p => p.code === 'UNCLEAR_DECISION') ||
     (wanted !== undefined && read?.decision !== wanted) ||

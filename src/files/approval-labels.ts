@@ -31,7 +31,7 @@ export function readLabels(text: string, start: number, end: number): Label[] {
       else current?.fences.push(line);
       if (current) current.closed = true;
     } else if (comment) comment = !line.includes('-->');
-    else if (FENCE.test(line)) fence = FENCE.exec(line)?.[1] ?? FENCE.exec(line)?.[2];
+    else if (fenceOf(line) !== undefined) fence = fenceOf(line);
     else {
       const found = LABEL.exec(line);
       const rest = found ? line.slice(found[0].length) : line;
@@ -39,7 +39,7 @@ export function readLabels(text: string, start: number, end: number): Label[] {
       comment = words.open;
       if (found) {
         const valueStart = at + found[0].length;
-        const name = (found[1] ?? found[2] ?? found[3] ?? '').toLowerCase();
+        const name = (found[1] ?? found[2] ?? found[3] ?? '').trim().toLowerCase();
         labels.push({
           name,
           value: '',
@@ -67,7 +67,13 @@ export function readLabels(text: string, start: number, end: number): Label[] {
   }));
 }
 
-function closesFence(line: string, fence: string): boolean {
+/** The mark of a fence that opens on this line. */
+export function fenceOf(line: string): string | undefined {
+  const found = FENCE.exec(line.trimEnd());
+  return found?.[1] ?? found?.[2];
+}
+
+export function closesFence(line: string, fence: string): boolean {
   const run = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line)?.[1];
   return run !== undefined && run[0] === fence[0] && run.length >= fence.length;
 }
@@ -80,20 +86,30 @@ function labelValue(lines: readonly string[], fences: readonly string[]): string
   return ticked ? (ticked[2] ?? '') : text;
 }
 
-/** `first` is where the words before the first comment end; `open`, that a comment goes on in the next line. */
-export function withoutComments(line: string): {text: string; first: number; open: boolean} {
+interface Words {
+  text: string;
+  comments: string;
+  /** Where the words before the first comment end. */
+  first: number;
+  /** A comment goes on in the next line. */
+  open: boolean;
+}
+
+export function withoutComments(line: string): Words {
   let text = '';
+  let comments = '';
   let first: number | undefined;
   for (let at = 0; ; ) {
     const begin = line.indexOf('<!--', at);
     if (begin === -1) {
       text += line.slice(at);
-      return {text, first: first ?? line.trimEnd().length, open: false};
+      return {text, comments, first: first ?? line.trimEnd().length, open: false};
     }
     text += line.slice(at, begin);
     first ??= line.slice(0, begin).trimEnd().length;
     const close = line.indexOf('-->', begin);
-    if (close === -1) return {text, first, open: true};
+    comments += line.slice(begin + 4, close === -1 ? line.length : close);
+    if (close === -1) return {text, comments, first, open: true};
     at = close + 3;
   }
 }

@@ -1,5 +1,5 @@
-import {LABEL, type Label, readLabels, withoutComments} from './approval-labels.ts';
-import {type Problem, problem} from './diagnostic.ts';
+import {closesFence, fenceOf, LABEL, readLabels, withoutComments} from './approval-labels.ts';
+import {type Place, type Problem, problem} from './diagnostic.ts';
 import {lineStarts, placeAt} from './lines.ts';
 import type {Section} from './markdown.ts';
 import {makeVisible} from './visible.ts';
@@ -19,24 +19,26 @@ export interface Review {
 /** The decision and what goes with it; what is unclear goes to `problems`, and decides nothing. */
 export function readReview(text: string, section: Section, problems: Problem[]): Review {
   const labels = readLabels(text, section.bodyStart, section.end);
-  problems.push(...misplaced(text, section));
   const value = (name: string) => labels.find(label => label.name === name && label.words !== '')?.words;
   const decisions = new Set<Decision>();
+  const doubts: string[] = [];
   for (const label of labels.filter(l => l.name === 'decision' && l.words !== '')) {
     const word = /^[*_`]*(approved|rejected)[.!]?[*_`]*$/i.exec(label.words)?.[1]?.toLowerCase();
     if (word) decisions.add(word as Decision);
-    else
-      problems.push(
-        unclear(text, label, `expected APPROVED or REJECTED, got "${makeVisible(label.words.slice(0, 60))}"`),
-      );
+    else doubts.push(`expected APPROVED or REJECTED, got "${makeVisible(label.words.slice(0, 60))}"`);
   }
-  if (decisions.size > 1) {
-    const label = labels.findLast(l => l.name === 'decision');
-    if (label) problems.push(unclear(text, label, 'expected one decision, found both APPROVED and REJECTED'));
-  }
-  const decided = problems.some(p => p.code === 'UNCLEAR_DECISION') ? undefined : [...decisions][0];
+  if (decisions.size > 1) doubts.push('expected one decision, found both APPROVED and REJECTED');
+  const odd = misplaced(text, section, decisions.has('approved'));
+  const [doubt] = doubts;
+  const line = section.line;
+  if (doubt)
+    problems.push(unclear(placeAt(lineStarts(text), labels.find(l => l.name === 'decision')?.valueStart ?? 0), doubt));
+  else if (odd)
+    problems.push(
+      unclear({line: line + odd.line, column: 1}, `expected the decision on a line of its own, got ${odd.found}`),
+    );
   return {
-    decision: decided,
+    decision: doubt || odd ? undefined : [...decisions][0],
     by: value('reviewed by'),
     at: value('reviewed at'),
     notes: value('notes'),
@@ -45,55 +47,58 @@ export function readReview(text: string, section: Section, problems: Problem[]):
   };
 }
 
+function unclear(place: Place, message: string): Problem {
+  return problem(
+    'UNCLEAR_DECISION',
+    place,
+    message,
+    'write just one line "**Decision:** APPROVED" or "**Decision:** REJECTED"; until then nothing runs',
+  );
+}
+
+/** A line that begins like a decision, whatever stands around it; and one whose first word rejects. */
+const DECIDES = /^[^A-Za-z]*(?:x[^A-Za-z]+)?(?:(?:decision|verdict)[^A-Za-z]+)?(?:approved?|rejected?)(?![A-Za-z])/i;
+const REJECTS =
+  /^[^A-Za-z]*(?:x[^A-Za-z]+)?(?:(?:[Dd]ecision|DECISION|[Vv]erdict)[^A-Za-z]+)?REJECT(?:ED)?(?![A-Za-z])/;
+
 /**
- * A decision written as a list item, a quote, code, a heading or without its label was meant as one: say so instead of
- * waiting in silence. Judged by the letters of the line alone; comments are left out.
+ * A decision written as a list item, a quote, code, a heading, in a comment or without its label was meant as one: say
+ * so instead of waiting in silence. Notes may speak of approval, but not reject what the decision approves.
  */
-function misplaced(text: string, section: Section): Problem[] {
-  let wanted = false;
+function misplaced(text: string, section: Section, approved: boolean): {line: number; found: string} | undefined {
+  let label = '';
   let comment = false;
-  let fence = false;
-  let quoting = false;
-  let line = section.line;
+  let fence: string | undefined;
+  let line = 0;
   for (const raw of text.slice(section.bodyStart, section.end).split('\n')) {
     line++;
     if (comment) {
       comment = !raw.includes('-->');
       continue;
     }
-    if (/^ {0,3}(?:```[^`]*|~~~.*)$/.test(raw.trimEnd())) fence = !fence;
-    const label = fence ? null : LABEL.exec(raw);
-    const words = withoutComments(label ? raw.slice(label[0].length) : raw);
+    if (fence !== undefined ? closesFence(raw.trimEnd(), fence) : fenceOf(raw) !== undefined) {
+      fence = fence === undefined ? fenceOf(raw) : undefined;
+      continue;
+    }
+    const found = fence === undefined ? LABEL.exec(raw) : null;
+    if (found)
+      label = found[0]
+        .replace(/[^A-Za-z ]/g, '')
+        .trim()
+        .toLowerCase();
+    const words = withoutComments(found ? raw.slice(found[0].length) : raw);
     comment = words.open;
-    const blank = words.text.trim() === '';
-    // The line below an empty "**Decision:**" is its value.
-    const own = wanted && !label && !fence;
-    if (label) {
-      wanted = blank && /decision/i.test(label[0]);
-      quoting = !/decision/i.test(label[0]);
-    } else if (!blank) wanted = false;
-    // Code under the notes quotes somebody; code where the decision belongs was meant as one.
-    if (label || own || (fence && quoting) || words.text.length > 200) continue;
-    const letters = words.text.replace(/[^A-Za-z]/g, '');
-    if (!/^x?(?:decision)?(?:approved|rejected)$/i.test(letters)) continue;
-    const found = JSON.stringify(makeVisible(raw.trim().slice(0, 60)));
-    return [
-      problem(
-        'UNCLEAR_DECISION',
-        {line, column: 1},
-        `expected the decision on a line of its own, got ${found}`,
-        'write just "**Decision:** APPROVED" or "**Decision:** REJECTED"; until then nothing runs',
-      ),
-    ];
+    const inComment =
+      label === 'decision' &&
+      /^[^A-Za-z]*(?:x[^A-Za-z]+)?(?:approved|rejected)[^A-Za-z]*$|\[x\]/i.test(words.comments.slice(0, 200));
+    const own = label === 'decision' && fence === undefined;
+    const quoted = ['notes', 'reason', 'reviewed by', 'reviewed at', 'always'].includes(label);
+    const start = words.text.slice(0, 200);
+    const says =
+      found && !own && !quoted
+        ? DECIDES.test(label) || DECIDES.test(start)
+        : !own && (!quoted ? DECIDES.test(start) : fence === undefined && approved && REJECTS.test(start));
+    if (inComment || says) return {line, found: JSON.stringify(makeVisible(raw.trim().slice(0, 60)))};
   }
-  return [];
-}
-
-function unclear(text: string, label: Label, message: string): Problem {
-  return problem(
-    'UNCLEAR_DECISION',
-    placeAt(lineStarts(text), label.valueStart),
-    message,
-    'write just one line "**Decision:** APPROVED" or "**Decision:** REJECTED"; until then nothing runs',
-  );
+  return undefined;
 }

@@ -83,7 +83,8 @@ export function parseApproval(text: string): ApprovalFile {
 
 /** What runs is what stands under its label, so each label stands once. */
 function doubled(text: string, labels: readonly Label[]): Problem[] {
-  const again = labels.find((label, i) => labels.findIndex(other => other.name === label.name) !== i);
+  const seen = new Set<string>();
+  const again = labels.find(({name}) => seen.size === seen.add(name).size);
   if (!again) return [];
   const place = placeAt(lineStarts(text), again.valueStart);
   return [

@@ -42,10 +42,10 @@ function insertAfter(session: Session, items: readonly Item[], index: number, be
       continue;
     const item = parseItem(added);
     const previous = ended === before.text ? before : parseItem(ended);
-    if (!item || !previous || !isDeepStrictEqual(read.value[0], plain(previous.value))) continue;
+    if (!item || !previous || !isDeepStrictEqual(read.value[0], previous.value)) continue;
     return splitAt(session, items, index, [previous, item]);
   }
-  return whole(session, {append: ['messages'], item: message});
+  return whole(session, {append: ['messages'], item: message, before: index});
 }
 
 function insertFirst(session: Session, items: readonly Item[], first: Item, message: Message): Session {
@@ -91,9 +91,11 @@ export function setField<K extends keyof SessionHeader & string>(
   if ((key as string) === 'messages') throw new UserError('messages are appended, never set', exit.badFile);
   const edit: YamlEdit = value === undefined ? {remove: [key]} : {set: [key], to: value, before: 'messages'};
   if (!session.items) return whole(session, edit);
-  const inFoot = session.foot !== '' && Object.hasOwn((readYaml(session.foot).value ?? {}) as object, key);
-  const head = inFoot ? session.head : editYaml(session.head, edit);
-  const foot = inFoot ? editYaml(session.foot, edit) : session.foot;
+  // What stands below the messages also ends the last of them: such a change is read again whole.
+  if (session.foot !== '' && Object.hasOwn((readYaml(session.foot).value ?? {}) as object, key))
+    return whole(session, edit);
+  const head = editYaml(session.head, edit);
+  const {foot} = session;
   const header = parseHeader(head, foot);
   return header ? {...session, head, foot, header} : whole(session, edit);
 }

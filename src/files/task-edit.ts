@@ -3,6 +3,7 @@ import {refuseErrors} from './diagnostic.ts';
 import {lineEnd, type Splice, splice} from './lines.ts';
 import type {Box, Field, Priority, Task, TaskFile} from './task.ts';
 import {columnOf, isNoteLine} from './task-lines.ts';
+import {parseTasks} from './task-parse.ts';
 import {escapeAll, jsonText, makeVisible, needsEscape} from './visible.ts';
 
 export interface NewNote {
@@ -66,12 +67,16 @@ export function updateTask(file: TaskFile, task: Task, change: TaskChange): stri
     return indent + fieldText(key, value, indent, eol, {block: !swallows});
   });
   if (lines.length > 0) splices.push({start: task.fieldsEnd, end: task.fieldsEnd, insert: eol + lines.join(eol)});
-  if (change.note) splices.push(noteSplice(text, task, change.note, indent, eol));
-  return splice(text, splices);
+  if (!change.note) return splice(text, splices);
+  splices.push(noteSplice(text, task, change.note, indent, eol, added.length > 0));
+  const edited = splice(text, splices);
+  const grown = edited.length - text.length;
+  refuseUnless(parseWindow(edited, task, task.end + grown).tasks[0]?.notes.length === task.notes.length + 1, task);
+  return edited;
 }
 
 /** A note goes below the others; the first one where `notes:` takes in no line that is something else. */
-function noteSplice(text: string, task: Task, note: NewNote, indent: string, eol: string): Splice {
+function noteSplice(text: string, task: Task, note: NewNote, indent: string, eol: string, fixed: boolean): Splice {
   if (task.notesEnd !== undefined) {
     return {
       start: task.notesEnd,
@@ -85,19 +90,29 @@ function noteSplice(text: string, task: Task, note: NewNote, indent: string, eol
   if (clear) return firstNote(task.fieldsEnd, note, indent, eol);
   // Below its children nothing follows that could be taken in.
   const last = task.children.at(-1);
-  const below = last && task.fieldIndent === undefined ? leadOf(text, last) : indent;
+  const below = last && task.fieldIndent === undefined && !fixed ? leadOf(text, last) : indent;
   if (last && last.column < columnOf(below)) {
-    throw new UserError(
-      `the lines below "${task.title}" leave no place for notes`,
-      4,
-      'align its fields and children, in an editor',
-    );
+    refuseUnless(false, task);
   }
   return firstNote(task.end, note, below, eol);
 }
 
 function firstNote(at: number, note: NewNote, indent: string, eol: string): Splice {
   return {start: at, end: at, insert: `${eol}${indent}notes:${eol}${noteText(note, `${indent}  `, eol)}`};
+}
+
+/** A task and what is nested in it, read on its own: what an edit of it must be seen in. */
+function parseWindow(text: string, task: Task, end: number): TaskFile {
+  return parseTasks(`${task.inTodo ? '## TODO\n' : ''}${text.slice(task.start, end)}\n`);
+}
+
+function refuseUnless(holds: boolean, task: Task): void {
+  if (!holds)
+    throw new UserError(
+      `the lines below "${task.title}" leave no place for this`,
+      4,
+      'align its fields and children, in an editor',
+    );
 }
 
 /** The next line with anything on it, below the line that `offset` is on. */
@@ -119,7 +134,14 @@ export function addTask(file: TaskFile, task: NewTask, parent?: Task): string {
   const eol = lineEnd(text);
   if (parent) {
     const indent = childIndent(text, parent);
-    return splice(text, [{start: parent.end, end: parent.end, insert: eol + taskText(task, indent, eol)}]);
+    const lines = eol + taskText(task, indent, eol);
+    const edited = splice(text, [{start: parent.end, end: parent.end, insert: lines}]);
+    const before = parseWindow(text, parent, parent.end).tasks[0]?.children.length ?? 0;
+    refuseUnless(
+      parseWindow(edited, parent, parent.end + lines.length).tasks[0]?.children.length === before + 1,
+      parent,
+    );
+    return edited;
   }
   const lines = taskText(task, '', eol);
   if (file.todoEnd !== undefined && lineAfter(text, file.todoEnd).column > 0) {

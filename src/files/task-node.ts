@@ -9,6 +9,7 @@ export class TaskNode implements Task {
   readonly column: number;
   readonly box: Box | undefined;
   readonly boxStart: number;
+  readonly inTodo: boolean;
   readonly bare: boolean;
   readonly priority: Priority | undefined;
   readonly names: readonly string[];
@@ -40,7 +41,7 @@ export class TaskNode implements Task {
   constructor(
     head: Head,
     table: FieldTable,
-    place: {line: number; start: number; column: number; end: number},
+    place: {line: number; start: number; column: number; end: number; inTodo: boolean},
     parent: TaskNode | undefined,
   ) {
     this.line = place.line;
@@ -48,6 +49,7 @@ export class TaskNode implements Task {
     this.column = place.column;
     this.box = head.box;
     this.boxStart = head.boxStart;
+    this.inTodo = place.inTodo;
     this.bare = head.bare;
     this.priority = head.priority;
     this.names = head.names;

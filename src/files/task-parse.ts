@@ -283,7 +283,7 @@ class Scanner {
       return;
     }
     const first = text.charCodeAt(valueStart);
-    const block = first === 124 && /^\|[+-]?\s*$/.test(text.slice(valueStart, end));
+    const block = first === 124 && /^\|[+-]?[ \t]*$/.test(text.slice(valueStart, end));
     const row = this.table.add(owner.last, at, colon, valueStart, end, line, known, block);
     if (owner.first === -1) owner.first = row;
     owner.last = row;

@@ -57,6 +57,8 @@ export interface Task {
   /** Offset of the box (bracketed or bare), or of the place where one would go. */
   boxStart: number;
   bare: boolean;
+  /** It stands under `## TODO`. */
+  inTodo: boolean;
   state: TaskState;
   priority: Priority | undefined;
   /** Names after @, the assignee first. */

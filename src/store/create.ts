@@ -43,7 +43,7 @@ export interface Created {
 export async function createHome(dir: string, source: string): Promise<Created> {
   refuseObstacles(dir);
   try {
-    mkdirSync(dir, {recursive: true});
+    makeFolder(dir);
   } catch (error) {
     throw new UserError(`${dir} cannot be made: ${(error as Error).message}`, exit.usage);
   }
@@ -98,6 +98,13 @@ function refuseObstacles(dir: string): void {
       'move it away first; nothing was written',
     );
   }
+}
+
+/** One folder at a time: Node's own recursive mkdir never returns below /proc. */
+function makeFolder(dir: string): void {
+  if (existsSync(dir)) return;
+  if (dirname(dir) !== dir) makeFolder(dirname(dir));
+  mkdirSync(dir);
 }
 
 function filesBelow(source: string, path: string): string[] {

@@ -45,7 +45,12 @@ function collect(home: string, folder: string, listing: {paths: string[]; proble
 
 /** Follows links: a person may keep a file elsewhere. */
 function isFile(path: string): boolean {
-  return statSync(path, {throwIfNoEntry: false})?.isFile() === true;
+  try {
+    return statSync(path, {throwIfNoEntry: false})?.isFile() === true;
+  } catch {
+    // A link that leads in a circle, or where nobody may look.
+    return false;
+  }
 }
 
 const decoder = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});

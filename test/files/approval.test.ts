@@ -121,9 +121,10 @@ describe('a human decides', () => {
     ['## Review\n\n**Decision:** APPROVED\n', 'approved'],
     ['## Review\n**Decision:** rejected.\n**Notes:** no\n', 'rejected'],
     ['## Review\n\nDecision: APPROVED\n', 'approved'],
+    ['## Review\n\n**Decision :** APPROVED\n', 'approved'],
+    ['## Review\n\n**Decision:** APPROVED\n**Notes:** approved because it only reads\n', 'approved'],
     ['## Review\n\n**Decision:**\nAPPROVED\n', 'approved'],
     ['## Review\r\n\r\n**Decision:** REJECTED <!-- APPROVED | REJECTED -->\r\n', 'rejected'],
-    ['## Review\n\n**Decision:** <!-- APPROVED\n**Decision:** APPROVED -->\n', undefined],
     ['## Review\n\n<!--\n**Decision:** APPROVED\n-->\n', undefined],
   ])('%j → %s', (lines, decision) => {
     const file = review(lines);
@@ -133,6 +134,15 @@ describe('a human decides', () => {
 
   it.each([
     ['## Review\n\n**Decision:** yes\n', 'UNCLEAR_DECISION'],
+    ['## Review\n\n**Decision:** <!-- APPROVED\n**Decision:** APPROVED -->\n', 'UNCLEAR_DECISION'],
+    ['## Review\n\n**Decision:** <!-- APPROVED -->\n', 'UNCLEAR_DECISION'],
+    ['## Review\n\n**Decision:** <!-- [x] APPROVED | REJECTED -->\n', 'UNCLEAR_DECISION'],
+    ['## Review\n\nREJECTED: too risky\n', 'UNCLEAR_DECISION'],
+    ['## Review\n\nApproved by Ann\n', 'UNCLEAR_DECISION'],
+    ['## Review\n\n**Approved:** yes\n', 'UNCLEAR_DECISION'],
+    ['## Review\n\n**Verdict:** APPROVED\n', 'UNCLEAR_DECISION'],
+    ['## Review\n\n**Decision:** APPROVED\n**Notes:** REJECTED do not run\n', 'UNCLEAR_DECISION'],
+    ['## Review\n\n**Decision:** APPROVED\n**Notes:**\n~~~\n```\n~~~\n\n- Decision: REJECTED\n', 'UNCLEAR_DECISION'],
     ['## Review\n\n> **Decision:** APPROVED\n', 'UNCLEAR_DECISION'],
     ['## Review\n\n    **Decision:** APPROVED\n', 'UNCLEAR_DECISION'],
     ['## Review\n\n- **Decision:** REJECTED\n', 'UNCLEAR_DECISION'],

@@ -386,7 +386,6 @@ describe('the .approval.md', () => {
     ['Decision: APPROVED', 'approved'],
     ['Decision: REJECTED', 'rejected'],
     ['**Decision:**\n\nAPPROVED\n', 'approved'],
-    ['**Decision:** <!-- APPROVED -->', undefined],
     ['**Decision:**', undefined],
   ])('%j means %s', (line, decision) => {
     expect(text).toContain(label);
