@@ -4,7 +4,7 @@ import {describe, expect, test} from 'vitest';
 import type {Segment} from '../../src/policy/plain.ts';
 import {readLine} from '../../src/policy/shell.ts';
 
-/** `FUZZ=100000 npx vitest run test/policy/bash.test.ts` looks longer. */
+/** `FUZZ=100 npx vitest run test/policy/bash.test.ts` looks a hundred times as long. */
 const runs = Math.ceil(1500 * Number(process.env.FUZZ ?? 1));
 
 const hasBash = spawnSync('bash', ['-c', 'true']).status === 0;
