@@ -30,7 +30,7 @@ export async function serve({home: dir, once, report}: ServeOptions): Promise<nu
   let waiting: string | undefined;
 
   /** One look. Returns whether something is left that a later look must take up. */
-  const look = async (cause: string): Promise<{home: Home; problems: Problem[]; again: boolean}> => {
+  const look = async (cause: string): Promise<{home: Home; problems: Problem[]; again: boolean; stuck: boolean}> => {
     const {home, texts} = loadHome(dir);
     const problems = checkHome(home);
     const changes = await journal.changes();
@@ -58,11 +58,11 @@ export async function serve({home: dir, once, report}: ServeOptions): Promise<nu
     const why = busy ?? failed;
     if (why && why !== waiting) report({event: 'waiting', why});
     waiting = why;
-    return {home, problems, again: unsettled.size > 0 || busy !== undefined};
+    return {home, problems, again: unsettled.size > 0 || busy !== undefined, stuck: why !== undefined};
   };
 
   const first = await look('recovered');
-  if (once) return onceCode(first.home, first.problems);
+  if (once) return first.stuck ? exit.failed : onceCode(first.home, first.problems);
   const tasks = first.home.tasks.reduce((sum, {file}) => sum + file.tasks.length, 0);
   report({
     event: 'serving',
@@ -161,7 +161,7 @@ function pause(ms: number, onWake: (resume: () => void) => void): Promise<void> 
   });
 }
 
-/** 1: a session is in error; 4: a file has errors; 3: something waits for a person; 0: all is done. */
+/** 1: a session is in error (or an edit could not be committed); 4: a file has errors; 3: something waits for a person; 0: all is done. */
 function onceCode(home: Home, problems: readonly Problem[]): number {
   if (home.sessions.some(({file}) => file.header?.status === 'error')) return exit.failed;
   if (hasErrors(problems)) return exit.badFile;

@@ -91,9 +91,7 @@ function noteSplice(text: string, task: Task, note: NewNote, indent: string, eol
   // Below its children nothing follows that could be taken in.
   const last = task.children.at(-1);
   const below = last && task.fieldIndent === undefined && !fixed ? leadOf(text, last) : indent;
-  if (last && last.column < columnOf(below)) {
-    refuseUnless(false, task);
-  }
+  refuseUnless(!last || last.column >= columnOf(below), task);
   return firstNote(task.end, note, below, eol);
 }
 

@@ -49,9 +49,13 @@ function withFinalNewline(text: string): string {
   return text.endsWith('\n') || text === '' ? text : text + lineEnd(text);
 }
 
-/** A copy in which nothing is shared. */
+/** A copy in which nothing is shared, without undefined keys. Not by JSON: that would take .inf for null, and miss its loss. */
 function plain(value: unknown): unknown {
-  return value === undefined ? null : JSON.parse(JSON.stringify(value));
+  if (Array.isArray(value)) return value.map(plain);
+  if (value === null || typeof value !== 'object') return value ?? null;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [[key, plain(item)]])),
+  );
 }
 
 function intended(value: unknown, edit: YamlEdit): unknown {

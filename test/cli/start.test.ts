@@ -62,6 +62,17 @@ describe('agentdir start --once', () => {
     expect(await git(home, 'status', '--porcelain')).toBe('A  notes.txt\n');
   });
 
+  it('exits 1 if it could not commit', async () => {
+    const home = await newHome({'memory/a.md': 'a\n'});
+    writeFileSync(join(home, '.git/index.lock'), '');
+    const {code, stdout} = await agentdir(home, ['start', '--once']);
+    expect(code).toBe(1);
+    expect(stdout).toContain('index.lock');
+    rmSync(join(home, '.git/index.lock'));
+    expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
+    expect(await git(home, 'status', '--porcelain')).toBe('');
+  });
+
   it('exits 3 if something waits for a human, 4 if a file has errors, 1 if a session is in error', async () => {
     const home = await newHome({'tasks/a.task.md': '## TODO\n- [ ] @human "decide"\n'});
     expect((await agentdir(home, ['start', '--once'])).code).toBe(3);

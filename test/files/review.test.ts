@@ -9,6 +9,7 @@ import {fieldOf, type Task} from '../../src/files/task.ts';
 import {addTask, appendNote, updateTask} from '../../src/files/task-edit.ts';
 import {parseTasks} from '../../src/files/task-parse.ts';
 import {editYaml} from '../../src/files/yaml-edit.ts';
+import {readYaml} from '../../src/files/yaml-source.ts';
 
 // What readers of the first version found. Each was wrong once.
 
@@ -122,6 +123,11 @@ describe('YAML edits', () => {
     for (const comment of text.match(/# [a-z ]+/g) ?? [])
       if (!('remove' in edit && text.startsWith('- a: 1 # one') && comment.startsWith('# one')))
         expect(edited).toContain(comment.trim());
+  });
+
+  it('see the loss of a value that JSON does not know', () => {
+    expect(editYaml('a: .inf\nb: 1\n', {set: ['b'], to: 2})).toBe('a: .inf\nb: 2\n');
+    expect(readYaml(editYaml('a: .inf\nb: 1\n', {remove: ['b']})).value).toEqual({a: Number.POSITIVE_INFINITY});
   });
 
   it('never change an aliased message too', () => {
