@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {median, table, times} from './measure.mjs';
 
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../bin/main.js', import.meta.url));
 
 /** Commands as a person runs them, against an empty Node. */
 export default function commands() {

@@ -5,9 +5,13 @@ import {fileURLToPath} from 'node:url';
 const suites = {
   sessions: () => import('./sessions.mjs'),
   tasks: () => import('./tasks.mjs'),
+  check: () => import('./check.mjs'),
+  merge: () => import('./merge.mjs'),
   markdown: () => import('./markdown.mjs'),
   hostile: () => import('./hostile-bench.mjs'),
   commands: () => import('./commands.mjs'),
+  journal: () => import('./journal.mjs'),
+  daemon: () => import('./daemon.mjs'),
 };
 
 const wanted = process.argv.slice(2);

@@ -7,6 +7,7 @@ export const codes = {
   NOT_UTF8: 'error',
   FILE_TOO_LARGE: 'error',
   UNREADABLE: 'error',
+  UNMERGED: 'error',
   // YAML
   YAML_SYNTAX: 'error',
   YAML_TOO_DEEP: 'error',

@@ -1,11 +1,20 @@
 import type {Problem} from './files/diagnostic.ts';
-import type {Committed} from './store/journal.ts';
 
 /** What the daemon tells of: a line each for whoever watches it. */
 export type Happening =
-  | {event: 'serving'; home: string; agents: number; sessions: number; tasks: number}
+  | {event: 'serving'; home: string; pid: number; agents: number; sessions: number; tasks: number}
+  /** A file is not what it was: what is to be done about it is decided, and done as soon as it holds still. */
+  | {event: 'seen'; path: string; wrong: boolean}
   | {event: 'problem'; problem: Problem; text: string | undefined}
   | {event: 'cleared'; problem: Problem}
-  | {event: 'committed'; commit: Committed}
-  | {event: 'waiting'; why: string}
+  | {event: 'committed'; commit: string; subject: string; paths: readonly string[]}
+  /** A save from an older version, brought together with what the daemon had written since. */
+  | {event: 'merged'; path: string}
+  | {event: 'conflict'; path: string; copy: string; conflicts: readonly string[]}
+  /** Something outside the files is in the way; it is tried again until it is over. */
+  | {event: 'trouble'; what: string}
+  | {event: 'over'; what: string}
+  | {event: 'stopping'; why: string}
   | {event: 'stopped'};
+
+export type Report = (happening: Happening) => void;

@@ -1,6 +1,11 @@
 // Public API: the formats of a home, as pure functions from text to values and back.
+export {FACTS_VERSION, type Facts} from './check/facts.ts';
 export {type Home, type HomeText, parseHome} from './check/home.ts';
+export {HomeIndex} from './check/home-index.ts';
 export {checkHome} from './check/index.ts';
+export type {Need} from './check/need.ts';
+export {needsYou} from './check/needs-you.ts';
+export {factsOf} from './check/read-facts.ts';
 export {type TaskRow, taskRows} from './check/rows.ts';
 export {type Code, codes, exit, type Severity, UserError} from './errors.ts';
 export {type AllowlistFile, addRule, parseAllowlist, stringifyAllowlist} from './files/allowlist.ts';

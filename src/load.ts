@@ -1,21 +1,45 @@
+import {unreadFacts} from './check/facts.ts';
 import {type Home, parseHome} from './check/home.ts';
+import {HomeIndex} from './check/home-index.ts';
+import {factsOf} from './check/read-facts.ts';
+import type {Problem} from './files/diagnostic.ts';
 import {listHome, readHomeFile} from './store/read.ts';
+
+interface HomeTexts {
+  texts: ReadonlyMap<string, string>;
+  /** Why other files and folders could not be read. */
+  unread: Problem[];
+}
+
+/** Read all files of a home, as they are on disk now. */
+function readHome(dir: string): HomeTexts {
+  const texts = new Map<string, string>();
+  const {paths, problems: unread} = listHome(dir);
+  for (const path of paths) {
+    const read = readHomeFile(dir, path);
+    if (read && 'text' in read) texts.set(path, read.text);
+    else if (read) unread.push(read.problem);
+  }
+  return {texts, unread};
+}
+
+/** The same, checked: only the facts of each file are kept. */
+export function indexHome(dir: string): {index: HomeIndex; texts: ReadonlyMap<string, string>} {
+  const {texts, unread} = readHome(dir);
+  const index = new HomeIndex();
+  for (const [path, text] of texts) index.set(path, factsOf(path, text));
+  for (const problem of unread) index.set(problem.file, unreadFacts(problem.file, [problem]));
+  index.settle();
+  return {index, texts};
+}
 
 export interface LoadedHome {
   home: Home;
   texts: ReadonlyMap<string, string>;
 }
 
-/** Read and parse a whole home, as it is on disk now. */
+/** The same, parsed. */
 export function loadHome(dir: string): LoadedHome {
-  const texts = new Map<string, string>();
-  const {paths, problems: unreadable} = listHome(dir);
-  for (const path of paths) {
-    const read = readHomeFile(dir, path);
-    if (read && 'text' in read) texts.set(path, read.text);
-    else if (read) unreadable.push(read.problem);
-  }
-  const home = parseHome([...texts].map(([path, text]) => ({path, text})));
-  home.problems.push(...unreadable);
-  return {home, texts};
+  const {texts, unread} = readHome(dir);
+  return {home: {...parseHome([...texts].map(([path, text]) => ({path, text}))), unread}, texts};
 }

@@ -2,10 +2,12 @@
 import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {Command, CommanderError} from 'commander';
+import type {ServeOptions} from './daemon.ts';
 import {exit, UserError} from './errors.ts';
 import {locateHome} from './store/locate.ts';
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url));
+const self = fileURLToPath(import.meta.url);
 
 interface Globals {
   home?: string;
@@ -65,15 +67,69 @@ function buildProgram(finish: (code: number) => void): Command {
     .action(async () => finish((await import('./surfaces/cli/policy.ts')).test({home: home(), json: json()})));
   program
     .command('start')
-    .description('serve the home until stopped: check every edit and commit it as yours')
+    .description('serve the home until stopped: check every edit, complete it, and commit it as yours')
     .option('--once', 'work until nothing is left to do, then exit')
-    .action(async (options: {once?: boolean}) => finish(await serveHome(home(), options.once === true, json())));
+    .option('--background', 'go on without this terminal; see stop, restart, status')
+    .action(async (options: {once?: boolean; background?: boolean}) => {
+      if (options.once && options.background)
+        throw new UserError('--once and --background exclude each other', exit.usage);
+      if (options.background)
+        finish(await (await background()).startInBackground({home: home(), program: self, json: json()}));
+      else finish(await serveHome(home(), options.once === true, json(), version));
+    });
+  program
+    .command('stop')
+    .description('stop the daemon; returns when it is gone, after 10 seconds at most')
+    .action(async () => finish(await (await background()).stopDaemon({home: home(), json: json()})));
+  program
+    .command('restart')
+    .description('stop the daemon, if there is one, and start it in the background')
+    .action(async () => finish(await (await background()).restartDaemon({home: home(), program: self, json: json()})));
+  program
+    .command('status')
+    .description('the daemon, the home, and what waits for you; exit 5 if no daemon runs')
+    .action(async () => finish((await import('./surfaces/cli/status.ts')).status({home: home(), json: json()})));
+  program
+    .command('log [what]')
+    .description('the journal in plain words: all of it, or about an agent, session, task or file')
+    .option('-f, --follow', 'go on as things happen')
+    .option('-n, --count <number>', 'the last so many (default: 30, with --json all)', whole)
+    .action(async (what: string | undefined, options: {follow?: boolean; count?: number}) =>
+      finish(
+        await (await import('./surfaces/cli/log.ts')).log({
+          home: home(),
+          what,
+          follow: options.follow === true,
+          count: options.count,
+          json: json(),
+        }),
+      ),
+    );
+  program
+    .command('doctor')
+    .description('what this machine has and lacks, and what to do about it')
+    .action(async () => finish(await (await import('./surfaces/cli/doctor.ts')).doctor({home: home(), json: json()})));
   return program;
 }
 
-async function serveHome(home: string, once: boolean, json: boolean): Promise<number> {
-  const [{serve}, {reporter}] = await Promise.all([import('./daemon.ts'), import('./surfaces/cli/start.ts')]);
-  return serve({home, once, report: reporter(json)});
+const background = () => import('./surfaces/cli/background.ts');
+
+function whole(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new UserError(`expected a number above 0, got "${text}"`, exit.usage);
+  return Number(text);
+}
+
+async function serveHome(home: string, once: boolean, json: boolean, version: string): Promise<number> {
+  const [{serve}, report] = await Promise.all([import('./daemon.ts'), reporter(once, json)]);
+  return serve({home, once, version, report});
+}
+
+async function reporter(once: boolean, json: boolean): Promise<ServeOptions['report']> {
+  const log = process.env.AGENTDIR_LOG;
+  if (log && !once) return (await import('./surfaces/cli/log-file.ts')).logReporter(log);
+  return json
+    ? (await import('./surfaces/cli/start-json.ts')).jsonReporter
+    : (await import('./surfaces/cli/start.ts')).reporter;
 }
 
 async function main(argv: readonly string[]): Promise<number> {

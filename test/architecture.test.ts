@@ -16,20 +16,10 @@ const mayImport: Record<string, readonly string[]> = {
   surfaces: ['files', 'store', 'policy', 'check', 'errors', 'config', 'load', 'happening'],
   errors: [],
   load: ['check', 'files', 'store'],
-  happening: ['files', 'store'],
-  daemon: [
-    'files',
-    'store',
-    'policy',
-    'check',
-    'errors',
-    'config',
-    'load',
-    'happening',
-    'reconcile',
-    'effects',
-    'queue',
-  ],
+  happening: ['files'],
+  queue: [],
+  serve: ['files', 'store', 'check', 'reconcile', 'errors', 'happening', 'queue'],
+  daemon: ['store', 'check', 'errors', 'happening', 'queue', 'serve'],
   index: ['files', 'policy', 'check', 'errors'],
   main: ['daemon', 'surfaces', 'errors', 'store'],
 };
@@ -69,8 +59,8 @@ describe('import directions', () => {
     }
   });
 
-  it('files, policy and check are pure: no file system, processes, network or clock', () => {
-    for (const path of files.filter(p => /^src\/(files|policy|check)\//.test(p))) {
+  it('files, policy, check and reconcile are pure: no file system, processes, network or clock', () => {
+    for (const path of files.filter(p => /^src\/(files|policy|check|reconcile)\//.test(p))) {
       const text = readFileSync(join(root, path), 'utf8');
       expect(text, path).not.toMatch(/from 'node:(?!util')/);
       expect(text, path).not.toMatch(/\bDate\.now\(\)|new Date\(\)|Math\.random\(|\bprocess\./);

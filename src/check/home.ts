@@ -1,18 +1,6 @@
-import {type AllowlistFile, parseAllowlist} from '../files/allowlist.ts';
-import {type ApprovalFile, parseApproval} from '../files/approval.ts';
-import {APPROVALS_FILE, type ApprovalItem, readApprovalItems} from '../files/approval-item.ts';
-import {parseChannel} from '../files/channel.ts';
-import {inFile, type Problem} from '../files/diagnostic.ts';
-import {parseInbox} from '../files/inbox.ts';
-import {type Kind, kindOf, stemOf} from '../files/key.ts';
-import {type PlaybookFile, parsePlaybook} from '../files/playbook.ts';
-import {parseSession, type Session} from '../files/session.ts';
-import {parseSettings, type SettingsFile} from '../files/settings.ts';
-import type {TaskFile} from '../files/task.ts';
-import {parseTasks} from '../files/task-parse.ts';
-import {parseTemplate, type TemplateFile} from '../files/template.ts';
-import {parseMarkdownTemplate} from '../files/template-markdown.ts';
-import {parseWorkflow, type WorkflowFile} from '../files/workflow.ts';
+import type {ApprovalItem} from '../files/approval-item.ts';
+import type {Problem} from '../files/diagnostic.ts';
+import {type FileOf, type ParsedFile, parseFile} from './parse-file.ts';
 
 export interface HomeText {
   /** Relative to the home, with "/". */
@@ -20,87 +8,42 @@ export interface HomeText {
   text: string;
 }
 
-interface At<T> {
-  path: string;
-  file: T;
-}
-
-/** All files of a home, read and parsed, with what is wrong with each on its own. */
+/** All files of a home, read and parsed. */
 export interface Home {
-  settings: At<SettingsFile> | undefined;
-  policy: At<AllowlistFile> | undefined;
-  templates: At<TemplateFile>[];
-  sessions: At<Session>[];
-  tasks: At<TaskFile>[];
+  files: ParsedFile[];
+  settings: FileOf<'settings'> | undefined;
+  policy: FileOf<'policy'> | undefined;
+  templates: FileOf<'template'>[];
+  sessions: FileOf<'session'>[];
+  tasks: FileOf<'tasks'>[];
   /** Items of the approval queue, and its archive. */
   queue: {path: string; item: ApprovalItem}[];
-  approvals: At<ApprovalFile>[];
-  playbooks: At<PlaybookFile>[];
-  workflows: At<WorkflowFile>[];
-  problems: Problem[];
+  approvals: FileOf<'approval'>[];
+  playbooks: FileOf<'playbook'>[];
+  workflows: FileOf<'workflow'>[];
+  /** Why other files and folders could not be read. */
+  unread: Problem[];
 }
 
 /** Pure. */
 export function parseHome(texts: Iterable<HomeText>): Home {
-  const home: Home = {
-    settings: undefined,
-    policy: undefined,
-    templates: [],
-    sessions: [],
-    tasks: [],
-    queue: [],
-    approvals: [],
-    playbooks: [],
-    workflows: [],
-    problems: [],
-  };
+  const files: ParsedFile[] = [];
   for (const {path, text} of texts) {
-    const kind = kindOf(path);
-    if (kind) home.problems.push(...inFile(path, readers[kind](home, path, text)));
+    const file = parseFile(path, text);
+    if (file) files.push(file);
   }
-  return home;
-}
-
-/** Each kind: put the parsed file into the home, and return its problems. */
-const readers: Record<Kind, (home: Home, path: string, text: string) => Problem[]> = {
-  settings(home, path, text) {
-    home.settings = {path, file: parseSettings(text)};
-    return home.settings.file.problems;
-  },
-  policy(home, path, text) {
-    home.policy = {path, file: parseAllowlist(text)};
-    return home.policy.file.problems;
-  },
-  template: (home, path, text) =>
-    keep(
-      home.templates,
-      path,
-      path.endsWith('.md') ? parseMarkdownTemplate(text, stemOf(path)) : parseTemplate(text, stemOf(path)),
-    ),
-  session: (home, path, text) => keep(home.sessions, path, parseSession(text)),
-  tasks(home, path, text) {
-    const file = parseTasks(text);
-    if (!isQueue(path)) return keep(home.tasks, path, file);
-    const {items, problems} = readApprovalItems(file);
-    home.queue.push(...items.map(item => ({path, item})));
-    return [...file.problems, ...problems];
-  },
-  approval: (home, path, text) => keep(home.approvals, path, parseApproval(text)),
-  inbox: (_home, _path, text) => parseInbox(text).problems,
-  playbook: (home, path, text) => keep(home.playbooks, path, parsePlaybook(text)),
-  workflow: (home, path, text) => keep(home.workflows, path, parseWorkflow(text)),
-  channel: (_home, _path, text) => parseChannel(text).problems,
-  memory: () => [],
-  state: () => [],
-  conflict: () => [],
-};
-
-/** The approval queue or its archive: its items are approvals, not tasks. */
-export function isQueue(path: string): boolean {
-  return path === APPROVALS_FILE || path.startsWith('tasks/archive/approvals-');
-}
-
-function keep<T extends {problems: Problem[]}>(list: At<T>[], path: string, file: T): Problem[] {
-  list.push({path, file});
-  return file.problems;
+  const all = <K extends ParsedFile['kind']>(kind: K) => files.filter((file): file is FileOf<K> => file.kind === kind);
+  return {
+    files,
+    settings: all('settings')[0],
+    policy: all('policy')[0],
+    templates: all('template'),
+    sessions: all('session'),
+    tasks: all('tasks'),
+    queue: all('queue').flatMap(({path, file}) => file.items.map(item => ({path, item}))),
+    approvals: all('approval'),
+    playbooks: all('playbook'),
+    workflows: all('workflow'),
+    unread: [],
+  };
 }

@@ -1,25 +1,36 @@
 import {nearest} from '../files/diagnostic.ts';
 import {stemOf} from '../files/key.ts';
 import type {Home} from './home.ts';
+import type {Look} from './look.ts';
 
 /** Whom one can address in this home. */
 export interface Names {
-  agents: ReadonlySet<string>;
+  hasAgent(name: string): boolean;
   /** Agents of workflows, addressed as name@instance. */
-  members: ReadonlySet<string>;
+  hasMember(name: string): boolean;
+  agents(): readonly string[];
 }
 
 export function namesOf(home: Home): Names {
-  const members = home.workflows.flatMap(({file}) => Object.keys(file.value?.agents ?? {}));
-  // A template with an error still exists: its own problem is enough.
-  return {agents: new Set(home.templates.map(({path}) => stemOf(path))), members: new Set(members)};
+  const members = new Set(home.workflows.flatMap(({file}) => Object.keys(file.value?.agents ?? {})));
+  const agents = new Set(home.templates.map(({path}) => stemOf(path)));
+  return {hasAgent: name => agents.has(name), hasMember: name => members.has(name), agents: () => [...agents]};
+}
+
+/** The same, seen from a file that is checked. */
+export function namesSeen(look: Look): Names {
+  return {
+    hasAgent: name => look.named(`agent/${name}`).length > 0,
+    hasMember: name => look.named(`member/${name}`).length > 0,
+    agents: () => look.all('agent'),
+  };
 }
 
 /** An agent of this home, of a workflow instance (`coder@pr-123`), or of another home (`buildbox/coder`). */
 export function isAgent(name: string, names: Names): boolean {
   const at = name.indexOf('@');
-  if (at > 0) return names.members.has(name.slice(0, at)) || names.agents.has(name.slice(0, at));
-  return names.agents.has(name) || /^[^/]+\/[^/]+$/.test(name);
+  if (at > 0) return names.hasMember(name.slice(0, at)) || names.hasAgent(name.slice(0, at));
+  return names.hasAgent(name) || /^[^/]+\/[^/]+$/.test(name);
 }
 
 export function isKnown(name: string, names: Names): boolean {
@@ -27,8 +38,9 @@ export function isKnown(name: string, names: Names): boolean {
 }
 
 export function agentHint(name: string, names: Names): string {
-  const near = nearest(name, [...names.agents, 'human']);
+  const agents = names.agents();
+  const near = nearest(name, [...agents, 'human']);
   if (near) return `did you mean "${near}"?`;
-  const known = [...names.agents].slice(0, 8).join(', ');
+  const known = agents.slice(0, 8).join(', ');
   return `add templates/${name}.agent.yaml${known ? `, or use one of: ${known}` : ''}`;
 }

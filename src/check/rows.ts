@@ -1,7 +1,6 @@
-import {fieldOf, idsIn, parentId, type Task, type TaskState} from '../files/task.ts';
+import {fieldOf, idsIn, parentId, type Task, type TaskFile, type TaskState} from '../files/task.ts';
 import type {Home} from './home.ts';
 import {isAgent, isKnown, type Names} from './names.ts';
-import {type Placed, tasksById} from './tasks.ts';
 
 /** A task as FORMATS' table has it: names without @ and #, several joined by a space. */
 export interface TaskRow {
@@ -32,10 +31,22 @@ export function taskRows(home: Home, names: Names, broken: ReadonlySet<string>):
   return home.tasks.flatMap(({path, file}) => file.tasks.map(task => rowOf(path, task, byId, names, broken.has(path))));
 }
 
-function rowOf(path: string, task: Task, byId: Map<string, Placed>, names: Names, broken: boolean): TaskRow {
+/** Tasks of all files by id; the first wins where an id is doubled. */
+function tasksById(files: readonly {file: TaskFile}[]): Map<string, Task> {
+  const byId = new Map<string, Task>();
+  for (const {file} of files) {
+    for (const task of file.tasks) {
+      const id = fieldOf(task, 'id');
+      if (id !== undefined && !byId.has(id)) byId.set(id, task);
+    }
+  }
+  return byId;
+}
+
+function rowOf(path: string, task: Task, byId: ReadonlyMap<string, Task>, names: Names, broken: boolean): TaskRow {
   const field = (key: string) => fieldOf(task, key) ?? null;
   const dependencies = idsIn(fieldOf(task, 'depends_on'));
-  const blockers = dependencies.filter(id => byId.get(id)?.task.state !== 'completed');
+  const blockers = dependencies.filter(id => byId.get(id)?.state !== 'completed');
   const row: TaskRow = {
     id: field('id'),
     file: path,
@@ -64,7 +75,7 @@ function rowOf(path: string, task: Task, byId: Map<string, Placed>, names: Names
 function isReady(task: Task, blockers: readonly string[], names: Names): boolean {
   if (task.state !== 'pending' || blockers.length > 0) return false;
   const assign = /^new:(\S+)$/.exec(fieldOf(task, 'assign') ?? '')?.[1];
-  if (assign !== undefined) return assign.includes('/') || names.agents.has(assign);
+  if (assign !== undefined) return assign.includes('/') || names.hasAgent(assign);
   return task.names.some(name => isAgent(name, names)) && task.names.every(name => isKnown(name, names));
 }
 

@@ -59,19 +59,24 @@ export function kindOf(path: string): Kind | undefined {
   if (path === 'allowlist.yaml') return 'policy';
   const found = layoutOf(path);
   if (!found) return undefined;
-  const inner = path.slice(found.folder.length).split('/');
-  if (isLeftover(inner.at(-1) ?? '') || inner.some(part => part.startsWith('.'))) return undefined;
+  const {kind, folder, ending} = found;
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  // What has one of our endings can only be told for a leftover by how it begins.
+  if (ending === '' ? isLeftover(name) : name.startsWith('.') || name.startsWith('~')) return undefined;
+  if (path.startsWith('.', folder.length) || path.includes('/.', folder.length)) return undefined;
   // Inboxes have no subfolders: inbox/rejected/ holds what was set aside.
-  return found.kind === 'inbox' && inner.length > 1 ? undefined : found.kind;
+  return kind === 'inbox' && path.includes('/', folder.length) ? undefined : kind;
 }
 
 function layoutOf(path: string): (typeof endings)[number] | undefined {
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  return endings.find(
-    ({kind, folder, ending}) =>
-      path.startsWith(folder) &&
-      (kind === 'channel' ? name === ending : name.endsWith(ending) && name.length > ending.length),
-  );
+  for (const layout of endings) {
+    const {kind, folder, ending} = layout;
+    if (!path.startsWith(folder)) continue;
+    const length = path.length - path.lastIndexOf('/') - 1;
+    const fits = kind === 'channel' ? length === ending.length : length > ending.length;
+    if (fits && path.endsWith(ending)) return layout;
+  }
+  return undefined;
 }
 
 /** The file name without its ending: the id of what it holds. */

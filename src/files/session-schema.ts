@@ -1,6 +1,6 @@
 import {z} from 'zod';
 import {refuse} from './validate.ts';
-import {id, time} from './values.ts';
+import {id, time} from './value-schemas.ts';
 
 export const sessionStatuses = ['active', 'waiting', 'sleeping', 'paused', 'completed', 'error'] as const;
 export const roles = ['user', 'assistant', 'tool_result', 'system'] as const;

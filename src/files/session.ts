@@ -1,7 +1,9 @@
 import type {Problem} from './diagnostic.ts';
+import {quickHeader, quickMessage} from './session-quick.ts';
 import {headerSchema, type Message, messageSchema, type SessionHeader, sessionSchema} from './session-schema.ts';
 import {validate, validateValue} from './validate.ts';
-import {readYaml} from './yaml-source.ts';
+import {readPlainYaml} from './yaml-plain.ts';
+import {readYaml, type YamlSource} from './yaml-source.ts';
 import {yamlText} from './yaml-text.ts';
 
 /** One message and the very lines it stands in. */
@@ -74,14 +76,22 @@ function parseCut(text: string, previous: Session | undefined): Session | undefi
 /** The header without the messages, or undefined if anything is wrong or odd about it. */
 export function parseHeader(head: string, foot: string, previous?: Session): SessionHeader | undefined {
   if (previous?.items && previous.head === head && previous.foot === foot) return previous.header;
-  const source = readYaml(head + foot);
+  const source = readQuickly(head + foot);
   if (source.problems.length > 0 || source.linked || (source.value as {messages?: unknown} | null)?.messages !== null)
     return undefined;
   // The head alone must be complete, or the line "messages:" was not what it looked like.
-  if (foot !== '' && readYaml(head).problems.length > 0) return undefined;
+  if (foot !== '' && readQuickly(head).problems.length > 0) return undefined;
   const {messages: _, ...rest} = source.value as Record<string, unknown>;
+  const quick = quickHeader(rest);
+  if (quick) return quick;
   const {value, problems} = validateValue(headerSchema, rest, () => ({line: 1, column: 1}), EMPTY_HINT);
   return problems.length > 0 ? undefined : value;
+}
+
+/** The plain way of writing is read fast; for anything else there is the full reader. */
+function readQuickly(text: string): Pick<YamlSource, 'value' | 'problems' | 'linked'> {
+  const plain = readPlainYaml(text);
+  return plain ? {value: plain.value, problems: [], linked: false} : readYaml(text);
 }
 
 /** Items that stand unchanged at the beginning or end are taken over. */
@@ -108,9 +118,11 @@ function parseItems(texts: readonly string[], known: readonly Item[]): Item[] | 
 
 /** One message read on its own; undefined if it is not one message, is wrong, or refers to others. */
 export function parseItem(text: string): Item | undefined {
-  const source = readYaml(text);
+  const source = readQuickly(text);
   if (source.problems.length > 0 || source.linked || !Array.isArray(source.value) || source.value.length !== 1)
     return undefined;
+  const quick = quickMessage(source.value[0]);
+  if (quick) return {text, value: quick};
   const {value, problems} = validateValue(messageSchema, source.value[0], () => ({line: 1, column: 1}), EMPTY_HINT);
   return value && problems.length === 0 ? {text, value} : undefined;
 }
@@ -118,7 +130,7 @@ export function parseItem(text: string): Item | undefined {
 /** Beyond this the text is read whole, and refused there as too large: older messages belong into segments. */
 const MAX_MESSAGES = 50_000;
 
-interface Cut {
+export interface Cut {
   head: string;
   body: string;
   foot: string;
@@ -137,7 +149,7 @@ const DASH = 45;
  * block sequence is indented deeper than its dash (comments and blank lines apart), so a dash in that column starts an
  * item. What else may be wrong with the text shows when head and items are parsed.
  */
-function cutText(text: string): Cut | undefined {
+export function cutText(text: string): Cut | undefined {
   const key = text.startsWith('messages:') ? 0 : text.indexOf('\nmessages:') + 1;
   if (key === 0 && !text.startsWith('messages:')) return undefined;
   // A directive such as %YAML 1.1 holds for the whole text.

@@ -2,7 +2,7 @@ import {Cron} from 'croner';
 import {z} from 'zod';
 import {type Problem, refuseErrors} from './diagnostic.ts';
 import {refuse, validate} from './validate.ts';
-import {duration, id} from './values.ts';
+import {duration, id} from './value-schemas.ts';
 import {editYaml} from './yaml-edit.ts';
 import {type Path, placeOf, readYaml, type YamlSource} from './yaml-source.ts';
 

@@ -46,10 +46,25 @@ export function appendNote(file: TaskFile, task: Task, note: NewNote): string {
 
 /** The new text; only the lines of what is changed differ. */
 export function updateTask(file: TaskFile, task: Task, change: TaskChange): string {
+  const {text} = file;
+  const edited = updateTasks(file, [[task, change]]);
+  if (!change.note) return edited;
+  const grown = edited.length - text.length;
+  refuseUnless(parseWindow(edited, task, task.end + grown).tasks[0]?.notes.length === task.notes.length + 1, task);
+  return edited;
+}
+
+/** Several tasks at once, for the price of one. */
+export function updateTasks(file: TaskFile, changes: Iterable<readonly [Task, TaskChange]>): string {
   refuseErrors(file.problems);
+  const splices: Splice[] = [];
+  for (const [task, change] of changes) splices.push(...splicesFor(file.text, task, change));
+  return splice(file.text, splices);
+}
+
+function splicesFor(text: string, task: Task, change: TaskChange): Splice[] {
   for (const key of Object.keys(change.fields ?? {})) must(KEY, key, 'field name');
   if (change.note) mustNote(change.note);
-  const {text} = file;
   const eol = lineEnd(text);
   const indent = fieldIndent(text, task);
   const splices: Splice[] = [];
@@ -67,12 +82,8 @@ export function updateTask(file: TaskFile, task: Task, change: TaskChange): stri
     return indent + fieldText(key, value, indent, eol, {block: !swallows});
   });
   if (lines.length > 0) splices.push({start: task.fieldsEnd, end: task.fieldsEnd, insert: eol + lines.join(eol)});
-  if (!change.note) return splice(text, splices);
-  splices.push(noteSplice(text, task, change.note, indent, eol, added.length > 0));
-  const edited = splice(text, splices);
-  const grown = edited.length - text.length;
-  refuseUnless(parseWindow(edited, task, task.end + grown).tasks[0]?.notes.length === task.notes.length + 1, task);
-  return edited;
+  if (change.note) splices.push(noteSplice(text, task, change.note, indent, eol, added.length > 0));
+  return splices;
 }
 
 /** A note goes below the others; the first one where `notes:` takes in no line that is something else. */
@@ -156,7 +167,7 @@ export function addTask(file: TaskFile, task: NewTask, parent?: Task): string {
 }
 
 /** Not deeper than the last child, or it would be that child's; nor than the fields, or a block or notes would take it in. */
-function childIndent(text: string, parent: Task): string {
+export function childIndent(text: string, parent: Task): string {
   const last = parent.children.at(-1);
   const choices = [parent.fieldIndent, last && leadOf(text, last)].filter(choice => choice !== undefined);
   return choices.sort((a, b) => columnOf(a) - columnOf(b))[0] ?? fieldIndent(text, parent);
@@ -186,7 +197,7 @@ function mustTask(task: NewTask): void {
   for (const child of task.children ?? []) mustTask(child);
 }
 
-function leadOf(text: string, task: Task): string {
+export function leadOf(text: string, task: Task): string {
   return text.slice(task.start, text.indexOf('-', task.start)).replace(/^\ufeff/, '');
 }
 

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {type Problem, problem} from './diagnostic.ts';
 import {validate} from './validate.ts';
-import {id} from './values.ts';
+import {id} from './value-schemas.ts';
 import {type Path, placeOf, readYaml} from './yaml-source.ts';
 import {yamlText} from './yaml-text.ts';
 

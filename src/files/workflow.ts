@@ -2,7 +2,7 @@ import {z} from 'zod';
 import {mentionsIn} from './channel.ts';
 import {nearest, type Problem, problem, refuseErrors} from './diagnostic.ts';
 import {validate} from './validate.ts';
-import {id} from './values.ts';
+import {id} from './value-schemas.ts';
 import {editYaml} from './yaml-edit.ts';
 import {type Path, placeOf, readYaml} from './yaml-source.ts';
 

@@ -1,4 +1,5 @@
 import {execFile} from 'node:child_process';
+import {crashPoint} from './crash.ts';
 
 export interface GitResult {
   code: number;
@@ -6,42 +7,61 @@ export interface GitResult {
   stderr: string;
 }
 
-/**
- * Run git in `dir`. Expected failures are values. Hooks, signing and the editor of the person's own commits are not for
- * ours; the repository is the one `dir` is in, whatever GIT_* a calling hook may have left in the environment.
- */
-export function git(
-  dir: string,
-  args: readonly string[],
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<GitResult> {
-  const env = Object.fromEntries(
-    Object.entries(environment).filter(
-      ([name]) => !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|OBJECT_DIRECTORY|NAMESPACE|EDITOR)$/.test(name),
-    ),
+export interface GitOptions {
+  environment?: NodeJS.ProcessEnv;
+  /** Set for this command alone, GIT_INDEX_FILE included. */
+  extra?: Record<string, string>;
+  input?: string | Buffer;
+  /** For the few commands that take paths as they are and refuse to be told so. */
+  patterns?: true;
+}
+
+/** Ids of git processes that are ours: whoever looks for a person's git commands must not find these. */
+export const ownProcesses = new Set<number>();
+
+/** A file named [a].md is that file, not a pattern; hooks and signing of the person's own commits are not for ours. */
+export const fixedOptions: readonly string[] = [
+  '--literal-pathspecs',
+  '-c',
+  'core.hooksPath=/dev/null',
+  '-c',
+  'commit.gpgSign=false',
+  '-c',
+  'core.quotePath=false',
+  '-c',
+  'gc.auto=0',
+];
+
+/** The repository is the one git is run in, whatever GIT_* a calling hook may have left in the environment. */
+export function gitEnvironment(environment: NodeJS.ProcessEnv, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const kept = Object.entries(environment).filter(
+    ([name]) => !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|OBJECT_DIRECTORY|NAMESPACE|EDITOR)$/.test(name),
   );
-  const fixed = [
-    // A file named [a].md is that file, not a pattern.
-    '--literal-pathspecs',
-    '-c',
-    'core.hooksPath=/dev/null',
-    '-c',
-    'commit.gpgSign=false',
-    '-c',
-    'core.quotePath=false',
-    '-c',
-    'gc.auto=0',
-  ];
+  return {...Object.fromEntries(kept), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', ...extra};
+}
+
+/** Run git in `dir`. Expected failures are values. */
+export function git(dir: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+  crashPoint('spawn-git');
   return new Promise(resolve => {
-    execFile(
+    const child = execFile(
       'git',
-      [...fixed, ...args],
-      {cwd: dir, env: {...env, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0'}, maxBuffer: 256 * 1024 * 1024},
+      [...(options.patterns ? fixedOptions.slice(1) : fixedOptions), ...args],
+      {
+        cwd: dir,
+        env: gitEnvironment(options.environment ?? process.env, options.extra),
+        maxBuffer: 256 * 1024 * 1024,
+      },
       (error, stdout, stderr) => {
+        if (child.pid) ownProcesses.delete(child.pid);
         const code = error ? (typeof error.code === 'number' ? error.code : 127) : 0;
         resolve({code, stdout, stderr: stderr || (error && code === 127 ? error.message : '')});
       },
     );
+    if (child.pid) ownProcesses.add(child.pid);
+    // Git may end before it has read all of it.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(options.input ?? '');
   });
 }
 

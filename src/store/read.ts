@@ -1,10 +1,15 @@
-import {closeSync, type Dirent, fstatSync, openSync, readdirSync, readSync, statSync} from 'node:fs';
+import {type BigIntStats, closeSync, type Dirent, fstatSync, openSync, readdirSync, readSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {type Problem, problem} from '../files/diagnostic.ts';
 import {folders, kindOf} from '../files/key.ts';
 
 /** What a file holds, or why it cannot be read. */
-export type ReadResult = {text: string} | {problem: Problem} | undefined;
+export type ReadResult =
+  | {text: string; bytes: Buffer; stat: BigIntStats}
+  /** The bytes are known if they are only not text. */
+  | {problem: Problem; bytes: Buffer; stat: BigIntStats}
+  | {problem: Problem; bytes?: undefined}
+  | undefined;
 
 /** Larger files are not text that people edit. Of an inbox only the last part is looked at. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -23,16 +28,7 @@ function collect(home: string, folder: string, listing: {paths: string[]; proble
     entries = readdirSync(join(home, folder), {withFileTypes: true});
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'error';
-    if (code !== 'ENOENT')
-      listing.problems.push(
-        problem(
-          'UNREADABLE',
-          {line: 1, column: 1},
-          `expected a readable folder, found ${code}`,
-          'look at its owner and permissions: ls -ld',
-          folder,
-        ),
-      );
+    if (code !== 'ENOENT') listing.problems.push(unreadableFolder(folder, code));
     return;
   }
   for (const entry of entries) {
@@ -41,6 +37,11 @@ function collect(home: string, folder: string, listing: {paths: string[]; proble
       if (!entry.name.startsWith('.')) collect(home, path, listing);
     } else if (kindOf(path) && (entry.isFile() || isFile(join(home, path)))) listing.paths.push(path);
   }
+}
+
+export function unreadableFolder(folder: string, code: string): Problem {
+  const message = `expected a readable folder, found ${code}`;
+  return problem('UNREADABLE', {line: 1, column: 1}, message, 'look at its owner and permissions: ls -ld', folder);
 }
 
 /** Follows links: a person may keep a file elsewhere. */
@@ -57,9 +58,9 @@ const decoder = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
 
 /** Undefined: no such file. Text that is not UTF-8 is a problem: decoding it loosely would lose bytes on the next save. */
 export function readHomeFile(home: string, path: string): ReadResult {
-  let bytes: Buffer;
+  let read: {bytes: Buffer; stat: BigIntStats};
   try {
-    bytes = readBytes(join(home, path), path.endsWith('.jsonl'));
+    read = readBytes(join(home, path), path.endsWith('.jsonl'));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'error';
     if (code === 'ENOENT') return undefined;
@@ -83,16 +84,18 @@ export function readHomeFile(home: string, path: string): ReadResult {
     };
   }
   try {
-    return {text: decoder.decode(bytes)};
+    return {text: decoder.decode(read.bytes), ...read};
   } catch {
-    return {problem: notUtf8(bytes, path)};
+    return {problem: notUtf8(read.bytes, path), ...read};
   }
 }
 
-function readBytes(path: string, tail: boolean): Buffer {
+/** The bytes, and the stat of the very file they were read from. */
+export function readBytes(path: string, tail = false): {bytes: Buffer; stat: BigIntStats} {
   const fd = openSync(path, 'r');
   try {
-    const {size} = fstatSync(fd);
+    const stat = fstatSync(fd, {bigint: true});
+    const size = Number(stat.size);
     if (size > MAX_BYTES && !tail) throw new RangeError('too large');
     const from = Math.max(0, size - MAX_BYTES);
     const buffer = Buffer.allocUnsafe(size - from);
@@ -100,7 +103,7 @@ function readBytes(path: string, tail: boolean): Buffer {
     for (let got = -1; length < buffer.length && got !== 0; length += got)
       got = readSync(fd, buffer, length, buffer.length - length, from + length);
     const bytes = buffer.subarray(0, length);
-    return from === 0 ? bytes : bytes.subarray(bytes.indexOf(10) + 1);
+    return {bytes: from === 0 ? bytes : bytes.subarray(bytes.indexOf(10) + 1), stat};
   } finally {
     closeSync(fd);
   }

@@ -1,12 +1,12 @@
 import {execFile} from 'node:child_process';
-import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {onTestFinished} from 'vitest';
+import {afterAll, onTestFinished} from 'vitest';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
-export const main = join(root, 'dist/main.js');
+export const main = join(root, 'bin/main.js');
 
 export interface Run {
   code: number;
@@ -51,13 +51,29 @@ export function temporary(): string {
   return dir;
 }
 
-/** A home made by `agentdir init`, with these files added. */
+let fresh: Promise<string> | undefined;
+const made: string[] = [];
+afterAll(() => {
+  for (const dir of made) rmSync(dir, {recursive: true, force: true});
+});
+
+/** A home made by `agentdir init`, with these files added. Made once for each test file, and copied. */
 export async function newHome(files: Record<string, string> = {}): Promise<string> {
+  fresh ??= makeHome();
   const home = join(temporary(), 'home');
-  const made = await agentdir(dirname(home), ['init', home]);
-  if (made.code !== 0) throw new Error(made.stderr);
+  cpSync(await fresh, home, {recursive: true, preserveTimestamps: true});
+  // The copies are other files to git: let it look at them once.
+  await git(home, 'update-index', '-q', '--refresh');
   put(home, files);
   return home;
+}
+
+async function makeHome(): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), 'agentdir-fresh-'));
+  made.push(dir);
+  const {code, stderr} = await agentdir(dir, ['init', join(dir, 'home')]);
+  if (code !== 0) throw new Error(stderr);
+  return join(dir, 'home');
 }
 
 export function put(home: string, files: Record<string, string>): void {

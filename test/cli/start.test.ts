@@ -48,17 +48,17 @@ describe('agentdir start --once', () => {
 
   it('commits each edit as the person’s, one by one, and nothing that is none of its business', async () => {
     const home = await newHome({
-      'tasks/a.task.md': '## TODO\n- [ ] @planner-001 "x"\n',
+      'tasks/a.task.md': '## TODO\n- [ ] x\n',
       'notes.txt': 'mine',
       'memory/new.md': '# New\n',
       'inbox/x.jsonl': '{"text":"hi"}\n',
     });
     await git(home, 'add', 'notes.txt');
     expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
-    expect(await log(home)).toBe(
-      'Ada|tasks(a): created by hand\n\ntasks/a.task.md\nAda|memory(new): created by hand\n\nmemory/new.md\n' +
-        (await git(home, 'log', '--format=%an|%s', '--name-only', 'HEAD~2')),
-    );
+    expect((await log(home)).split('Ada|').slice(1, 3).sort()).toEqual([
+      'memory(new): created by hand\n\nmemory/new.md\n',
+      'tasks(a): created by hand\n\ntasks/a.task.md\n',
+    ]);
     expect(await git(home, 'status', '--porcelain')).toBe('A  notes.txt\n');
   });
 
@@ -119,7 +119,7 @@ describe('agentdir start', () => {
     put(home, {'memory/a.md': 'a\n'});
     await until(
       () => events,
-      seen => seen.some(e => e.event === 'waiting'),
+      seen => seen.some(e => e.event === 'trouble'),
     );
     expect(await git(home, 'rev-list', '--count', 'HEAD')).toBe('1\n');
     rmSync(join(home, '.git/MERGE_HEAD'));

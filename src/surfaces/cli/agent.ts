@@ -37,7 +37,7 @@ export function agent({home: dir, name, json}: {home: string; name: string | und
   const partial = found.length > 0 ? found : agents.filter(a => a.name.includes(wanted));
   const [one] = partial;
   if (!one || new Set(partial.map(a => a.name)).size > 1) {
-    const near = nearest(wanted, namesOf(home).agents);
+    const near = nearest(wanted, namesOf(home).agents());
     throw new UserError(
       one ? `"${name}" could be ${partial.map(a => a.name).join(', ')}` : `no agent "${name}"`,
       exit.usage,

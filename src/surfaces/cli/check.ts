@@ -1,11 +1,10 @@
 import {existsSync, realpathSync} from 'node:fs';
 import {relative, resolve, sep} from 'node:path';
-import {checkHome} from '../../check/index.ts';
 import {exit, UserError} from '../../errors.ts';
 import {hasErrors, type Problem} from '../../files/diagnostic.ts';
 import {kindOf} from '../../files/key.ts';
 import {lineStarts} from '../../files/lines.ts';
-import {loadHome} from '../../load.ts';
+import {indexHome} from '../../load.ts';
 import {colors, plural, print, printJson} from './output.ts';
 import {renderProblem} from './problem.ts';
 
@@ -18,11 +17,10 @@ export interface CheckOptions {
 /** All problems of a home, or of some of its files, compiler style. */
 export function check({home: dir, files, json}: CheckOptions): number {
   const wanted = files.map(file => homePath(dir, file));
-  const {home, texts} = loadHome(dir);
-  const all = checkHome(home);
+  const {index, texts} = indexHome(dir);
   const within = (file: string) =>
     wanted.length === 0 || wanted.some(path => path === '' || file === path || file.startsWith(`${path}/`));
-  const problems = all.filter(p => within(p.file));
+  const problems = index.all().filter(p => within(p.file));
   const checked = [...texts.keys()].filter(within).length;
   if (checked === 0 && problems.length === 0)
     throw new UserError(

@@ -1,8 +1,10 @@
 import {exit, UserError} from '../../errors.ts';
-import type {Verdict} from '../../files/rule.ts';
-import {loadHome} from '../../load.ts';
+import {parseAllowlist} from '../../files/allowlist.ts';
+import {hasErrors} from '../../files/diagnostic.ts';
+import type {Policy, Verdict} from '../../files/rule.ts';
 import {judge, runPolicyTests} from '../../policy/judge.ts';
 import {riskOf} from '../../policy/risk.ts';
+import {readHomeFile} from '../../store/read.ts';
 import {colors, plural, print, printJson} from './output.ts';
 
 const paint: Record<Verdict, (text: string) => string> = {allow: colors.green, ask: colors.yellow, deny: colors.red};
@@ -71,19 +73,20 @@ export function test({home: dir, json}: {home: string; json: boolean}): number {
   return failed.length === 0 ? exit.done : exit.badFile;
 }
 
-function policyOf(dir: string) {
-  const {home} = loadHome(dir);
-  if (home.policy?.file.problems.some(p => p.severity === 'error'))
-    throw new UserError(
-      'allowlist.yaml has errors, so everything asks',
-      exit.badFile,
-      'see: agentdir check allowlist.yaml',
-    );
-  if (!home.policy)
+function policyOf(dir: string): Policy {
+  const read = readHomeFile(dir, 'allowlist.yaml');
+  if (!read || !('text' in read))
     throw new UserError(
       'there is no allowlist.yaml, so everything asks',
       exit.failed,
       'add the default policy: agentdir init .',
     );
-  return home.policy.file.policy;
+  const {policy, problems} = parseAllowlist(read.text);
+  if (hasErrors(problems))
+    throw new UserError(
+      'allowlist.yaml has errors, so everything asks',
+      exit.badFile,
+      'see: agentdir check allowlist.yaml',
+    );
+  return policy;
 }

@@ -1,0 +1,114 @@
+import {mergeDiff3} from 'node-diff3';
+import {describeEdit} from '../dist/files/describe-edit.js';
+import {merge} from '../dist/files/merge.js';
+import {baseOf, undoes} from '../dist/files/merge-base.js';
+import {appendMessage, parseSession, parseTasks, sessionText, setSessionField, updateTask} from '../dist/index.js';
+import {median, table, times} from './measure.mjs';
+
+const NOW = '2025-10-04T10:06:00.000Z';
+
+function tasksOf(count) {
+  const lines = ['# Tasks', '', '## TODO', ''];
+  for (let i = 0; i < count; i++)
+    lines.push(
+      `- [${i % 3 ? ' ' : 'x'}] B @executor-001 #docker "Check container ${i}"`,
+      `  id: task-${i}`,
+      '  created: 2025-10-04T10:00:00.000Z',
+      `  depends_on: task-${Math.max(0, i - 1)}`,
+      '  prompt: |',
+      '    Look whether it runs.',
+      '',
+      '    Then say so.',
+      '',
+    );
+  return lines.join('\n');
+}
+
+function sessionOf(count) {
+  const lines = [
+    'session_id: planner-001-abc123',
+    'agent_id: planner-001',
+    'status: active',
+    `updated: '${NOW}'`,
+    'messages:',
+  ];
+  for (let i = 0; i < count; i++)
+    lines.push(
+      `  - timestamp: '${new Date(1.7e12 + i * 1000).toISOString()}'`,
+      `    role: ${i % 2 ? 'assistant' : 'user'}`,
+      '    content: |',
+      `      ${`It says so in the log, and the log is right, ${i}. `.repeat(20)}`,
+    );
+  return `${lines.join('\n')}\n`;
+}
+
+/** One change on each side, far apart; and the worst: every task changed by both. */
+function taskCases(count) {
+  const base = tasksOf(count);
+  const file = parseTasks(base);
+  const daemon = updateTask(file, file.tasks[count >> 2], {box: '/', fields: {started: NOW}});
+  const person = base.replace(`"Check container ${(count >> 2) * 3}"`, '"Mine"');
+  const all = {
+    daemon: base.replace(/^ {2}id: .*$/gm, line => `${line}\n  started: ${NOW}`),
+    person: base.replace(/^ {2}depends_on: .*$/gm, line => `${line}\n  due: 2026-01-01`),
+  };
+  return {base, daemon, person, all};
+}
+
+function sessionCases(count) {
+  const base = sessionOf(count);
+  const session = setSessionField(parseSession(base), 'updated', '2025-10-04T10:07:00.000Z');
+  const reply = {timestamp: NOW, role: 'assistant', content: 'Yes.'};
+  const daemon = sessionText(appendMessage(session, reply));
+  const person = `${base.replace(`right, ${count >> 1}.`, 'mine.')}  - role: user\n    content: And?\n`;
+  return {base, daemon, person};
+}
+
+/** A person's stale text over the daemon's, against one parse of one of the three and a plain diff3 of their lines. */
+export default function merges() {
+  const rows = [];
+  for (const count of [100, 1_000, 10_000])
+    for (const kind of ['tasks', 'session']) {
+      const {base, daemon, person, all} = kind === 'tasks' ? taskCases(count) : sessionCases(count);
+      const merged = merge(kind, base, person, daemon);
+      if (merged.conflicts.length > 0) throw new Error(merged.conflicts.join('\n'));
+      const once = median(() => (kind === 'tasks' ? parseTasks(base) : parseSession(base)), {least: 3});
+      const one = median(() => merge(kind, base, person, daemon), {least: 5});
+      const every = all && median(() => merge(kind, base, all.person, all.daemon), {least: 3});
+      const plain =
+        count > 100
+          ? undefined
+          : median(() => mergeDiff3(person.split('\n'), base.split('\n'), daemon.split('\n')), {least: 1, ms: 1});
+      const lines = median(() => merge('memory', base, person, daemon), {least: 3});
+      rows.push([
+        `${count} ${kind === 'tasks' ? 'tasks' : 'messages'}`,
+        base.length / 1e6,
+        once,
+        one,
+        times(one, once),
+        every ?? '',
+        lines,
+        plain ?? 'not run',
+        median(() => undoes(kind, daemon, person)),
+        median(() => baseOf(kind, [daemon, base, daemon, base], person)),
+        median(() => describeEdit(kind, base, person)),
+      ]);
+    }
+  table(
+    'merges, ms',
+    [
+      'file',
+      'MB',
+      'one parse',
+      'merge',
+      'to parse',
+      'all changed',
+      'by lines',
+      'node-diff3',
+      'undoes',
+      'baseOf',
+      'describeEdit',
+    ],
+    rows,
+  );
+}

@@ -1,0 +1,44 @@
+import {type Problem, problem} from '../files/diagnostic.ts';
+import {stemOf} from '../files/key.ts';
+import {checkItems, checkPage} from './approvals.ts';
+import type {Facts, Reference} from './facts.ts';
+import {indexIn, type Look} from './look.ts';
+import {agentHint, isAgent, namesSeen} from './names.ts';
+import {checkSession} from './sessions.ts';
+import {checkTasks} from './tasks.ts';
+
+/** What is wrong with a file in the light of the others. Pure but for what it looks at. */
+export function checkFile(path: string, facts: Facts, look: Look): Problem[] {
+  if (facts.session) return checkSession(path, facts.session, look);
+  if (facts.tasks) return checkTasks(path, facts.tasks, look);
+  if (facts.items) return checkItems(path, facts.items, look);
+  if (facts.page) return checkPage(path, facts.page, look);
+  if (facts.refers) return checkReferences(path, facts.refers, look);
+  return facts.kind === 'template' && facts.defines.length > 0 ? checkTemplate(path, look) : [];
+}
+
+function checkTemplate(path: string, look: Look): Problem[] {
+  const id = stemOf(path);
+  const all = look.named(`agent/${id}`);
+  const other = all[indexIn(all, path) - 1];
+  if (!other) return [];
+  return [
+    problem(
+      'DUPLICATE_ID',
+      {line: 1, column: 1},
+      `expected each agent once, found "${id}" also in ${other.path}`,
+      'remove or rename one of the two',
+      path,
+    ),
+  ];
+}
+
+function checkReferences(path: string, references: readonly Reference[], look: Look): Problem[] {
+  const names = namesSeen(look);
+  return references.flatMap(reference => {
+    const agent = reference.name.replace(/^@/, '');
+    if (isAgent(agent, names)) return [];
+    const message = `expected a known agent, got "${reference.name}"`;
+    return [problem('UNKNOWN_AGENT', reference, message, agentHint(agent, names), path)];
+  });
+}

@@ -1,0 +1,47 @@
+import type {Place, Problem} from '../files/diagnostic.ts';
+import {type Kind, kindOf} from '../files/key.ts';
+import type {ItemFact, PageFact} from './approval-facts.ts';
+import type {Need} from './need.ts';
+import type {SessionFact} from './session-facts.ts';
+import type {TaskFact} from './task-facts.ts';
+
+/** Raised whenever facts mean or hold something else, or a check of one file changes: older ones are not read. */
+export const FACTS_VERSION = 1;
+
+export interface Counts {
+  agents?: number;
+  sessions?: number;
+  messages?: number;
+  tasks?: number;
+}
+
+/** A name in the settings that must be an agent's, as written. */
+export interface Reference extends Place {
+  name: string;
+}
+
+/**
+ * All that other files, the index and the daemon must know of a file, without its text: plain data that survives JSON
+ * and stays small, since ten thousand of these are in memory and in the cache.
+ */
+export interface Facts {
+  /** Null: a folder, or another thing that could not be read. */
+  kind: Kind | null;
+  /** Of the file on its own, with its path. */
+  problems: Problem[];
+  /** Names of what it defines besides tasks: `agent/x`, `member/x`, `session/x`, `item/x`, `page/x`. */
+  defines: string[];
+  needs: Need[];
+  counts: Counts;
+  session?: SessionFact;
+  tasks?: TaskFact[];
+  /** Items of the approval queue. */
+  items?: ItemFact[];
+  page?: PageFact;
+  refers?: Reference[];
+}
+
+/** The facts of what is there but cannot be read. */
+export function unreadFacts(path: string, problems: Problem[]): Facts {
+  return {kind: kindOf(path) ?? null, problems, defines: [], needs: [], counts: {}};
+}

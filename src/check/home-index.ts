@@ -1,0 +1,168 @@
+import {isDeepStrictEqual} from 'node:util';
+import {byPlace, type Problem} from '../files/diagnostic.ts';
+import {checkFile} from './check-file.ts';
+import {Definitions} from './definitions.ts';
+import type {Counts, Facts} from './facts.ts';
+import {type Definition, definitionsIn, indexIn, type Look} from './look.ts';
+import type {Need} from './need.ts';
+import {TaskCircles} from './task-circles.ts';
+
+const NONE: readonly Problem[] = [];
+
+/** A name that files have looked at. */
+interface Watch {
+  name: string;
+  by: Set<string>;
+}
+
+/**
+ * The problems of a home, kept up to date file by file. A change costs what the file costs and what looked at the names
+ * it defines: never the number of files. `problems`, `all` and `needs` are as of the last `settle`.
+ */
+export class HomeIndex {
+  readonly #facts = new Map<string, Facts>();
+  readonly #definitions = new Definitions();
+  readonly #circles = new TaskCircles(id => this.#definitions.named(`task/${id}`)[0]);
+  readonly #watches = new Map<string, Watch>();
+  readonly #looked = new Map<string, readonly Watch[]>();
+  /** To be checked again. */
+  readonly #due = new Set<string>();
+  /** Files with problems, and files with needs, only. */
+  readonly #problems = new Map<string, readonly Problem[]>();
+  readonly #needy = new Set<string>();
+  readonly #counts = {agents: 0, sessions: 0, messages: 0, tasks: 0};
+
+  /** The file is there, and this is what it says. */
+  set(path: string, facts: Facts): void {
+    this.#replace(path, facts);
+  }
+
+  /** The file is gone. */
+  remove(path: string): void {
+    this.#replace(path, undefined);
+  }
+
+  /** Check again what must be. The files whose problems are others now, by path. */
+  settle(): {path: string; problems: readonly Problem[]}[] {
+    for (const path of this.#circles.settle()) this.#due.add(path);
+    const changed = [...this.#due].filter(path => this.#check(path)).sort();
+    this.#due.clear();
+    return changed.map(path => ({path, problems: this.problems(path)}));
+  }
+
+  problems(path: string): readonly Problem[] {
+    return this.#problems.get(path) ?? NONE;
+  }
+
+  /** All problems, in the order of a compiler's output. */
+  all(): Problem[] {
+    return [...this.#problems.keys()].sort().flatMap(path => this.problems(path));
+  }
+
+  /** All that waits for a person, in the order of paths and lines. */
+  needs(): (Need & {path: string})[] {
+    return [...this.#needy].sort().flatMap(path => (this.facts(path)?.needs ?? []).map(need => ({path, ...need})));
+  }
+
+  facts(path: string): Facts | undefined {
+    return this.#facts.get(path);
+  }
+
+  paths(): IterableIterator<string> {
+    return this.#facts.keys();
+  }
+
+  /** Who defines a name such as `agent/planner-001` or `task/redis-check`, in the order of paths. */
+  definitionsOf(name: string): readonly Definition[] {
+    return this.#definitions.named(name);
+  }
+
+  /** Sums over all files. */
+  counts(): Required<Counts> {
+    return {...this.#counts};
+  }
+
+  #replace(path: string, facts: Facts | undefined): void {
+    const former = this.#facts.get(path);
+    if (facts) this.#facts.set(path, facts);
+    else this.#facts.delete(path);
+    this.#due.add(path);
+    this.#count(former, -1);
+    this.#count(facts, 1);
+    if (facts && facts.needs.length > 0) this.#needy.add(path);
+    else this.#needy.delete(path);
+    const after = facts && definitionsIn(path, facts);
+    const wholes = new Set<string>();
+    if (after) for (const [name, definition] of after) this.#define(name, path, definition, wholes);
+    if (former)
+      for (const name of definitionsIn(path, former).keys())
+        if (!after?.has(name)) this.#define(name, path, undefined, wholes);
+    for (const whole of wholes) this.#recheck(whole);
+  }
+
+  #count(facts: Facts | undefined, sign: 1 | -1): void {
+    if (!facts) return;
+    const {agents = 0, sessions = 0, messages = 0, tasks = 0} = facts.counts;
+    this.#counts.agents += sign * agents;
+    this.#counts.sessions += sign * sessions;
+    this.#counts.messages += sign * messages;
+    this.#counts.tasks += sign * tasks;
+  }
+
+  #define(name: string, path: string, definition: Definition | undefined, wholes: Set<string>): void {
+    const {changed, first} = this.#definitions.set(name, path, definition);
+    if (first && name.startsWith('task/')) this.#circles.changed(name.slice('task/'.length), first.before, first.after);
+    if (changed === 'nothing') return;
+    this.#recheck(name);
+    if (changed === 'who') wholes.add(name.slice(0, name.indexOf('/')));
+  }
+
+  /** Who defines a name is checked again too, so that looks at one's own names need no watch. */
+  #recheck(name: string): void {
+    for (const {path} of this.#definitions.named(name)) this.#due.add(path);
+    for (const path of this.#watches.get(name)?.by ?? []) this.#due.add(path);
+  }
+
+  /** Whether the problems of the file are others now. */
+  #check(path: string): boolean {
+    const facts = this.#facts.get(path);
+    const seen = new Set<Watch>();
+    const own = facts?.problems ?? NONE;
+    const others = facts ? checkFile(path, facts, this.#look(path, seen)) : NONE;
+    const found = own.length + others.length === 0 ? NONE : [...own, ...others].sort(byPlace);
+    for (const watch of this.#looked.get(path) ?? []) {
+      if (seen.has(watch)) continue;
+      watch.by.delete(path);
+      if (watch.by.size === 0) this.#watches.delete(watch.name);
+    }
+    if (seen.size > 0) this.#looked.set(path, [...seen]);
+    else this.#looked.delete(path);
+    const before = this.problems(path);
+    if (found.length === 0 && before.length === 0) return false;
+    if (found.length === before.length && isDeepStrictEqual(found, before)) return false;
+    if (found.length > 0) this.#problems.set(path, found);
+    else this.#problems.delete(path);
+    return true;
+  }
+
+  #look(path: string, seen: Set<Watch>): Look {
+    const watch = (name: string) => {
+      const entry = this.#watches.get(name) ?? {name, by: new Set<string>()};
+      if (entry.by.size === 0) this.#watches.set(name, entry);
+      entry.by.add(path);
+      seen.add(entry);
+    };
+    return {
+      named: name => {
+        const found = this.#definitions.named(name);
+        if (found[indexIn(found, path)]?.path !== path) watch(name);
+        return found;
+      },
+      all: (whole, most) => {
+        watch(whole);
+        return this.#definitions.all(whole, most);
+      },
+      circles: () => this.#circles.at(path),
+    };
+  }
+}

@@ -1,0 +1,24 @@
+/** Something in a file that waits for a person. */
+export interface Need {
+  what: 'task' | 'approval' | 'session';
+  id: string | null;
+  /** As an agent may have written it: make it visible before showing it. */
+  title: string;
+  line: number;
+  /** A time, as far as the file says; whatever stands there. */
+  since: string | null;
+  /** Of the task; `pending` of an approval, `error` of a session. What is pending keeps `start --once` from exiting 0. */
+  state: 'pending' | 'in_progress' | 'blocked' | 'error';
+}
+
+const MOST = 160;
+
+/** Enough of a title to know what it is about, on one line. */
+export function shortTitle(title: string): string {
+  const line = title
+    .slice(0, 4 * MOST)
+    .replace(/\s+/g, ' ')
+    .trim();
+  // Not in the middle of a character.
+  return line.length <= MOST ? line : `${line.slice(0, MOST - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}

@@ -1,0 +1,194 @@
+import type {Problem} from '../files/diagnostic.ts';
+import {codeSpan, fileLink} from '../files/markdown-text.ts';
+import {isTime} from '../files/values.ts';
+import type {Need} from './need.ts';
+
+/** Something outside the files that keeps the daemon from its work. */
+export interface Trouble {
+  what: string;
+  since: string;
+}
+
+export interface NeedsYouInput {
+  problems: readonly Problem[];
+  needs: readonly (Need & {path: string})[];
+  troubles: readonly Trouble[];
+  /** Since when a file has been as it is: the time of its problems, and of needs that do not say theirs. */
+  sinceOf: (path: string) => string;
+  /** Name or path of the home, for the heading. */
+  home: string;
+  /** The page of an approval, if there is one. */
+  pageOf?: (id: string) => string | undefined;
+}
+
+/** `since` in milliseconds. `order` breaks ties, so that the same input gives the same bytes. */
+interface Item {
+  since: number;
+  order: string;
+  path: string;
+  /** Made only of what is shown. */
+  lines: () => string[];
+}
+
+interface Group {
+  title: string;
+  /** What to do about each of them. */
+  todo: string;
+  items: Item[];
+  /** Where the rest is, if there are too many. */
+  rest: string;
+  /** Of one file at most so many. */
+  ofFile?: number;
+}
+
+/** Nobody reads more; and no single file may push the others out. */
+const MOST = {items: 200, ofFile: 10, first: 25};
+
+/** The text of NEEDS_YOU.md: all that waits for a person, newest first, with links and what to do. Pure, and stable. */
+export function needsYou(input: NeedsYouInput): string {
+  const errors = input.problems.filter(p => p.severity === 'error');
+  const warnings = input.problems.filter(p => p.severity !== 'error');
+  const count = input.troubles.length + input.needs.length + errors.length;
+  const home = codeSpan(input.home);
+  if (count + warnings.length === 0) return `Nothing needs you: all is well in ${home}.\n`;
+  const groups = groupsOf(input, errors, warnings).filter(group => group.items.length > 0);
+  const room = share(groups.map(group => group.items.length));
+  return [
+    `# ${count === 0 ? 'Nothing needs you' : count === 1 ? '1 thing needs you' : `${count} things need you`}`,
+    '',
+    `What waits for a person in ${home}, newest first, times in UTC. Agentdir writes this file anew whenever something changes: edit the files it names, not this one.`,
+    ...groups.flatMap((group, i) => render(group, room[i] ?? 0)),
+    '',
+  ].join('\n');
+}
+
+function groupsOf(input: NeedsYouInput, errors: readonly Problem[], warnings: readonly Problem[]): Group[] {
+  const needs = (what: Need['what']) =>
+    input.needs.filter(need => need.what === what).map(need => needItem(need, input));
+  return [
+    {
+      title: 'Agentdir cannot go on',
+      todo: 'It goes on by itself once the cause is gone.',
+      items: input.troubles.map(troubleItem),
+      rest: '`agentdir status`',
+    },
+    {
+      title: 'Approvals to decide',
+      todo: 'Tick `[x]` to approve or `[-]` to reject, and save. Until then the agent waits.',
+      items: needs('approval'),
+      rest: fileLink('tasks/approvals.task.md'),
+    },
+    {
+      title: 'Sessions in error',
+      todo: 'Mend the cause, then write `status: active` to try again, or `status: completed` to end it.',
+      items: needs('session'),
+      rest: '`agentdir status`',
+    },
+    {
+      title: 'Files with errors',
+      todo: 'Nothing in such a file is acted on until it is mended.',
+      items: errors.map(problem => problemItem(problem, input)),
+      ofFile: MOST.ofFile,
+      rest: '`agentdir check`',
+    },
+    {
+      title: 'Tasks for you',
+      todo: 'When it is done, tick the box: `[x]`. If it is not to be done: `[-]`.',
+      items: needs('task'),
+      rest: '`agentdir tasks`',
+    },
+    {
+      title: 'Warnings',
+      todo: 'These keep nothing from running.',
+      items: warnings.map(problem => problemItem(problem, input)),
+      ofFile: MOST.ofFile,
+      rest: '`agentdir check`',
+    },
+  ];
+}
+
+function needItem(need: Need & {path: string}, {sinceOf, pageOf}: NeedsYouInput): Item {
+  const since = timeOf(need.since) ?? timeOf(sinceOf(need.path));
+  const lines = () => {
+    const page = need.what === 'approval' && need.id !== null ? pageOf?.(need.id) : undefined;
+    const state = need.state === 'in_progress' ? 'begun' : need.state === 'blocked' ? 'blocked' : undefined;
+    const parts = [
+      fileLink(need.path, need.line),
+      timeText(since),
+      state && `**${state}**`,
+      codeSpan(need.title || '(no title)'),
+      need.id !== null && `(${codeSpan(need.id)})`,
+      page !== undefined && `— all about it: ${fileLink(page)}`,
+    ];
+    return [parts.filter(Boolean).join(' ')];
+  };
+  return {...placed(since, need.path, need.line), lines};
+}
+
+function problemItem(problem: Problem, {sinceOf}: NeedsYouInput): Item {
+  const {file, line, column, code, message, hint, severity} = problem;
+  const since = timeOf(sinceOf(file));
+  const item = placed(since, file, line, `${String(column).padStart(9, '0')} ${code} ${message}`);
+  if (severity === 'warning') return {...item, lines: () => [`${fileLink(file, line)} ${codeSpan(message)}`]};
+  const lines = () => [
+    [fileLink(file, line), timeText(since), code, codeSpan(message)].filter(Boolean).join(' '),
+    `→ ${codeSpan(hint)}`,
+  ];
+  return {...item, lines};
+}
+
+function troubleItem({what, since}: Trouble): Item {
+  const time = timeOf(since);
+  return {...placed(time, '', 0, what), lines: () => [[timeText(time), codeSpan(what)].filter(Boolean).join(' ')]};
+}
+
+function placed(since: number | undefined, path: string, line: number, rest = ''): Omit<Item, 'lines'> {
+  return {since: since ?? 0, path, order: `${path}\0${String(line).padStart(9, '0')}\0${rest}`};
+}
+
+/** At least the first few of each group, and the rest in their order. */
+function share(sizes: readonly number[]): number[] {
+  const room = sizes.map(size => Math.min(size, MOST.first));
+  let left = MOST.items - room.reduce((sum, given) => sum + given, 0);
+  return room.map((given, i) => {
+    const more = Math.min(left, (sizes[i] ?? 0) - given);
+    left -= more;
+    return given + more;
+  });
+}
+
+function render({title, todo, items, rest, ofFile: most = items.length}: Group, room: number): string[] {
+  const ofFile = new Map<string, number>();
+  const shown: Item[] = [];
+  for (const item of [...items].sort(newestFirst)) {
+    if (shown.length === room) break;
+    const nth = (ofFile.get(item.path) ?? 0) + 1;
+    ofFile.set(item.path, nth);
+    if (nth <= most) shown.push(item);
+  }
+  const more = items.length - shown.length;
+  return [
+    '',
+    `## ${title} (${items.length})`,
+    '',
+    todo,
+    '',
+    ...shown.flatMap(item => item.lines().map((line, i) => (i === 0 ? `- ${line}` : `  ${line}`))),
+    ...(more > 0 ? [`- … and ${more} more: ${rest}`] : []),
+  ];
+}
+
+function newestFirst(a: Item, b: Item): number {
+  return b.since - a.since || (a.order < b.order ? -1 : a.order > b.order ? 1 : 0);
+}
+
+/** A time without a zone is UTC: what is shown must not depend on where it is shown. */
+function timeOf(text: string | null): number | undefined {
+  if (text === null || !isTime(text)) return undefined;
+  const iso = text.replace(' ', 'T');
+  return Date.parse(/T/.test(iso) && !/(?:Z|[+-]\d\d:?\d\d)$/.test(iso) ? `${iso}Z` : iso);
+}
+
+function timeText(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString().slice(0, 16).replace('T', ' ');
+}

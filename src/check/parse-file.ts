@@ -1,0 +1,73 @@
+import {type AllowlistFile, parseAllowlist} from '../files/allowlist.ts';
+import {type ApprovalFile, parseApproval} from '../files/approval.ts';
+import {APPROVALS_FILE, type ApprovalItem, readApprovalItems} from '../files/approval-item.ts';
+import {type ChannelFile, parseChannel} from '../files/channel.ts';
+import {type InboxText, parseInbox} from '../files/inbox.ts';
+import {type Kind, kindOf, stemOf} from '../files/key.ts';
+import {type PlaybookFile, parsePlaybook} from '../files/playbook.ts';
+import {parseSession, type Session} from '../files/session.ts';
+import {parseSettings, type SettingsFile} from '../files/settings.ts';
+import type {TaskFile} from '../files/task.ts';
+import {parseTasks} from '../files/task-parse.ts';
+import {parseTemplate, type TemplateFile} from '../files/template.ts';
+import {parseMarkdownTemplate} from '../files/template-markdown.ts';
+import {parseWorkflow, type WorkflowFile} from '../files/workflow.ts';
+
+/** What each kind of file is read as; the approval queue is a task file whose items are approvals. */
+interface Parsed {
+  settings: SettingsFile;
+  policy: AllowlistFile;
+  template: TemplateFile;
+  session: Session;
+  tasks: TaskFile;
+  queue: TaskFile & {items: readonly ApprovalItem[]};
+  approval: ApprovalFile;
+  inbox: InboxText;
+  playbook: PlaybookFile;
+  workflow: WorkflowFile;
+  channel: ChannelFile;
+  /** Read by agents and people only. */
+  memory: undefined;
+  state: undefined;
+  conflict: undefined;
+}
+
+/** A file of the home and what it says. */
+export type ParsedFile = {[K in keyof Parsed]: {kind: K; path: string; file: Parsed[K]}}[keyof Parsed];
+export type FileOf<K extends keyof Parsed> = Extract<ParsedFile, {kind: K}>;
+
+/** The approval queue or its archive: its items are approvals, not tasks. */
+export function isQueue(path: string): boolean {
+  return path === APPROVALS_FILE || path.startsWith('tasks/archive/approvals-');
+}
+
+/** Pure, and must not throw. Undefined: no file of ours. */
+export function parseFile(path: string, text: string): ParsedFile | undefined {
+  const kind = kindOf(path);
+  return kind && readers[kind](path, text);
+}
+
+const readers: {[K in Kind]: (path: string, text: string) => ParsedFile} = {
+  settings: (path, text) => ({kind: 'settings', path, file: parseSettings(text)}),
+  policy: (path, text) => ({kind: 'policy', path, file: parseAllowlist(text)}),
+  template: (path, text) => ({
+    kind: 'template',
+    path,
+    file: path.endsWith('.md') ? parseMarkdownTemplate(text, stemOf(path)) : parseTemplate(text, stemOf(path)),
+  }),
+  session: (path, text) => ({kind: 'session', path, file: parseSession(text)}),
+  tasks(path, text) {
+    const file = parseTasks(text);
+    if (!isQueue(path)) return {kind: 'tasks', path, file};
+    const {items, problems} = readApprovalItems(file);
+    return {kind: 'queue', path, file: {...file, items, problems: [...file.problems, ...problems]}};
+  },
+  approval: (path, text) => ({kind: 'approval', path, file: parseApproval(text)}),
+  inbox: (path, text) => ({kind: 'inbox', path, file: parseInbox(text)}),
+  playbook: (path, text) => ({kind: 'playbook', path, file: parsePlaybook(text)}),
+  workflow: (path, text) => ({kind: 'workflow', path, file: parseWorkflow(text)}),
+  channel: (path, text) => ({kind: 'channel', path, file: parseChannel(text)}),
+  memory: path => ({kind: 'memory', path, file: undefined}),
+  state: path => ({kind: 'state', path, file: undefined}),
+  conflict: path => ({kind: 'conflict', path, file: undefined}),
+};

@@ -1,0 +1,86 @@
+import {type Problem, problem} from '../files/diagnostic.ts';
+import {stemOf} from '../files/key.ts';
+import type {Session} from '../files/session.ts';
+import {placesIn, type SessionPath} from './session-places.ts';
+
+/** A segment holds older messages of another session file. */
+export function isSegment(path: string): boolean {
+  return path.startsWith('sessions/archive/') && /\.\d+$/.test(stemOf(path));
+}
+
+/** Nobody reads more of one file. */
+const MOST = 100;
+
+/** A session_id that is not the file's name, and a history that a model would refuse. */
+export function historyProblems(path: string, session: Session): Problem[] {
+  const {header, messages} = session;
+  if (!header || isSegment(path)) return [];
+  const problems: Problem[] = [];
+  const placeOf = placesIn(session);
+  const say = (code: Problem['code'], at: SessionPath, message: string, hint: string) => {
+    if (problems.length < MOST) problems.push(problem(code, placeOf(at), message, hint));
+  };
+  const stem = stemOf(path);
+  const id = header.session_id ?? stem;
+  if (id !== stem)
+    say(
+      'NAME_MISMATCH',
+      ['session_id'],
+      `expected the session_id "${stem}" as in the file name, got "${id}"`,
+      `write "session_id: ${stem}", or rename the file to ${id}.session.yaml`,
+    );
+  checkHistory(messages, (header.segments?.length ?? 0) > 0, say);
+  return problems;
+}
+
+type Say = (code: Problem['code'], at: SessionPath, message: string, hint: string) => void;
+
+/** Each tool result answers one call of an earlier message. A call without a result is fine: it may be under way. */
+function checkHistory(messages: Session['messages'], segmented: boolean, say: Say): void {
+  const open = new Set<string>();
+  const answered = new Set<string>();
+  for (const [index, message] of messages.entries()) {
+    for (const [i, call] of (message.tool_calls ?? []).entries()) {
+      const at = ['messages', index, 'tool_calls', i];
+      if (open.has(call.id) || answered.has(call.id))
+        say(
+          'DUPLICATE_CALL',
+          [...at, 'id'],
+          `expected each call id once, found "${call.id}" again`,
+          'remove the copy, or give it another id',
+        );
+      open.add(call.id);
+      if (!isJson(call.function.arguments))
+        say(
+          'BAD_ARGUMENTS',
+          [...at, 'function', 'arguments'],
+          'expected JSON, found something else; the model is told so',
+          'mend the JSON, or leave it',
+        );
+    }
+    if (message.role !== 'tool_result' || message.tool_call_id === undefined) continue;
+    const id = message.tool_call_id;
+    const at = ['messages', index, 'tool_call_id'];
+    if (answered.has(id))
+      say('DUPLICATE_RESULT', at, `expected one result for the call "${id}", found a second`, 'remove one of the two');
+    else if (!open.has(id) && !segmented)
+      say(
+        'STRAY_RESULT',
+        at,
+        `expected a call "${id}" in an earlier assistant message, found none`,
+        'remove this message, or restore the call: git log -p',
+      );
+    answered.add(id);
+    open.delete(id);
+  }
+}
+
+function isJson(text: string): boolean {
+  if (text === '') return true;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

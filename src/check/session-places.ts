@@ -1,0 +1,90 @@
+import type {Place} from '../files/diagnostic.ts';
+import {lineStarts, placeAt} from '../files/lines.ts';
+import {type Session, sessionText} from '../files/session.ts';
+import {placeOf, readYaml, type YamlSource} from '../files/yaml-source.ts';
+
+export type SessionPath = readonly (string | number)[];
+
+/**
+ * Where things stand in a session. A place in a message costs that message, and a key of the header costs a search;
+ * the whole text is read again only where that is not enough.
+ */
+export function placesIn(session: Session): (path: SessionPath) => Place {
+  let whole: {source: YamlSource; starts: number[]} | undefined;
+  let headStarts: number[] | undefined;
+  let itemLines: number[] | undefined;
+  let lastItem: {index: number; source: YamlSource; starts: number[]} | undefined;
+
+  const inWhole = (path: SessionPath): Place => {
+    if (!whole) {
+      const source = readYaml(sessionText(session));
+      whole = {source, starts: lineStarts(source.text)};
+    }
+    return placeOf(whole.source, path, whole.starts);
+  };
+  const inHead = (key: string): Place | undefined => {
+    const offset = offsetInHead(session, key);
+    if (offset === undefined) return undefined;
+    headStarts ??= lineStarts(session.head);
+    return placeAt(headStarts, offset);
+  };
+  const inItem = (index: number, path: SessionPath): Place | undefined => {
+    const text = session.items?.[index]?.text;
+    if (text === undefined) return undefined;
+    itemLines ??= linesBefore(session);
+    if (lastItem?.index !== index) lastItem = {index, source: readYaml(text), starts: lineStarts(text)};
+    const {line, column} = placeOf(lastItem.source, [0, ...path], lastItem.starts);
+    return {line: (itemLines[index] ?? 0) + line, column};
+  };
+
+  return path => {
+    const [first, second, ...rest] = path;
+    const found =
+      typeof first === 'string' && path.length === 1
+        ? inHead(first)
+        : first === 'messages' && typeof second === 'number'
+          ? inItem(second, rest)
+          : undefined;
+    return found ?? inWhole(path);
+  };
+}
+
+/** Blank lines and comments, then a plain key: where the map starts. */
+const MAP_START = /^\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?=[A-Za-z_])/;
+
+/**
+ * The head of a session that could be cut is a block map whose keys stand in the first column, and whatever else
+ * stands there is not deeper. Undefined: not written in the plain way, or not in the head.
+ */
+function offsetInHead(session: Session, key: string): number | undefined {
+  const {items, header, head} = session;
+  if (!items || !header) return undefined;
+  if (!Object.hasOwn(header, key)) return MAP_START.exec(head)?.[0].length;
+  let only: number | undefined;
+  for (let at = head.indexOf(`${key}:`); at !== -1; at = head.indexOf(`${key}:`, at + 1)) {
+    const first = at === 0 || head[at - 1] === '\n' || (at === 1 && head[0] === '\ufeff');
+    VALUE_START.lastIndex = at + key.length + 1;
+    if (!first || !VALUE_START.test(head)) continue;
+    if (only !== undefined) return undefined;
+    only = VALUE_START.lastIndex;
+  }
+  return only;
+}
+
+const VALUE_START = /[ \t]+(?=[A-Za-z0-9'"])/y;
+
+/** For each item, how many lines stand above it. */
+function linesBefore({head, items = []}: Session): number[] {
+  let lines = newlines(head);
+  return items.map(({text}) => {
+    const before = lines;
+    lines += newlines(text);
+    return before;
+  });
+}
+
+function newlines(text: string): number {
+  let count = 0;
+  for (let i = text.indexOf('\n'); i !== -1; i = text.indexOf('\n', i + 1)) count++;
+  return count;
+}

@@ -1,0 +1,110 @@
+/** Letters, `_`, `/` and `(`: a plain scalar that begins so is text, but for the words below. */
+const PLAIN_START = /[A-Za-z_/(]/;
+const WORD = /^(?:true|false|null)$/i;
+const words: Record<string, true | false | null | undefined> = {true: true, false: false, null: null};
+const WHOLE = /^(?:0|[1-9]\d{0,14})$/;
+const DECIMAL = /^(?:0|[1-9]\d{0,8})\.\d{1,6}$/;
+/** What no number is written with, in any way that YAML knows. */
+const NO_NUMBER = /[^0-9a-fA-FxXoO.+_-]/;
+/** The escapes that JSON has too, but for halves of characters. */
+const DOUBLE = /^"(?:[^"\\\t]|\\["\\/nrtbf]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4})*"$/;
+const MAX_ESCAPED = 10_000;
+/** Plain within braces or brackets. */
+const FLOW_PLAIN = /^[A-Za-z0-9_./-]+$/;
+const FLOW_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+
+/** The scalar that the text from `at` to `end` is, on one line, without spaces around it. Undefined: unusual. */
+export function readScalar(text: string, at: number, end: number): string | number | boolean | null | undefined {
+  const scalar = text.slice(at, end);
+  const first = scalar[0] ?? '';
+  if (first === "'") return readSingle(scalar);
+  if (first === '"') return readDouble(scalar);
+  if (scalar.includes(': ') || scalar.includes(' #') || scalar.endsWith(':') || scalar.includes('\t')) return undefined;
+  if (PLAIN_START.test(first)) return WORD.test(scalar) ? words[scalar] : scalar;
+  if (first >= '0' && first <= '9') return readNumber(scalar);
+  return undefined;
+}
+
+function readSingle(scalar: string): string | undefined {
+  if (scalar.length < 2 || !scalar.endsWith("'") || scalar.includes('\t')) return undefined;
+  const inner = scalar.slice(1, -1);
+  if (!inner.includes("'")) return inner;
+  return inner.replaceAll("''", '').includes("'") ? undefined : inner.replaceAll("''", "'");
+}
+
+function readDouble(scalar: string): string | undefined {
+  if (scalar.includes('\\'))
+    return scalar.length <= MAX_ESCAPED && DOUBLE.test(scalar) ? (JSON.parse(scalar) as string) : undefined;
+  const closed = scalar.length > 1 && scalar.indexOf('"', 1) === scalar.length - 1;
+  return closed && !scalar.includes('\t') ? scalar.slice(1, -1) : undefined;
+}
+
+/** Begins with a digit: a number, or text such as `3 files` and 2025-10-04. */
+function readNumber(scalar: string): string | number | undefined {
+  if (WHOLE.test(scalar) || DECIMAL.test(scalar)) return Number(scalar);
+  return NO_NUMBER.test(scalar) ? scalar : undefined;
+}
+
+/** A map or list of scalars in braces or brackets, on one line. Undefined: unusual, or none. */
+export function readFlow(text: string, at: number, end: number): Record<string, unknown> | unknown[] | undefined {
+  const open = text[at];
+  if ((open !== '{' && open !== '[') || text[end - 1] !== (open === '{' ? '}' : ']')) return undefined;
+  const parts = flowParts(text.slice(at + 1, end - 1));
+  if (!parts) return undefined;
+  return open === '{' ? flowMap(parts) : flowList(parts);
+}
+
+function flowMap(parts: readonly string[]): Record<string, unknown> | undefined {
+  const map: Record<string, unknown> = {};
+  for (const part of parts) {
+    const colon = part.indexOf(': ');
+    const key = part.slice(0, colon);
+    if (colon < 1 || !FLOW_KEY.test(key) || WORD.test(key) || key === '__proto__' || Object.hasOwn(map, key))
+      return undefined;
+    const value = flowScalar(part.slice(colon + 2));
+    if (value === undefined) return undefined;
+    map[key] = value;
+  }
+  return map;
+}
+
+function flowList(parts: readonly string[]): unknown[] | undefined {
+  const list = parts.map(flowScalar);
+  return list.includes(undefined) ? undefined : list;
+}
+
+function flowScalar(part: string): string | number | boolean | null | undefined {
+  const scalar = trimSpaces(part);
+  const quoted = scalar[0] === "'" || scalar[0] === '"';
+  return quoted || FLOW_PLAIN.test(scalar) ? readScalar(scalar, 0, scalar.length) : undefined;
+}
+
+/** Cut at the commas that stand in no quotes. */
+function flowParts(inner: string): string[] | undefined {
+  if (trimSpaces(inner) === '') return [];
+  const parts: string[] = [];
+  let from = 0;
+  let quote = '';
+  for (let at = 0; at < inner.length; at++) {
+    const char = inner[at] ?? '';
+    if (quote) {
+      if (quote === '"' && char === '\\') at++;
+      else if (char === quote) quote = '';
+    } else if (char === "'" || char === '"') quote = char;
+    else if (char === ',') {
+      parts.push(trimSpaces(inner.slice(from, at)));
+      from = at + 1;
+    }
+  }
+  parts.push(trimSpaces(inner.slice(from)));
+  return quote ? undefined : parts;
+}
+
+/** Spaces only: others, such as U+00A0, are text in YAML. */
+function trimSpaces(text: string): string {
+  let from = 0;
+  let to = text.length;
+  while (text[from] === ' ') from++;
+  while (to > from && text[to - 1] === ' ') to--;
+  return text.slice(from, to);
+}

@@ -1,0 +1,44 @@
+import {join} from 'node:path';
+import {kindOf, stemOf} from '../files/key.ts';
+import {crashPoint} from '../store/crash.ts';
+import {readBytes} from '../store/read.ts';
+import {blobId} from '../store/replaced.ts';
+import {save} from '../store/save.ts';
+import {recordOwn} from './record.ts';
+import {seenText} from './seen.ts';
+import type {Serving} from './serving.ts';
+import {take} from './state.ts';
+import {inWords} from './troubles.ts';
+
+/**
+ * Keep a text that could not be merged, whole, in conflicts/, where it is a problem until a person removes it. The name
+ * follows from the content, so that doing it again changes nothing. Whether it is kept now.
+ */
+export async function keepConflict(
+  serving: Serving,
+  path: string,
+  bytes: Buffer,
+  conflicts: readonly string[],
+): Promise<boolean> {
+  const copy = copyPath(path, bytes);
+  crashPoint('conflict-write');
+  const result = await save(serving.home, {path: copy, expected: undefined, bytes});
+  const failed = 'failed' in result;
+  serving.troubles.set(`save ${copy}`, failed ? inWords(copy, result.failed) : undefined);
+  if (failed && result.failed.name === 'NotDurable') throw result.failed;
+  if (failed) return false;
+  const {stat} = readBytes(join(serving.home, copy));
+  const seen = seenText(copy, kindOf(copy) ?? 'conflict', bytes.toString(), bytes, stat);
+  take(serving, seen);
+  recordOwn(serving, seen, {words: `an edit of ${path} that could not be merged`, tasks: []}, 'merge');
+  serving.report({event: 'conflict', path, copy, conflicts});
+  return true;
+}
+
+/** tasks/a.task.md → conflicts/tasks/a.1f2e3d4c.task.md */
+function copyPath(path: string, bytes: Buffer): string {
+  const stem = stemOf(path);
+  const folder = path.slice(0, path.lastIndexOf('/') + 1);
+  const ending = path.slice(folder.length + stem.length);
+  return `conflicts/${folder}${stem}.${blobId(bytes).slice(0, 8)}${ending}`;
+}

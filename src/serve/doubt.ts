@@ -1,0 +1,14 @@
+/** A text that may be half saved counts only after it has stayed so for a second. */
+export const DOUBTFUL_MS = 1_000;
+/** Anything else: two looks this far apart must agree. Longer than a tick of the file system's clock. */
+export const STABLE_MS = 15;
+
+/**
+ * Whether `now` looks like a save that is still under way: nothing there, less than there was, or not in order. Editors
+ * remove the file first (vim), or empty it and write it again (nano, VS Code, `cat >`).
+ */
+export function isDoubtful(before: string | undefined, now: string | undefined, wrong: boolean): boolean {
+  if (now === undefined || now === '' || wrong) return true;
+  if (before === undefined) return false;
+  return (now.length < before.length && before.startsWith(now)) || (before.endsWith('\n') && !now.endsWith('\n'));
+}

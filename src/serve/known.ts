@@ -1,0 +1,46 @@
+import type {BigIntStats} from 'node:fs';
+
+/** What the daemon knows of a file: a cache, and nothing that a look at the file would not give. */
+export interface Known {
+  /** The file as it was when last read: `signature(stat)`. */
+  signature: string;
+  /** Git's name for the content that was accepted last. */
+  blob: string;
+  /** Git's name for the last content without errors of its own: what a stale save is merged with. */
+  good: string | undefined;
+  /** Git ignores it: it is not in the journal. */
+  ignored: boolean;
+  /** Nothing was left to decide about this content. */
+  settled: boolean;
+}
+
+/** Changes whenever the file does, up to two writes within one tick of the file system's clock. */
+export function signature(stat: Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>): string {
+  return `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}`;
+}
+
+/** Texts of recent versions, by blob, up to a total length; older ones are in git. */
+export class Texts {
+  readonly #texts = new Map<string, string>();
+  readonly #limit: number;
+  #length = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get(blob: string): string | undefined {
+    return this.#texts.get(blob);
+  }
+
+  set(blob: string, text: string): void {
+    if (this.#texts.has(blob) || text.length > this.#limit / 4) return;
+    this.#texts.set(blob, text);
+    this.#length += text.length;
+    for (const [oldest, old] of this.#texts) {
+      if (this.#length <= this.#limit) break;
+      this.#texts.delete(oldest);
+      this.#length -= old.length;
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import {isOpen} from '../store/open-files.ts';
+import {leftReplaced, type Replaced} from '../store/replaced.ts';
+import type {Serving} from './serving.ts';
+
+/** How long an editor that had the old file open may take to write into it. */
+const CHECKS_MS = [300, 1_500];
+/** And how often to look again as long as somebody has it open. */
+const OPEN_MS = 2_000;
+
+/**
+ * Look a few times whether something was written into a file that was replaced; if not, and nobody has it open any
+ * more, let go of it.
+ */
+export function watchReplaced(serving: Serving, replaced: Replaced): void {
+  const [first = 0, ...rest] = CHECKS_MS;
+  const checkAfter = (ms: number, later: readonly number[]) => {
+    setTimeout(() => void check(later), ms).unref();
+  };
+  const take = (): boolean => {
+    if (!hasLate(replaced)) return false;
+    serving.late.set(replaced.path, [...(serving.late.get(replaced.path) ?? []), replaced]);
+    serving.queue.add(replaced.path);
+    return true;
+  };
+  const check = async ([next, ...others]: readonly number[]): Promise<void> => {
+    if (take()) return;
+    if (next !== undefined) return checkAfter(next, others);
+    if (await isOpen(serving.home, replaced.inode)) return checkAfter(OPEN_MS, []);
+    // What was written between the last look and the last close.
+    if (!take()) replaced.forget();
+  };
+  checkAfter(first, rest);
+}
+
+/** These bytes are merged; whoever wrote them may not be done yet. */
+export function watchOn(serving: Serving, after: () => Replaced): void {
+  let rest: Replaced;
+  try {
+    rest = after();
+  } catch {
+    // Gone: somebody emptied .agentdir.
+    return;
+  }
+  watchReplaced(serving, rest);
+}
+
+function hasLate(replaced: Replaced): boolean {
+  try {
+    return replaced.late() !== undefined;
+  } catch {
+    // Gone: somebody emptied .agentdir.
+    return false;
+  }
+}
+
+/** What an earlier run left: bytes that came late are merged; whoever had it open may still write into it. */
+export function recoverReplaced(serving: Serving): void {
+  for (const replaced of leftReplaced(serving.home)) {
+    const {path, base, next} = replaced;
+    // What a person saved and the daemon completed: killed before the commit, only this knows of it.
+    serving.madeFrom.set(next, base);
+    if (hasLate(replaced)) serving.late.set(path, [...(serving.late.get(path) ?? []), replaced]);
+    else watchReplaced(serving, replaced);
+  }
+}

@@ -1,0 +1,123 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
+import {unreadFacts} from '../check/facts.ts';
+import {hasErrors, type Problem} from '../files/diagnostic.ts';
+import {isJournalled, kindOf} from '../files/key.ts';
+import type {Outcome} from '../queue.ts';
+import {MARKER} from '../store/locate.ts';
+import {readHomeFile} from '../store/read.ts';
+import {blobId} from '../store/replaced.ts';
+import {complete, leavesNothing} from './complete.ts';
+import {DOUBTFUL_MS, isDoubtful, STABLE_MS} from './doubt.ts';
+import {signature} from './known.ts';
+import {keepLate, mergeStale} from './merge-stale.ts';
+import {recordEdit, recordMerge, recordOwn, recordRemoval} from './record.ts';
+import {type Seen, seenBytes, seenText} from './seen.ts';
+import type {Serving} from './serving.ts';
+import {journalled, lastBlob, setFacts, take, tell, textOf} from './state.ts';
+
+/** Inboxes are raw input; a large one is not read whole at every line. */
+const MAX_INBOX = 1024 * 1024;
+
+/**
+ * Look at one file and do what follows from it: tell of its problems, commit what a person changed, fill in what they
+ * left out. It does not matter why it is looked at, or how often.
+ */
+export async function look(serving: Serving, path: string): Promise<Outcome> {
+  const kind = kindOf(path);
+  if (!kind) return undefined;
+  const read = readHomeFile(serving.home, path);
+  if (!read) return lookAtNothing(serving, path);
+  if (read.bytes === undefined) return showUnreadable(serving, path, read.problem);
+  if (kind === 'inbox' && read.bytes.length > MAX_INBOX) return undefined;
+  const known = serving.known.get(path);
+  const same = known?.blob === blobId(read.bytes);
+  if (same) {
+    serving.pending.delete(path);
+    known.signature = signature(read.stat);
+    serving.unsaved = true;
+    const done = known.ignored || !isJournalled(kind) || journalled(serving, path) === known.blob;
+    if (known.settled && done && !serving.late.has(path)) return undefined;
+  }
+  const seen =
+    'text' in read
+      ? seenText(path, kind, read.text, read.bytes, read.stat)
+      : seenBytes(path, kind, read.problem, read.bytes, read.stat);
+  // What git has is nothing new, to whichever daemon.
+  const wait = lastBlob(serving, path) === seen.blob ? 0 : await holdsStill(serving, path, seen);
+  if (wait > 0) return {after: wait};
+  return accept(serving, seen, same && serving.cause === 'edit');
+}
+
+/** How long to wait before a new content, or its absence, may be acted on. */
+async function holdsStill(serving: Serving, path: string, seen: Seen | undefined): Promise<number> {
+  const blob = seen?.blob ?? '';
+  let pending = serving.pending.get(path);
+  if (pending?.blob !== blob) {
+    const since = performance.now();
+    const wrong = hasErrors(seen?.facts.problems ?? []);
+    const last = lastBlob(serving, path);
+    const before = last === undefined ? undefined : await textOf(serving, last);
+    pending = {blob, since, doubtful: isDoubtful(before, seen?.text, wrong)};
+    serving.pending.set(path, pending);
+    serving.report({event: 'seen', path, wrong});
+  }
+  // What was saved a good while before the start holds still. A time in the future says nothing.
+  if (seen && serving.loading && Date.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
+  const needed = pending.doubtful ? DOUBTFUL_MS : serving.hurry ? 0 : STABLE_MS;
+  return Math.max(0, Math.ceil(needed - (performance.now() - pending.since)));
+}
+
+/** `unchanged`: the file is as the daemon knew it, but not as git has it. */
+async function accept(serving: Serving, found: Seen, unchanged: boolean): Promise<Outcome> {
+  const {path} = found;
+  const merged = await mergeStale(serving, found);
+  if ('outcome' in merged) return merged.outcome;
+  const {seen, saved} = merged;
+  serving.pending.delete(path);
+  take(serving, seen);
+  if (saved) await recordMerge(serving, saved, seen);
+  else if (unchanged) recordOwn(serving, seen, {words: 'as the file is', tasks: []}, 'HEAD moved');
+  else await recordEdit(serving, seen);
+  const known = serving.known.get(path);
+  if (serving.loading && known && leavesNothing(seen)) known.settled = true;
+  if (serving.loading || hasErrors(serving.index.problems(path))) return undefined;
+  return complete(serving, seen);
+}
+
+async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
+  if (serving.late.has(path) && !(await keepLate(serving, path))) return {after: DOUBTFUL_MS};
+  const known = serving.known.get(path);
+  if (!known && !serving.journal.committed.has(path)) {
+    // Never ours, or gone for good: perhaps it could not be read.
+    serving.pending.delete(path);
+    setFacts(serving, path, undefined);
+    tell(serving);
+    return undefined;
+  }
+  const wait = await holdsStill(serving, path, undefined);
+  if (wait > 0) return {after: wait};
+  // Unmounted, or moved away: that is not a removal of its files.
+  const there = existsSync(join(serving.home, MARKER));
+  serving.troubles.set(
+    'marker',
+    there ? undefined : `${MARKER} is gone, so this is no home now; nothing is done until it is back`,
+  );
+  if (!there) return {after: DOUBTFUL_MS};
+  serving.pending.delete(path);
+  serving.known.delete(path);
+  setFacts(serving, path, undefined);
+  tell(serving);
+  recordRemoval(serving, path);
+  return undefined;
+}
+
+/** What cannot be read keeps its last good state in git. It is looked at again by itself. */
+function showUnreadable(serving: Serving, path: string, problem: Problem): Outcome {
+  setFacts(serving, path, unreadFacts(path, [problem]));
+  // When it can be read again it is read anew, even if it is what it was.
+  const known = serving.known.get(path);
+  if (known) known.settled = false;
+  tell(serving);
+  return {after: 2 * DOUBTFUL_MS};
+}

@@ -1,0 +1,99 @@
+import {join} from 'node:path';
+import {needsYou} from '../check/needs-you.ts';
+import {writeDerived} from '../store/cache.ts';
+import {crashPoint} from '../store/crash.ts';
+import {type Status, statusPath} from '../store/status.ts';
+import type {Serving} from './serving.ts';
+import {inWords} from './troubles.ts';
+
+const COALESCE_MS = 50;
+const RETRY_MS = 2_000;
+
+/** Keeps NEEDS_YOU.md and the daemon's status file in step with what the daemon knows. */
+export class Needs {
+  readonly #serving: Serving;
+  readonly #since = new Date().toISOString();
+  #timer: NodeJS.Timeout | undefined;
+  #written = '';
+  #writtenStatus = '';
+
+  constructor(serving: Serving) {
+    this.#serving = serving;
+  }
+
+  /** Something changed: write soon, many changes at once. */
+  changed(): void {
+    this.#timer ??= setTimeout(() => this.write(), COALESCE_MS);
+  }
+
+  write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const {home} = this.#serving;
+    const needs = this.#try('NEEDS_YOU.md', () => {
+      const text = this.#text();
+      if (text === this.#written) return;
+      crashPoint('needs-you-write');
+      writeDerived(join(home, 'NEEDS_YOU.md'), text);
+      this.#written = text;
+    });
+    // Where the one cannot be written the other may be, and say so.
+    const status = this.#try('.agentdir/status.json', () => {
+      const text = JSON.stringify(this.#status(), null, 2);
+      if (text === this.#writtenStatus) return;
+      writeDerived(statusPath(home), text);
+      this.#writtenStatus = text;
+    });
+    if (needs && status) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.write(), RETRY_MS).unref();
+  }
+
+  #try(path: string, write: () => void): boolean {
+    const {troubles} = this.#serving;
+    try {
+      write();
+      troubles.set(path, undefined);
+      return true;
+    } catch (error) {
+      troubles.set(path, inWords(path, error as Error));
+      return false;
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #text(): string {
+    const {home, index, troubles, known} = this.#serving;
+    const sinceOf = (path: string) => new Date(modified(known.get(path)?.signature)).toISOString();
+    return needsYou({problems: index.all(), needs: index.needs(), troubles: troubles.list(), sinceOf, home});
+  }
+
+  #status(): Status {
+    const {home, index, troubles, sessions, version, watching} = this.#serving;
+    const problems = index.all();
+    const errors = problems.filter(({severity}) => severity === 'error').length;
+    const {agents, tasks} = index.counts();
+    return {
+      pid: process.pid,
+      since: this.#since,
+      version,
+      home,
+      agents,
+      tasks,
+      sessions: Object.fromEntries([...sessions].filter(([, count]) => count > 0)),
+      errors,
+      warnings: problems.length - errors,
+      needs: index.needs().length,
+      troubles: troubles.list(),
+      watching: watching(),
+    };
+  }
+}
+
+/** Milliseconds, from a signature; 0 if there is no such file. */
+function modified(signature: string | undefined): number {
+  return Number(BigInt(signature?.split('.')[2] ?? 0) / 1_000_000n);
+}

@@ -1,0 +1,18 @@
+import {exit} from '../errors.ts';
+import {hasErrors} from '../files/diagnostic.ts';
+import type {Serving} from './serving.ts';
+
+const JOURNAL_MS = 3_000;
+
+/**
+ * Work until nothing is left to do, then say how it stands. 1: a session is in error, or something could not be
+ * written or committed; 4: a file has errors; 3: something waits for a person; 0: all is done.
+ */
+export async function workOnce({queue, journal, index, troubles}: Serving): Promise<number> {
+  await queue.whenIdle();
+  const published = await journal.flush(JOURNAL_MS);
+  const needs = index.needs();
+  if (!published || troubles.list().length > 0 || needs.some(({what}) => what === 'session')) return exit.failed;
+  if (hasErrors(index.all())) return exit.badFile;
+  return needs.some(({state}) => state === 'pending') ? exit.waiting : exit.done;
+}

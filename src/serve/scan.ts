@@ -1,0 +1,85 @@
+import {type Dirent, readdirSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import type {Problem} from '../files/diagnostic.ts';
+import {folders, kindOf} from '../files/key.ts';
+import {unreadableFolder} from '../store/read.ts';
+import {signature} from './known.ts';
+
+/** Do not keep others waiting longer than this at a time. */
+const SLICE_MS = 8;
+
+export interface ScanTarget {
+  home: string;
+  /** The file as it was when last read, if it was. */
+  signatureOf: (path: string) => string | undefined;
+  /** Paths that were there once. */
+  paths: () => Iterable<string>;
+  onDirectory: (directory: string) => void;
+  /** A file is kept elsewhere, and only a link is here. */
+  onLink: (path: string) => void;
+  /** Perhaps a file that a killed process was writing. */
+  onLeftover: (path: string) => void;
+  onUnreadable: (problem: Problem) => void;
+  /** The file is new, gone, or not as it was. */
+  onDifference: (path: string) => void;
+}
+
+/**
+ * Compare every file of the home with what is known of it. This repairs whatever the watch has missed; with `patient`
+ * it makes way for other work every few milliseconds.
+ */
+export async function scan(target: ScanTarget, patient: boolean): Promise<void> {
+  const {home, signatureOf, onDirectory, onLink, onLeftover, onUnreadable, onDifference} = target;
+  const found = new Set<string>();
+  let slice = performance.now();
+  const walk = async (directory: string): Promise<void> => {
+    onDirectory(directory);
+    for (const entry of entriesOf(home, directory, onUnreadable)) {
+      const path = `${directory}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (!entry.name.startsWith('.')) await walk(path);
+      } else if (entry.name.startsWith('.agentdir-')) onLeftover(path);
+      else visit(path, entry);
+      if (entry.isSymbolicLink()) onLink(path);
+      if (patient && performance.now() - slice > SLICE_MS) {
+        await new Promise(resolve => setTimeout(resolve, SLICE_MS * 2));
+        slice = performance.now();
+      }
+    }
+  };
+  const visit = (path: string, entry?: Dirent): void => {
+    const known = signatureOf(path);
+    if (known === undefined && !kindOf(path)) return;
+    if (known === undefined && entry?.isFile()) {
+      // It is read anyway, and its stat with it.
+      found.add(path);
+      onDifference(path);
+      return;
+    }
+    const stat = statOf(`${home}/${path}`);
+    if (!stat?.isFile()) return;
+    found.add(path);
+    if (known !== signature(stat)) onDifference(path);
+  };
+  for (const path of ['agentdir.yaml', 'allowlist.yaml']) visit(path);
+  for (const folder of folders) await walk(folder);
+  for (const path of target.paths()) if (!found.has(path)) onDifference(path);
+}
+
+function entriesOf(home: string, directory: string, onUnreadable: ScanTarget['onUnreadable']): Dirent[] {
+  try {
+    return readdirSync(join(home, directory), {withFileTypes: true});
+  } catch (error) {
+    const {code} = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') onUnreadable(unreadableFolder(directory, code ?? 'error'));
+    return [];
+  }
+}
+
+function statOf(path: string) {
+  try {
+    return statSync(path, {bigint: true, throwIfNoEntry: false});
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,130 @@
+import {realpathSync, rmSync} from 'node:fs';
+import {basename, dirname, join} from 'node:path';
+import {unreadFacts} from '../check/facts.ts';
+import {isJournalled, kindOf} from '../files/key.ts';
+import {clearAbandoned, isAbandoned} from '../store/temporary.ts';
+import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
+import {scan} from './scan.ts';
+import type {Serving} from './serving.ts';
+import {followHead, journalled, setFacts, tell} from './state.ts';
+
+const PERIOD_MS = 2_000;
+/** A scan may take this part of the time at most, so a large home is scanned less often. */
+const SHARE = 20;
+
+/** Says where to look: after a hint of the watch at once, and all over the home every few seconds. */
+export class Scanner {
+  readonly #serving: Serving;
+  readonly #cover: (directory: string) => void;
+  readonly #unreadable = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(serving: Serving, cover: (directory: string) => void) {
+    this.#serving = serving;
+    this.#cover = cover;
+  }
+
+  /** The watch saw something. */
+  hint(path: string | undefined): void {
+    if (path?.endsWith('.gitignore')) this.#serving.ignored.forget();
+    if (path !== undefined && kindOf(path)) this.#serving.queue.add(path);
+    // A folder, or who knows what.
+    else if (path === undefined || !/\.\w+$|~$|\/\d+$|^\./.test(path)) this.#after(PERIOD_MS / 20);
+  }
+
+  /** At the start: all that is not as it was when the last daemon knew it, or not as git has it. */
+  async first(): Promise<void> {
+    const {home, known, journal, queue, pending} = this.#serving;
+    for (const folder of ['', '.agentdir']) clearAbandoned(join(home, folder));
+    await this.#scan(false);
+    for (const [path, {blob, settled}] of known) {
+      const kind = journalled(this.#serving, path) === blob ? undefined : kindOf(path);
+      if (!settled || (kind && isJournalled(kind))) queue.add(path);
+    }
+    for (const path of journal.committed.keys()) if (!known.has(path)) queue.add(path);
+    for (const path of this.#serving.late.keys()) queue.add(path);
+    await queue.whenQuiet();
+    // What was saved a moment ago is read as soon as it holds still.
+    const until = performance.now() + DOUBTFUL_MS;
+    while (performance.now() < until && [...pending.values()].some(({doubtful}) => !doubtful)) {
+      await new Promise(resolve => setTimeout(resolve, STABLE_MS));
+      await queue.whenQuiet();
+    }
+    this.#serving.loading = false;
+    tell(this.#serving);
+    for (const [path, {settled}] of known) if (!settled) queue.add(path);
+  }
+
+  /** From now on, every few seconds. */
+  start(): void {
+    this.#after(PERIOD_MS);
+  }
+
+  stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    return this.#running ?? Promise.resolve();
+  }
+
+  #after(ms: number): void {
+    if (this.#stopped) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#running = this.#round();
+    }, ms);
+  }
+
+  async #round(): Promise<void> {
+    if (this.#running) await this.#running;
+    const began = performance.now();
+    try {
+      await this.#scan(true);
+      await followHead(this.#serving);
+      this.#serving.troubles.set('scan', undefined);
+    } catch (error) {
+      this.#serving.troubles.set('scan', `the home cannot be looked at: ${(error as Error).message}`);
+    }
+    this.#running = undefined;
+    this.#after(Math.max(PERIOD_MS, SHARE * (performance.now() - began)));
+  }
+
+  async #scan(patient: boolean): Promise<void> {
+    const {home, known, queue} = this.#serving;
+    const unreadable = new Set<string>();
+    await scan(
+      {
+        home,
+        signatureOf: path => known.get(path)?.signature,
+        paths: () => known.keys(),
+        onDirectory: this.#cover,
+        onLink: path => {
+          if (this.#serving.loading) clearBesideTarget(join(home, path));
+        },
+        onLeftover: path => {
+          if (isAbandoned(basename(path))) rmSync(join(home, path), {force: true});
+        },
+        onUnreadable: problem => {
+          unreadable.add(problem.file);
+          setFacts(this.#serving, problem.file, unreadFacts(problem.file, [problem]));
+        },
+        onDifference: path => queue.add(path),
+      },
+      patient,
+    );
+    for (const folder of this.#unreadable) if (!unreadable.has(folder)) setFacts(this.#serving, folder, undefined);
+    this.#unreadable.clear();
+    for (const folder of unreadable) this.#unreadable.add(folder);
+    tell(this.#serving);
+  }
+}
+
+/** A file that is linked to is written where it is, so that is where a killed save left its own. */
+function clearBesideTarget(link: string): void {
+  try {
+    clearAbandoned(dirname(realpathSync(link)));
+  } catch {
+    // It leads nowhere.
+  }
+}

@@ -1,0 +1,64 @@
+import type {HomeIndex} from '../check/home-index.ts';
+import type {Problem} from '../files/diagnostic.ts';
+import type {Report} from '../happening.ts';
+import type {Queue} from '../queue.ts';
+import type {Journal} from '../store/journal.ts';
+import type {Replaced} from '../store/replaced.ts';
+import type {Ignored} from './ignored.ts';
+import type {Known, Texts} from './known.ts';
+import type {Troubles} from './troubles.ts';
+
+/** A content that was read once, and is acted on when it is still the same at a later look. */
+export interface Pending {
+  blob: string;
+  /** When it was first seen, by a clock that never goes back. */
+  since: number;
+  doubtful: boolean;
+}
+
+/** A version that the journal was given. */
+export interface Unpublished {
+  blob: string;
+  cause: string;
+}
+
+/** What serving a home needs at hand. All of it is a cache of files: a new daemon builds the same from them. */
+export interface Serving {
+  readonly home: string;
+  readonly version: string;
+  /** The home's own name, as agents' addresses have it; known from the first look on. */
+  name: string;
+  readonly journal: Journal;
+  readonly index: HomeIndex;
+  readonly known: Map<string, Known>;
+  readonly texts: Texts;
+  /** How many sessions there are of each status. */
+  readonly sessions: Map<string, number>;
+  readonly pending: Map<string, Pending>;
+  /** Problems by file, as they were told last; files without any are left out. */
+  readonly shown: Map<string, readonly Problem[]>;
+  /** What the journal was given and has not published yet: a blob, or null for a removal. */
+  readonly underWay: Map<string, string | null>;
+  /** Versions, newest first, that git's history does not have yet: an editor may have been opened on one. */
+  readonly unpublished: Map<string, readonly Unpublished[]>;
+  /** Of what the last daemon wrote: what it was made from, which perhaps nobody committed. By `shortId`. */
+  readonly madeFrom: Map<string, string>;
+  /** Bytes that an editor wrote into a file the daemon had just replaced. */
+  readonly late: Map<string, Replaced[]>;
+  readonly ignored: Ignored;
+  readonly troubles: Troubles;
+  readonly queue: Queue;
+  readonly report: Report;
+  /** Whether changes are seen at once. */
+  watching: () => boolean;
+  /** What the journal says of edits: those found at the start were made while no daemon ran. */
+  cause: 'recovered' | 'edit';
+  /** Not all files are read yet: what is wrong across files cannot be told, and nothing is completed. */
+  loading: boolean;
+  /** What is known of some file is not what the cache has. */
+  unsaved: boolean;
+  /** Do not wait for files to hold still: the daemon is stopping. */
+  hurry: boolean;
+  /** Problems or needs are not what was written down last. */
+  onChanged: () => void;
+}

@@ -1,0 +1,85 @@
+import type {Facts} from '../check/facts.ts';
+import {hasErrors, type Problem} from '../files/diagnostic.ts';
+import {signature} from './known.ts';
+import type {Seen} from './seen.ts';
+import type {Serving} from './serving.ts';
+
+/** From here on this is the file's last known state. */
+export function take(serving: Serving, seen: Seen): void {
+  const {path, blob, text} = seen;
+  const {ignored = false, good} = serving.known.get(path) ?? {};
+  const wrong = hasErrors(seen.facts.problems);
+  serving.known.set(path, {
+    signature: signature(seen.stat),
+    blob,
+    good: wrong ? good : blob,
+    ignored,
+    settled: false,
+  });
+  if (text !== undefined) serving.texts.set(blob, text);
+  setFacts(serving, path, seen.facts);
+  tell(serving);
+}
+
+/** What a file says now; undefined: it is gone. */
+export function setFacts(
+  serving: Pick<Serving, 'index' | 'sessions' | 'unsaved'>,
+  path: string,
+  facts: Facts | undefined,
+): void {
+  const {index, sessions} = serving;
+  serving.unsaved = true;
+  const count = (session: Facts['session'], by: number) => {
+    const status = session?.status ?? 'new';
+    if (session && !session.segment) sessions.set(status, (sessions.get(status) ?? 0) + by);
+  };
+  count(index.facts(path)?.session, -1);
+  count(facts?.session, 1);
+  if (facts) index.set(path, facts);
+  else index.remove(path);
+}
+
+/** Tell of problems that are new or gone, and look again where that may change what is to be done. */
+export function tell(serving: Serving): void {
+  if (serving.loading) return;
+  const key = (p: Problem) => `${p.code}\0${p.message}`;
+  for (const {path, problems} of serving.index.settle()) {
+    const known = serving.known.get(path);
+    const text = known && serving.texts.get(known.blob);
+    const before = serving.shown.get(path) ?? [];
+    const old = new Set(before.map(key));
+    const now = new Set(problems.map(key));
+    // One that only moved to another line is the same.
+    for (const problem of before) if (!now.has(key(problem))) serving.report({event: 'cleared', problem});
+    for (const problem of problems) if (!old.has(key(problem))) serving.report({event: 'problem', problem, text});
+    if (problems.length > 0) serving.shown.set(path, problems);
+    else serving.shown.delete(path);
+    if (known && !known.settled && !hasErrors(problems)) serving.queue.add(path);
+  }
+  serving.onChanged();
+}
+
+/** Git's name for the last content that was known at this path, by this daemon or an earlier one. */
+export function lastBlob({known, journal}: Serving, path: string): string | undefined {
+  return known.get(path)?.blob ?? journal.committed.get(path);
+}
+
+/** Git's name for what the journal has, or will have, at this path. */
+export function journalled({underWay, journal}: Serving, path: string): string | undefined {
+  return underWay.has(path) ? (underWay.get(path) ?? undefined) : journal.committed.get(path);
+}
+
+/** After a person moved HEAD, they may not be done with git yet. */
+const AFTER_MOVE_MS = 2_000;
+
+/** See whether a person moved HEAD, and look later at the files it concerns: what they reverted is still in the files. */
+export async function followHead({journal, queue}: Serving): Promise<void> {
+  for (const path of await journal.refresh()) queue.addAfter(path, AFTER_MOVE_MS);
+}
+
+/** The text of a version, from memory or from git. */
+export async function textOf(serving: Serving, blob: string): Promise<string | undefined> {
+  const text = serving.texts.get(blob) ?? (await serving.journal.read(blob))?.toString();
+  if (text !== undefined) serving.texts.set(blob, text);
+  return text;
+}

@@ -1,0 +1,110 @@
+import {statSync} from 'node:fs';
+import {homedir} from 'node:os';
+import {join, resolve} from 'node:path';
+import {git} from './git.ts';
+import type {GitDirs} from './git-refs.ts';
+
+export interface Person {
+  name: string;
+  email: string;
+}
+
+/** What of the person's git configuration matters to commits of ours. */
+export interface GitConfig {
+  author: Person;
+  committer: Person;
+  fileMode: boolean;
+  symlinks: boolean;
+  /** Whether line ends may be changed without any attribute. */
+  autocrlf: boolean;
+  attributesFile: string;
+  /** Whether a branch without a reflog gets one. */
+  createReflogs: boolean;
+  refStorage: string;
+}
+
+/** The configuration, read again when one of its files changed. */
+export class ConfigReader {
+  readonly #dir: string;
+  readonly #top: string;
+  readonly #dirs: GitDirs;
+  #files: string[];
+  #stamp = '';
+  #known: GitConfig | undefined;
+
+  constructor(dir: string, top: string, dirs: GitDirs) {
+    this.#dir = dir;
+    this.#top = top;
+    this.#dirs = dirs;
+    this.#files = this.#usual();
+  }
+
+  async current(): Promise<GitConfig> {
+    const stamp = this.#look();
+    if (this.#known && stamp === this.#stamp) return this.#known;
+    const [list, author, committer] = await Promise.all([
+      git(this.#dir, ['config', '--list', '-z', '--show-origin']),
+      git(this.#dir, ['var', 'GIT_AUTHOR_IDENT']),
+      git(this.#dir, ['var', 'GIT_COMMITTER_IDENT']),
+    ]);
+    const values = new Map<string, string>();
+    const files = new Set(this.#usual());
+    const fields = list.stdout.split('\0');
+    for (let i = 0; i + 1 < fields.length; i += 2) {
+      const origin = fields[i] ?? '';
+      if (origin.startsWith('file:')) files.add(resolve(this.#top, origin.slice(5)));
+      const [key = '', ...value] = (fields[i + 1] ?? '').split('\n');
+      values.set(key, value.length > 0 ? value.join('\n') : 'true');
+    }
+    this.#files = [...files];
+    this.#stamp = this.#look();
+    const on = (key: string, otherwise: boolean) =>
+      values.has(key) ? /^(?:true|yes|on|[1-9]\d*|always)$/i.test(values.get(key) ?? '') : otherwise;
+    const autocrlf = values.get('core.autocrlf') ?? '';
+    this.#known = {
+      author: personOf(author.code === 0 ? author.stdout : ''),
+      committer: personOf(committer.code === 0 ? committer.stdout : ''),
+      fileMode: on('core.filemode', true),
+      symlinks: on('core.symlinks', true),
+      autocrlf: autocrlf === 'input' || on('core.autocrlf', false),
+      attributesFile: (values.get('core.attributesfile') ?? join(configHome(), 'git/attributes')).replace(
+        /^~(?=\/)/,
+        homedir(),
+      ),
+      createReflogs: on('core.logallrefupdates', true),
+      refStorage: values.get('extensions.refstorage') ?? 'files',
+    };
+    return this.#known;
+  }
+
+  #usual(): string[] {
+    return [
+      join(this.#dirs.common, 'config'),
+      join(this.#dirs.own, 'config.worktree'),
+      process.env.GIT_CONFIG_GLOBAL || join(homedir(), '.gitconfig'),
+      join(configHome(), 'git/config'),
+      '/etc/gitconfig',
+    ];
+  }
+
+  #look(): string {
+    return this.#files
+      .map(path => {
+        const stat = statSync(path, {throwIfNoEntry: false, bigint: true});
+        return stat ? `${stat.ino}.${stat.size}.${stat.mtimeNs}` : '-';
+      })
+      .join(' ');
+  }
+}
+
+function configHome(): string {
+  return process.env.XDG_CONFIG_HOME || join(homedir(), '.config');
+}
+
+/** `Ada <ada@example.org> 1700000000 +0100`; where git knows nobody, the one who is logged in. */
+function personOf(ident: string): Person {
+  const [, name = '', email = ''] = /^(.*) <(.*)> \d+ [+-]\d+\s*$/.exec(ident) ?? [];
+  if (name !== '' && email !== '') return {name, email};
+  const user = process.env.USER || process.env.LOGNAME || 'human';
+  return {name: user, email: `${user}@localhost`};
+}

@@ -1,0 +1,98 @@
+import {linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {type Holder, holderText, isHolding, parseHolder, thisProcess} from './holder.ts';
+
+export type LockResult = {release: () => void} | {heldBy: Holder};
+
+/**
+ * Take the lock file at `path`, or say who has it. It orders Agentdir's own processes; editors know no locks. A holder
+ * that is dead, or whose pid now belongs to another process, is replaced at once.
+ */
+export function tryLock(path: string): LockResult {
+  mkdirSync(dirname(path), {recursive: true});
+  const own = thisProcess();
+  const mine = `${path}.${own.pid}`;
+  try {
+    writeFileSync(mine, holderText(own));
+    // A link is made whole or not at all: nobody ever sees a lock file without its holder in it.
+    for (let tries = 0; tries < 5; tries++) {
+      if (link(mine, path)) return {release: () => rmSync(path, {force: true})};
+      const holder = holderOf(path);
+      if (holder === undefined) continue;
+      if (isHolding(holder)) return {heldBy: holder};
+      takeAway(path, mine, holder);
+    }
+    return {heldBy: holderOf(path) ?? own};
+  } finally {
+    rmSync(mine, {force: true});
+  }
+}
+
+/** As `tryLock`, waiting up to `ms` for a holder that is alive. */
+export async function waitForLock(path: string, ms: number): Promise<LockResult> {
+  const end = performance.now() + ms;
+  for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+    const result = tryLock(path);
+    if ('release' in result || performance.now() > end) return result;
+    await new Promise(resolve => setTimeout(resolve, pause));
+  }
+}
+
+/** Remove the lock files of killed processes from this folder, in the way in which any other would be taken over. */
+export function clearDeadLocks(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const holder = holderOf(path);
+    if (!holder || isHolding(holder)) continue;
+    // What a process links from, or moved aside, nobody else ever takes.
+    if (/\.\d+(?:\.old)?$/.test(name)) rmSync(path, {force: true});
+    else {
+      const lock = tryLock(path);
+      if ('release' in lock) lock.release();
+    }
+  }
+}
+
+/** Who holds it, alive or not; undefined if nobody. */
+export function holderOf(path: string): Holder | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+  // Something else lies there: as if its holder had died.
+  return parseHolder(text) ?? {pid: 0, began: '-', boot: '-', host: thisProcess().host};
+}
+
+function link(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    const {code} = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    // A file system without hard links: exclusive creation is the next best.
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS') throw error;
+    try {
+      writeFileSync(to, readFileSync(from), {flag: 'wx'});
+      return true;
+    } catch (second) {
+      if ((second as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw second;
+    }
+  }
+}
+
+/** Move a dead holder's file aside. If another process was faster and the file is its fresh one, put it back. */
+function takeAway(path: string, mine: string, dead: Holder): void {
+  const aside = `${mine}.old`;
+  try {
+    renameSync(path, aside);
+  } catch {
+    return;
+  }
+  const moved = holderOf(aside);
+  if (moved && holderText(moved) !== holderText(dead) && statSync(aside, {throwIfNoEntry: false})) link(aside, path);
+  rmSync(aside, {force: true});
+}

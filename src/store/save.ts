@@ -1,0 +1,217 @@
+import {createHash} from 'node:crypto';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import {open} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import {crashPoint} from './crash.ts';
+import {waitForLock} from './lock.ts';
+import {readBytes} from './read.ts';
+import {keepReplaced, type Replaced} from './replaced.ts';
+import {temporaryBeside} from './temporary.ts';
+
+/** What to put where, and the bytes the decision was made on: undefined if there was no file. */
+export interface Write {
+  path: string;
+  expected: Buffer | undefined;
+  bytes: Buffer;
+}
+
+export type SaveResult =
+  /** `replaced`: the old file, which an editor may still have open; see `store/replaced.ts`. */
+  | {saved: BigIntStats; replaced: Replaced | undefined}
+  /** The file is no longer what the decision was made on: decide again. */
+  | {changed: true}
+  | {failed: Error};
+
+const LOCK_MS = 5_000;
+
+/**
+ * The one way by which a file of the home is written: lock, write a temporary file beside it and make it durable, then
+ * compare and rename with nothing in between. The old file stays linked for a while, so that bytes an editor wrote
+ * into it at the last moment are found.
+ */
+export async function save(home: string, write: Write): Promise<SaveResult> {
+  try {
+    const lock = await waitForLock(lockPath(home, write.path), LOCK_MS);
+    if ('heldBy' in lock) return {failed: new Error(`process ${lock.heldBy.pid} is writing ${write.path}`)};
+    crashPoint('save-lock');
+    try {
+      return await saveLocked(home, write);
+    } finally {
+      crashPoint('save-unlock');
+      lock.release();
+    }
+  } catch (error) {
+    return {failed: error as Error};
+  }
+}
+
+function lockPath(home: string, path: string): string {
+  return join(home, '.agentdir/locks', createHash('sha1').update(path).digest('hex').slice(0, 16));
+}
+
+async function saveLocked(home: string, {path, expected, bytes}: Write): Promise<SaveResult> {
+  const target = realPath(join(home, path));
+  if (!isStill(target, expected)) return {changed: true};
+  const old = expected && openSync(target, 'r');
+  const temp = temporaryBeside(target);
+  try {
+    const before = old === undefined ? undefined : fstatSync(old);
+    if (before && (before.mode & 0o222) === 0)
+      return {failed: new Error(`${path} is read-only; to let the daemon write it: chmod u+w ${path}`)};
+    mkdirSync(dirname(target), {recursive: true});
+    await writeDurably(temp, bytes, before);
+    const saved = replace({home, path, target, temp, old, expected, bytes});
+    if (!saved) return {changed: true};
+    await syncDirectory(dirname(target));
+    crashPoint('save-check');
+    return saved;
+  } finally {
+    rmSync(temp, {force: true});
+    if (old !== undefined) closeSync(old);
+  }
+}
+
+interface Replacement {
+  home: string;
+  path: string;
+  target: string;
+  temp: string;
+  old: number | undefined;
+  expected: Buffer | undefined;
+  bytes: Buffer;
+}
+
+/** Compare, keep the old file by a link, rename: no await, nothing else in between. Undefined: it had changed. */
+function replace({
+  home,
+  path,
+  target,
+  temp,
+  old,
+  expected,
+  bytes,
+}: Replacement): Extract<SaveResult, {saved: unknown}> | undefined {
+  if (old === undefined || !expected) {
+    // A link is made only where nothing is yet.
+    try {
+      linkSync(temp, target);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined;
+      throw error;
+    }
+    return {saved: statSync(target, {bigint: true}), replaced: undefined};
+  }
+  const replaced = keepReplaced({home, path, target, temp, expected, bytes});
+  crashPoint('save-keep');
+  const same = fstatSync(old, {bigint: true}).ino === (replaced?.inode ?? statSync(target, {bigint: true}).ino);
+  if (!same || !sameBytes(old, expected)) {
+    replaced?.forget();
+    return undefined;
+  }
+  try {
+    renameSync(temp, target);
+  } catch (error) {
+    replaced?.forget();
+    throw error;
+  }
+  crashPoint('save-rename');
+  return {saved: statSync(target, {bigint: true}), replaced};
+}
+
+/** A person may keep a file elsewhere and link to it: then the file is written, not the link. */
+function realPath(path: string): string {
+  return lstatSync(path, {throwIfNoEntry: false})?.isSymbolicLink() ? realpathSync(path) : path;
+}
+
+function isStill(target: string, expected: Buffer | undefined): boolean {
+  try {
+    const {bytes} = readBytes(target);
+    return expected !== undefined && bytes.equals(expected);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return expected === undefined;
+    throw error;
+  }
+}
+
+function sameBytes(fd: number, expected: Buffer): boolean {
+  const {size} = fstatSync(fd);
+  if (size !== expected.length) return false;
+  const buffer = Buffer.allocUnsafe(size);
+  for (let length = 0; length < size; ) {
+    const got = readSync(fd, buffer, length, size - length, length);
+    if (got === 0) return false;
+    length += got;
+  }
+  return buffer.equals(expected);
+}
+
+async function writeDurably(
+  path: string,
+  bytes: Buffer,
+  like: {mode: number; uid: number; gid: number} | undefined,
+): Promise<void> {
+  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
+  try {
+    await file.writeFile(bytes);
+    crashPoint('save-temp');
+    if (like) {
+      fchmodSync(file.fd, like.mode & 0o7777);
+      const own = fstatSync(file.fd);
+      if (own.uid !== like.uid || own.gid !== like.gid) ownAs(file.fd, like);
+    }
+    await durable(() => file.sync());
+    crashPoint('save-fsync');
+  } finally {
+    await file.close();
+  }
+}
+
+function ownAs(fd: number, like: {uid: number; gid: number}): void {
+  try {
+    fchownSync(fd, like.uid, like.gid);
+  } catch {
+    // Only root can give a file away; the content is what counts.
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  try {
+    await durable(() => directory.sync());
+  } finally {
+    await directory.close();
+  }
+}
+
+/** The disk did not take what was written. Nobody knows what is on it now, so nothing more may be built on it. */
+export class NotDurable extends Error {
+  override readonly name = 'NotDurable';
+}
+
+async function durable(sync: () => Promise<void>): Promise<void> {
+  try {
+    await sync();
+  } catch (error) {
+    const {code} = error as NodeJS.ErrnoException;
+    // Some file systems cannot sync a directory; that is no fault of the disk.
+    if (code === 'EINVAL' || code === 'ENOTSUP') return;
+    if (code === 'ENOSPC' || code === 'EDQUOT') throw error;
+    throw new NotDurable(`the disk reports ${code} on fsync`, {cause: error});
+  }
+}

@@ -1,0 +1,134 @@
+import {spawn} from 'node:child_process';
+import {closeSync, openSync, readFileSync} from 'node:fs';
+import {relative} from 'node:path';
+import {exit, UserError} from '../../errors.ts';
+import {crashPoint} from '../../store/crash.ts';
+import {type Holder, isHolding} from '../../store/holder.ts';
+import {daemonOf, logPath, readStatus} from '../../store/status.ts';
+import {rotate} from './log-file.ts';
+import {colors, print, printJson} from './output.ts';
+
+const START_MS = 30_000;
+const STOP_MS = 10_000;
+
+export interface BackgroundOptions {
+  home: string;
+  /** The program to run: bin/main.js. */
+  program: string;
+  json: boolean;
+}
+
+/** Start a daemon that outlives this command, and wait until it serves. */
+export async function startInBackground({home, program, json}: BackgroundOptions): Promise<number> {
+  refuseSecond(home);
+  const log = logPath(home);
+  rotate(log);
+  const output = openSync(log, 'a');
+  crashPoint('spawn-background');
+  const child = spawn(process.execPath, [program, '--home', home, 'start'], {
+    cwd: home,
+    detached: true,
+    stdio: ['ignore', output, output],
+    env: {...process.env, AGENTDIR_LOG: log, NO_COLOR: '1'},
+  });
+  closeSync(output);
+  let code: number | null | undefined;
+  child.once('exit', status => {
+    code = status;
+  });
+  child.unref();
+  const served = await until(() => code !== undefined || readStatus(home)?.pid === child.pid, START_MS);
+  if (code !== undefined || !served)
+    throw new UserError(
+      served
+        ? `the daemon ended at once (${code ?? 'killed'}): ${lastLine(log)}`
+        : `the daemon does not serve yet, process ${child.pid}`,
+      code === exit.daemon ? exit.daemon : exit.failed,
+      `its log: ${relative(process.cwd(), log) || log}`,
+    );
+  if (json) printJson({running: true, pid: child.pid, log});
+  else
+    print(
+      `${colors.green('serving')} ${home} in the background: process ${child.pid}\n  log: ${log}\n  look: agentdir status; stop: agentdir stop`,
+    );
+  return exit.done;
+}
+
+/** Ask the daemon to stop, and say so only when it is gone. */
+export async function stopDaemon({home, json}: {home: string; json: boolean}): Promise<number> {
+  const holder = daemonOf(home);
+  if (!holder) throw new UserError(`no daemon serves ${home}`, exit.daemon, 'start one: agentdir start --background');
+  const how = await end(holder);
+  if (json) printJson({stopped: true, pid: holder.pid, killed: how === 'killed'});
+  else if (how === 'killed')
+    print(
+      `${colors.yellow('killed')} process ${holder.pid}: it did not stop within ${STOP_MS / 1000} s. Nothing is lost; the next start goes on`,
+    );
+  else print(`${colors.green('stopped')} process ${holder.pid}`);
+  return exit.done;
+}
+
+export async function restartDaemon(options: BackgroundOptions): Promise<number> {
+  const holder = daemonOf(options.home);
+  if (holder) await end(holder);
+  else if (!options.json) print('no daemon was running');
+  return startInBackground(options);
+}
+
+function refuseSecond(home: string): void {
+  const holder = daemonOf(home);
+  if (holder)
+    throw new UserError(
+      `a daemon already serves this home: process ${holder.pid} on ${holder.host}`,
+      exit.daemon,
+      'look: agentdir status; stop it: agentdir stop; both: agentdir restart',
+    );
+}
+
+async function end(holder: Holder): Promise<'stopped' | 'killed'> {
+  signal(holder, 'SIGTERM');
+  if (await until(() => !isHolding(holder), STOP_MS)) return 'stopped';
+  signal(holder, 'SIGKILL');
+  if (await until(() => !isHolding(holder), STOP_MS)) return 'killed';
+  throw new UserError(
+    `process ${holder.pid} does not end`,
+    exit.failed,
+    'it may hang in the kernel: ps -o stat,wchan -p PID',
+  );
+}
+
+function signal(holder: Holder, name: NodeJS.Signals): void {
+  try {
+    process.kill(holder.pid, name);
+  } catch (error) {
+    const {code} = error as NodeJS.ErrnoException;
+    if (code === 'ESRCH') return;
+    throw new UserError(
+      `process ${holder.pid} cannot be stopped: ${code}`,
+      exit.failed,
+      'it belongs to another user or machine',
+    );
+  }
+}
+
+async function until(holds: () => boolean, ms: number): Promise<boolean> {
+  const end = performance.now() + ms;
+  while (!holds()) {
+    if (performance.now() > end) return false;
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
+  return true;
+}
+
+function lastLine(path: string): string {
+  try {
+    return (
+      readFileSync(path, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .findLast(line => line.startsWith('agentdir: ')) ?? 'see its log'
+    );
+  } catch {
+    return 'it left no log';
+  }
+}

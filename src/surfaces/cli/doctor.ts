@@ -1,0 +1,198 @@
+import {execFileSync} from 'node:child_process';
+import {accessSync, constants, existsSync, readFileSync, statfsSync} from 'node:fs';
+import {join} from 'node:path';
+import {exit} from '../../errors.ts';
+import {folders} from '../../files/key.ts';
+import {ignored} from '../../store/create.ts';
+import {git} from '../../store/git.ts';
+import {daemonOf, readStatus} from '../../store/status.ts';
+import {colors, plural, print, printJson} from './output.ts';
+
+interface Finding {
+  name: string;
+  state: 'ok' | 'note' | 'bad';
+  message: string;
+  hint?: string;
+}
+
+/** The machine and the home, as far as they concern us; exit 1 if something is bad. */
+export async function doctor({home, json}: {home: string; json: boolean}): Promise<number> {
+  const findings = [
+    node(),
+    await gitItself(home),
+    await identity(home),
+    ...(await repository(home)),
+    daemon(home),
+    watches(),
+    writable(home),
+    space(home),
+    ignoring(home),
+    sandbox(),
+  ];
+  const bad = findings.filter(({state}) => state === 'bad').length;
+  if (json) printJson(findings);
+  else {
+    const marks = {ok: colors.green('✓'), note: colors.yellow('!'), bad: colors.red('✗')};
+    for (const {name, state, message, hint} of findings) {
+      print(`${marks[state]} ${name.padEnd(11)} ${message}`);
+      if (hint) print(`  ${' '.repeat(11)} ${colors.cyan('=')} ${hint}`);
+    }
+    print(bad > 0 ? `\n${colors.red(`${plural(bad, 'thing')} to mend`)}` : `\n${colors.green('all is well')}`);
+  }
+  return bad > 0 ? exit.failed : exit.done;
+}
+
+function node(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const old = major < 20 || (major === 20 && minor < 19);
+  return old
+    ? {name: 'node', state: 'bad', message: `${process.versions.node} is too old`, hint: 'install Node 20.19 or newer'}
+    : {name: 'node', state: 'ok', message: process.versions.node};
+}
+
+async function gitItself(home: string): Promise<Finding> {
+  const {code, stdout} = await git(home, ['--version']);
+  if (code !== 0) return {name: 'git', state: 'bad', message: 'not found', hint: 'apt-get install git'};
+  return {name: 'git', state: 'ok', message: stdout.trim().replace('git version ', '')};
+}
+
+async function identity(home: string): Promise<Finding> {
+  const {code, stdout} = await git(home, ['var', 'GIT_AUTHOR_IDENT']);
+  const who = stdout.replace(/>.*/s, '>');
+  return code === 0
+    ? {name: 'identity', state: 'ok', message: `your edits are committed as ${who}`}
+    : {
+        name: 'identity',
+        state: 'note',
+        message: `git does not know who you are; edits are committed as ${process.env.USER || 'human'}`,
+        hint: 'git config --global user.name "Your Name"; git config --global user.email you@example.org',
+      };
+}
+
+async function repository(home: string): Promise<Finding[]> {
+  const {code, stdout} = await git(home, ['rev-parse', '--absolute-git-dir', '--abbrev-ref', 'HEAD']);
+  const [gitDir = '', branch = ''] = stdout.split('\n');
+  if (gitDir === '') return [{name: 'repository', state: 'bad', message: 'none', hint: 'make one: agentdir init .'}];
+  const found: Finding[] = [
+    {
+      name: 'repository',
+      state: 'ok',
+      message:
+        code !== 0 ? 'without a commit yet' : branch === 'HEAD' ? 'on no branch (detached)' : `on branch ${branch}`,
+    },
+  ];
+  for (const [file, what, remedy] of [
+    [
+      'index.lock',
+      'a git command is under way, or one died and left its lock',
+      'if no git command runs: rm .git/index.lock',
+    ],
+    ['rebase-merge', 'a rebase is under way; the journal waits', 'git rebase --continue, or --abort'],
+    ['rebase-apply', 'a rebase or am is under way; the journal waits', 'git rebase --continue, or --abort'],
+    ['MERGE_HEAD', 'a merge is under way; the journal waits', 'git commit, or git merge --abort'],
+    ['CHERRY_PICK_HEAD', 'a cherry-pick is under way; the journal waits', 'git cherry-pick --continue, or --abort'],
+    ['REVERT_HEAD', 'a revert is under way; the journal waits', 'git revert --continue, or --abort'],
+    ['BISECT_LOG', 'a bisect is under way; the journal waits', 'git bisect reset'],
+  ] as const)
+    if (existsSync(join(gitDir, file))) found.push({name: 'repository', state: 'bad', message: what, hint: remedy});
+  const fsck = await git(home, ['fsck', '--connectivity-only', '--no-dangling', '--no-progress']);
+  found.push(
+    fsck.code === 0
+      ? {name: 'journal', state: 'ok', message: 'git fsck finds nothing wrong'}
+      : {
+          name: 'journal',
+          state: 'bad',
+          message: (fsck.stderr || fsck.stdout).trim().split('\n')[0] ?? '',
+          hint: 'git fsck --full',
+        },
+  );
+  return found;
+}
+
+function daemon(home: string): Finding {
+  const holder = daemonOf(home);
+  const status = readStatus(home);
+  if (!holder) return {name: 'daemon', state: 'note', message: 'not running', hint: 'agentdir start --background'};
+  const trouble = status?.troubles[0];
+  return trouble
+    ? {name: 'daemon', state: 'bad', message: `process ${holder.pid} waits`, hint: trouble.what}
+    : {name: 'daemon', state: 'ok', message: `process ${holder.pid}`};
+}
+
+function watches(): Finding {
+  try {
+    const limit = Number(readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8'));
+    const low = limit < 8_192;
+    return {
+      name: 'watching',
+      state: low ? 'note' : 'ok',
+      message: `up to ${limit} watches, one a folder`,
+      ...(low && {hint: 'raise it: sysctl fs.inotify.max_user_watches=65536'}),
+    };
+  } catch {
+    return {name: 'watching', state: 'ok', message: `by ${process.platform}'s own means`};
+  }
+}
+
+function writable(home: string): Finding {
+  const closed = ['.', '.agentdir', ...folders].filter(
+    folder => existsSync(join(home, folder)) && !canWrite(join(home, folder)),
+  );
+  return closed.length === 0
+    ? {name: 'folders', state: 'ok', message: 'all can be written'}
+    : {
+        name: 'folders',
+        state: 'bad',
+        message: `cannot be written: ${closed.join(', ')}`,
+        hint: 'look at owner and mode: ls -ld',
+      };
+}
+
+function canWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function space(home: string): Finding {
+  const {bavail, bsize} = statfsSync(home);
+  const free = Math.floor((bavail * bsize) / 1024 / 1024);
+  return free < 200
+    ? {name: 'disk', state: free < 20 ? 'bad' : 'note', message: `${free} MB free`, hint: 'free some space, or: git gc'}
+    : {name: 'disk', state: 'ok', message: `${free > 10_240 ? `${Math.floor(free / 1024)} GB` : `${free} MB`} free`};
+}
+
+function ignoring(home: string): Finding {
+  const lines = existsSync(join(home, '.gitignore'))
+    ? readFileSync(join(home, '.gitignore'), 'utf8').split(/\r?\n/)
+    : [];
+  const missing = ignored.filter(line => !lines.includes(line));
+  return missing.length === 0
+    ? {name: '.gitignore', state: 'ok', message: 'leaves out what is derived'}
+    : {
+        name: '.gitignore',
+        state: 'note',
+        message: `does not name ${missing.join(', ')}`,
+        hint: 'agentdir init . adds what is missing',
+      };
+}
+
+function sandbox(): Finding {
+  try {
+    const version = execFileSync('bwrap', ['--version'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+    return {name: 'sandbox', state: 'ok', message: version};
+  } catch {
+    return {
+      name: 'sandbox',
+      state: 'note',
+      message: 'bubblewrap is not installed; nothing needs it yet',
+      hint: 'apt-get install bubblewrap',
+    };
+  }
+}

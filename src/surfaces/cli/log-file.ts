@@ -1,0 +1,30 @@
+import {appendFileSync, mkdirSync, renameSync, statSync} from 'node:fs';
+import {dirname} from 'node:path';
+import type {Report} from '../../happening.ts';
+import {describe} from './start.ts';
+
+const MAX_BYTES = 10 * 1024 * 1024;
+const ROTATE_EVERY = 100;
+
+/** A reporter for a daemon without a terminal. The file and the one before it are kept: 20 MB at most. */
+export function logReporter(path: string): Report {
+  let lines = 0;
+  let torn = false;
+  return happening => {
+    const line = describe(happening);
+    if (line === undefined) return;
+    try {
+      if (lines++ % ROTATE_EVERY === 0) rotate(path);
+      appendFileSync(path, `${torn ? '\n' : ''}${new Date().toISOString()} ${line}\n`);
+      torn = false;
+    } catch {
+      torn = true;
+      // A full disk must not stop the daemon for the sake of its log; NEEDS_YOU.md and status say what is wrong.
+    }
+  };
+}
+
+export function rotate(path: string): void {
+  mkdirSync(dirname(path), {recursive: true});
+  if ((statSync(path, {throwIfNoEntry: false})?.size ?? 0) > MAX_BYTES) renameSync(path, `${path}.1`);
+}

@@ -1,0 +1,109 @@
+import {exit, UserError} from '../../errors.ts';
+import {stemOf} from '../../files/key.ts';
+import {fieldOf} from '../../files/task.ts';
+import {parseTasks} from '../../files/task-parse.ts';
+import {makeVisible} from '../../files/visible.ts';
+import {type Change, headOf, history} from '../../store/history.ts';
+import {listHome, readHomeFile} from '../../store/read.ts';
+import {colors, print, printJson} from './output.ts';
+
+export interface LogOptions {
+  home: string;
+  /** An agent, session, task, approval or file: its name, or a unique part of it. */
+  what: string | undefined;
+  follow: boolean;
+  count: number | undefined;
+  json: boolean;
+}
+
+const DEFAULT_COUNT = 30;
+const POLL_MS = 250;
+
+/** The journal in plain words, oldest first, as a log is read. */
+export async function log({home, what, follow, count, json}: LogOptions): Promise<number> {
+  const wanted = what === undefined ? undefined : resolve(home, what);
+  const limit = count ?? (json ? Number.POSITIVE_INFINITY : DEFAULT_COUNT);
+  let head = await headOf(home);
+  const {found, more} = head ? await newest(home, [head], wanted, limit) : {found: [], more: false};
+  if (found.length === 0 && !follow) {
+    if (!json) print(wanted === undefined ? 'the journal is empty' : `the journal has nothing about ${wanted}`);
+    return wanted === undefined ? exit.done : exit.failed;
+  }
+  if (more && !json) print(colors.dim(`… earlier: agentdir log${what ? ` ${what}` : ''} -n ${limit * 10}`));
+  for (const change of found) show(change, json);
+  while (follow) {
+    await new Promise(done => setTimeout(done, POLL_MS));
+    const now = await headOf(home);
+    if (now === undefined || now === head) continue;
+    const range = head === undefined ? [now] : [now, `^${head}`];
+    head = now;
+    for (const change of (await newest(home, range, wanted, Number.POSITIVE_INFINITY)).found) show(change, json);
+  }
+  return exit.done;
+}
+
+async function newest(home: string, range: readonly string[], wanted: string | undefined, limit: number) {
+  const found: Change[] = [];
+  for await (const change of history(home, range)) {
+    if (wanted !== undefined && !concerns(change, wanted)) continue;
+    if (found.length === limit) return {found: found.reverse(), more: true};
+    found.push(change);
+  }
+  return {found: found.reverse(), more: false};
+}
+
+function concerns({author, trailers, paths}: Change, wanted: string): boolean {
+  return (
+    author === wanted ||
+    trailers.some(([key, value]) => key !== 'Cause' && value === wanted) ||
+    paths.some(path => path === wanted || stemOf(path) === wanted)
+  );
+}
+
+/** The one thing of the home that is meant. What is no longer there is meant by its whole name. */
+function resolve(home: string, what: string): string {
+  const name = what.replace(/^@/, '');
+  const {paths} = listHome(home);
+  const names = new Set(paths.flatMap(path => [path, stemOf(path)]));
+  if (names.has(name)) return name;
+  for (const path of paths.filter(path => path.endsWith('.task.md'))) {
+    const read = readHomeFile(home, path);
+    for (const task of read && 'text' in read ? parseTasks(read.text).tasks : []) {
+      const id = fieldOf(task, 'id');
+      if (id !== undefined) names.add(id);
+    }
+  }
+  if (names.has(name)) return name;
+  const matches = [...names].filter(known => !known.includes('/') && known.includes(name));
+  if (matches.length > 1)
+    throw new UserError(`"${what}" may be any of: ${matches.slice(0, 8).join(', ')}`, exit.usage, 'write more of it');
+  return matches[0] ?? name;
+}
+
+function show({commit, author, time, subject, trailers, paths}: Change, json: boolean): void {
+  if (json) {
+    printJson({commit, author, time, subject, trailers: Object.fromEntries(grouped(trailers)), paths});
+    return;
+  }
+  const recovered = trailers.some(([key, value]) => key === 'Cause' && value === 'recovered');
+  const [, thing, words] = /^(\w+\([^)]*\)): (.*)$/.exec(subject) ?? [undefined, undefined, subject];
+  const what = thing ? `${colors.bold(makeVisible(thing.replace('(', ' ').replace(/\)$/, '')))}: ` : '';
+  const note = recovered ? colors.dim(' (found at the start)') : '';
+  print(
+    `${colors.dim(localTime(time))}  ${makeVisible(author).padEnd(14)} ${what}${makeVisible(words ?? '')}${note} ${colors.dim(commit.slice(0, 7))}`,
+  );
+}
+
+function grouped(trailers: Change['trailers']): Map<string, string | string[]> {
+  const map = new Map<string, string | string[]>();
+  for (const [key, value] of trailers) {
+    const before = map.get(key);
+    map.set(key, before === undefined ? value : [before, value].flat());
+  }
+  return map;
+}
+
+function localTime(iso: string): string {
+  const date = new Date(iso);
+  return `${date.toLocaleDateString('sv')} ${date.toTimeString().slice(0, 8)}`;
+}

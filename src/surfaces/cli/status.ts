@@ -1,0 +1,69 @@
+import {exit} from '../../errors.ts';
+import {makeVisible} from '../../files/visible.ts';
+import {indexHome} from '../../load.ts';
+import {daemonOf, readStatus, type Status} from '../../store/status.ts';
+import {colors, plural, print, printJson} from './output.ts';
+
+type Shown = Omit<Status, 'pid' | 'since' | 'version' | 'watching'> & Partial<Status>;
+
+/** How the home stands, with or without a daemon. */
+export function status({home, json}: {home: string; json: boolean}): number {
+  const daemon = daemonOf(home);
+  const told = daemon && readStatus(home);
+  const shown: Shown = told ?? lookedUp(home);
+  if (json) printJson({running: daemon !== undefined, pid: daemon?.pid ?? null, ...shown});
+  else for (const line of lines(home, daemon?.pid, shown)) print(line);
+  return daemon ? exit.done : exit.daemon;
+}
+
+/** No daemon, or one that is still starting. */
+function lookedUp(home: string): Shown {
+  const {index} = indexHome(home);
+  const problems = index.all();
+  const errors = problems.filter(({severity}) => severity === 'error').length;
+  const sessions: Record<string, number> = {};
+  for (const path of index.paths()) {
+    const session = index.facts(path)?.session;
+    const name = session?.status ?? 'new';
+    if (session && !session.segment) sessions[name] = (sessions[name] ?? 0) + 1;
+  }
+  const {agents, tasks} = index.counts();
+  return {
+    home,
+    agents,
+    tasks,
+    sessions,
+    errors,
+    warnings: problems.length - errors,
+    needs: index.needs().length,
+    troubles: [],
+  };
+}
+
+function lines(home: string, pid: number | undefined, shown: Shown): string[] {
+  const {agents, tasks, sessions, errors, warnings, needs, troubles, since, watching} = shown;
+  const count = Object.values(sessions).reduce((sum, n) => sum + n, 0);
+  const byStatus = Object.entries(sessions).map(([name, n]) => `${n} ${name}`);
+  const out = [
+    pid === undefined
+      ? `${colors.yellow('no daemon')} serves ${colors.bold(home)}. Start one: agentdir start --background`
+      : `${colors.green('serving')} ${colors.bold(home)}: process ${pid}${since ? ` since ${localTime(since)}` : ', starting'}`,
+    `  ${plural(agents, 'agent')}, ${plural(count, 'session')}${byStatus.length > 0 ? ` (${byStatus.join(', ')})` : ''}, ${plural(tasks, 'task')}`,
+  ];
+  if (watching === false) out.push(`  ${colors.yellow('changes are seen by scanning only')}`);
+  for (const trouble of troubles) out.push(`  ${colors.yellow('waiting')} ${makeVisible(trouble.what)}`);
+  if (errors + warnings > 0)
+    out.push(
+      `  ${errors > 0 ? colors.red(plural(errors, 'error')) : plural(errors, 'error')}, ${plural(warnings, 'warning')}: agentdir check`,
+    );
+  if (needs > 0) out.push(`  ${colors.yellow(`${plural(needs, 'thing')} wait${needs === 1 ? 's' : ''} for you`)}`);
+  const waits = needs + errors + warnings + troubles.length > 0;
+  out.push(waits ? `  ${colors.dim('all of it, with links: NEEDS_YOU.md')}` : '  nothing waits for you');
+  return out;
+}
+
+function localTime(iso: string): string {
+  const date = new Date(iso);
+  const day = date.toDateString() === new Date().toDateString() ? '' : `${date.toLocaleDateString('sv')} `;
+  return day + date.toTimeString().slice(0, 5);
+}

@@ -1,0 +1,90 @@
+import {spawn} from 'node:child_process';
+import {rmSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {agentdir, environment, git, main, newHome, put, until} from './run.ts';
+
+describe('agentdir log', () => {
+  it('tells in plain words who did what, oldest first', async () => {
+    const home = await newHome({
+      'tasks/a.task.md': '- [ ] @planner-001 "Is Redis up?"\n  id: redis-check\n',
+      'sessions/s1.session.yaml': 'agent_id: planner-001\nmessages: []\n',
+    });
+    await agentdir(home, ['start', '--once']);
+    const {code, stdout} = await agentdir(home, ['log']);
+    expect(code).toBe(0);
+    const lines = stdout.trim().split('\n');
+    expect(lines[0]).toContain('home: created by agentdir init');
+    expect(stdout).toMatch(/Ada +tasks a: created by hand \(found at the start\) [0-9a-f]{7}/);
+    expect(stdout).toMatch(/agentdir +session s1: filled in session_id, /);
+    expect((await agentdir(home, ['log', '-n', '1'])).stdout.trim().split('\n')).toHaveLength(2);
+  });
+
+  it('about one task, session, agent or file, by any unique part of its name', async () => {
+    const home = await newHome({
+      'tasks/a.task.md': '- [ ] @planner-001 "x"\n  id: redis-check\n- [ ] @human "y"\n  id: redis-runtime\n',
+      'sessions/s1.session.yaml': 'agent_id: planner-001\nmessages: []\n',
+    });
+    await agentdir(home, ['start', '--once']);
+    const changes = async (...args: string[]) =>
+      (await agentdir(home, ['log', '--json', ...args])).stdout
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line) as {subject: string; trailers: Record<string, unknown>});
+    expect((await changes('s1')).map(({subject}) => subject)).toEqual([
+      'session(s1): created by hand',
+      expect.stringMatching(/^session\(s1\): filled in/),
+    ]);
+    expect((await changes('redis-ch')).every(({trailers}) => [trailers.Task].flat().includes('redis-check'))).toBe(
+      true,
+    );
+    expect((await changes('planner-001')).length).toBeGreaterThan(1);
+    const both = await agentdir(home, ['log', 'redis']);
+    expect(both.code).toBe(2);
+    expect(both.stderr).toContain('redis-check, redis-runtime');
+    const none = await agentdir(home, ['log', 'nothing-like-it']);
+    expect(none).toMatchObject({code: 1, stdout: 'the journal has nothing about nothing-like-it\n'});
+    expect((await agentdir(home, ['log', '-n', '0'])).code).toBe(2);
+  });
+
+  it('-f goes on as things happen', async () => {
+    const home = await newHome();
+    const child = spawn(process.execPath, [main, 'log', '-f', '--json'], {cwd: home, env: environment});
+    onTestFinished(() => void child.kill());
+    let out = '';
+    child.stdout.on('data', chunk => {
+      out += chunk;
+    });
+    await until(
+      () => out,
+      text => text.includes('created by agentdir init'),
+    );
+    put(home, {'memory/new.md': 'x\n'});
+    await agentdir(home, ['start', '--once']);
+    await until(
+      () => out,
+      text => text.includes('memory(new): created by hand'),
+    );
+    expect(out.match(/created by agentdir init/g)).toHaveLength(1);
+  });
+});
+
+describe('agentdir doctor', () => {
+  it('finds a good home good, and names what is wrong with what to do', async () => {
+    const home = await newHome();
+    const good = await agentdir(home, ['doctor']);
+    expect(good.code).toBe(0);
+    expect(good.stdout).toContain('all is well');
+    writeFileSync(join(home, '.git/index.lock'), '');
+    const bad = await agentdir(home, ['doctor', '--json']);
+    expect(bad.code).toBe(1);
+    const findings = JSON.parse(bad.stdout) as {name: string; state: string; hint?: string}[];
+    expect(findings.filter(({state}) => state === 'bad')).toMatchObject([
+      {name: 'repository', hint: expect.stringContaining('index.lock')},
+    ]);
+    rmSync(join(home, '.git/index.lock'));
+    const object = (await git(home, 'rev-parse', 'HEAD:agentdir.yaml')).trim();
+    rmSync(join(home, `.git/objects/${object.slice(0, 2)}/${object.slice(2)}`));
+    expect((await agentdir(home, ['doctor'])).stdout).toMatch(/✗ journal +.*missing/);
+  });
+});

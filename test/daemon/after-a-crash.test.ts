@@ -1,0 +1,150 @@
+import {existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {parseSession} from '../../src/files/session.ts';
+import {agentdir, git, put, temporary} from '../cli/run.ts';
+import {read, serve, settled, spawnDaemon} from './serve.ts';
+import {expectSound, filesIn, homes} from './sound.ts';
+
+const newHome = homes({'memory/old.md': 'old\n'});
+const LEAST = 'agent_id: planner-001\nmessages:\n  - role: user\n    content: one\n';
+const SESSION = 'sessions/s.session.yaml';
+const message = (words: string) => `  - role: user\n    content: ${words}\n`;
+const wordsOf = (text: string) => parseSession(text).messages.map(({content}) => content);
+const once = async (home: string, code = 0) =>
+  expect(await agentdir(home, ['start', '--once'])).toMatchObject({code, stderr: ''});
+
+describe('a save from a stale buffer while no daemon runs', () => {
+  it('is merged with what git has, however old the cache is', async () => {
+    const home = newHome();
+    put(home, {[SESSION]: LEAST});
+    await once(home);
+    const cache = readFileSync(join(home, '.agentdir/cache.json'));
+    const first = read(home, SESSION);
+    put(home, {[SESSION]: first + message('two')});
+    await once(home);
+    const second = read(home, SESSION);
+    put(home, {[SESSION]: second + message('three')});
+    await once(home);
+    // As if the last daemon had been killed before it could write down what it knew.
+    writeFileSync(join(home, '.agentdir/cache.json'), cache);
+    put(home, {[SESSION]: second.replace('content: one', 'content: ONE')});
+    await once(home);
+    expect(wordsOf(read(home, SESSION))).toEqual(['ONE', 'two', 'three']);
+    await expectSound(home);
+  });
+});
+
+describe('killed between the index and the branch', () => {
+  const crash = async (home: string, files: Record<string, string>) => {
+    const daemon = spawnDaemon(home, {AGENTDIR_CRASH_AT: 'journal-index-rename:1'});
+    put(home, files);
+    expect(await daemon.exited).toBe('SIGKILL');
+  };
+
+  it('a new file that is removed before the next start does not stay in the index', async () => {
+    const home = newHome();
+    await crash(home, {'memory/new.md': 'new\n'});
+    rmSync(join(home, 'memory/new.md'));
+    await once(home);
+    await expectSound(home);
+  });
+
+  it('nor an edit that is taken back', async () => {
+    const home = newHome();
+    await crash(home, {'memory/old.md': 'old\nnew\n'});
+    put(home, {'memory/old.md': 'old\n'});
+    await once(home);
+    expect(read(home, 'memory/old.md')).toBe('old\n');
+    await expectSound(home);
+  });
+
+  it('what the person staged meanwhile stays staged', async () => {
+    const home = newHome();
+    put(home, {'notes.txt': 'mine\n'});
+    await git(home, 'add', 'notes.txt');
+    await crash(home, {'memory/new.md': 'new\n'});
+    await once(home);
+    expect(await git(home, 'status', '--porcelain')).toBe('A  notes.txt\n');
+    expect(await git(home, 'show', 'HEAD:memory/new.md')).toBe('new\n');
+  });
+});
+
+describe('bytes that went into a file which was replaced', () => {
+  /** A crash right after the rename of a save; `late` was written into the file it replaced. */
+  const crash = async (home: string, late: (text: string) => string): Promise<void> => {
+    put(home, {[SESSION]: LEAST});
+    expect(await spawnDaemon(home, {AGENTDIR_CRASH_AT: 'save-rename:1'}).exited).toBe('SIGKILL');
+    const folder = join(home, '.agentdir/replaced');
+    const [name = ''] = readdirSync(folder);
+    writeFileSync(join(folder, name), late(readFileSync(join(folder, name), 'utf8')));
+  };
+
+  it('are merged at the next start', async () => {
+    const home = newHome();
+    await crash(home, text => text + message('late'));
+    await once(home);
+    expect(wordsOf(read(home, SESSION))).toEqual(['one', 'late']);
+    await expectSound(home);
+  });
+
+  it('are kept in conflicts/ where the file itself has errors, which is not touched', async () => {
+    const home = newHome();
+    await crash(home, text => text + message('late'));
+    const wrong = 'agent_id: [\n';
+    put(home, {[SESSION]: wrong});
+    await once(home, 4);
+    expect(read(home, SESSION)).toBe(wrong);
+    const kept = Object.entries(filesIn(home)).filter(([path]) => path.startsWith('conflicts/'));
+    expect(kept.map(([, text]) => text)).toEqual([LEAST + message('late')]);
+    expect(await git(home, 'status', '--porcelain')).toBe('');
+  });
+
+  it('are kept in conflicts/ where the file itself is gone', async () => {
+    const home = newHome();
+    await crash(home, text => text + message('late'));
+    rmSync(join(home, SESSION));
+    await once(home, 4);
+    expect(existsSync(join(home, SESSION))).toBe(false);
+    const kept = Object.entries(filesIn(home)).filter(([path]) => path.startsWith('conflicts/'));
+    expect(kept.map(([, text]) => text)).toEqual([LEAST + message('late')]);
+    expect(await git(home, 'status', '--porcelain')).toBe('');
+  });
+
+  it('an edit that was taken back later is no such thing: the crash came before the rename', async () => {
+    const home = newHome();
+    put(home, {[SESSION]: LEAST});
+    expect(await spawnDaemon(home, {AGENTDIR_CRASH_AT: 'save-keep:1'}).exited).toBe('SIGKILL');
+    put(home, {[SESSION]: LEAST + message('wrong')});
+    writeFileSync(join(home, `${SESSION}~`), LEAST + message('right'));
+    renameSync(join(home, `${SESSION}~`), join(home, SESSION));
+    await once(home);
+    expect(wordsOf(read(home, SESSION))).toEqual(['one', 'right']);
+    await expectSound(home);
+  });
+});
+
+describe('what a killed save left', () => {
+  it('is removed at the next start, also beside a file that is only linked to', async () => {
+    const home = newHome();
+    const elsewhere = temporary();
+    put(elsewhere, {'s.yaml': LEAST, '.agentdir-1-1-1.mine': 'mine\n'});
+    symlinkSync(join(elsewhere, 's.yaml'), join(home, SESSION));
+    expect(await spawnDaemon(home, {AGENTDIR_CRASH_AT: 'save-fsync:1'}).exited).toBe('SIGKILL');
+    expect(readdirSync(elsewhere)).toHaveLength(3);
+    const {stop} = await serve(home);
+    await settled(elsewhere, 's.yaml', text => /^updated:/m.test(text)).catch(() => {});
+    await stop();
+    expect(readdirSync(elsewhere).sort()).toEqual(['.agentdir-1-1-1.mine', 's.yaml']);
+  });
+
+  it('is left alone while its process lives', async () => {
+    const home = newHome();
+    const stat = readFileSync(`/proc/${process.pid}/stat`, 'utf8');
+    const began = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    const name = `memory/.agentdir-${process.pid}-${began}-0.tmp`;
+    put(home, {[name]: 'half'});
+    await once(home);
+    expect(read(home, name)).toBe('half');
+  });
+});

@@ -1,0 +1,88 @@
+import {readdirSync, writeFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {git, newHome, put, until} from '../cli/run.ts';
+import {read, type Served, serve, settled} from './serve.ts';
+import {sound, tidy} from './trouble.ts';
+
+const TASKS = 'tasks/t.task.md';
+const SESSION = 'sessions/s.session.yaml';
+const LEAST = 'agent_id: planner-001\nmessages:\n  - role: user\n    content: Is Redis up?\n';
+
+const count = (text: string, what: RegExp) => (text.match(what) ?? []).length;
+
+describe('a disk that reports EIO on fsync', () => {
+  /** Throws for files or for folders, whichever the file `EIO_WHEN` names, once it is there. */
+  const PRELOAD = `
+    import {existsSync, readFileSync} from 'node:fs';
+    import {open} from 'node:fs/promises';
+    const handle = await open('/dev/null');
+    const prototype = Object.getPrototypeOf(handle);
+    await handle.close();
+    const {sync} = prototype;
+    prototype.sync = async function () {
+      const when = process.env.EIO_WHEN;
+      const kind = (await this.stat()).isDirectory() ? 'folder' : 'file';
+      if (existsSync(when) && readFileSync(when, 'utf8') === kind)
+        throw Object.assign(new Error('EIO: i/o error, fsync'), {code: 'EIO', syscall: 'fsync'});
+      return sync.call(this);
+    };
+  `;
+
+  async function breakable(home: string): Promise<{served: Served; when: string}> {
+    const [preload, when] = [join(dirname(home), 'preload.mjs'), join(dirname(home), 'eio')];
+    writeFileSync(preload, PRELOAD);
+    const served = await serve(home, {NODE_OPTIONS: `--import=file://${preload}`, EIO_WHEN: when});
+    return {served, when};
+  }
+
+  async function stopsSafely(home: string, {exited, events, errors}: Served): Promise<void> {
+    expect(await exited).toBe(1);
+    expect(events.find(({event}) => event === 'stopping')?.why).toMatch(/the disk reports EIO on fsync/);
+    expect(events.at(-1)?.event).toBe('stopped');
+    expect(errors()).toBe('');
+    expect(read(home, 'NEEDS_YOU.md')).toMatch(/the disk reports EIO on fsync/);
+    tidy(home);
+  }
+
+  it.each(['file', 'folder'])('of a %s: it stops with 1, and the next start is clean', async kind => {
+    const home = await newHome({'memory/m.md': 'x\n'});
+    const {served, when} = await breakable(home);
+    await settled(home, 'memory/m.md', text => text !== '');
+    writeFileSync(when, kind);
+    put(home, {[SESSION]: LEAST});
+    await stopsSafely(home, served);
+    for (const line of LEAST.trim().split('\n')) expect(read(home, SESSION)).toContain(line);
+    const again = await serve(home);
+    const text = await settled(home, SESSION, now => now.includes('updated:'));
+    expect(count(text, /timestamp:/g)).toBe(1);
+    expect(await git(home, 'log', '--format=%an', '--', SESSION)).toMatch(/Ada\n$/);
+    await until(
+      () => read(home, 'NEEDS_YOU.md'),
+      now => !now.includes('EIO'),
+    );
+    await sound(home, again);
+  });
+
+  it('of a text that could not be merged: the same', async () => {
+    const home = await newHome();
+    const {served, when} = await breakable(home);
+    const mine = 'State: red\n\n- [ ] @planner-001 "one"\n';
+    put(home, {[TASKS]: mine});
+    const text = await settled(home, TASKS, now => now.includes('created:'));
+    put(home, {[TASKS]: text.replace('red', 'green')});
+    await settled(home, TASKS, now => now.includes('green'));
+    writeFileSync(when, 'file');
+    const stale = mine.replace('red', 'blue');
+    put(home, {[TASKS]: stale});
+    await stopsSafely(home, served);
+    expect(read(home, TASKS)).toBe(stale);
+    const again = await serve(home);
+    const merged = await settled(home, TASKS, now => now.includes('created:'));
+    expect(merged).toBe(text.replace('red', 'blue'));
+    const [copy = ''] = readdirSync(join(home, 'conflicts/tasks'));
+    expect(read(home, `conflicts/tasks/${copy}`)).toBe(stale);
+    expect(await git(home, 'log', '-p', '--', TASKS)).toContain('+State: green');
+    await sound(home, again);
+  });
+});

@@ -1,0 +1,144 @@
+import {spawn} from 'node:child_process';
+import {appendFileSync, readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {environment, git, newHome, put, until} from '../cli/run.ts';
+import {read, serve, settled} from './serve.ts';
+
+/**
+ * One kind of a person's git command, again and again. Their own commands would clash with each other, so they take
+ * turns; each prints ok or FAIL.
+ */
+const loops = {
+  commit: 'echo $i >> own/$N.txt; git add own/$N.txt; git commit -qm "own $N $i"',
+  stash:
+    'echo $i >> own/stash-$N.txt; git add own/stash-$N.txt; git stash push -q -- own/stash-$N.txt; git stash drop -q',
+  branch: 'git checkout -q -b "b-$N-$i"',
+  revert:
+    'echo $i > own/r-$N.txt; git add own/r-$N.txt; git commit -qm "to revert $N $i" && git revert --no-edit HEAD >/dev/null',
+};
+
+const TIMES = 20;
+
+async function loop(home: string, name: string, script: string, times: number): Promise<string> {
+  const turn = `turn() { ${script}; }; for i in $(seq ${times}); do if err=$(flock own/turn bash -c "$(declare -f turn); N=${name}; i=$i; turn" 2>&1); then echo ok; else echo "FAIL $err"; fi; sleep 0.05; done`;
+  const child = spawn('bash', ['-c', turn], {cwd: home, env: environment, stdio: ['ignore', 'pipe', 'inherit']});
+  let out = '';
+  child.stdout.on('data', chunk => {
+    out += chunk;
+  });
+  await new Promise(resolve => child.once('exit', resolve));
+  return out;
+}
+
+describe('a person’s own git beside the daemon', () => {
+  it('eight loops of commit, stash, checkout -b and revert: nothing of either side is lost or reverted', async () => {
+    const home = await newHome();
+    put(home, Object.fromEntries(Object.keys(loops).flatMap(k => [1, 2].map(n => [`own/stash-${k}${n}.txt`, '0\n']))));
+    put(home, {'own/turn': '', ...Object.fromEntries([0, 1, 2, 3].map(n => [`memory/m${n}.md`, 'start\n']))});
+    await git(home, 'add', 'own');
+    await git(home, 'commit', '-qm', 'own');
+    const {stop} = await serve(home);
+    let edits = 0;
+    const lines: string[][] = [[], [], [], []];
+    const timer = setInterval(() => {
+      const n = edits++ % 4;
+      lines[n]?.push(`line ${edits}`);
+      appendFileSync(join(home, `memory/m${n}.md`), `line ${edits}\n`);
+    }, 200);
+    const runs = Object.entries(loops).flatMap(([name, script]) =>
+      [1, 2].map(n => loop(home, `${name}${n}`, script, TIMES)),
+    );
+    const results = (await Promise.all(runs)).join('');
+    clearInterval(timer);
+    await settled(home, 'memory/m0.md', () => true);
+    await stop();
+    const failed = results.split('\n').filter(line => line.startsWith('FAIL'));
+    // Fewer than 1 of 100 is measured by the bench; here more than a stray one would show a fault.
+    expect(failed.length, failed.join('\n')).toBeLessThanOrEqual(1);
+    for (const [n, own] of lines.entries()) {
+      const text = `start\n${own.map(line => `${line}\n`).join('')}`;
+      expect(read(home, `memory/m${n}.md`)).toBe(text);
+      expect(await git(home, 'show', `HEAD:memory/m${n}.md`)).toBe(text);
+    }
+    const log = await git(home, 'log', '--format=%s');
+    const count = (pattern: RegExp) => (log.match(pattern) ?? []).length;
+    expect(
+      count(/^own commit[12] \d+$/gm) + count(/^to revert /gm) + count(/^Revert "to revert/gm),
+    ).toBeGreaterThanOrEqual(TIMES * 6 - 2 * failed.length);
+    expect(results.match(/^ok$/gm)?.length).toBe(TIMES * 8 - failed.length);
+    expect(await git(home, 'status', '--porcelain', '--untracked-files=no')).toBe('');
+    await git(home, 'fsck', '--full', '--strict');
+  });
+
+  it('a commit with its message in an editor, a stash, an amend, a checkout of a file', async () => {
+    const home = await newHome({'memory/a.md': 'a\n', 'own.txt': '1\n'});
+    const {stop} = await serve(home);
+    await git(home, 'add', 'own.txt');
+    await until(
+      () => git(home, 'log', '--format=%s'),
+      log => log.includes('memory(a): created'),
+    );
+    // The editor is open; meanwhile the daemon has something to commit, and stands back.
+    const editor = join(home, '..', 'editor.sh');
+    writeFileSync(
+      editor,
+      `#!/bin/sh\ntouch ${home}/../open\nwhile [ ! -e ${home}/../close ]; do sleep 0.02; done\necho mine > "$1"\n`,
+      {mode: 0o755},
+    );
+    const commit = spawn('git', ['commit', '-q'], {
+      cwd: home,
+      env: {...environment, GIT_EDITOR: editor},
+      stdio: 'inherit',
+    });
+    const ended = new Promise<number | null>(resolve => commit.once('exit', resolve));
+    await until(
+      () => read(join(home, '..'), 'open'),
+      () => true,
+    );
+    put(home, {'memory/a.md': 'a\nb\n'});
+    await until(
+      () => read(home, 'NEEDS_YOU.md'),
+      text => /your own git/i.test(text),
+    );
+    writeFileSync(join(home, '..', 'close'), '');
+    expect(await ended).toBe(0);
+    await until(
+      () => git(home, 'show', 'HEAD:memory/a.md'),
+      text => text === 'a\nb\n',
+    );
+    expect(await git(home, 'log', '--format=%s')).toContain('\nmine\n');
+    // What a stash or a checkout takes out of the work tree is the person's will.
+    writeFileSync(join(home, 'own.txt'), '2\n');
+    await git(home, 'stash', '-q');
+    await git(home, 'commit', '-q', '--amend', '--no-edit');
+    await git(home, 'stash', 'pop', '-q');
+    await git(home, 'checkout', '--', 'own.txt');
+    expect(readFileSync(join(home, 'memory/a.md'), 'utf8')).toBe('a\nb\n');
+    expect(await git(home, 'status', '--porcelain')).toBe('');
+    await stop();
+  });
+
+  it('a commit that leaves a file of the home behind is followed by one that has it', async () => {
+    const home = await newHome({'memory/a.md': 'a\n'});
+    const {stop} = await serve(home);
+    await settled(home, 'memory/a.md', () => true);
+    put(home, {'memory/a.md': 'a\nb\n'});
+    await settled(home, 'memory/a.md', () => true);
+    // As a person's commit from an index that lags behind would: HEAD has the old text, the file the new one.
+    const old = (await git(home, 'rev-parse', 'HEAD~1^{tree}')).trim();
+    const parent = (await git(home, 'rev-parse', 'HEAD')).trim();
+    const lagging = (await git(home, 'commit-tree', old, '-p', parent, '-m', 'lagging')).trim();
+    await git(home, 'update-ref', 'HEAD', lagging);
+    await until(
+      () => git(home, 'show', 'HEAD:memory/a.md'),
+      text => text === 'a\nb\n',
+    );
+    expect(await git(home, 'log', '-2', '--format=%s')).toBe('memory(a): as the file is\nlagging\n');
+    await until(
+      () => git(home, 'status', '--porcelain'),
+      status => status === '',
+    );
+    await stop();
+  });
+});

@@ -1,0 +1,190 @@
+import {closeSync, openSync, readdirSync, rmSync, writeFileSync, writeSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {parseSession} from '../../src/files/session.ts';
+import {fieldOf} from '../../src/files/task.ts';
+import {parseTasks} from '../../src/files/task-parse.ts';
+import {agentdir, git, newHome, until} from '../cli/run.ts';
+import {read, serve, settled} from './serve.ts';
+
+const SESSION = 'sessions/s.session.yaml';
+const TASKS = 'tasks/t.task.md';
+const LEAST = 'agent_id: planner-001\nmessages:\n  - role: user\n    content: one\n';
+
+describe('a buffer that was opened before the daemon wrote', () => {
+  it('saved later, with more in it: both are in a task file', async () => {
+    const buffer = '# Mine\n- [ ] @planner-001 "check redis"\n- [ ] @planner-001 "b"\n';
+    const home = await newHome({[TASKS]: buffer});
+    const {events, stop} = await serve(home);
+    const full = await settled(home, TASKS, t => (t.match(/created:/g) ?? []).length === 2);
+    writeFileSync(
+      join(home, TASKS),
+      buffer.replace('check redis', 'check redis twice').concat('- [ ] @planner-001 "c"\n'),
+    );
+    const merged = await settled(home, TASKS, t => (t.match(/created:/g) ?? []).length === 3);
+    const ids = parseTasks(full).tasks.map(task => fieldOf(task, 'id'));
+    expect(parseTasks(merged).tasks.map(task => task.title)).toEqual(['check redis twice', 'b', 'c']);
+    expect(
+      parseTasks(merged)
+        .tasks.map(task => fieldOf(task, 'id'))
+        .slice(0, 2),
+    ).toEqual(ids);
+    expect(events.filter(e => e.event === 'merged')).toHaveLength(1);
+    await stop();
+  });
+
+  it('saved while no daemon ran: the same at the next start, with or without a cache', async () => {
+    for (const cache of [true, false]) {
+      const home = await newHome({[TASKS]: '- [ ] @planner-001 "a"\n'});
+      expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
+      const id = fieldOf(parseTasks(read(home, TASKS)).tasks[0] as never, 'id');
+      expect(id).toMatch(/^task-/);
+      if (!cache) rmSync(join(home, '.agentdir'), {recursive: true});
+      writeFileSync(join(home, TASKS), '- [ ] @planner-001 "a"\n- [ ] mine\n');
+      expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
+      const [a, mine] = parseTasks(read(home, TASKS)).tasks;
+      expect(a && fieldOf(a, 'id')).toBe(id);
+      expect(mine?.title).toBe('mine');
+      expect(await git(home, 'status', '--porcelain')).toBe('');
+    }
+  });
+
+  it('does not undo a start mark, a result or `updated` of a session', async () => {
+    const home = await newHome({[SESSION]: LEAST});
+    expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
+    const opened = read(home, SESSION);
+    // What a later daemon writes: a call that was started, and its result.
+    const worked = `${opened.replace(/updated: .*/, "updated: '2031-01-01T00:00:00.000Z'")}  - role: assistant
+    timestamp: '2031-01-01T00:00:00.000Z'
+    content: I look.
+    tool_calls:
+      - id: call_1
+        function: {name: read_file, arguments: '{}'}
+        started: '2031-01-01T00:00:00.000Z'
+  - role: tool_result
+    timestamp: '2031-01-01T00:00:00.000Z'
+    tool_call_id: call_1
+    content: '{"success": true}'
+`;
+    writeFileSync(join(home, SESSION), worked);
+    await git(home, 'commit', '-qam', 'session(s): assistant turn\n\nAgent: planner-001\nCause: turn');
+    const {stop} = await serve(home);
+    writeFileSync(
+      join(home, SESSION),
+      opened.replace('content: one', 'content: one, please').concat('  - role: user\n    content: two\n'),
+    );
+    const merged = await settled(home, SESSION, t => t.includes('call_1') && t.includes('two'));
+    const {messages, problems} = parseSession(merged);
+    expect(problems).toEqual([]);
+    expect(messages.map(({role, content}) => `${role}: ${content}`)).toEqual([
+      'user: one, please',
+      'assistant: I look.',
+      'tool_result: {"success": true}',
+      'user: two',
+    ]);
+    expect(messages[1]?.tool_calls?.[0]?.started).toBe('2031-01-01T00:00:00.000Z');
+    await stop();
+  });
+
+  it('is not what a person makes who takes back what they added, or most of the file', async () => {
+    const home = await newHome({[TASKS]: '- [ ] @planner-001 "a"\n'});
+    const {events, stop} = await serve(home);
+    const one = await settled(home, TASKS, t => t.includes('created:'));
+    for (let i = 0; i < 2; i++) {
+      writeFileSync(join(home, TASKS), `${one}- [ ] @planner-001 "b"\n- [x] c\n`);
+      await settled(home, TASKS, t => t.includes('completed:') && (t.match(/id:/g) ?? []).length === 2);
+      // In an editor that was not reloaded, or that was: all the same.
+      writeFileSync(join(home, TASKS), one);
+      await settled(home, TASKS, t => t === one);
+    }
+    expect(events.filter(e => e.event === 'merged')).toEqual([]);
+    await stop();
+  });
+
+  it('is kept in conflicts/ where both changed the same thing, and is a problem until it is removed', async () => {
+    const home = await newHome({[TASKS]: '- [ ] @planner-001 "a"\n'});
+    const {stop} = await serve(home);
+    const full = await settled(home, TASKS, t => t.includes('created:'));
+    const mine = '- [ ] @planner-001 "a"\n  id: my-own-id\n';
+    writeFileSync(join(home, TASKS), mine);
+    await until(
+      () => read(home, 'NEEDS_YOU.md'),
+      text => text.includes('UNMERGED'),
+    );
+    await settled(home, TASKS, t => t === full);
+    const [copy = ''] = readdirSync(join(home, 'conflicts/tasks'));
+    expect(read(home, `conflicts/tasks/${copy}`)).toBe(mine);
+    expect(await git(home, 'show', `HEAD:conflicts/tasks/${copy}`)).toBe(mine);
+    rmSync(join(home, 'conflicts'), {recursive: true});
+    await until(
+      () => read(home, 'NEEDS_YOU.md'),
+      text => !text.includes('UNMERGED'),
+    );
+    await stop();
+  });
+});
+
+describe('a file that was emptied', () => {
+  it('is no save from a stale buffer, however short its first version was', async () => {
+    const home = await newHome({[TASKS]: '- [ ] @planner-001 "a"\n'});
+    expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
+    writeFileSync(join(home, TASKS), `${read(home, TASKS)}- [ ] @planner-001 "b"\n`);
+    expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
+    writeFileSync(join(home, TASKS), '');
+    expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
+    expect(read(home, TASKS)).toBe('');
+    expect(await git(home, 'show', `HEAD:${TASKS}`)).toBe('');
+  });
+});
+
+describe('what git brings back is meant', () => {
+  it('a revert of what the daemon filled in stands until there is a reason to fill in again', async () => {
+    const home = await newHome({[TASKS]: '- [x] done\n'});
+    const {events, stop} = await serve(home);
+    await settled(home, TASKS, t => t.includes('completed:'));
+    await git(home, 'revert', '--no-edit', 'HEAD');
+    // The box still says it is done, so a time is filled in anew; nothing was merged back.
+    await until(
+      () => git(home, 'log', '--format=%s'),
+      log => (log.match(/filled in/g) ?? []).length === 3,
+    );
+    expect(events.filter(e => e.event === 'merged')).toEqual([]);
+    await stop();
+  });
+});
+
+describe('an editor that writes into the file which the daemon has just replaced', () => {
+  it('loses nothing', async () => {
+    const home = await newHome({[SESSION]: LEAST});
+    const fd = openSync(join(home, SESSION), 'r+');
+    const {stop} = await serve(home);
+    await settled(home, SESSION, t => t.includes('updated:'));
+    // Still the old file.
+    writeSync(fd, `${LEAST}  - role: user\n    content: late\n`, 0);
+    closeSync(fd);
+    const merged = await settled(home, SESSION, t => t.includes('late'));
+    expect(parseSession(merged).messages.map(({content}) => content)).toEqual(['one', 'late']);
+    expect(merged).toContain('updated:');
+    await until(
+      () => readdirSync(join(home, '.agentdir/replaced')),
+      left => left.length === 0,
+    );
+    await stop();
+  });
+
+  it('however slowly it writes', async () => {
+    const home = await newHome();
+    const {stop} = await serve(home);
+    const path = join(home, TASKS);
+    const fd = openSync(path, 'w');
+    writeSync(fd, '- [ ] @planner-001 "first"\n');
+    await settled(home, TASKS, t => t.includes('id:'));
+    // Longer than an editor takes: it is the open file that counts.
+    await new Promise(resolve => setTimeout(resolve, 4_000));
+    writeSync(fd, '- [ ] second\n');
+    closeSync(fd);
+    const merged = await settled(home, TASKS, t => t.includes('second'));
+    expect(merged).toMatch(/^- \[ \] @planner-001 "first"\n {2}id: .*\n {2}created: .*\n- \[ \] second\n$/);
+    await stop();
+  });
+});
