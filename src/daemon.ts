@@ -74,9 +74,13 @@ export async function serve({home, once, version, report}: ServeOptions): Promis
     try {
       recoverReplaced(serving);
       await scanner.first();
-      if (once) return await workOnce(serving);
+      if (once) {
+        scanner.loaded();
+        return await workOnce(serving);
+      }
       const {agents, sessions, tasks} = serving.index.counts();
       report({event: 'serving', home, pid: process.pid, agents, sessions, tasks});
+      scanner.loaded();
       void looker.load(serving);
       void queue.whenIdle().then(() => {
         serving.cause = 'edit';

@@ -52,6 +52,11 @@ export class Scanner {
       await new Promise(resolve => setTimeout(resolve, STABLE_MS));
       await queue.whenQuiet();
     }
+  }
+
+  /** All files are read: tell what is wrong, and do what is left to do. */
+  loaded(): void {
+    const {known, queue} = this.#serving;
     this.#serving.loading = false;
     tell(this.#serving);
     for (const [path, {settled}] of known) if (!settled) queue.add(path);

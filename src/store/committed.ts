@@ -1,6 +1,5 @@
 import {join} from 'node:path';
 import type {Published} from './git-batch.ts';
-import type {GitConfig} from './git-config.ts';
 import {changedFiles, filesOf, headByGit, homePath, recentVersions, type Version} from './git-history.ts';
 import {contentId, lstat} from './git-index-file.ts';
 import {type Head, readHead, sameHead} from './git-refs.ts';
@@ -27,8 +26,8 @@ export class CommittedFiles {
     this.files = files;
   }
 
-  static async read(repository: Repository, config: GitConfig): Promise<CommittedFiles> {
-    const head = await headOf(repository, config);
+  static async read(repository: Repository): Promise<CommittedFiles> {
+    const head = await headOf(repository);
     return new CommittedFiles(repository, head, await filesOf(repository, head.commit));
   }
 
@@ -40,9 +39,9 @@ export class CommittedFiles {
   }
 
   /** Notice whether somebody moved HEAD: two small reads if nobody did. */
-  look(config: GitConfig): Promise<void> {
+  look(): Promise<void> {
     return this.exclusively(async () => {
-      const head = await headOf(this.#repository, config);
+      const head = await headOf(this.#repository);
       if (!sameHead(this.head, head) && this.head.commit !== head.commit)
         for (const [path, blob] of await this.#differences(head.commit)) {
           this.#set(path, blob);
@@ -119,7 +118,10 @@ export class CommittedFiles {
   }
 }
 
-async function headOf(repository: Repository, config: GitConfig): Promise<Head> {
-  const head = config.refStorage === 'files' ? readHead(repository.dirs) : undefined;
-  return head && 'commit' in head ? head : headByGit(repository);
+/** Where branches are not files, git writes this into HEAD for those who would look there. */
+const NO_FILES = 'refs/heads/.invalid';
+
+async function headOf(repository: Repository): Promise<Head> {
+  const head = readHead(repository.dirs);
+  return 'commit' in head && head.branch !== NO_FILES ? head : headByGit(repository);
 }

@@ -45,16 +45,16 @@ export class Journal {
   readonly #maintenance: Maintenance;
   readonly #patience = new Patience();
   readonly #queue: Queued[] = [];
-  #config: GitConfig;
+  /** Known once there was something to commit. */
+  #config: GitConfig | undefined;
   #closed = false;
   #running: Promise<void> | undefined;
   #wake = () => {};
   /** When the next publish would come if they came evenly, one in `minGapMs`. */
   #even = Number.NEGATIVE_INFINITY;
 
-  private constructor(repository: Repository, config: GitConfig, committed: CommittedFiles, options: JournalOptions) {
+  private constructor(repository: Repository, committed: CommittedFiles, options: JournalOptions) {
     this.#repository = repository;
-    this.#config = config;
     this.#committed = committed;
     this.#options = {...defaults, ...options};
     this.#maintenance = new Maintenance(repository, this.#options);
@@ -66,8 +66,7 @@ export class Journal {
   static async open(dir: string, options: JournalOptions = {}): Promise<Journal> {
     const repository = await openRepository(dir);
     clearLeftovers(repository.dirs);
-    const config = await repository.config.current();
-    return new Journal(repository, config, await CommittedFiles.read(repository, config), options);
+    return new Journal(repository, await CommittedFiles.read(repository), options);
   }
 
   /** The id these bytes have as a blob, in a repository of the usual object format. */
@@ -97,7 +96,7 @@ export class Journal {
 
   /** Look whether HEAD moved; files whose committed blob was changed by somebody else since the last call. */
   async refresh(): Promise<string[]> {
-    await this.#committed.look(this.#config);
+    await this.#committed.look();
     return this.#committed.takeForeign();
   }
 
@@ -134,7 +133,7 @@ export class Journal {
     }));
     for (const {bytes, path} of this.#queue.length < FLOODED ? changes : []) {
       try {
-        if (bytes && !filters.mayApply(path, this.#config)) objects.write('blob', bytes);
+        if (bytes && this.#config && !filters.mayApply(path, this.#config)) objects.write('blob', bytes);
       } catch {
         // Tried again when the commit is prepared; what stands in the way is told there.
       }
@@ -229,7 +228,7 @@ export class Journal {
     const {dirs, processes} = this.#repository;
     const why = busy(dirs, processes);
     if (why) return why;
-    await this.#committed.look(this.#config);
+    await this.#committed.look();
     const batch = await this.#begin();
     try {
       const count = await this.#fill(batch);
@@ -247,12 +246,13 @@ export class Journal {
 
   async #begin(): Promise<Batch> {
     const {config, format, dirs} = this.#repository;
-    this.#config = await config.current();
+    const known = await config.current();
+    this.#config = known;
     const {head} = this.#committed;
-    const usual = format === 'sha1' && this.#config.refStorage === 'files';
+    const usual = format === 'sha1' && known.refStorage === 'files';
     if (usual && !('unsupported' in this.#state.index.read()) && !('unsupported' in readHead(dirs)))
-      return FastBatch.begin(this.#state, this.#config, head);
-    return PlainBatch.begin(this.#repository, this.#state.place, this.#config, head);
+      return FastBatch.begin(this.#state, known, head);
+    return PlainBatch.begin(this.#repository, this.#state.place, known, head);
   }
 
   /** Prepare what is queued until it is time to publish; how many are in. */
