@@ -34,7 +34,7 @@ const REMEMBER_MS = 60_000;
  * file as it is now is done. The watch and the scan only say where to look.
  */
 export async function serve({home, once, version, report}: ServeOptions): Promise<number> {
-  const release = claim(home);
+  const held = claim(home);
   const signals = untilSignal();
   try {
     const [journal, remembered] = await Promise.all([Journal.open(home), restore(home, version)]);
@@ -68,7 +68,14 @@ export async function serve({home, once, version, report}: ServeOptions): Promis
       onChanged: () => needs.changed(),
     };
     const needs = new Needs(serving);
-    const scanner = new Scanner(serving, directory => watch?.cover(directory));
+    const scanner = new Scanner(
+      serving,
+      directory => watch?.cover(directory),
+      () => {
+        if (!held.renew()) broken.report(new Error('another daemon has taken this home over'));
+        needs.verify();
+      },
+    );
     const watch = once || process.env.AGENTDIR_NO_WATCH ? undefined : watchHome(home, path => scanner.hint(path));
     journal.onWaiting = why => troubles.set('journal', why);
     try {
@@ -102,7 +109,7 @@ export async function serve({home, once, version, report}: ServeOptions): Promis
     }
   } finally {
     signals.release();
-    release();
+    held.release();
     if (!once) report({event: 'stopped'});
   }
 }

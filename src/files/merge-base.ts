@@ -15,8 +15,9 @@ export function baseOf(kind: Kind, versions: readonly string[], person: string):
   let best = candidates[0] ?? 0;
   let least = Number.POSITIVE_INFINITY;
   for (const index of candidates) {
-    const changed = changedLines(lines, versions[index] as string, least);
-    if (changed >= least) continue;
+    const changed = changedLines(lines, versions[index] as string, least + 1);
+    // Of two sessions as near, the older: what the newer has beside it was written by somebody else.
+    if (changed > least || (changed === least && kind !== 'session')) continue;
     least = changed;
     best = index;
   }
@@ -116,12 +117,12 @@ export function undoes(kind: Kind, before: string, now: string): boolean {
 }
 
 /**
- * Whether `now` lacks something lasting of a thing that both have: a task without the id, or a session without the
- * `updated`, that it has in `before`. Then it was hardly made from that. A task that is gone as a whole was removed.
+ * Whether `now` may have been made from an older version than the person's last save: something of a task that both
+ * have is not as it is in `before`, the last known version. If only whole tasks are gone, the person removed them. A
+ * session names the version it was made from, so there it is never ruled out.
  */
-export function strips(kind: Kind, before: string, now: string): boolean {
-  if (kind === 'session') return updatedOf(before) !== updatedOf(now);
-  if (kind !== 'tasks') return undoes(kind, before, now);
+export function mayBeOlder(kind: Kind, before: string, now: string): boolean {
+  if (kind !== 'tasks') return true;
   const byId = new Map<string, Task>();
   const byTitle = new Map<string, Task>();
   for (const task of parseTasks(before).tasks) {
@@ -132,7 +133,9 @@ export function strips(kind: Kind, before: string, now: string): boolean {
   return parseTasks(now).tasks.some(task => {
     const id = fieldOf(task, 'id');
     const was = id === undefined ? byTitle.get(task.title) : byId.get(id);
-    return was?.fields.some(({key}) => lastingFields.has(key) && fieldOf(task, key) === undefined) === true;
+    if (!was) return false;
+    const differs = was.fields.some(({key, value}) => lastingFields.has(key) && fieldOf(task, key) !== value);
+    return differs || was.state !== task.state || was.notes.length > task.notes.length;
   });
 }
 

@@ -21,15 +21,15 @@ export function completeTasks(file: TaskFile, context: TaskContext): Completed |
     const keys = Object.keys(fields);
     if (keys.length === 0) continue;
     changes.push([task, {fields}]);
-    words.push(`${keys.join(', ')} of "${short(task.title)}"`);
+    const removed = keys.every(key => fields[key] === undefined);
+    words.push(`${removed ? 'set back: no ' : ''}${keys.join(', ')} of "${short(task.title)}"`);
     ids.push(fields.id ?? fieldOf(task, 'id') ?? '');
   }
   if (changes.length === 0) return undefined;
   const what = words.length > 2 ? `${words[0]} and ${words.length - 1} more tasks` : words.join(' and ');
-  const setBack = changes.every(([, change]) => Object.values(change.fields ?? {}).every(value => value === undefined));
   return {
     text: updateTasks(file, changes),
-    words: `${setBack ? 'set back: removed' : 'filled in'} ${what}`,
+    words: what.startsWith('set back') ? what : `filled in ${what}`,
     tasks: ids.filter(Boolean),
   };
 }

@@ -1,33 +1,60 @@
 import {rmSync, writeFileSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {exit, UserError} from '../errors.ts';
-import {clearDeadLocks, type LockResult, tryLock} from '../store/lock.ts';
+import {type Holder, holderText, thisProcess} from '../store/holder.ts';
+import {clearDeadLocks, holderOf, type LockResult, tryLock} from '../store/lock.ts';
 import {daemonLock, pidPath, statusPath} from '../store/status.ts';
 import {inWords} from './troubles.ts';
 
-/** One daemon a home: take it, or say who has it. Returns how to let go of it. */
-export function claim(home: string): () => void {
-  const lock = tryLockOrSay(daemonLock(home));
-  if ('heldBy' in lock) {
-    const {pid, host} = lock.heldBy;
-    throw new UserError(
-      `a daemon already serves this home: process ${pid} on ${host}`,
-      exit.daemon,
-      `look: agentdir status; stop it: agentdir stop (if ${host} is gone for good: rm ${daemonLock(home)})`,
-    );
-  }
-  clearDeadLocks(dirname(daemonLock(home)));
-  const letGo = () => {
-    for (const path of [pidPath(home), statusPath(home)]) rmSync(path, {force: true});
-    lock.release();
+export interface Claim {
+  /** Whether the home is still ours. If somebody removed the lock (`git clean -fdx`), it is taken again. */
+  renew: () => boolean;
+  release: () => void;
+}
+
+/** One daemon a home: take it, or say who has it. */
+export function claim(home: string): Claim {
+  const path = daemonLock(home);
+  const lock = tryLockOrSay(path);
+  if ('heldBy' in lock) throw taken(path, lock.heldBy);
+  clearDeadLocks(dirname(path));
+  const release = () => {
+    if (!isOurs(path)) return;
+    for (const own of [pidPath(home), statusPath(home)]) rmSync(own, {force: true});
+    rmSync(path, {force: true});
   };
+  const writePid = () => writeFileSync(pidPath(home), `${process.pid}\n`);
   try {
-    writeFileSync(pidPath(home), `${process.pid}\n`);
+    writePid();
   } catch (error) {
-    letGo();
+    release();
     throw cannotWrite(pidPath(home), error as Error);
   }
-  return letGo;
+  const renew = () => {
+    if (isOurs(path)) return true;
+    try {
+      if ('heldBy' in tryLock(path)) return false;
+      writePid();
+    } catch {
+      // The disk is full, or not to be written: nobody else can take it either.
+    }
+    return true;
+  };
+  return {renew, release};
+}
+
+function isOurs(path: string): boolean {
+  const holder = holderOf(path);
+  return holder !== undefined && holderText(holder) === holderText(thisProcess());
+}
+
+function taken(path: string, {pid, host}: Holder): UserError {
+  const gone = host === thisProcess().host ? '' : ` (if ${host} is gone for good: rm ${path})`;
+  return new UserError(
+    `a daemon already serves this home: process ${pid} on ${host}`,
+    exit.daemon,
+    `look: agentdir status; stop it: agentdir stop${gone}`,
+  );
 }
 
 function tryLockOrSay(path: string): LockResult {

@@ -7,7 +7,7 @@ import type {Outcome} from '../queue.ts';
 import type {Completed} from '../reconcile/complete.ts';
 import {completeSession, isComplete, type SessionTemplate} from '../reconcile/session.ts';
 import {completeTasks} from '../reconcile/task.ts';
-import {readHomeFile} from '../store/read.ts';
+import {linkTarget, readHomeFile} from '../store/read.ts';
 import {recordOwn} from './record.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
@@ -21,7 +21,8 @@ export async function complete(serving: Serving, seen: Seen): Promise<Outcome> {
   const trouble = `complete ${seen.path}`;
   let completed: Completed | undefined;
   try {
-    completed = decide(serving, seen);
+    // A file that is kept elsewhere is read, and never written.
+    completed = linkTarget(serving.home, seen.path) === undefined ? decide(serving, seen) : undefined;
     serving.troubles.set(trouble, undefined);
   } catch (error) {
     // An edit that would lose a comment or change how other lines are read is refused, and left to the person.

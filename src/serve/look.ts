@@ -5,7 +5,7 @@ import {hasErrors, type Problem} from '../files/diagnostic.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
 import type {Outcome} from '../queue.ts';
 import {MARKER} from '../store/locate.ts';
-import {readHomeFile} from '../store/read.ts';
+import {isForeign, readHomeFile} from '../store/read.ts';
 import {blobId} from '../store/replaced.ts';
 import {complete, leavesNothing} from './complete.ts';
 import {DOUBTFUL_MS, isDoubtful, STABLE_MS} from './doubt.ts';
@@ -15,6 +15,8 @@ import {recordEdit, recordMerge, recordOwn, recordRemoval} from './record.ts';
 import {type Seen, seenBytes, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {journalled, lastBlob, setFacts, take, tell, textOf} from './state.ts';
+
+const MARKERS = /^<{7} .*^={7}$.*^>{7} /ms;
 
 /** Inboxes are raw input; a large one is not read whole at every line. */
 const MAX_INBOX = 1024 * 1024;
@@ -26,7 +28,8 @@ const MAX_INBOX = 1024 * 1024;
 export async function look(serving: Serving, path: string): Promise<Outcome> {
   const kind = kindOf(path);
   if (!kind) return undefined;
-  const read = readHomeFile(serving.home, path);
+  // The scan leaves other repositories out by itself.
+  const read = !serving.loading && isForeign(serving.home, path) ? undefined : readHomeFile(serving.home, path);
   if (!read) return lookAtNothing(serving, path);
   if (read.bytes === undefined) return showUnreadable(serving, path, read.problem);
   if (kind === 'inbox' && read.bytes.length > MAX_INBOX) return undefined;
@@ -70,7 +73,9 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
 
 /** `unchanged`: the file is as the daemon knew it, but not as git has it. */
 async function accept(serving: Serving, found: Seen, unchanged: boolean): Promise<Outcome> {
-  const {path} = found;
+  const {path, text} = found;
+  // A conflict that git left there is the person's to resolve, and no version of the file.
+  if (text && MARKERS.test(text) && (await serving.journal.isUnmerged(path))) return {after: DOUBTFUL_MS / 2};
   const merged = await mergeStale(serving, found);
   if ('outcome' in merged) return merged.outcome;
   const {seen, saved} = merged;

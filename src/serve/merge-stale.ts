@@ -1,7 +1,8 @@
 import {hasErrors} from '../files/diagnostic.ts';
 import {merge} from '../files/merge.ts';
-import {baseOf, strips, undoes} from '../files/merge-base.ts';
+import {baseOf, mayBeOlder, undoes} from '../files/merge-base.ts';
 import type {Outcome} from '../queue.ts';
+import {linkTarget} from '../store/read.ts';
 import {shortId} from '../store/replaced.ts';
 import {keepConflict} from './conflict.ts';
 import {watchOn} from './late.ts';
@@ -28,7 +29,7 @@ export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   // A text with errors is neither acted on nor touched: what was good holds until it is mended.
   if (good === undefined || good === blob || text === undefined || hasErrors(seen.facts.problems)) return {seen};
   // Nothing at all is nearest to the shortest version there ever was, but it was not made from that one.
-  if (text.trim() === '') return {seen};
+  if (text.trim() === '' || linkTarget(serving.home, path) !== undefined) return {seen};
   const last = await textOf(serving, good);
   if (last === undefined || !undoes(kind, last, text)) return {seen};
   // What git put there (revert, checkout of an older version) is meant.
@@ -105,25 +106,25 @@ async function replaceWith(serving: Serving, seen: Seen, text: string, saved: Sa
 }
 
 /**
- * The text of the last known version, then of earlier ones, down to what the person saved last, unless this save is
- * plainly not from that: it is what their editor has, if not a later one. An older one would make of a task they added
- * and then removed a task that their editor never knew. Never a later one than the last known, such as one with errors:
- * what that has and the last known has not would count as taken away.
+ * The text of the last known version, then of earlier ones. Down to what the person saved last if this save was made
+ * from that or a later one: an older one would make of a task they added and then removed one that their editor never
+ * knew. Never a later one than the last known, such as one with errors: what that has and the last known has not would
+ * count as taken away.
  */
 async function versionsOf(serving: Serving, seen: Seen, last: string, text: string): Promise<string[]> {
   const {path, kind} = seen;
   const {journal, unpublished, madeFrom} = serving;
   const all = [...(unpublished.get(path) ?? []), ...(await journal.versions(path, VERSIONS))];
+  const older = mayBeOlder(kind, text, seen.text ?? '');
   const from = all.findIndex(({blob}) => blob === last);
   const texts = [text];
   for (const {blob, cause} of from === -1 ? [{blob: last, cause: ''}, ...all] : all.slice(from)) {
     const made = madeFrom.get(shortId(blob));
     for (const id of made === undefined ? [blob] : [blob, made]) {
-      const older = id === last ? undefined : await textOf(serving, id);
-      if (older !== undefined && !texts.includes(older)) texts.push(older);
+      const version = id === last ? undefined : await textOf(serving, id);
+      if (version !== undefined && !texts.includes(version)) texts.push(version);
     }
-    const byHand = cause === undefined || cause === 'edit';
-    if (byHand && !strips(kind, (await textOf(serving, blob)) ?? '', seen.text ?? '')) break;
+    if (!older && (cause === undefined || cause === 'edit')) break;
   }
   return texts;
 }

@@ -1,3 +1,4 @@
+import {lstatSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {needsYou} from '../check/needs-you.ts';
 import {writeDerived} from '../store/cache.ts';
@@ -61,13 +62,28 @@ export class Needs {
     }
   }
 
+  /** Somebody removed or changed what is derived: write it again. */
+  verify(): void {
+    const {home} = this.#serving;
+    const is = (path: string, text: string) => {
+      try {
+        return readFileSync(path, 'utf8') === text;
+      } catch {
+        return false;
+      }
+    };
+    if (!is(join(home, 'NEEDS_YOU.md'), this.#written)) this.#written = '';
+    if (!is(statusPath(home), this.#writtenStatus)) this.#writtenStatus = '';
+    if (this.#written === '' || this.#writtenStatus === '') this.write();
+  }
+
   close(): void {
     clearTimeout(this.#timer);
   }
 
   #text(): string {
     const {home, index, troubles, known} = this.#serving;
-    const sinceOf = (path: string) => new Date(modified(known.get(path)?.signature)).toISOString();
+    const sinceOf = (path: string) => new Date(modified(home, path, known.get(path)?.signature)).toISOString();
     return needsYou({problems: index.all(), needs: index.needs(), troubles: troubles.list(), sinceOf, home});
   }
 
@@ -93,7 +109,8 @@ export class Needs {
   }
 }
 
-/** Milliseconds, from a signature; 0 if there is no such file. */
-function modified(signature: string | undefined): number {
-  return Number(BigInt(signature?.split('.')[2] ?? 0) / 1_000_000n);
+/** Milliseconds: from a signature, else from what is there, be it a file or not. */
+function modified(home: string, path: string, signature: string | undefined): number {
+  if (signature !== undefined) return Number(BigInt(signature.split('.')[2] ?? 0) / 1_000_000n);
+  return Math.trunc(lstatSync(join(home, path), {throwIfNoEntry: false})?.mtimeMs ?? 0);
 }

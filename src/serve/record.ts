@@ -1,16 +1,20 @@
+import {lstatSync} from 'node:fs';
+import {join} from 'node:path';
 import {describeEdit} from '../files/describe-edit.ts';
 import {isJournalled, type Kind, kindOf, stemOf} from '../files/key.ts';
 import type {Completed} from '../reconcile/complete.ts';
 import type {Entry} from '../store/journal.ts';
+import {linkTarget} from '../store/read.ts';
+import {blobId} from '../store/replaced.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {journalled, textOf} from './state.ts';
 
 /** Commit what a person did to a file, as theirs. */
 export async function recordEdit(serving: Serving, seen: Seen): Promise<void> {
-  const {path, kind, blob} = seen;
+  const {path, kind} = seen;
   const before = journalled(serving, path);
-  if (!isJournalled(kind) || before === blob) return;
+  if (!isJournalled(kind) || before === inGit(serving, seen).blob) return;
   if (before === undefined && (await isIgnored(serving, path))) return;
   const old = before === undefined ? undefined : await textOf(serving, before);
   addEdit(serving, seen, old);
@@ -29,17 +33,18 @@ export interface Saved {
 export async function recordMerge(serving: Serving, saved: readonly Saved[], merged: Seen): Promise<void> {
   for (const {seen, base} of saved) {
     if (base === undefined) await recordEdit(serving, seen);
-    else if (!serving.known.get(seen.path)?.ignored && journalled(serving, seen.path) !== seen.blob)
+    else if (!serving.known.get(seen.path)?.ignored && journalled(serving, seen.path) !== inGit(serving, seen).blob)
       addEdit(serving, seen, base);
   }
   recordOwn(serving, merged, {words: 'merged with what was written meanwhile', tasks: []}, 'merge');
 }
 
 function addEdit(serving: Serving, seen: Seen, before: string | undefined): void {
-  const {path, kind, blob} = seen;
+  const {path, kind} = seen;
+  const {blob, change} = inGit(serving, seen);
   const edit = describeEdit(kind, before, seen.text ?? '');
   add(serving, path, blob, {
-    changes: [changeOf(seen)],
+    changes: [change],
     author: 'human',
     subject: subject(kind, path, `${before === undefined ? 'created' : edit.words} by hand`),
     trailers: [...trailersOf(seen, edit.tasks), ['Cause', serving.cause]],
@@ -59,10 +64,11 @@ export function recordRemoval(serving: Serving, path: string): void {
 
 /** Commit what the daemon itself wrote, or keeps. */
 export function recordOwn(serving: Serving, seen: Seen, {words, tasks}: Omit<Completed, 'text'>, cause: string): void {
-  const {path, kind, blob} = seen;
+  const {path, kind} = seen;
+  const {blob, change} = inGit(serving, seen);
   if (serving.known.get(path)?.ignored || journalled(serving, path) === blob) return;
   add(serving, path, blob, {
-    changes: [changeOf(seen)],
+    changes: [change],
     author: {name: 'agentdir', email: `agentdir@${serving.name}`},
     subject: subject(kind, path, words),
     trailers: [...trailersOf(seen, tasks), ['Cause', cause]],
@@ -97,8 +103,14 @@ function add(serving: Serving, path: string, blob: string | null, entry: Entry):
   );
 }
 
-function changeOf({path, bytes, stat}: Seen): Entry['changes'][number] {
-  return {path, content: {bytes, mode: stat.mode & 0o100n ? '100755' : '100644'}, stat};
+/** What git has of it: the content, or, of a file that is kept elsewhere, the link and nothing of what it leads to. */
+function inGit({home}: Serving, {path, bytes, blob, stat}: Seen): {blob: string; change: Entry['changes'][number]} {
+  const link = linkTarget(home, path);
+  if (link === undefined)
+    return {blob, change: {path, content: {bytes, mode: stat.mode & 0o100n ? '100755' : '100644'}, stat}};
+  const target = Buffer.from(link);
+  const own = lstatSync(join(home, path), {bigint: true});
+  return {blob: blobId(target), change: {path, content: {bytes: target, mode: '120000'}, stat: own}};
 }
 
 function subject(kind: Kind, path: string, words: string): string {

@@ -15,8 +15,6 @@ export interface ScanTarget {
   /** Paths that were there once. */
   paths: () => Iterable<string>;
   onDirectory: (directory: string) => void;
-  /** A file is kept elsewhere, and only a link is here. */
-  onLink: (path: string) => void;
   /** Perhaps a file that a killed process was writing. */
   onLeftover: (path: string) => void;
   onUnreadable: (problem: Problem) => void;
@@ -29,18 +27,20 @@ export interface ScanTarget {
  * it makes way for other work every few milliseconds.
  */
 export async function scan(target: ScanTarget, patient: boolean): Promise<void> {
-  const {home, signatureOf, onDirectory, onLink, onLeftover, onUnreadable, onDifference} = target;
+  const {home, signatureOf, onDirectory, onLeftover, onUnreadable, onDifference} = target;
   const found = new Set<string>();
   let slice = performance.now();
   const walk = async (directory: string): Promise<void> => {
+    const entries = entriesOf(home, directory, onUnreadable);
+    // A repository of its own.
+    if (entries.some(({name}) => name === '.git')) return;
     onDirectory(directory);
-    for (const entry of entriesOf(home, directory, onUnreadable)) {
+    for (const entry of entries) {
       const path = `${directory}/${entry.name}`;
       if (entry.isDirectory()) {
         if (!entry.name.startsWith('.')) await walk(path);
       } else if (entry.name.startsWith('.agentdir-')) onLeftover(path);
       else visit(path, entry);
-      if (entry.isSymbolicLink()) onLink(path);
       if (patient && performance.now() - slice > SLICE_MS) {
         await new Promise(resolve => setTimeout(resolve, SLICE_MS * 2));
         slice = performance.now();

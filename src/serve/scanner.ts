@@ -1,5 +1,5 @@
-import {realpathSync, rmSync} from 'node:fs';
-import {basename, dirname, join} from 'node:path';
+import {rmSync} from 'node:fs';
+import {basename, join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
 import {clearAbandoned, isAbandoned} from '../store/temporary.ts';
@@ -16,14 +16,17 @@ const SHARE = 20;
 export class Scanner {
   readonly #serving: Serving;
   readonly #cover: (directory: string) => void;
+  readonly #onRound: () => void;
   readonly #unreadable = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(serving: Serving, cover: (directory: string) => void) {
+  /** `onRound`: whatever else is to be looked after every few seconds. */
+  constructor(serving: Serving, cover: (directory: string) => void, onRound: () => void) {
     this.#serving = serving;
     this.#cover = cover;
+    this.#onRound = onRound;
   }
 
   /** The watch saw something. */
@@ -85,6 +88,7 @@ export class Scanner {
     if (this.#running) await this.#running;
     const began = performance.now();
     try {
+      this.#onRound();
       await this.#scan(true);
       await followHead(this.#serving);
       this.#serving.troubles.set('scan', undefined);
@@ -104,9 +108,6 @@ export class Scanner {
         signatureOf: path => known.get(path)?.signature,
         paths: () => known.keys(),
         onDirectory: this.#cover,
-        onLink: path => {
-          if (this.#serving.loading) clearBesideTarget(join(home, path));
-        },
         onLeftover: path => {
           if (isAbandoned(basename(path))) rmSync(join(home, path), {force: true});
         },
@@ -122,14 +123,5 @@ export class Scanner {
     this.#unreadable.clear();
     for (const folder of unreadable) this.#unreadable.add(folder);
     tell(this.#serving);
-  }
-}
-
-/** A file that is linked to is written where it is, so that is where a killed save left its own. */
-function clearBesideTarget(link: string): void {
-  try {
-    clearAbandoned(dirname(realpathSync(link)));
-  } catch {
-    // It leads nowhere.
   }
 }

@@ -26,6 +26,8 @@ export type CrashLabel = (typeof crashLabels)[number];
 
 const [wanted, count] = (process.env.AGENTDIR_CRASH_AT ?? '').split(':');
 let left = Number(count ?? 1) || 1;
+if (wanted && !(crashLabels as readonly string[]).includes(wanted))
+  throw new Error(`AGENTDIR_CRASH_AT names no label: ${wanted}; there are ${crashLabels.join(', ')}`);
 
 /** AGENTDIR_CRASH_AT=label:n kills this process as a power cut would, at the n-th passage of that label. */
 export function crashPoint(label: CrashLabel): void {

@@ -154,6 +154,11 @@ export class Journal {
     return found.stdout.split(' ')[1];
   }
 
+  /** Whether git waits for the person to resolve a conflict in this file. */
+  async isUnmerged(path: string): Promise<boolean> {
+    return (await git(this.#repository.home, ['ls-files', '--unmerged', '-z', '--', path])).stdout !== '';
+  }
+
   /** What a person is in the middle of, in words; undefined if nothing. */
   busy(): string | undefined {
     const {dirs, processes} = this.#repository;

@@ -1,4 +1,17 @@
-import {type BigIntStats, closeSync, type Dirent, fstatSync, openSync, readdirSync, readSync, statSync} from 'node:fs';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  type Dirent,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import {join} from 'node:path';
 import {type Problem, problem} from '../files/diagnostic.ts';
 import {folders, kindOf} from '../files/key.ts';
@@ -31,6 +44,7 @@ function collect(home: string, folder: string, listing: {paths: string[]; proble
     if (code !== 'ENOENT') listing.problems.push(unreadableFolder(folder, code));
     return;
   }
+  if (entries.some(({name}) => name === '.git')) return;
   for (const entry of entries) {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory()) {
@@ -52,6 +66,20 @@ function isFile(path: string): boolean {
     // A link that leads in a circle, or where nobody may look.
     return false;
   }
+}
+
+/** A submodule, or another repository inside the home: its files are its own, as they are for git. */
+export function isForeign(home: string, path: string): boolean {
+  const parts = path.split('/');
+  for (let depth = 1; depth < parts.length; depth++)
+    if (existsSync(join(home, ...parts.slice(0, depth), '.git'))) return true;
+  return false;
+}
+
+/** What a link in the home leads to, as it is written; undefined for a file. */
+export function linkTarget(home: string, path: string): string | undefined {
+  const place = join(home, path);
+  return lstatSync(place, {throwIfNoEntry: false})?.isSymbolicLink() ? readlinkSync(place) : undefined;
 }
 
 const decoder = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
@@ -78,7 +106,7 @@ export function readHomeFile(home: string, path: string): ReadResult {
             'UNREADABLE',
             {line: 1, column: 1},
             `expected a readable file, found ${code}`,
-            'look at its owner and permissions: ls -l',
+            code === 'EISDIR' ? 'move the folder away' : 'look at its owner and permissions: ls -l',
             path,
           ),
     };
@@ -90,11 +118,13 @@ export function readHomeFile(home: string, path: string): ReadResult {
   }
 }
 
-/** The bytes, and the stat of the very file they were read from. */
+/** The bytes, and the stat of the very file they were read from. A pipe or a device is as if it were not there. */
 export function readBytes(path: string, tail = false): {bytes: Buffer; stat: BigIntStats} {
-  const fd = openSync(path, 'r');
+  // A pipe would keep the whole process waiting for somebody to write into it.
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(fd, {bigint: true});
+    if (!stat.isFile()) throw Object.assign(new Error('not a file'), {code: stat.isDirectory() ? 'EISDIR' : 'ENOENT'});
     const size = Number(stat.size);
     if (size > MAX_BYTES && !tail) throw new RangeError('too large');
     const from = Math.max(0, size - MAX_BYTES);

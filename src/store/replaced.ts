@@ -1,15 +1,5 @@
 import {hash} from 'node:crypto';
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import {existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 
 /**
@@ -96,7 +86,7 @@ export function leftReplaced(home: string): Replaced[] {
   return names.flatMap(name => {
     const replaced = replacedAt(home, name);
     const id = name.split('.')[1] ?? '';
-    if (!existsSync(join(folderOf(join(home, replaced.path)), `.agentdir-${id}.tmp`))) return [replaced];
+    if (!existsSync(join(home, dirname(replaced.path), `.agentdir-${id}.tmp`))) return [replaced];
     replaced.forget();
     return [];
   });
@@ -105,15 +95,6 @@ export function leftReplaced(home: string): Replaced[] {
 /** What tells one temporary file from all others: `.agentdir-ID.tmp`. */
 function idOf(temp: string): string {
   return basename(temp, '.tmp').slice('.agentdir-'.length);
-}
-
-/** Where a file really is: a person may have linked to it. */
-function folderOf(path: string): string {
-  try {
-    return dirname(realpathSync(path));
-  } catch {
-    return dirname(path);
-  }
 }
 
 function lateIn(link: string, file: string, path: string, base: string): Late | undefined {

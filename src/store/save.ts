@@ -7,11 +7,9 @@ import {
   fchownSync,
   fstatSync,
   linkSync,
-  lstatSync,
   mkdirSync,
   openSync,
   readSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -20,7 +18,7 @@ import {open} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {crashPoint} from './crash.ts';
 import {waitForLock} from './lock.ts';
-import {readBytes} from './read.ts';
+import {linkTarget, readBytes} from './read.ts';
 import {keepReplaced, type Replaced} from './replaced.ts';
 import {temporaryBeside} from './temporary.ts';
 
@@ -66,7 +64,9 @@ function lockPath(home: string, path: string): string {
 }
 
 async function saveLocked(home: string, {path, expected, bytes}: Write): Promise<SaveResult> {
-  const target = realPath(join(home, path));
+  const target = join(home, path);
+  if (linkTarget(home, path) !== undefined)
+    return {failed: new Error(`${path} is a link, and nothing is written through it`)};
   if (!isStill(target, expected)) return {changed: true};
   const old = expected && openSync(target, 'r');
   const temp = temporaryBeside(target);
@@ -132,11 +132,6 @@ function replace({
   }
   crashPoint('save-rename');
   return {saved: statSync(target, {bigint: true}), replaced};
-}
-
-/** A person may keep a file elsewhere and link to it: then the file is written, not the link. */
-function realPath(path: string): string {
-  return lstatSync(path, {throwIfNoEntry: false})?.isSymbolicLink() ? realpathSync(path) : path;
 }
 
 function isStill(target: string, expected: Buffer | undefined): boolean {

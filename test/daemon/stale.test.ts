@@ -1,4 +1,4 @@
-import {closeSync, openSync, readdirSync, rmSync, writeFileSync, writeSync} from 'node:fs';
+import {appendFileSync, closeSync, openSync, readdirSync, rmSync, writeFileSync, writeSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {parseSession} from '../../src/files/session.ts';
@@ -134,6 +134,41 @@ describe('a file that was emptied', () => {
     expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
     expect(read(home, TASKS)).toBe('');
     expect(await git(home, 'show', `HEAD:${TASKS}`)).toBe('');
+  });
+});
+
+describe('a buffer from after the daemon wrote, saved when somebody at a shell has written since', () => {
+  it('undoes neither a message nor its own change', async () => {
+    const home = await newHome({[SESSION]: LEAST});
+    const {stop} = await serve(home);
+    const buffer = await settled(home, SESSION, t => t.includes('updated:'));
+    appendFileSync(join(home, SESSION), '  - role: user\n    content: IMPORTANT\n');
+    await settled(home, SESSION, t => (t.match(/timestamp:/g) ?? []).length === 2);
+    writeFileSync(join(home, SESSION), buffer.replace('status: active', 'status: paused'));
+    const merged = await settled(home, SESSION, t => t.includes('paused') && t.includes('IMPORTANT'));
+    writeFileSync(join(home, SESSION), merged.replace(/ {2}- role: user\n {4}content: IMPORTANT\n(?: {4}.*\n)*/, ''));
+    // Made from what is there, a removal is a removal.
+    await settled(home, SESSION, t => !t.includes('IMPORTANT'));
+    // Both append.
+    const now = read(home, SESSION);
+    appendFileSync(join(home, SESSION), '  - role: user\n    content: from the shell\n');
+    await settled(home, SESSION, t => (t.match(/timestamp:/g) ?? []).length === 2);
+    writeFileSync(join(home, SESSION), `${now}  - role: user\n    content: from the editor\n`);
+    await settled(home, SESSION, t => t.includes('from the shell') && t.includes('from the editor'));
+    await stop();
+  });
+
+  it('undoes no tick', async () => {
+    const home = await newHome({[TASKS]: '## TODO\n- [ ] @planner-001 "A"\n- [ ] @planner-001 "B"\n'});
+    const {stop} = await serve(home);
+    const buffer = await settled(home, TASKS, t => (t.match(/created:/g) ?? []).length === 2);
+    writeFileSync(join(home, TASKS), buffer.replace('- [ ] @planner-001 "A"', '- [x] @planner-001 "A"'));
+    const ticked = await settled(home, TASKS, t => t.includes('completed:'));
+    writeFileSync(join(home, TASKS), buffer.replace('"B"', '"B new"'));
+    await settled(home, TASKS, t => t === ticked.replace('"B"', '"B new"'));
+    writeFileSync(join(home, TASKS), buffer);
+    await settled(home, TASKS, t => t.includes('[x] @planner-001 "A"') && t.includes('completed:'));
+    await stop();
   });
 });
 

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {describeEdit} from '../../src/files/describe-edit.ts';
 import {merge} from '../../src/files/merge.ts';
-import {baseOf, strips, undoes} from '../../src/files/merge-base.ts';
+import {baseOf, mayBeOlder, undoes} from '../../src/files/merge-base.ts';
 
 describe('other files are merged line by line', () => {
   const base = 'a\nb\nc\nd\ne\nf\n';
@@ -69,7 +69,8 @@ describe('baseOf', () => {
     const version = (time: string, text: string) =>
       `updated: '${time}'\nmessages:\n  - role: user\n    content: ${text}\n`;
     const versions = [version('2026-01-03', 'a'), version('2026-01-02', 'b'), version('2026-01-02', 'c')];
-    expect(baseOf('session', versions, version('2026-01-02', 'c # more'))).toBe(1);
+    // As near to both: somebody else wrote what the newer has.
+    expect(baseOf('session', versions, version('2026-01-02', 'c # more'))).toBe(2);
     expect(baseOf('session', versions, `${version('2026-01-02', 'c')}\n`)).toBe(2);
     expect(baseOf('session', versions, version('2026-01-03', 'b'))).toBe(0);
     expect(baseOf('session', versions, version('2026-01-09', 'b'))).toBe(1);
@@ -128,17 +129,17 @@ describe('describeEdit', () => {
   });
 });
 
-describe('strips', () => {
+describe('mayBeOlder', () => {
   const full = '- [x] a\n  id: 1\n  completed: t\n- [ ] b\n  id: 2\n';
-  it('is lacking something lasting of a task that is still there', () => {
-    expect(strips('tasks', full, '- [x] a\n- [ ] b\n  id: 2\n')).toBe(true);
-    expect(strips('tasks', full, '- [ ] a\n  id: 1\n- [ ] b\n  id: 2\n')).toBe(true);
-    expect(strips('tasks', full, '- [ ] b\n  id: 2\n- [ ] c\n')).toBe(false);
-    expect(strips('tasks', full, full)).toBe(false);
-    expect(strips('tasks', full, '')).toBe(false);
+  it('if something of a task that is still there is not as it was', () => {
+    expect(mayBeOlder('tasks', full, '- [x] a\n- [ ] b\n  id: 2\n')).toBe(true);
+    expect(mayBeOlder('tasks', full, '- [ ] a\n  id: 1\n- [ ] b\n  id: 2\n')).toBe(true);
+    expect(mayBeOlder('tasks', full, full.replace('[ ] b', '[x] b'))).toBe(true);
+    expect(mayBeOlder('tasks', full, '- [ ] b\n  id: 2\n- [ ] c\n')).toBe(false);
+    expect(mayBeOlder('tasks', full, full)).toBe(false);
+    expect(mayBeOlder('tasks', full, '')).toBe(false);
   });
-  it('is another `updated` of a session', () => {
-    expect(strips('session', 'updated: a\nmessages: []\n', 'updated: a\nmessages:\n- {}\n')).toBe(false);
-    expect(strips('session', 'updated: a\nmessages: []\n', 'messages: []\n')).toBe(true);
+  it('always of a session, which names its version', () => {
+    expect(mayBeOlder('session', 'updated: a\n', 'updated: a\n')).toBe(true);
   });
 });
