@@ -84,8 +84,9 @@ class TaskMerge {
       if (person) this.#removed(task, person);
     }
     for (const [j, task] of this.#person.tasks.entries()) {
-      const id = this.#toPerson.from[j] === -1 ? fieldOf(task, 'id') : undefined;
-      if (id !== undefined) this.#twins.set(id, task);
+      if (this.#toPerson.from[j] !== -1) continue;
+      // Without an id yet it may be one that the daemon has given one, from a version that is not the base.
+      this.#twins.set(fieldOf(task, 'id') ?? `"${task.title}`, task);
     }
     for (const [j, task] of this.#daemon.tasks.entries()) if (task.start >= this.#taken) this.#look(task, j);
     return this.#text();
@@ -157,8 +158,10 @@ class TaskMerge {
   }
 
   #added(daemon: Task): void {
-    const twin = this.#twins.get(fieldOf(daemon, 'id') ?? '');
+    const title = `"${daemon.title}`;
+    const twin = this.#twins.get(fieldOf(daemon, 'id') ?? '') ?? this.#twins.get(title);
     if (twin) {
+      this.#twins.delete(title);
       this.#twins.set(daemon, twin);
       const changes = missing(changesOf(twin, daemon));
       if (!isNone(changes)) Object.assign(this.#workOn(twin), {changes, daemon});

@@ -225,6 +225,15 @@ describe('where both changed one thing of a task', () => {
   });
 });
 
+describe('a task that both have and the base has not', () => {
+  it('is one task, with the id it was given', () => {
+    const given = '- [ ] a\n  id: 1\n- [ ] @x "b"\n  id: 2\n  created: t\n';
+    const {text, conflicts} = merge('tasks', '- [ ] a\n  id: 1\n', '- [ ] a\n  id: 1\n- [x] @x "b"\n', given);
+    expect(text).toBe('- [ ] a\n  id: 1\n- [x] @x "b"\n  id: 2\n  created: t\n');
+    expect(conflicts).toEqual([]);
+  });
+});
+
 describe('a task file with errors', () => {
   it('is merged by lines if those go together, else stays as the daemon wrote it', () => {
     const broken = base.replace('"Tell the team"', '"Tell the team"\n  id: task-1');
