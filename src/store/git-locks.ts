@@ -1,15 +1,4 @@
-import {
-  existsSync,
-  linkSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import {existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync} from 'node:fs';
 import {join} from 'node:path';
 import type {GitDirs} from './git-refs.ts';
 import {isAlive, startOf} from './process-life.ts';
@@ -33,26 +22,6 @@ export interface Workplace {
 export function workplace(dirs: GitDirs): Workplace {
   const base = join(dirs.own, `agentdir-${process.pid}-${start}-${count++}`);
   return {record: `${base}.record`, ref: `${base}.ref`, index: `${base}.index`};
-}
-
-/** Whether it could be taken: false if somebody holds it. */
-export function takeLock(from: string, lock: string): boolean {
-  try {
-    linkSync(from, lock);
-    return true;
-  } catch (error) {
-    const {code} = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return false;
-    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EMLINK' && code !== 'ENOSYS') throw error;
-  }
-  try {
-    // No hard links here.
-    writeFileSync(lock, readFileSync(from), {flag: 'wx'});
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
 }
 
 export function release(path: string): void {

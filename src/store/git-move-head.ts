@@ -4,9 +4,10 @@ import {crashPoint} from './crash.ts';
 import {busy, isUnfinished, underWay} from './git-busy.ts';
 import {stampOf} from './git-commit.ts';
 import type {IndexFile} from './git-index-file.ts';
-import {recordText, release, takeLock, type Workplace} from './git-locks.ts';
+import {recordText, release, type Workplace} from './git-locks.ts';
 import {appendReflogs, type Head, readHead, sameHead} from './git-refs.ts';
 import type {Repository} from './git-repository.ts';
+import {takeLock} from './lock.ts';
 
 export interface Move {
   repository: Repository;

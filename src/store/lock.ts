@@ -14,9 +14,8 @@ export function tryLock(path: string): LockResult {
   const mine = `${path}.${own.pid}`;
   try {
     writeFileSync(mine, holderText(own));
-    // A link is made whole or not at all: nobody ever sees a lock file without its holder in it.
     for (let tries = 0; tries < 5; tries++) {
-      if (link(mine, path)) return {release: () => rmSync(path, {force: true})};
+      if (takeLock(mine, path)) return {release: () => rmSync(path, {force: true})};
       const holder = holderOf(path);
       if (holder === undefined) continue;
       if (isHolding(holder)) return {heldBy: holder};
@@ -65,22 +64,26 @@ export function holderOf(path: string): Holder | undefined {
   return parseHolder(text) ?? {pid: 0, began: '-', boot: '-', host: thisProcess().host};
 }
 
-function link(from: string, to: string): boolean {
+/**
+ * Make `from` the lock file `lock`: whole or not at all, so nobody ever sees one without its holder in it. False if
+ * somebody holds it.
+ */
+export function takeLock(from: string, lock: string): boolean {
   try {
-    linkSync(from, to);
+    linkSync(from, lock);
     return true;
   } catch (error) {
     const {code} = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return false;
-    // A file system without hard links: exclusive creation is the next best.
-    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS') throw error;
-    try {
-      writeFileSync(to, readFileSync(from), {flag: 'wx'});
-      return true;
-    } catch (second) {
-      if ((second as NodeJS.ErrnoException).code === 'EEXIST') return false;
-      throw second;
-    }
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EMLINK' && code !== 'ENOSYS') throw error;
+  }
+  try {
+    // No hard links here: exclusive creation is the next best.
+    writeFileSync(lock, readFileSync(from), {flag: 'wx'});
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
   }
 }
 
@@ -93,6 +96,7 @@ function takeAway(path: string, mine: string, dead: Holder): void {
     return;
   }
   const moved = holderOf(aside);
-  if (moved && holderText(moved) !== holderText(dead) && statSync(aside, {throwIfNoEntry: false})) link(aside, path);
+  if (moved && holderText(moved) !== holderText(dead) && statSync(aside, {throwIfNoEntry: false}))
+    takeLock(aside, path);
   rmSync(aside, {force: true});
 }
