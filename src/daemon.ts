@@ -43,7 +43,8 @@ export async function serve({home, once, version, report}: ServeOptions): Promis
     const broken = brokenDisk();
     const looker = new Looker();
     const troubles = new Troubles(report, () => needs.changed());
-    const queue = new Queue({run: path => lookSafely(looker, serving, path, once, broken.report), concurrency: 64});
+    const waits = once ? new Map<string, number>() : undefined;
+    const queue = new Queue({run: path => lookSafely(looker, serving, path, waits, broken.report), concurrency: 64});
     const serving: Serving = {
       home,
       version,
@@ -127,12 +128,18 @@ async function settleDown(serving: Serving, looksMs: number, journalMs: number):
   await journal.close();
 }
 
-/** A look that fails is tried again later and later, and the person is told; with `once` it is not tried again. */
+/** With `--once`, what is still waited for after this is left to the next run. */
+const ONCE_WAIT_MS = 3_000;
+
+/**
+ * A look that fails is tried again later and later, and the person is told. With `--once` (`waits`: since when each is waited for) it is
+ * not tried again, and what has to wait for a person (a rebase, a file that cannot be read) is not waited for.
+ */
 async function lookSafely(
   looker: Looker,
   serving: Serving,
   path: string,
-  once: boolean,
+  waits: Map<string, number> | undefined,
   onBroken: (error: Error) => void,
 ): Promise<Outcome> {
   const trouble = `look ${path}`;
@@ -145,7 +152,10 @@ async function lookSafely(
     serving.troubles.set(trouble, `${path}: ${(error as Error).message}`);
     if ((error as Error).name === 'NotDurable') onBroken(error as Error);
   }
-  return once && outcome && 'failed' in outcome ? undefined : outcome;
+  if (!waits || !outcome) return outcome;
+  const since = waits.get(path) ?? performance.now();
+  waits.set(path, since);
+  return 'failed' in outcome || performance.now() - since > ONCE_WAIT_MS ? undefined : outcome;
 }
 
 /** A disk that does not keep what was written: nothing more may be built on it, so the daemon stops. */

@@ -16,8 +16,6 @@ import {type Seen, seenBytes, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {journalled, lastBlob, setFacts, take, tell, textOf} from './state.ts';
 
-const MARKERS = /^<{7} .*^={7}$.*^>{7} /ms;
-
 /** Inboxes are raw input; a large one is not read whole at every line. */
 const MAX_INBOX = 1024 * 1024;
 
@@ -75,7 +73,9 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
 async function accept(serving: Serving, found: Seen, unchanged: boolean): Promise<Outcome> {
   const {path, text} = found;
   // A conflict that git left there is the person's to resolve, and no version of the file.
-  if (text && MARKERS.test(text) && (await serving.journal.isUnmerged(path))) return {after: DOUBTFUL_MS / 2};
+  const unmerged = hasMarkers(text ?? '') && (await serving.journal.isUnmerged(path));
+  serving.troubles.set(`unmerged ${path}`, unmerged ? `${path} is unmerged; resolve it, then git add it` : undefined);
+  if (unmerged) return {after: DOUBTFUL_MS / 2};
   const merged = await mergeStale(serving, found);
   if ('outcome' in merged) return merged.outcome;
   const {seen, saved} = merged;
@@ -88,6 +88,10 @@ async function accept(serving: Serving, found: Seen, unchanged: boolean): Promis
   if (serving.loading && known && leavesNothing(seen)) known.settled = true;
   if (serving.loading || hasErrors(serving.index.problems(path))) return undefined;
   return complete(serving, seen);
+}
+
+function hasMarkers(text: string): boolean {
+  return /^<{7} /m.test(text) && /^>{7} /m.test(text);
 }
 
 async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {

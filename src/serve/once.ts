@@ -12,7 +12,8 @@ export async function workOnce({queue, journal, index, troubles}: Serving): Prom
   await queue.whenIdle();
   const published = await journal.flush(JOURNAL_MS);
   const needs = index.needs();
-  if (!published || troubles.list().length > 0 || needs.some(({what}) => what === 'session')) return exit.failed;
+  const stuck = !published || journal.unfinished() !== undefined;
+  if (stuck || troubles.list().length > 0 || needs.some(({what}) => what === 'session')) return exit.failed;
   if (hasErrors(index.all())) return exit.badFile;
   return needs.some(({state}) => state === 'pending') ? exit.waiting : exit.done;
 }

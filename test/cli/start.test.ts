@@ -1,5 +1,5 @@
 import {type ChildProcess, spawn} from 'node:child_process';
-import {readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {readFileSync, rmSync, truncateSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {describe, expect, it, onTestFinished} from 'vitest';
@@ -71,6 +71,20 @@ describe('agentdir start --once', () => {
     rmSync(join(home, '.git/index.lock'));
     expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
     expect(await git(home, 'status', '--porcelain')).toBe('');
+  });
+
+  it('does not wait for ever for what only a person can end', async () => {
+    const home = await newHome({'tasks/a.task.md': '- [ ] @planner-001 "x"\n'});
+    truncateSync(join(home, 'tasks/a.task.md'), 70 * 1024 * 1024);
+    expect((await agentdir(home, ['start', '--once'])).code).toBe(4);
+    put(home, {'tasks/a.task.md': '- [ ] @planner-001 "x"\n'});
+    // A rebase: nothing is committed, and nothing completed.
+    put(home, {'.git/rebase-merge/head-name': 'refs/heads/x\n'});
+    expect((await agentdir(home, ['start', '--once'])).code).toBe(1);
+    expect(readFileSync(join(home, 'tasks/a.task.md'), 'utf8')).toBe('- [ ] @planner-001 "x"\n');
+    rmSync(join(home, '.git/rebase-merge'), {recursive: true});
+    expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
+    expect(readFileSync(join(home, 'tasks/a.task.md'), 'utf8')).toContain('id: ');
   });
 
   it('exits 3 if something waits for a human, 4 if a file has errors, 1 if a session is in error', async () => {
