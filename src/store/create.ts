@@ -18,6 +18,7 @@ import {commitOnly, git} from './git.ts';
 /** What git must not record in a home: derived, raw input, and workspaces, which have histories of their own. */
 export const ignored = [
   '.agentdir/',
+  '.agentdir-*.tmp',
   '.workspaces/',
   'workspaces/*',
   '!workspaces/.gitkeep',

@@ -3,7 +3,7 @@ import {dirname, join, resolve} from 'node:path';
 import {git} from './git.ts';
 
 /** What the daemon itself puts into a home beside the files of the journal. */
-const derived = ['.agentdir/', 'NEEDS_YOU.md'];
+const derived = ['.agentdir/', '.agentdir-*.tmp', 'NEEDS_YOU.md'];
 
 /**
  * What the daemon derives never shows in the person's git status. Where their .gitignore does not name it, as in a home
@@ -17,7 +17,9 @@ export async function excludeDerived(home: string): Promise<void> {
   if (found.code !== 0 || file === '') return;
   const path = resolve(home, file);
   const there = linesOf(path);
-  const missing = derived.map(line => `/${prefix}${line}`).filter(line => !there.includes(line));
+  // A file that is being written may stand in any folder.
+  const anchored = (line: string) => (line.includes('*') ? line : `/${prefix}${line}`);
+  const missing = derived.map(anchored).filter(line => !there.includes(line));
   if (missing.length === 0) return;
   mkdirSync(dirname(path), {recursive: true});
   appendFileSync(path, `${there.length > 1 && there.at(-1) !== '' ? '\n' : ''}${missing.join('\n')}\n`);
