@@ -1,5 +1,14 @@
 import {parse} from 'yaml';
-import {appendMessage, parseSession, sessionText, setInMessage, setSessionField} from '../dist/index.js';
+import {
+  appendMessage,
+  insertMessage,
+  parseSession,
+  sessionText,
+  setInMessage,
+  setKeysInMessage,
+  setSessionField,
+  setSessionFields,
+} from '../dist/index.js';
 import {median, table, times} from './measure.mjs';
 
 const sentence = 'It says so in the log, and the log is right. ';
@@ -75,6 +84,56 @@ export default function sessions() {
       'set field',
       'mark a call',
     ],
+    rows,
+  );
+  turns();
+}
+
+const now = '2025-10-04T10:06:00.000Z';
+const result = {
+  timestamp: now,
+  role: 'tool_result',
+  tool_call_id: 'call_1',
+  content: `{"text": "${sentence.repeat(22)}"}`,
+};
+const answer = {
+  timestamp: now,
+  role: 'assistant',
+  content: `${sentence}\n\n${sentence}\n`,
+  model: 'default',
+  usage: {input_tokens: 1200, output_tokens: 80, cost_usd: 0.0125},
+  tool_calls: [{id: 'call_2', type: 'function', function: {name: 'read_file', arguments: '{"path": "a.md"}'}}],
+};
+
+/** What one turn writes: a result in, an answer in, status and updated, and the mark of the call it makes. */
+function turns() {
+  const rows = [];
+  for (const count of [1, 20, 400]) {
+    const session = parseSession(sessionOf(count));
+    // A message that came meanwhile stays below: the insert is in the middle.
+    const queued = appendMessage(session, message('user'));
+    const most = {most: 2_000};
+    const edits = {
+      result: () => insertMessage(session, count, result),
+      answer: () => insertMessage(session, count, answer),
+      middle: () => insertMessage(queued, count, answer),
+      header: () => setSessionFields(session, {updated: now, status: 'sleeping'}),
+    };
+    const answered = edits.answer();
+    const mark = () => setKeysInMessage(answered, count, ['tool_calls', 0], {started: now, run: 'run-1'});
+    const all = () =>
+      setSessionFields(insertMessage(insertMessage(session, count, result), count + 1, answer), {
+        updated: now,
+        status: 'sleeping',
+      });
+    const written = parseSession(sessionText(all()));
+    if (written.messages.length !== count + 2 || written.header?.status !== 'sleeping')
+      throw new Error('the turn is not what a full parse reads');
+    rows.push([count, ...Object.values(edits).map(edit => median(edit, most)), median(mark, most), median(all, most)]);
+  }
+  table(
+    'the edits of one turn, ms',
+    ['messages', 'result in', 'answer in', 'answer in, one queued', 'status, updated', 'mark a call', 'turn'],
     rows,
   );
 }

@@ -1,18 +1,24 @@
+import {randomBytes} from 'node:crypto';
 import {exit} from './errors.ts';
 import type {Report} from './happening.ts';
 import {type Outcome, Queue} from './queue.ts';
+import {wakeOnNewDay, writeSpend} from './serve/budget.ts';
 import {forgetOutdated, remember, restore} from './serve/cache.ts';
 import {claim} from './serve/claim.ts';
+import {Current} from './serve/current.ts';
 import {Ignored} from './serve/ignored.ts';
-import {Texts} from './serve/known.ts';
+import {Latest, Recent, Texts} from './serve/known.ts';
+import {findLastGood} from './serve/last-good.ts';
 import {recoverReplaced} from './serve/late.ts';
 import {Looker} from './serve/looker.ts';
 import {Needs} from './serve/needs.ts';
-import {workOnce} from './serve/once.ts';
+import {whenDone, workOnce} from './serve/once.ts';
 import {Scanner} from './serve/scanner.ts';
 import type {Serving} from './serve/serving.ts';
 import {untilSignal} from './serve/signals.ts';
+import {Spend} from './serve/spend.ts';
 import {Troubles} from './serve/troubles.ts';
+import {Turns} from './serve/turns.ts';
 import {excludeDerived} from './store/exclude.ts';
 import {Journal} from './store/journal.ts';
 import {watchHome} from './store/watch.ts';
@@ -36,12 +42,19 @@ const REMEMBER_MS = 60_000;
 export async function serve({home, once, version, report}: ServeOptions): Promise<number> {
   const held = claim(home);
   const signals = untilSignal();
+  let served = false;
+  let failed = false;
   try {
-    const [journal, remembered] = await Promise.all([Journal.open(home), restore(home, version)]);
-    forgetOutdated(remembered, journal.committed);
+    const restoring = restore(home, version);
+    const looker = new Looker();
+    const earlier = restoring.then(({committed}) => {
+      if (!committed) looker.prepare();
+      return committed;
+    });
+    const [journal, restored] = await Promise.all([Journal.open(home, {}, earlier), restoring]);
+    forgetOutdated(restored, journal);
     await excludeDerived(home);
     const broken = brokenDisk();
-    const looker = new Looker();
     const troubles = new Troubles(report, () => needs.changed());
     const waits = once ? new Map<string, number>() : undefined;
     const queue = new Queue({run: path => lookSafely(looker, serving, path, waits, broken.report), concurrency: 64});
@@ -50,16 +63,31 @@ export async function serve({home, once, version, report}: ServeOptions): Promis
       version,
       name: 'home',
       journal,
-      ...remembered,
+      ...restored.remembered,
       texts: new Texts(32 * 1024 * 1024),
+      savedAt: new Map(),
+      own: new Recent(10_000),
+      latest: new Latest(16 * 1024 * 1024),
+      spend: new Spend({
+        onDue: () => writeSpend(serving),
+        onNewDay: () => serving.waits.allChanged(),
+      }),
+      nudged: new Set(),
       pending: new Map(),
       shown: new Map(),
       underWay: new Map(),
       unpublished: new Map(),
       madeFrom: new Map(),
+      writtenBefore: new Set(),
       late: new Map(),
       ignored: new Ignored(journal),
       troubles,
+      run: randomBytes(6).toString('hex'),
+      once,
+      turns: new Turns(path => queue.add(path)),
+      current: new Current(() => serving),
+      models: undefined,
+      model: undefined,
       queue,
       report,
       watching: () => watch !== undefined && watch.trouble === undefined,
@@ -75,21 +103,25 @@ export async function serve({home, once, version, report}: ServeOptions): Promis
       () => {
         if (!held.renew()) broken.report(new Error('another daemon has taken this home over'));
         needs.verify();
+        wakeOnNewDay(serving);
       },
     );
     const watch = once || process.env.AGENTDIR_NO_WATCH ? undefined : watchHome(home, path => scanner.hint(path));
+    journal.expecting = () => serving.turns.underWay > 0;
     journal.onWaiting = why => troubles.set('journal', why);
     try {
       recoverReplaced(serving);
-      await scanner.first();
+      await scanner.first(looker);
+      await findLastGood(serving);
       if (once) {
         scanner.loaded();
         return await workOnce(serving);
       }
       const {agents, sessions, tasks} = serving.index.counts();
+      served = true;
       report({event: 'serving', home, pid: process.pid, agents, sessions, tasks});
       scanner.loaded();
-      void looker.load(serving);
+      void looker.announce(serving);
       void queue.whenIdle().then(() => {
         serving.cause = 'edit';
         return remember(serving);
@@ -99,7 +131,9 @@ export async function serve({home, once, version, report}: ServeOptions): Promis
       const why = await Promise.race([signals.signal, broken.seen]);
       clearInterval(timer);
       report({event: 'stopping', why: why instanceof Error ? why.message : why});
-      return why instanceof Error ? exit.failed : exit.done;
+      failed = why instanceof Error;
+      if (why instanceof Error) needs.stopped(why.message);
+      return failed ? exit.failed : exit.done;
     } finally {
       watch?.close();
       await scanner.stop();
@@ -110,18 +144,21 @@ export async function serve({home, once, version, report}: ServeOptions): Promis
     }
   } finally {
     signals.release();
-    held.release();
-    if (!once) report({event: 'stopped'});
+    held.release(failed);
+    if (served) report({event: 'stopped'});
   }
 }
 
 /** Finish what is under way, and what was saved just before the stop. */
 async function settleDown(serving: Serving, looksMs: number, journalMs: number): Promise<void> {
-  const {queue, journal, pending} = serving;
+  const {queue, journal, pending, turns} = serving;
   serving.hurry = true;
+  turns.stop();
+  if (looksMs > 0) serving.spend.due();
+  serving.spend.close();
   if (looksMs > 0) {
     for (const path of pending.keys()) queue.add(path);
-    await Promise.race([queue.whenIdle(), pause(looksMs)]);
+    await Promise.race([whenDone(serving), pause(looksMs)]);
   }
   await queue.stop();
   await journal.flush(journalMs);

@@ -11,6 +11,17 @@ export type Happening =
   /** A save from an older version, brought together with what the daemon had written since. */
   | {event: 'merged'; path: string}
   | {event: 'conflict'; path: string; copy: string; conflicts: readonly string[]}
+  /** What answers where a template says nothing else. */
+  | {event: 'model'; model: string; isModel: boolean}
+  | {event: 'asking'; session: string; agent: string; model: string}
+  /** What the model said is in the file. */
+  | {event: 'answered'; session: string; agent: string; model: string; calls: number; tokens: number | undefined}
+  /** Ended, well if it has no code. */
+  | {event: 'called'; session: string; agent: string; tool: string; code: string | undefined; ms: number}
+  /** An answer is of no use any more. */
+  | {event: 'dropped'; session: string; agent: string; why: string}
+  | {event: 'retrying'; session: string; agent: string; why: string; after: number}
+  | {event: 'failed'; session: string; agent: string; why: string; hint: string}
   /** Something outside the files is in the way; it is tried again until it is over. */
   | {event: 'trouble'; what: string}
   | {event: 'over'; what: string}

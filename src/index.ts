@@ -19,8 +19,16 @@ export {type Kind, keyOf, kindOf} from './files/key.ts';
 export {addPlaybookRule, type PlaybookFile, parsePlaybook, stringifyPlaybook} from './files/playbook.ts';
 export {type SchemaName, schemaNames, schemaText} from './files/schemas.ts';
 export {newSession, parseSession, type Session, sessionText} from './files/session.ts';
-export {appendMessage, insertMessage, setField as setSessionField, setInMessage} from './files/session-edit.ts';
+export {
+  appendMessage,
+  insertMessage,
+  setField as setSessionField,
+  setFields as setSessionFields,
+  setInMessage,
+  setKeysInMessage,
+} from './files/session-edit.ts';
 export {parseSettings, type SettingsFile, setSetting, stringifySettings} from './files/settings.ts';
+export {type DaySpend, parseSpend, type SpendFile, spendText, stringifySpend} from './files/spend-file.ts';
 export {fieldOf, stringifyTasks, type Task, type TaskFile} from './files/task.ts';
 export {addTask, appendNote, setBox, setField as setTaskField, updateTask} from './files/task-edit.ts';
 export {parseTasks} from './files/task-parse.ts';

@@ -5,6 +5,8 @@ import {Command, CommanderError} from 'commander';
 import type {ServeOptions} from './daemon.ts';
 import {exit, UserError} from './errors.ts';
 import {locateHome} from './store/locate.ts';
+import {whole} from './surfaces/cli/number-argument.ts';
+import {addTalking} from './surfaces/cli/talk-commands.ts';
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 const self = fileURLToPath(import.meta.url);
@@ -105,6 +107,7 @@ function buildProgram(finish: (code: number) => void): Command {
         }),
       ),
     );
+  addTalking(program, {home, json, finish});
   program
     .command('doctor')
     .description('what this machine has and lacks, and what to do about it')
@@ -113,11 +116,6 @@ function buildProgram(finish: (code: number) => void): Command {
 }
 
 const background = () => import('./surfaces/cli/background.ts');
-
-function whole(text: string): number {
-  if (!/^[1-9]\d*$/.test(text)) throw new UserError(`expected a number above 0, got "${text}"`, exit.usage);
-  return Number(text);
-}
 
 async function serveHome(home: string, once: boolean, json: boolean, version: string): Promise<number> {
   const [{serve}, report] = await Promise.all([import('./daemon.ts'), reporter(once, json)]);
@@ -143,9 +141,7 @@ async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exit.done : exit.usage;
     if (!(error instanceof UserError)) throw error;
-    if (argv.includes('--json'))
-      process.stdout.write(`${JSON.stringify({error: error.message, hint: error.hint ?? null})}\n`);
-    process.stderr.write(`agentdir: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ''}`);
+    (await import('./surfaces/cli/output.ts')).printError(error, argv.includes('--json'));
     return error.exitCode;
   }
 }

@@ -201,7 +201,17 @@ export const otherLines = [
   'text',
 ] as const;
 
-/** How many cases a property tries; FUZZ=10 npx vitest run tries ten times as many. */
+/**
+ * How many cases a property tries: all of them in the gate (TESTS=all), a part in `npm test`, which is to be quick;
+ * FUZZ=10 npx vitest run tries ten times as many.
+ */
 export function runs(count: number): {numRuns: number} {
-  return {numRuns: Math.ceil(count * Number(process.env.FUZZ ?? 1))};
+  return {numRuns: Math.ceil(count * tried)};
+}
+
+const tried = Number(process.env.FUZZ ?? (process.env.TESTS === 'all' ? 1 : 0.4));
+
+/** At least this part of what a property tries must be of the kind it is about. */
+export function part(count: number): number {
+  return count * Math.min(1, tried);
 }

@@ -12,17 +12,21 @@ const mayImport: Record<string, readonly string[]> = {
   check: ['files', 'policy', 'errors'],
   store: ['files', 'errors'],
   reconcile: ['files', 'policy', 'errors'],
-  effects: ['files', 'policy', 'errors', 'config'],
+  effects: ['files', 'policy', 'errors', 'config', 'reconcile'],
   surfaces: ['files', 'store', 'policy', 'check', 'errors', 'config', 'load', 'happening'],
   errors: [],
+  config: ['files', 'errors'],
   load: ['check', 'files', 'store'],
   happening: ['files'],
   queue: [],
-  serve: ['files', 'store', 'check', 'reconcile', 'errors', 'happening', 'queue'],
+  serve: ['files', 'store', 'check', 'policy', 'reconcile', 'effects', 'errors', 'config', 'happening', 'queue'],
   daemon: ['store', 'check', 'errors', 'happening', 'queue', 'serve'],
   index: ['files', 'policy', 'check', 'errors'],
   main: ['daemon', 'surfaces', 'errors', 'store'],
 };
+
+/** Of these only types: nothing that runs. */
+const mayImportTypes: Record<string, readonly string[]> = {effects: ['reconcile']};
 
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), {withFileTypes: true}).flatMap(entry =>
@@ -39,7 +43,10 @@ function unit(path: string): string {
 }
 
 function importsOf(path: string): string[] {
-  const text = readFileSync(join(root, path), 'utf8');
+  const types = mayImportTypes[unit(path)] ?? [];
+  const text = readFileSync(join(root, path), 'utf8').replace(/^import type .* from '([^']+)';$/gm, (line, target) =>
+    types.includes(unit(posix.normalize(posix.join(dirname(path), target)))) ? '' : line,
+  );
   return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(match =>
     posix.normalize(posix.join(dirname(path), match[1] ?? '')),
   );
@@ -57,6 +64,11 @@ describe('import directions', () => {
       const to = unit(target);
       if (to !== from) expect(allowed, `${path} imports ${target}`).toContain(to);
     }
+  });
+
+  it('effects import only types of reconcile', () => {
+    for (const path of files.filter(p => p.startsWith('src/effects/')))
+      expect(readFileSync(join(root, path), 'utf8'), path).not.toMatch(/import (?!type\b)[^;]*reconcile\//);
   });
 
   it('files, policy, check and reconcile are pure: no file system, processes, network or clock', () => {

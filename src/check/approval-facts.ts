@@ -1,6 +1,8 @@
 import type {ApprovalFile} from '../files/approval.ts';
-import type {ApprovalItem} from '../files/approval-item.ts';
+import {APPROVALS_FILE, type ApprovalItem} from '../files/approval-item.ts';
 import type {Decision} from '../files/approval-review.ts';
+import type {BudgetState} from '../files/budget-item.ts';
+import {budgetState, isBudget} from '../files/budget-item.ts';
 import type {Place} from '../files/diagnostic.ts';
 import {stemOf} from '../files/key.ts';
 import {fieldOf} from '../files/task.ts';
@@ -23,12 +25,18 @@ export interface PageFact {
   misnamed: boolean;
 }
 
-export function itemFacts(items: readonly ApprovalItem[]): {defines: string[]; items: ItemFact[]; needs: Need[]} {
-  const undecided = items.filter(item => !item.decision && isPending(item));
+/** An item without an id is a problem and nothing to decide: no call waits for it. Nor does one for what is in the archive. */
+export function itemFacts(
+  path: string,
+  items: readonly ApprovalItem[],
+): {defines: string[]; items?: ItemFact[]; needs?: Need[]} {
+  const defines = [...new Set(items.flatMap(({id}) => (id === undefined ? [] : [`item/${id}`])))];
+  if (path !== APPROVALS_FILE) return {defines};
+  const undecided = items.filter(item => item.id !== undefined && !item.decision && isPending(item));
   return {
-    defines: [...new Set(items.flatMap(({id}) => (id === undefined ? [] : [`item/${id}`])))],
+    defines,
     items: items
-      .filter(item => item.id === undefined || isPending(item))
+      .filter(item => item.id === undefined || (isPending(item) && !isBudget(item)))
       .map(item => ({
         line: item.task.line,
         column: item.task.column + 1,
@@ -46,6 +54,17 @@ export function itemFacts(items: readonly ApprovalItem[]): {defines: string[]; i
       state: 'pending',
     })),
   };
+}
+
+/** Who waits for these is the daemon's business: it withdraws what nobody waits for. Of a doubled id, reject wins. */
+export function budgetFacts(items: readonly ApprovalItem[]): {budgets?: Record<string, BudgetState>} {
+  const budgets: Record<string, BudgetState> = {};
+  for (const item of items) {
+    if (!isBudget(item) || item.id === undefined) continue;
+    const before = Object.hasOwn(budgets, item.id) ? budgets[item.id] : undefined;
+    budgets[item.id] = before === 'rejected' ? before : budgetState(item);
+  }
+  return Object.keys(budgets).length > 0 ? {budgets} : {};
 }
 
 function isPending({status = 'pending'}: ApprovalItem): boolean {

@@ -1,4 +1,4 @@
-import {type Definition, indexIn, type Whole} from './look.ts';
+import {type Definition, indexIn, type Whole, wholeOf} from './look.ts';
 
 const NONE: readonly Definition[] = [];
 
@@ -58,12 +58,12 @@ export class Definitions {
   }
 
   #regroup(name: string, exists: boolean): void {
-    const slash = name.indexOf('/');
-    const whole = name.slice(0, slash);
-    if (whole !== 'agent' && whole !== 'task') return;
+    const whole = wholeOf(name);
+    if (!whole) return;
     this.#ordered.delete(whole);
-    if (exists) this.#wholes[whole].add(name.slice(slash + 1));
-    else this.#wholes[whole].delete(name.slice(slash + 1));
+    const id = name.slice(whole.length + 1);
+    if (exists) this.#wholes[whole].add(id);
+    else this.#wholes[whole].delete(id);
   }
 }
 

@@ -1,12 +1,15 @@
+import type {BudgetState} from '../files/budget-item.ts';
 import type {Place, Problem} from '../files/diagnostic.ts';
 import {type Kind, kindOf} from '../files/key.ts';
+import type {DaySpend} from '../files/spend-file.ts';
+import type {Limits} from '../files/spent.ts';
 import type {ItemFact, PageFact} from './approval-facts.ts';
 import type {Need} from './need.ts';
 import type {SessionFact} from './session-facts.ts';
 import type {TaskFact} from './task-facts.ts';
 
 /** Raised whenever facts mean or hold something else, or a check of one file changes: older ones are not read. */
-export const FACTS_VERSION = 1;
+export const FACTS_VERSION = 5;
 
 export interface Counts {
   agents?: number;
@@ -37,8 +40,16 @@ export interface Facts {
   tasks?: TaskFact[];
   /** Items of the approval queue. */
   items?: ItemFact[];
+  /** Requests for more than a limit allows, by id. */
+  budgets?: Record<string, BudgetState>;
   page?: PageFact;
+  /** Of a template what its agent may use, of the settings what all may in a day. */
+  limits?: Limits;
+  /** Of state/spend.yaml. */
+  spend?: DaySpend;
   refers?: Reference[];
+  /** Of a template: what others are told of the agent. */
+  agent?: {type: string | null; description: string | null};
 }
 
 /** The facts of what is there but cannot be read. */

@@ -3,11 +3,13 @@ import {byPlace, type Problem} from '../files/diagnostic.ts';
 import {checkFile} from './check-file.ts';
 import {Definitions} from './definitions.ts';
 import type {Counts, Facts} from './facts.ts';
-import {type Definition, definitionsIn, indexIn, type Look} from './look.ts';
+import {type Definition, definitionsIn, indexIn, type Look, type Whole, wholeOf} from './look.ts';
 import type {Need} from './need.ts';
 import {TaskCircles} from './task-circles.ts';
 
 const NONE: readonly Problem[] = [];
+
+type Few = 'template' | 'playbook';
 
 /** A name that files have looked at. */
 interface Watch {
@@ -30,11 +32,19 @@ export class HomeIndex {
   /** Files with problems, and files with needs, only. */
   readonly #problems = new Map<string, readonly Problem[]>();
   readonly #needy = new Set<string>();
+  /** Files that came before the first `settle`: their names are entered all at once, when somebody asks for one. */
+  #toEnter: string[] = [];
+  #settled = false;
+  readonly #few: Record<Few, Set<string>> = {template: new Set(), playbook: new Set()};
   readonly #counts = {agents: 0, sessions: 0, messages: 0, tasks: 0};
 
   /** The file is there, and this is what it says. */
   set(path: string, facts: Facts): void {
-    this.#replace(path, facts);
+    if (this.#settled || this.#facts.has(path)) this.#replace(path, facts);
+    else {
+      this.#keep(path, facts);
+      this.#toEnter.push(path);
+    }
   }
 
   /** The file is gone. */
@@ -44,6 +54,8 @@ export class HomeIndex {
 
   /** Check again what must be. The files whose problems are others now, by path. */
   settle(): {path: string; problems: readonly Problem[]}[] {
+    this.#enter();
+    this.#settled = true;
     for (const path of this.#circles.settle()) this.#due.add(path);
     const changed = [...this.#due].filter(path => this.#check(path)).sort();
     this.#due.clear();
@@ -72,8 +84,18 @@ export class HomeIndex {
     return this.#facts.keys();
   }
 
+  /** Paths of all files of a kind that there are few of. */
+  pathsOf(kind: Few): readonly string[] {
+    return [...this.#few[kind]].sort();
+  }
+
+  *sessions(): IterableIterator<NonNullable<Facts['session']>> {
+    for (const {session} of this.#facts.values()) if (session && !session.segment) yield session;
+  }
+
   /** Who defines a name such as `agent/planner-001` or `task/redis-check`, in the order of paths. */
   definitionsOf(name: string): readonly Definition[] {
+    this.#enter();
     return this.#definitions.named(name);
   }
 
@@ -82,22 +104,53 @@ export class HomeIndex {
     return {...this.#counts};
   }
 
-  #replace(path: string, facts: Facts | undefined): void {
-    const former = this.#facts.get(path);
-    if (facts) this.#facts.set(path, facts);
-    else this.#facts.delete(path);
+  #keep(path: string, facts: Facts): void {
+    this.#facts.set(path, facts);
     this.#due.add(path);
-    this.#count(former, -1);
     this.#count(facts, 1);
-    if (facts && facts.needs.length > 0) this.#needy.add(path);
-    else this.#needy.delete(path);
-    const after = facts && definitionsIn(path, facts);
-    const wholes = new Set<string>();
-    if (after) for (const [name, definition] of after) this.#define(name, path, definition, wholes);
-    if (former)
-      for (const name of definitionsIn(path, former).keys())
-        if (!after?.has(name)) this.#define(name, path, undefined, wholes);
-    for (const whole of wholes) this.#recheck(whole);
+    this.#fewWith(facts)?.add(path);
+    if (facts.needs.length > 0) this.#needy.add(path);
+  }
+
+  #enter(): void {
+    // Nobody has looked at any name yet, so nobody has to look again.
+    for (const path of this.#toEnter) {
+      const facts = this.#facts.get(path);
+      for (const [name, definition] of facts ? definitionsIn(path, facts) : []) this.#enterName(name, path, definition);
+    }
+    this.#toEnter = [];
+  }
+
+  #enterName(name: string, path: string, definition: Definition | undefined): 'who' | 'what' | 'nothing' {
+    const {changed, first} = this.#definitions.set(name, path, definition);
+    if (first && wholeOf(name) === 'task') this.#circles.changed(name.slice('task/'.length), first.before, first.after);
+    return changed;
+  }
+
+  #replace(path: string, facts: Facts | undefined): void {
+    this.#enter();
+    const former = this.#facts.get(path);
+    this.#count(former, -1);
+    this.#fewWith(former)?.delete(path);
+    this.#needy.delete(path);
+    this.#due.add(path);
+    if (facts) this.#keep(path, facts);
+    else this.#facts.delete(path);
+    const after = facts ? definitionsIn(path, facts) : [];
+    const wholes: Partial<Record<Whole, true>> = {};
+    for (const [name, definition] of after) this.#define(name, path, definition, wholes);
+    if (former) {
+      const still = new Set(after.map(([name]) => name));
+      for (const [name] of definitionsIn(path, former))
+        if (!still.has(name)) this.#define(name, path, undefined, wholes);
+    }
+    if (wholes.agent) this.#recheck('agent');
+    if (wholes.task) this.#recheck('task');
+  }
+
+  /** Where a file like this is listed, if it is. */
+  #fewWith(facts: Facts | undefined): Set<string> | undefined {
+    return facts?.kind === 'template' || facts?.kind === 'playbook' ? this.#few[facts.kind] : undefined;
   }
 
   #count(facts: Facts | undefined, sign: 1 | -1): void {
@@ -109,12 +162,12 @@ export class HomeIndex {
     this.#counts.tasks += sign * tasks;
   }
 
-  #define(name: string, path: string, definition: Definition | undefined, wholes: Set<string>): void {
-    const {changed, first} = this.#definitions.set(name, path, definition);
-    if (first && name.startsWith('task/')) this.#circles.changed(name.slice('task/'.length), first.before, first.after);
+  #define(name: string, path: string, definition: Definition | undefined, wholes: Partial<Record<Whole, true>>): void {
+    const changed = this.#enterName(name, path, definition);
     if (changed === 'nothing') return;
     this.#recheck(name);
-    if (changed === 'who') wholes.add(name.slice(0, name.indexOf('/')));
+    const whole = wholeOf(name);
+    if (changed === 'who' && whole) wholes[whole] = true;
   }
 
   /** Who defines a name is checked again too, so that looks at one's own names need no watch. */

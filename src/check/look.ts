@@ -5,7 +5,7 @@ import {isOpen} from './task-facts.ts';
 export interface Definition {
   path: string;
   line: number;
-  /** Of a task its state, of an approval page its decision; `id` if a session has it as its id, not just as file name. */
+  /** Of a task its state, of an approval page its decision, of a request for more what became of it; `id` if a session has it as its id, not just as file name. */
   state: string | null;
   /** Ids of tasks that an open task depends on. */
   waitsFor: readonly string[];
@@ -30,20 +30,28 @@ export interface Look {
 const NONE: readonly string[] = [];
 
 /** What a file defines, by name; of a name that it has twice, the first. */
-export function definitionsIn(path: string, facts: Facts): Map<string, Definition> {
-  const found = new Map<string, Definition>();
-  const {session} = facts;
+export function definitionsIn(path: string, facts: Facts): (readonly [name: string, definition: Definition])[] {
+  const {session, defines, tasks, budgets} = facts;
   const sessionName = session && !session.segment ? `session/${session.id}` : undefined;
-  for (const name of facts.defines) {
+  const defined = defines.map((name): readonly [string, Definition] => {
     const state = name === sessionName ? 'id' : (facts.page?.decision ?? null);
-    found.set(name, {path, line: 1, state, waitsFor: NONE});
-  }
-  for (const {id, line, state, waitsFor} of facts.tasks ?? []) {
+    return [name, {path, line: 1, state, waitsFor: NONE}];
+  });
+  if (!tasks && !budgets && defined.length < 2) return defined;
+  const found = new Map(defined);
+  for (const [id, state] of Object.entries(budgets ?? {}))
+    found.set(`item/${id}`, {path, line: 1, state, waitsFor: NONE});
+  for (const {id, line, state, waitsFor} of tasks ?? []) {
     const name = `task/${id}`;
     if (id !== undefined && !found.has(name))
       found.set(name, {path, line, state, waitsFor: isOpen(state) ? (waitsFor ?? NONE) : NONE});
   }
-  return found;
+  return [...found];
+}
+
+/** The whole that a name belongs to, if to any. */
+export function wholeOf(name: string): Whole | undefined {
+  return name.startsWith('agent/') ? 'agent' : name.startsWith('task/') ? 'task' : undefined;
 }
 
 /** The place of `path` among definitions in order: its own index, or where it would go. */

@@ -13,7 +13,7 @@ export interface NeedsYouInput {
   problems: readonly Problem[];
   needs: readonly (Need & {path: string})[];
   troubles: readonly Trouble[];
-  /** Since when a file has been as it is: the time of its problems, and of needs that do not say theirs. */
+  /** Since when a file has been as it is: the time of its problems, and of needs that do not say theirs; '' if unknown. */
   sinceOf: (path: string) => string;
   /** Name or path of the home, for the heading. */
   home: string;

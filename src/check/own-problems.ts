@@ -17,7 +17,7 @@ export function ownProblems(parsed: ParsedFile): Problem[] {
     case 'policy':
       return policyProblems(parsed.file);
     case 'session':
-      return [...fileName(parsed.path), ...historyProblems(parsed.path, parsed.file)];
+      return fileName(parsed.path).concat(historyProblems(parsed.path, parsed.file));
     case 'approval':
       return pageName(parsed);
     default:

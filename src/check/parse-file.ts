@@ -7,6 +7,8 @@ import {type Kind, kindOf, stemOf} from '../files/key.ts';
 import {type PlaybookFile, parsePlaybook} from '../files/playbook.ts';
 import {parseSession, type Session} from '../files/session.ts';
 import {parseSettings, type SettingsFile} from '../files/settings.ts';
+import {parseSpend, type SpendFile} from '../files/spend-file.ts';
+import {SPEND_FILE} from '../files/spent.ts';
 import type {TaskFile} from '../files/task.ts';
 import {parseTasks} from '../files/task-parse.ts';
 import {parseTemplate, type TemplateFile} from '../files/template.ts';
@@ -28,7 +30,8 @@ interface Parsed {
   channel: ChannelFile;
   /** Read by agents and people only. */
   memory: undefined;
-  state: undefined;
+  /** Of the daemon's own files, those that it must be able to trust. */
+  state: SpendFile | undefined;
   conflict: undefined;
 }
 
@@ -41,9 +44,10 @@ export function isQueue(path: string): boolean {
   return path === APPROVALS_FILE || path.startsWith('tasks/archive/approvals-');
 }
 
-/** Pure, and must not throw. Undefined: no file of ours. */
-export function parseFile(path: string, text: string): ParsedFile | undefined {
+/** Pure, and must not throw. Undefined: no file of ours. `previous`: an earlier version of the same session. */
+export function parseFile(path: string, text: string, previous?: Session): ParsedFile | undefined {
   const kind = kindOf(path);
+  if (kind === 'session') return {kind, path, file: parseSession(text, previous)};
   return kind && readers[kind](path, text);
 }
 
@@ -68,6 +72,6 @@ const readers: {[K in Kind]: (path: string, text: string) => ParsedFile} = {
   workflow: (path, text) => ({kind: 'workflow', path, file: parseWorkflow(text)}),
   channel: (path, text) => ({kind: 'channel', path, file: parseChannel(text)}),
   memory: path => ({kind: 'memory', path, file: undefined}),
-  state: path => ({kind: 'state', path, file: undefined}),
+  state: (path, text) => ({kind: 'state', path, file: path === SPEND_FILE ? parseSpend(text) : undefined}),
   conflict: path => ({kind: 'conflict', path, file: undefined}),
 };

@@ -1,11 +1,13 @@
 import {inFile, type Problem, problem} from '../files/diagnostic.ts';
 import {kindOf, stemOf} from '../files/key.ts';
 import {settingPlace} from '../files/settings.ts';
-import {itemFacts, pageFacts} from './approval-facts.ts';
+import type {Limits} from '../files/spent.ts';
+import type {TemplateValue} from '../files/template.ts';
+import {budgetFacts, itemFacts, pageFacts} from './approval-facts.ts';
 import {type Facts, type Reference, unreadFacts} from './facts.ts';
 import {ownProblems} from './own-problems.ts';
 import {type ParsedFile, parseFile} from './parse-file.ts';
-import {sessionFacts} from './session-facts.ts';
+import {ownStrings, type SessionFact, sessionFacts} from './session-facts.ts';
 import {taskFacts} from './task-facts.ts';
 
 /** Pure, and must not throw. The file must be one of ours. */
@@ -25,8 +27,12 @@ export function factsFrom(parsed: ParsedFile): Facts {
     counts: {},
     ...specific(parsed),
   };
-  // The copy has strings of its own. Those that were cut from the text would keep the whole of it in memory.
-  return JSON.parse(JSON.stringify(facts)) as Facts;
+  return facts.session && isPlain(facts, facts.session) ? facts : ownStrings(facts);
+}
+
+/** Usual sessions, of which there are thousands, have strings of their own already. */
+function isPlain({problems, needs}: Facts, {segments, waits, waitingFor}: SessionFact): boolean {
+  return waitingFor === undefined && problems.length + needs.length + segments.length + waits.length === 0;
 }
 
 function specific(parsed: ParsedFile): Partial<Facts> {
@@ -34,24 +40,42 @@ function specific(parsed: ParsedFile): Partial<Facts> {
   switch (kind) {
     case 'template':
       // A template with an error still exists: its own problem is enough.
-      return {defines: [`agent/${stemOf(path)}`], counts: {agents: 1}};
+      return {
+        defines: [`agent/${stemOf(path)}`],
+        counts: {agents: 1},
+        agent: {type: parsed.file.value?.type ?? null, description: parsed.file.value?.description ?? null},
+        ...limitFacts(ownLimits(parsed.file.value?.limits)),
+      };
     case 'workflow':
       return {defines: Object.keys(parsed.file.value?.agents ?? {}).map(name => `member/${name}`)};
     case 'settings':
-      return {refers: references(parsed.file)};
+      return {refers: references(parsed.file), ...limitFacts(parsed.file.value?.limits?.per_day)};
     case 'session':
       return sessionFacts(path, parsed.file);
     case 'tasks':
       return taskFacts(parsed.file);
     case 'queue':
-      return itemFacts(parsed.file.items);
+      return {...itemFacts(path, parsed.file.items), ...budgetFacts(parsed.file.items)};
     case 'approval':
       return pageFacts(path, parsed.file);
+    case 'state':
+      return parsed.file?.value ? {spend: parsed.file.value} : {};
     case 'conflict':
       return {problems: [unmerged(path)]};
     default:
       return {};
   }
+}
+
+function ownLimits({max_turns, max_tokens, max_cost_usd}: NonNullable<TemplateValue['limits']> = {}): AnyLimits {
+  return {turns: max_turns, tokens: max_tokens, cost_usd: max_cost_usd};
+}
+
+type AnyLimits = {[K in keyof Limits]: number | undefined};
+
+function limitFacts({turns, tokens, cost_usd}: AnyLimits = {}): {limits?: Limits} {
+  const set = Object.entries({turns, tokens, cost_usd}).filter(([, limit]) => limit !== undefined);
+  return set.length > 0 ? {limits: Object.fromEntries(set) as Limits} : {};
 }
 
 function references(file: Extract<ParsedFile, {kind: 'settings'}>['file']): Reference[] {

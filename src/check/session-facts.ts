@@ -1,9 +1,9 @@
 import type {Place} from '../files/diagnostic.ts';
-import {stemOf} from '../files/key.ts';
+import {isSegment, stemOf} from '../files/key.ts';
 import type {Session} from '../files/session.ts';
 import type {SessionHeader, SessionStatus} from '../files/session-schema.ts';
+import {type DaySpent, spentIn, type Work, workIn} from '../files/spent.ts';
 import {type Need, shortTitle} from './need.ts';
-import {isSegment} from './session-history.ts';
 import {placesIn} from './session-places.ts';
 
 /** A call that waits for an approval. */
@@ -25,6 +25,11 @@ export interface SessionFact {
   idAt: Place;
   agentAt: Place;
   waits: Wait[];
+  /** What its newest day came to. */
+  spent?: DaySpent;
+  /** The approval that it waits for as a whole, and what it was at. */
+  waitingFor?: string;
+  work?: Work;
 }
 
 export interface SessionFacts {
@@ -40,31 +45,49 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
   const stem = stemOf(path);
   const counts = {sessions: 1, messages: messages.length};
   if (!header) return {defines: [`session/${stem}`], counts, needs: []};
-  const id = header.session_id ?? stem;
+  const id = header.session_id === undefined || header.session_id === stem ? stem : ownString(header.session_id);
   const placeOf = placesIn(file);
+  const segment = isSegment(path);
   return {
     // Approvals name the file; doubled ids are found by the id.
     defines: id === stem ? [`session/${stem}`] : [`session/${stem}`, `session/${id}`],
     counts,
-    needs: header.status === 'error' && !isSegment(path) ? [failure(id, header, placeOf(['status']).line)] : [],
+    needs: header.status === 'error' && !segment ? [failure(id, header, placeOf(['status']).line)] : [],
     session: {
       id,
-      agent: header.agent_id,
+      agent: ownString(header.agent_id),
       status: header.status ?? null,
-      created: header.created ?? null,
-      updated: header.updated ?? null,
-      segment: isSegment(path),
+      created: ownString(header.created ?? null),
+      updated: ownString(header.updated ?? null),
+      segment,
       shared: header.shared === true,
       segments: header.segments ?? [],
       idAt: placeOf(['session_id']),
       agentAt: placeOf(['agent_id']),
       waits: waitsOf(file, placeOf),
+      ...spending(header, messages),
     },
   };
 }
 
+/** A copy with strings of its own. One that was cut from a text keeps the whole of that text in memory. */
+export function ownStrings<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+/** A short one is never a part of another. */
+function ownString<T extends string | null>(text: T): T {
+  return text === null || text.length < 13 ? text : ownStrings(text);
+}
+
+function spending(header: SessionHeader, messages: Session['messages']): Partial<SessionFact> {
+  const spent = spentIn(messages);
+  const waitingFor = header.status === 'waiting' ? header.waiting_for : undefined;
+  return {...(spent && {spent}), ...(waitingFor !== undefined && {waitingFor, work: workIn(messages)})};
+}
+
 function waitsOf({messages}: Session, placeOf: ReturnType<typeof placesIn>): Wait[] {
-  if (!messages.some(message => message.tool_calls?.some(call => call.approval !== undefined))) return [];
+  if (!messages.some(message => message.tool_calls?.some(({approval}) => approval !== undefined))) return [];
   const answered = new Set(messages.map(message => message.tool_call_id));
   return messages.flatMap((message, index) =>
     (message.tool_calls ?? []).flatMap(({id, approval, started}, i) =>

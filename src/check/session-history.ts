@@ -1,12 +1,7 @@
 import {type Problem, problem} from '../files/diagnostic.ts';
-import {stemOf} from '../files/key.ts';
+import {isSegment, stemOf} from '../files/key.ts';
 import type {Session} from '../files/session.ts';
 import {placesIn, type SessionPath} from './session-places.ts';
-
-/** A segment holds older messages of another session file. */
-export function isSegment(path: string): boolean {
-  return path.startsWith('sessions/archive/') && /\.\d+$/.test(stemOf(path));
-}
 
 /** Nobody reads more of one file. */
 const MOST = 100;
@@ -16,8 +11,9 @@ export function historyProblems(path: string, session: Session): Problem[] {
   const {header, messages} = session;
   if (!header || isSegment(path)) return [];
   const problems: Problem[] = [];
-  const placeOf = placesIn(session);
+  let placeOf: ReturnType<typeof placesIn> | undefined;
   const say = (code: Problem['code'], at: SessionPath, message: string, hint: string) => {
+    placeOf ??= placesIn(session);
     if (problems.length < MOST) problems.push(problem(code, placeOf(at), message, hint));
   };
   const stem = stemOf(path);
@@ -40,12 +36,11 @@ function checkHistory(messages: Session['messages'], segmented: boolean, say: Sa
   const open = new Set<string>();
   const answered = new Set<string>();
   for (const [index, message] of messages.entries()) {
-    for (const [i, call] of (message.tool_calls ?? []).entries()) {
-      const at = ['messages', index, 'tool_calls', i];
+    for (const [i, call] of message.tool_calls?.entries() ?? []) {
       if (open.has(call.id) || answered.has(call.id))
         say(
           'DUPLICATE_CALL',
-          [...at, 'id'],
+          ['messages', index, 'tool_calls', i, 'id'],
           `expected each call id once, found "${call.id}" again`,
           'remove the copy, or give it another id',
         );
@@ -53,7 +48,7 @@ function checkHistory(messages: Session['messages'], segmented: boolean, say: Sa
       if (!isJson(call.function.arguments))
         say(
           'BAD_ARGUMENTS',
-          [...at, 'function', 'arguments'],
+          ['messages', index, 'tool_calls', i, 'function', 'arguments'],
           'expected JSON, found something else; the model is told so',
           'mend the JSON, or leave it',
         );

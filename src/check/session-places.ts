@@ -1,5 +1,5 @@
 import type {Place} from '../files/diagnostic.ts';
-import {lineStarts, placeAt} from '../files/lines.ts';
+import {lineStarts, placeNear} from '../files/lines.ts';
 import {type Session, sessionText} from '../files/session.ts';
 import {placeOf, readYaml, type YamlSource} from '../files/yaml-source.ts';
 
@@ -11,7 +11,6 @@ export type SessionPath = readonly (string | number)[];
  */
 export function placesIn(session: Session): (path: SessionPath) => Place {
   let whole: {source: YamlSource; starts: number[]} | undefined;
-  let headStarts: number[] | undefined;
   let itemLines: number[] | undefined;
   let lastItem: {index: number; source: YamlSource; starts: number[]} | undefined;
 
@@ -24,9 +23,7 @@ export function placesIn(session: Session): (path: SessionPath) => Place {
   };
   const inHead = (key: string): Place | undefined => {
     const offset = offsetInHead(session, key);
-    if (offset === undefined) return undefined;
-    headStarts ??= lineStarts(session.head);
-    return placeAt(headStarts, offset);
+    return offset === undefined ? undefined : placeNear(session.head, offset);
   };
   const inItem = (index: number, path: SessionPath): Place | undefined => {
     const text = session.items?.[index]?.text;

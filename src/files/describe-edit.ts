@@ -4,12 +4,11 @@ import type {Kind} from './key.ts';
 import {type Changes, changesOf} from './merge-task-changes.ts';
 import {isMap} from './merge-values.ts';
 import {matchMessages, type Part} from './message-match.ts';
-import {cutText} from './session.ts';
+import {cutText, readQuickly} from './session.ts';
 import {type Box, fieldOf, stateOfBox, type Task, type TaskFile, type TaskState} from './task.ts';
 import {matchTasks} from './task-match.ts';
 import {parseTasks} from './task-parse.ts';
 import {makeVisible} from './visible.ts';
-import {readYaml} from './yaml-source.ts';
 
 export interface EditWords {
   /** In a few words, for a commit's subject. */
@@ -80,7 +79,9 @@ function deedOf({box, fields, notes, head}: Changes): string | undefined {
 
 function sessionEdit(before: string, now: string): string {
   const [old, cut] = [cutText(before), cutText(now)];
-  const [was, is] = [headerOf(old?.head ?? before, old?.foot), headerOf(cut?.head ?? now, cut?.foot)];
+  const was = headerOf(old?.head ?? before, old?.foot);
+  const same = old && old.head === cut?.head && old.foot === cut.foot;
+  const is = same ? was : headerOf(cut?.head ?? now, cut?.foot);
   const words: string[] = [];
   if (was.status !== is.status && typeof is.status === 'string') words.push(`status ${short(is.status)}`);
   if (!cut) return few(words);
@@ -106,7 +107,7 @@ function sessionEdit(before: string, now: string): string {
 }
 
 function headerOf(head: string, foot = ''): Record<string, unknown> {
-  const {value} = readYaml(head + foot);
+  const {value} = readQuickly(head + foot);
   return isMap(value) ? {...value, messages: undefined} : {};
 }
 
@@ -114,7 +115,7 @@ function parts(items: readonly string[]): Part[] {
   return items.map(text => ({
     text,
     value: () => {
-      const {value} = readYaml(text);
+      const {value} = readQuickly(text);
       return Array.isArray(value) && isMap(value[0]) ? value[0] : {};
     },
   }));

@@ -60,10 +60,9 @@ export function kindOf(path: string): Kind | undefined {
   const found = layoutOf(path);
   if (!found) return undefined;
   const {kind, folder, ending} = found;
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  // What has one of our endings can only be told for a leftover by how it begins.
-  if (ending === '' ? isLeftover(name) : name.startsWith('.') || name.startsWith('~')) return undefined;
   if (path.startsWith('.', folder.length) || path.includes('/.', folder.length)) return undefined;
+  // What has one of our endings can only be told for a leftover by how it begins.
+  if (ending === '' ? isLeftover(nameOf(path)) : path.includes('~') && nameOf(path).startsWith('~')) return undefined;
   // Inboxes have no subfolders: inbox/rejected/ holds what was set aside.
   return kind === 'inbox' && path.includes('/', folder.length) ? undefined : kind;
 }
@@ -71,19 +70,29 @@ export function kindOf(path: string): Kind | undefined {
 function layoutOf(path: string): (typeof endings)[number] | undefined {
   for (const layout of endings) {
     const {kind, folder, ending} = layout;
-    if (!path.startsWith(folder)) continue;
-    const length = path.length - path.lastIndexOf('/') - 1;
-    const fits = kind === 'channel' ? length === ending.length : length > ending.length;
-    if (fits && path.endsWith(ending)) return layout;
+    if (!path.startsWith(folder) || !path.endsWith(ending)) continue;
+    const alone = path.charCodeAt(path.length - ending.length - 1) === SLASH;
+    if (alone === (kind === 'channel')) return layout;
   }
   return undefined;
 }
 
+const SLASH = 47;
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
 /** The file name without its ending: the id of what it holds. */
 export function stemOf(path: string): string {
-  const name = path.slice(path.lastIndexOf('/') + 1);
+  const name = nameOf(path);
   const found = layoutOf(path);
   return found && found.kind !== 'channel' && found.ending !== '' ? name.slice(0, -found.ending.length) : name;
+}
+
+/** A segment holds older messages of another session file. */
+export function isSegment(path: string): boolean {
+  return path.startsWith('sessions/archive/') && /\.\d+$/.test(stemOf(path));
 }
 
 /** Kinds whose ids are unique in the home, whatever folder they are filed in. */

@@ -18,6 +18,17 @@ export function placeAt(starts: readonly number[], offset: number): Place {
   return {line: low + 1, column: Math.max(1, offset - (starts[low] ?? 0) + 1)};
 }
 
+/** The same for an offset in the first lines of a text, without going through the rest of it. */
+export function placeNear(text: string, offset: number): Place {
+  let start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  let line = 1;
+  for (let end = text.indexOf('\n'); end !== -1 && end < offset; end = text.indexOf('\n', end + 1)) {
+    start = end + 1;
+    line++;
+  }
+  return {line, column: Math.max(1, offset - start + 1)};
+}
+
 /** The line end of the first line, "\n" for a text without any. */
 export function lineEnd(text: string): '\n' | '\r\n' {
   const first = text.indexOf('\n');

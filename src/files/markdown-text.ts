@@ -1,4 +1,4 @@
-import {makeVisible} from './visible.ts';
+import {visibleLine} from './visible.ts';
 
 /** Longer texts are cut: what a person reads in a list is a line. */
 const MOST = 300;
@@ -9,7 +9,7 @@ const MOST = 300;
  */
 export function codeSpan(text: string): string {
   const line =
-    makeVisible(text.length > MOST ? `${text.slice(0, MOST - 1)}…` : text)
+    visibleLine(text.length > MOST ? `${text.slice(0, MOST - 1)}…` : text)
       .replace(/\s+/g, ' ')
       .trim() || ' ';
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
@@ -26,7 +26,7 @@ export function fileLink(path: string, line?: number): string {
 
 /** Usual paths stay as they are. In others whatever could be markup is escaped. */
 function linkText(path: string): string {
-  const shown = makeVisible(path).replace(/\s/g, ' ');
+  const shown = visibleLine(path).replace(/\s/g, ' ');
   return /^[A-Za-z0-9./-]+(?:(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])[A-Za-z0-9./-]+)*$/.test(shown)
     ? shown
     : shown.replace(/[\\`*_[\]<>&~|!$]/g, '\\$&');

@@ -106,7 +106,8 @@ const lasting: Partial<Record<Kind, (line: string) => string | undefined>> = {
  */
 export function undoes(kind: Kind, before: string, now: string): boolean {
   const keyOf = lasting[kind];
-  if (!keyOf || before === now) return false;
+  // What was only added to undoes nothing.
+  if (!keyOf || now.startsWith(before)) return false;
   const has = countOf(keysOf(now, keyOf));
   for (const key of keysOf(before, keyOf)) {
     const count = has.get(key) ?? 0;

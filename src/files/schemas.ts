@@ -3,6 +3,7 @@ import {allowlistSchema} from './allowlist.ts';
 import {playbookSchema} from './playbook.ts';
 import {sessionSchema} from './session-schema.ts';
 import {settingsSchema} from './settings.ts';
+import {spendSchema} from './spend-file.ts';
 import {templateSchema} from './template.ts';
 import {workflowSchema} from './workflow.ts';
 
@@ -13,6 +14,7 @@ const definitions = {
   allowlist: allowlistSchema,
   playbook: playbookSchema,
   workflow: workflowSchema,
+  spend: spendSchema,
 } as const;
 
 export type SchemaName = keyof typeof definitions;

@@ -6,6 +6,8 @@ import {type Item, parseHeader, parseItem, parseSession, type Session, sessionTe
 import type {Message, SessionHeader} from './session-schema.ts';
 import {jsonText} from './visible.ts';
 import {editYaml, type YamlEdit} from './yaml-edit.ts';
+import {editPlainYaml} from './yaml-plain-edit.ts';
+import {plainItemText} from './yaml-plain-text.ts';
 import type {Path} from './yaml-source.ts';
 import {readYaml} from './yaml-source.ts';
 import {indentLines, yamlText} from './yaml-text.ts';
@@ -29,6 +31,8 @@ export function insertMessage(session: Session, index: number, message: Message)
 function insertAfter(session: Session, items: readonly Item[], index: number, before: Item, message: Message): Session {
   const eol = lineEnd(session.head);
   const indent = before.text.slice(0, before.text.indexOf('-'));
+  const quick = before.plain && eol === '\n' ? plainItem(message, indent) : undefined;
+  if (quick) return splitAt(session, items, index, [before, quick]);
   const ended = before.text.endsWith('\n') ? before.text : before.text + eol;
   for (const text of [yamlText([message]), `- ${jsonText(message)}\n`]) {
     const added = indentLines(text, indent, eol);
@@ -46,6 +50,17 @@ function insertAfter(session: Session, items: readonly Item[], index: number, be
     return splitAt(session, items, index, [previous, item]);
   }
   return whole(session, {append: ['messages'], item: message, before: index});
+}
+
+/**
+ * The message as an item, if it is written and read the plain way. It may follow any item that is plain, in the same
+ * column, without the two being read as one text: what the fast reader reads up to the end of such a text it reads
+ * just so up to a dash in the column of the item's own (a test holds it to that).
+ */
+function plainItem(message: Message, indent: string): Item | undefined {
+  const text = plainItemText(message, indent);
+  const item = text === undefined ? undefined : parseItem(text);
+  return item?.plain && isDeepStrictEqual(item.value, plain(message)) ? item : undefined;
 }
 
 function insertFirst(session: Session, items: readonly Item[], first: Item, message: Message): Session {
@@ -87,8 +102,35 @@ export function setField<K extends keyof SessionHeader & string>(
   key: K,
   value: SessionHeader[K] | undefined,
 ): Session {
+  return setFields(session, {[key]: value});
+}
+
+/** Several keys of the session, in this order: the same as one after the other. */
+export function setFields(
+  session: Session,
+  keys: {readonly [K in keyof SessionHeader]?: SessionHeader[K] | undefined},
+): Session {
   refuseErrors(session.problems);
-  if ((key as string) === 'messages') throw new UserError('messages are appended, never set', exit.badFile);
+  if (Object.hasOwn(keys, 'messages')) throw new UserError('messages are appended, never set', exit.badFile);
+  const quick = setPlainFields(session, keys);
+  if (quick) return quick;
+  let result = session;
+  for (const [key, value] of Object.entries(keys)) result = setOneField(result, key, value);
+  return result;
+}
+
+/** Where each of them is a line of its own, or will be. The header is read again: nothing else may have changed. */
+function setPlainFields(session: Session, keys: Readonly<Record<string, unknown>>): Session | undefined {
+  const {foot} = session;
+  if (!session.items || !session.header) return undefined;
+  if (foot !== '' && Object.keys(keys).some(key => `\n${foot}`.includes(`\n${key}:`))) return undefined;
+  const head = editPlainYaml(session.head, [], keys, 'messages');
+  const header = head === undefined ? undefined : parseHeader(head, foot);
+  if (head === undefined || !isDeepStrictEqual(header, withKeys(session.header, keys))) return undefined;
+  return {...session, head, header};
+}
+
+function setOneField(session: Session, key: string, value: unknown): Session {
   const edit: YamlEdit = value === undefined ? {remove: [key]} : {set: [key], to: value, before: 'messages'};
   if (!session.items) return whole(session, edit);
   // What stands below the messages also ends the last of them: such a change is read again whole.
@@ -102,7 +144,49 @@ export function setField<K extends keyof SessionHeader & string>(
 
 /** A value within message `index`, such as ['tool_calls', 0, 'started']; undefined removes it. */
 export function setInMessage(session: Session, index: number, path: Path, value: unknown): Session {
+  const key = path.at(-1);
+  if (typeof key === 'string') return setKeysInMessage(session, index, path.slice(0, -1), {[key]: value});
   refuseErrors(session.problems);
+  return setOneInMessage(session, index, path, value);
+}
+
+/** Several keys of a map within message `index`, in this order: the same as one after the other. */
+export function setKeysInMessage(
+  session: Session,
+  index: number,
+  path: Path,
+  keys: Readonly<Record<string, unknown>>,
+): Session {
+  refuseErrors(session.problems);
+  const item = session.items?.[index];
+  const quick = item?.plain ? setPlainKeys(item, path, keys) : undefined;
+  if (session.items && quick) return splitAt(session, session.items, index + 1, [quick]);
+  let result = session;
+  for (const [key, value] of Object.entries(keys)) result = setOneInMessage(result, index, [...path, key], value);
+  return result;
+}
+
+function setPlainKeys(item: Item, path: Path, keys: Readonly<Record<string, unknown>>): Item | undefined {
+  const text = editPlainYaml(item.text, [0, ...path], keys);
+  const changed = text === undefined ? undefined : parseItem(text);
+  return changed?.plain && isDeepStrictEqual(changed.value, withKeys(item.value, keys, path)) ? changed : undefined;
+}
+
+/** A copy of `value` with these keys in the map at `path`, which is there. */
+function withKeys(value: unknown, keys: Readonly<Record<string, unknown>>, path: Path = []): unknown {
+  const [step, ...rest] = path;
+  if (Array.isArray(value)) return value.map((item, i) => (i === step ? withKeys(item, keys, rest) : item));
+  const result = {...(value as Record<string, unknown>)};
+  if (step !== undefined) result[step] = withKeys(result[step], keys, rest);
+  else
+    for (const [key, item] of Object.entries(keys)) {
+      if (item === undefined) delete result[key];
+      else result[key] = item;
+    }
+  return result;
+}
+
+function setOneInMessage(session: Session, index: number, path: Path, value: unknown): Session {
   const item = session.items?.[index];
   if (session.items && item) {
     const text = editYaml(item.text, value === undefined ? {remove: [0, ...path]} : {set: [0, ...path], to: value});

@@ -36,8 +36,10 @@ const one = (words: readonly string[]): Form => {
 };
 const list = (form: Form): Form => {
   return value => {
-    const found = Array.isArray(value) ? value.map(form) : undefined;
-    return found?.includes(undefined) ? undefined : found;
+    if (!Array.isArray(value)) return undefined;
+    const found = value.map(form);
+    if (found.includes(undefined)) return undefined;
+    return found.every((item, i) => item === value[i]) ? value : found;
   };
 };
 
@@ -54,6 +56,7 @@ const call: Shape = [
   ['function', value => whole(pick(value, toolFunction), 'name', 'arguments')],
   ['approval', id],
   ['started', time],
+  ['run', text],
 ];
 const usage: Shape = [
   ['input_tokens', tokens],
@@ -67,6 +70,7 @@ const message: Shape = [
   ['content', value => (value === null ? null : text(value))],
   ['model', text],
   ['usage', value => pick(value, usage)],
+  ['cut', flag],
   ['tool_calls', list(value => whole(pick(value, call) as Call | undefined, 'id', 'function'))],
   ['tool_call_id', text],
   ['delivery', text],
@@ -81,6 +85,8 @@ const header: Shape = [
   ['created', time],
   ['updated', time],
   ['status', one(sessionStatuses)],
+  ['error', text],
+  ['waiting_for', id],
   ['shared', flag],
   ['segments', list(text)],
 ];
@@ -88,6 +94,8 @@ const header: Shape = [
 function pick(value: unknown, shape: Shape): Record<string, unknown> | undefined {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
   const from = value as Record<string, unknown>;
+  const same = inOrder(from, shape);
+  if (same) return from;
   const found: Record<string, unknown> = {};
   let known = 0;
   for (const [key, form] of shape) {
@@ -98,6 +106,17 @@ function pick(value: unknown, shape: Shape): Record<string, unknown> | undefined
     known++;
   }
   return known === Object.keys(from).length ? found : undefined;
+}
+
+/** Whether it is as the schema would give it: nothing to change, and in order. */
+function inOrder(from: Record<string, unknown>, shape: Shape): boolean {
+  let at = 0;
+  for (const key in from) {
+    while (at < shape.length && shape[at]?.[0] !== key) at++;
+    const item = from[key];
+    if (item === undefined || shape[at]?.[1](item) !== item) return false;
+  }
+  return true;
 }
 
 /** An object that has all of these keys. */

@@ -16,6 +16,7 @@ export const callSchema = z.looseObject({
   started: time
     .optional()
     .describe('Set before it runs, never removed: a call started without a result is not run again.'),
+  run: z.string().optional().describe('The run of the daemon that started it.'),
 });
 
 export const usageSchema = z.looseObject({
@@ -39,6 +40,7 @@ export const messageSchema = z
     content: z.string().nullable().optional(),
     model: z.string().optional(),
     usage: usageSchema.optional(),
+    cut: z.boolean().optional().describe('The server ended the answer at its length limit.'),
     tool_calls: z.array(callSchema).optional(),
     tool_call_id: z.string().optional(),
     delivery: z.string().optional().describe('The id of the delivery that brought it; each is delivered once.'),
@@ -78,6 +80,11 @@ const headerShape = {
   created: time.optional(),
   updated: time.optional().describe('Written by the daemon; names the version an editor started from.'),
   status: z.enum(sessionStatuses).optional().describe('A person may set paused, completed, or active again.'),
+  error: z
+    .union([z.string(), z.looseObject({})])
+    .optional()
+    .describe('Of status error: what is wrong, and what to do.'),
+  waiting_for: id.optional().describe('The approval that a waiting session needs to go on; written by the daemon.'),
   shared: z.boolean().optional().describe('Deliveries to the agent come here.'),
   segments: z.array(z.string()).optional().describe('Older messages, moved to these files, in order.'),
   metadata: z.looseObject({}).nullable().optional(),

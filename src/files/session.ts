@@ -10,6 +10,8 @@ import {yamlText} from './yaml-text.ts';
 export interface Item {
   text: string;
   value: Message;
+  /** The fast reader could read it: it ends where its text ends, and whatever item follows does not change it. */
+  plain: boolean;
 }
 
 /**
@@ -89,9 +91,9 @@ export function parseHeader(head: string, foot: string, previous?: Session): Ses
 }
 
 /** The plain way of writing is read fast; for anything else there is the full reader. */
-function readQuickly(text: string): Pick<YamlSource, 'value' | 'problems' | 'linked'> {
+export function readQuickly(text: string): Pick<YamlSource, 'value' | 'problems' | 'linked'> & {plain?: true} {
   const plain = readPlainYaml(text);
-  return plain ? {value: plain.value, problems: [], linked: false} : readYaml(text);
+  return plain ? {value: plain.value, problems: [], linked: false, plain: true} : readYaml(text);
 }
 
 /** Items that stand unchanged at the beginning or end are taken over. */
@@ -121,10 +123,11 @@ export function parseItem(text: string): Item | undefined {
   const source = readQuickly(text);
   if (source.problems.length > 0 || source.linked || !Array.isArray(source.value) || source.value.length !== 1)
     return undefined;
+  const plain = source.plain === true;
   const quick = quickMessage(source.value[0]);
-  if (quick) return {text, value: quick};
+  if (quick) return {text, value: quick, plain};
   const {value, problems} = validateValue(messageSchema, source.value[0], () => ({line: 1, column: 1}), EMPTY_HINT);
-  return value && problems.length === 0 ? {text, value} : undefined;
+  return value && problems.length === 0 ? {text, value, plain} : undefined;
 }
 
 /** Beyond this the text is read whole, and refused there as too large: older messages belong into segments. */

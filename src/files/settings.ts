@@ -53,6 +53,12 @@ export const settingsSchema = z
             .describe('The environment variable with the key; never the key itself.'),
           context_tokens: z.int().min(1).optional(),
           price: price.optional(),
+          timeout_seconds: z
+            .number()
+            .min(1)
+            .max(300)
+            .optional()
+            .describe('How long its server may say nothing, before and within an answer; 120 if left out.'),
         }),
       )
       .nullable()

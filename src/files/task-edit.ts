@@ -137,22 +137,26 @@ function lineAfter(text: string, offset: number): {start: number; column: number
 
 /** A new task at the end of `## TODO` (made if missing), or as the last child of `parent`. */
 export function addTask(file: TaskFile, task: NewTask, parent?: Task): string {
+  if (!parent) return addTasks(file, [task]);
   refuseErrors(file.problems);
   mustTask(task);
   const {text} = file;
   const eol = lineEnd(text);
-  if (parent) {
-    const indent = childIndent(text, parent);
-    const lines = eol + taskText(task, indent, eol);
-    const edited = splice(text, [{start: parent.end, end: parent.end, insert: lines}]);
-    const before = parseWindow(text, parent, parent.end).tasks[0]?.children.length ?? 0;
-    refuseUnless(
-      parseWindow(edited, parent, parent.end + lines.length).tasks[0]?.children.length === before + 1,
-      parent,
-    );
-    return edited;
-  }
-  const lines = taskText(task, '', eol);
+  const indent = childIndent(text, parent);
+  const lines = eol + taskText(task, indent, eol);
+  const edited = splice(text, [{start: parent.end, end: parent.end, insert: lines}]);
+  const before = parseWindow(text, parent, parent.end).tasks[0]?.children.length ?? 0;
+  refuseUnless(parseWindow(edited, parent, parent.end + lines.length).tasks[0]?.children.length === before + 1, parent);
+  return edited;
+}
+
+/** Several new tasks at the end of `## TODO`, for the price of one. */
+export function addTasks(file: TaskFile, tasks: readonly NewTask[]): string {
+  refuseErrors(file.problems);
+  for (const task of tasks) mustTask(task);
+  const {text} = file;
+  const eol = lineEnd(text);
+  const lines = tasks.map(task => taskText(task, '', eol)).join(eol + eol);
   if (file.todoEnd !== undefined && lineAfter(text, file.todoEnd).column > 0) {
     throw new UserError(
       'what follows "## TODO" is indented and would become part of the new task',

@@ -18,6 +18,12 @@ export function isTime(text: string): boolean {
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
+/** `now`, but after `before`: each of our versions has an `updated` of its own, whatever the clock does. */
+export function later(now: string, before: string | undefined): string {
+  if (before === undefined || Number.isNaN(Date.parse(before)) || Date.parse(before) < Date.parse(now)) return now;
+  return new Date(Date.parse(before) + 1).toISOString();
+}
+
 const UNITS = {s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000} as const;
 
 export const DURATION_PATTERN = /^(\d{1,9})\s*([smhdw])$/;

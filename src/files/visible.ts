@@ -43,6 +43,11 @@ export function makeVisible(text: string, all = true): string {
   return out + text.slice(from);
 }
 
+/** The same for a text that must stay on one line: tabs and newlines, too. */
+export function visibleLine(text: string): string {
+  return makeVisible(text).replaceAll('\t', '⟨U+0009⟩').replaceAll('\n', '⟨U+000A⟩');
+}
+
 /** Has characters that a text file must carry escaped: they would be lost, or move what stands around them. */
 export function needsEscape(text: string): boolean {
   for (let i = 0; i < text.length; i++) {

@@ -1,5 +1,3 @@
-/** Letters, `_`, `/` and `(`: a plain scalar that begins so is text, but for the words below. */
-const PLAIN_START = /[A-Za-z_/(]/;
 const WORD = /^(?:true|false|null)$/i;
 const words: Record<string, true | false | null | undefined> = {true: true, false: false, null: null};
 const WHOLE = /^(?:0|[1-9]\d{0,14})$/;
@@ -11,18 +9,35 @@ const DOUBLE = /^"(?:[^"\\\t]|\\["\\/nrtbf]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4})
 const MAX_ESCAPED = 10_000;
 /** Plain within braces or brackets. */
 const FLOW_PLAIN = /^[A-Za-z0-9_./-]+$/;
+const SPACE = 32;
+const DOUBLE_QUOTE = 34;
+const QUOTE = 39;
+const COMMA = 44;
+const BRACKET = 91;
+const BACKSLASH = 92;
+const BRACE = 123;
 const FLOW_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /** The scalar that the text from `at` to `end` is, on one line, without spaces around it. Undefined: unusual. */
 export function readScalar(text: string, at: number, end: number): string | number | boolean | null | undefined {
   const scalar = text.slice(at, end);
-  const first = scalar[0] ?? '';
-  if (first === "'") return readSingle(scalar);
-  if (first === '"') return readDouble(scalar);
-  if (scalar.includes(': ') || scalar.includes(' #') || scalar.endsWith(':') || scalar.includes('\t')) return undefined;
-  if (PLAIN_START.test(first)) return WORD.test(scalar) ? words[scalar] : scalar;
-  if (first >= '0' && first <= '9') return readNumber(scalar);
+  const first = scalar.charCodeAt(0);
+  if (first === QUOTE) return readSingle(scalar);
+  if (first === DOUBLE_QUOTE) return readDouble(scalar);
+  if (scalar.includes(':') && (scalar.includes(': ') || scalar.endsWith(':'))) return undefined;
+  if (scalar.includes(' #') || scalar.includes('\t')) return undefined;
+  if (startsText(first)) return isWord(scalar) ? words[scalar] : scalar;
+  if (first >= 48 && first <= 57) return readNumber(scalar);
   return undefined;
+}
+
+/** Letters, `_`, `/` and `(`: a plain scalar that begins so is text, but for a few words. */
+function startsText(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95 || code === 47 || code === 40;
+}
+
+function isWord(text: string): boolean {
+  return (text.length === 4 || text.length === 5) && WORD.test(text);
 }
 
 function readSingle(scalar: string): string | undefined {
@@ -47,11 +62,12 @@ function readNumber(scalar: string): string | number | undefined {
 
 /** A map or list of scalars in braces or brackets, on one line. Undefined: unusual, or none. */
 export function readFlow(text: string, at: number, end: number): Record<string, unknown> | unknown[] | undefined {
-  const open = text[at];
-  if ((open !== '{' && open !== '[') || text[end - 1] !== (open === '{' ? '}' : ']')) return undefined;
+  const open = text.charCodeAt(at);
+  // Both closing ones come two after their opening ones.
+  if ((open !== BRACE && open !== BRACKET) || text.charCodeAt(end - 1) !== open + 2) return undefined;
   const parts = flowParts(text.slice(at + 1, end - 1));
   if (!parts) return undefined;
-  return open === '{' ? flowMap(parts) : flowList(parts);
+  return open === BRACE ? flowMap(parts) : flowList(parts);
 }
 
 function flowMap(parts: readonly string[]): Record<string, unknown> | undefined {
@@ -59,7 +75,7 @@ function flowMap(parts: readonly string[]): Record<string, unknown> | undefined 
   for (const part of parts) {
     const colon = part.indexOf(': ');
     const key = part.slice(0, colon);
-    if (colon < 1 || !FLOW_KEY.test(key) || WORD.test(key) || key === '__proto__' || Object.hasOwn(map, key))
+    if (colon < 1 || !FLOW_KEY.test(key) || isWord(key) || key === '__proto__' || Object.hasOwn(map, key))
       return undefined;
     const value = flowScalar(part.slice(colon + 2));
     if (value === undefined) return undefined;
@@ -75,8 +91,10 @@ function flowList(parts: readonly string[]): unknown[] | undefined {
 
 function flowScalar(part: string): string | number | boolean | null | undefined {
   const scalar = trimSpaces(part);
-  const quoted = scalar[0] === "'" || scalar[0] === '"';
-  return quoted || FLOW_PLAIN.test(scalar) ? readScalar(scalar, 0, scalar.length) : undefined;
+  const first = scalar.charCodeAt(0);
+  return first === QUOTE || first === DOUBLE_QUOTE || FLOW_PLAIN.test(scalar)
+    ? readScalar(scalar, 0, scalar.length)
+    : undefined;
 }
 
 /** Cut at the commas that stand in no quotes. */
@@ -84,14 +102,14 @@ function flowParts(inner: string): string[] | undefined {
   if (trimSpaces(inner) === '') return [];
   const parts: string[] = [];
   let from = 0;
-  let quote = '';
+  let quote = 0;
   for (let at = 0; at < inner.length; at++) {
-    const char = inner[at] ?? '';
+    const code = inner.charCodeAt(at);
     if (quote) {
-      if (quote === '"' && char === '\\') at++;
-      else if (char === quote) quote = '';
-    } else if (char === "'" || char === '"') quote = char;
-    else if (char === ',') {
+      if (quote === DOUBLE_QUOTE && code === BACKSLASH) at++;
+      else if (code === quote) quote = 0;
+    } else if (code === QUOTE || code === DOUBLE_QUOTE) quote = code;
+    else if (code === COMMA) {
       parts.push(trimSpaces(inner.slice(from, at)));
       from = at + 1;
     }
@@ -104,7 +122,7 @@ function flowParts(inner: string): string[] | undefined {
 function trimSpaces(text: string): string {
   let from = 0;
   let to = text.length;
-  while (text[from] === ' ') from++;
-  while (to > from && text[to - 1] === ' ') to--;
+  while (text.charCodeAt(from) === SPACE) from++;
+  while (to > from && text.charCodeAt(to - 1) === SPACE) to--;
   return text.slice(from, to);
 }

@@ -1,7 +1,7 @@
 import {Document, isScalar, Scalar, visit} from 'yaml';
 import {escapeHidden, jsonText, needsEscape} from './visible.ts';
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
+export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
 /**
  * New YAML text for a value, lines ending in "\n", in the style of the seeds: long texts as literal blocks, times

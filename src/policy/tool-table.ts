@@ -16,6 +16,7 @@ export interface ToolDefinition {
 const text = (what: string) => z.string().describe(what);
 const name = (what: string) => z.string().min(1).describe(what);
 const path = name('Path within the workspace, or under memory/ or tasks/.');
+const ownPath = name('Path within the workspace.');
 const count = (what: string) => z.number().int().positive().describe(what);
 const flag = (what: string) => z.boolean().describe(what);
 const reason = text('Why this is needed, in one sentence; the person who decides reads it.').optional();
@@ -56,19 +57,19 @@ export const tools = {
     effect: 'write',
     default: 'ask',
     description: 'Create a directory in the workspace, with its parents.',
-    arguments: z.strictObject({path}),
+    arguments: z.strictObject({path: ownPath}),
   },
   write_file: {
     effect: 'write',
     default: 'ask',
     description: 'Write a whole file in the workspace, replacing what it held.',
-    arguments: z.strictObject({path, content: text('The whole new content.')}),
+    arguments: z.strictObject({path: ownPath, content: text('The whole new content.')}),
   },
   create_file: {
     effect: 'write',
     default: 'ask',
     description: 'Create a new file in the workspace. Fails if it exists.',
-    arguments: z.strictObject({path, content: text('The content.')}),
+    arguments: z.strictObject({path: ownPath, content: text('The content.')}),
   },
   edit_file: {
     effect: 'write',
@@ -76,7 +77,7 @@ export const tools = {
     description:
       'Replace one exact piece of text in a file of the workspace. `old` must occur once, unless `all` is true.',
     arguments: z.strictObject({
-      path,
+      path: ownPath,
       old: name('The text to replace, exactly as it is in the file.'),
       new: text('The text to put there.'),
       all: flag('Replace every occurrence.').optional(),

@@ -1,12 +1,14 @@
-import {type Session, sessionText} from '../files/session.ts';
-import {setField, setInMessage} from '../files/session-edit.ts';
+import type {Session} from '../files/session.ts';
+import {setFields, setKeysInMessage} from '../files/session-edit.ts';
 import type {SessionHeader} from '../files/session-schema.ts';
-import type {Completed} from './complete.ts';
+import {later} from '../files/values.ts';
+
+export {later} from '../files/values.ts';
 
 /** What a session takes over from its agent's template when it begins. */
 export interface SessionTemplate {
-  type: string | undefined;
-  model: string | undefined;
+  type?: string | undefined;
+  model?: string | undefined;
   system_prompt: string;
 }
 
@@ -33,7 +35,10 @@ export function isComplete({header, messages}: Session): boolean {
  * Fill in what a person left out: keys of the session around what is there, times and senders of their messages.
  * Undefined if nothing is missing. What is there is never changed, `updated` apart.
  */
-export function completeSession(session: Session, {id, template, now}: SessionContext): Completed | undefined {
+export function completeSession(
+  session: Session,
+  {id, template, now}: SessionContext,
+): {session: Session; words: string} | undefined {
   const {header} = session;
   if (!header || isComplete(session)) return undefined;
   // The long one last: each edit reads again what is above the messages.
@@ -51,21 +56,14 @@ export function completeSession(session: Session, {id, template, now}: SessionCo
   );
   if (missing.length === 0 && !untold && header.updated !== undefined) return undefined;
   const words = missing.map(([key]) => key);
-  let result = setField(session, 'updated', later(now, header.updated));
-  for (const [key, value] of missing) result = setField(result, key as keyof SessionHeader & string, value as never);
-  for (const [index, message] of session.messages.entries()) {
-    if (message.role !== 'user') continue;
-    if (message.from === undefined) result = setInMessage(result, index, ['from'], 'human');
-    if (message.timestamp === undefined) result = setInMessage(result, index, ['timestamp'], now);
-    if (message.from === undefined || message.timestamp === undefined) words.push(`message ${index + 1}`);
+  let result = setFields(session, {updated: later(now, header.updated), ...Object.fromEntries(missing)});
+  for (const [index, {role, from, timestamp}] of session.messages.entries()) {
+    if (role !== 'user' || (from !== undefined && timestamp !== undefined)) continue;
+    const keys = {...(from === undefined && {from: 'human'}), ...(timestamp === undefined && {timestamp: now})};
+    result = setKeysInMessage(result, index, [], keys);
+    words.push(`message ${index + 1}`);
   }
-  return {text: sessionText(result), words: `filled in ${listed(words.length > 0 ? words : ['updated'])}`, tasks: []};
-}
-
-/** `now`, but after `before`: each of our versions has an `updated` of its own, whatever the clock does. */
-export function later(now: string, before: string | undefined): string {
-  if (before === undefined || Number.isNaN(Date.parse(before)) || Date.parse(before) < Date.parse(now)) return now;
-  return new Date(Date.parse(before) + 1).toISOString();
+  return {session: result, words: `filled in ${listed(words.length > 0 ? words : ['updated'])}`};
 }
 
 function listed(words: readonly string[]): string {

@@ -2,14 +2,15 @@ import {rmSync, writeFileSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {exit, UserError} from '../errors.ts';
 import {type Holder, holderText, thisProcess} from '../store/holder.ts';
-import {clearDeadLocks, holderOf, type LockResult, tryLock} from '../store/lock.ts';
+import {clearDeadLocks, holderOf, type LockResult, lendLock, tryLock} from '../store/lock.ts';
 import {daemonLock, pidPath, statusPath} from '../store/status.ts';
 import {inWords} from './troubles.ts';
 
 export interface Claim {
   /** Whether the home is still ours. If somebody removed the lock (`git clean -fdx`), it is taken again. */
   renew: () => boolean;
-  release: () => void;
+  /** `failed`: the status file stays, and says why. */
+  release: (failed: boolean) => void;
 }
 
 /** One daemon a home: take it, or say who has it. */
@@ -18,16 +19,19 @@ export function claim(home: string): Claim {
   const lock = tryLockOrSay(path);
   if ('heldBy' in lock) throw taken(path, lock.heldBy);
   clearDeadLocks(dirname(path));
-  const release = () => {
+  lendLock(path);
+  const release = (failed: boolean) => {
     if (!isOurs(path)) return;
-    for (const own of [pidPath(home), statusPath(home)]) rmSync(own, {force: true});
+    for (const own of [pidPath(home), ...(failed ? [] : [statusPath(home)])]) rmSync(own, {force: true});
     rmSync(path, {force: true});
   };
   const writePid = () => writeFileSync(pidPath(home), `${process.pid}\n`);
   try {
+    // Of a daemon that is no more, perhaps with the pid this one has.
+    rmSync(statusPath(home), {force: true});
     writePid();
   } catch (error) {
-    release();
+    release(false);
     throw cannotWrite(pidPath(home), error as Error);
   }
   const renew = () => {

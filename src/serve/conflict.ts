@@ -1,8 +1,9 @@
 import {join} from 'node:path';
 import {kindOf, stemOf} from '../files/key.ts';
+import {visibleLine} from '../files/visible.ts';
+import {blobId} from '../store/blob-id.ts';
 import {crashPoint} from '../store/crash.ts';
 import {readBytes} from '../store/read.ts';
-import {blobId} from '../store/replaced.ts';
 import {save} from '../store/save.ts';
 import {recordOwn} from './record.ts';
 import {seenText} from './seen.ts';
@@ -28,9 +29,9 @@ export async function keepConflict(
   if (failed && result.failed.name === 'NotDurable') throw result.failed;
   if (failed) return false;
   const {stat} = readBytes(join(serving.home, copy));
-  const seen = seenText(copy, kindOf(copy) ?? 'conflict', bytes.toString(), bytes, stat);
+  const seen = seenText(copy, kindOf(copy) ?? 'conflict', bytes.toString(), {bytes, stat});
   take(serving, seen);
-  recordOwn(serving, seen, {words: `an edit of ${path} that could not be merged`, tasks: []}, 'merge');
+  recordOwn(serving, seen, {words: `an edit of ${visibleLine(path)} that could not be merged`, cause: 'merge'});
   serving.report({event: 'conflict', path, copy, conflicts});
   return true;
 }

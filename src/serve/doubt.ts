@@ -2,6 +2,14 @@
 export const DOUBTFUL_MS = 1_000;
 /** Anything else: two looks this far apart must agree. Longer than a tick of the file system's clock. */
 export const STABLE_MS = 15;
+/** And these, if it has the end of what was there before and comes to an end itself. */
+const WHOLE_MS = 6;
+const END = 200;
+
+/** How long a text that is not doubtful must have stayed so. What is still being written mostly lacks its end. */
+export function stableMs(before: string | undefined, now: string): number {
+  return now.endsWith('\n') && now.includes(before?.slice(-END) ?? '') ? WHOLE_MS : STABLE_MS;
+}
 
 /**
  * Whether `now` looks like a save that is still under way: nothing there, less than there was, or not in order. Editors

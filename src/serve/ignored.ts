@@ -4,16 +4,19 @@ const GATHER_MS = 2;
 
 /** Which files git ignores: asked once for many, and again when a .gitignore may have changed. */
 export class Ignored {
-  readonly #journal: Pick<Journal, 'ignored'>;
+  readonly #journal: Pick<Journal, 'ignored' | 'isSurelyKept'>;
   readonly #answers = new Map<string, boolean>();
   #asked: {paths: string[]; answer: Promise<void>} | undefined;
 
-  constructor(journal: Pick<Journal, 'ignored'>) {
+  constructor(journal: Pick<Journal, 'ignored' | 'isSurelyKept'>) {
     this.#journal = journal;
   }
 
   async has(path: string): Promise<boolean> {
-    if (!this.#answers.has(path)) await this.#ask(path);
+    if (!this.#answers.has(path)) {
+      if (this.#journal.isSurelyKept(path)) return false;
+      await this.#ask(path);
+    }
     return this.#answers.get(path) === true;
   }
 

@@ -1,4 +1,5 @@
 import type {BigIntStats} from 'node:fs';
+import type {Seen} from './seen.ts';
 
 /** What the daemon knows of a file: a cache, and nothing that a look at the file would not give. */
 export interface Known {
@@ -17,6 +18,11 @@ export interface Known {
 /** Changes whenever the file does, up to two writes within one tick of the file system's clock. */
 export function signature(stat: Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>): string {
   return `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}`;
+}
+
+/** Whether git would have it as executable. */
+export function isExecutable({mode}: Pick<BigIntStats, 'mode'>): boolean {
+  return (mode & 0o100n) !== 0n;
 }
 
 /** Texts of recent versions, by blob, up to a total length; older ones are in git. */
@@ -41,6 +47,58 @@ export class Texts {
       if (this.#length <= this.#limit) break;
       this.#texts.delete(oldest);
       this.#length -= old.length;
+    }
+  }
+}
+
+/** Sessions as they were read last, up to a total length: the next turn then reads only what it adds. */
+export class Latest {
+  readonly #seen = new Map<string, Seen>();
+  readonly #limit: number;
+  #length = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get(path: string): Seen | undefined {
+    return this.#seen.get(path);
+  }
+
+  /** Undefined: there is nothing to go by any more. */
+  set(path: string, seen: Seen | undefined): void {
+    this.#length -= this.#seen.get(path)?.bytes.length ?? 0;
+    this.#seen.delete(path);
+    if (seen?.parsed?.kind !== 'session') return;
+    this.#seen.set(path, seen);
+    this.#length += seen.bytes.length;
+    for (const [oldest, {bytes}] of this.#seen) {
+      if (this.#length <= this.#limit) break;
+      this.#seen.delete(oldest);
+      this.#length -= bytes.length;
+    }
+  }
+}
+
+/** Names that were added lately, at most so many. */
+export class Recent {
+  readonly #names = new Set<string>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  add(name: string): void {
+    this.#names.delete(name);
+    this.#names.add(name);
+    for (const oldest of this.#names) {
+      if (this.#names.size <= this.#most) break;
+      this.#names.delete(oldest);
     }
   }
 }

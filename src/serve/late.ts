@@ -25,7 +25,9 @@ export function watchReplaced(serving: Serving, replaced: Replaced): void {
   const check = async ([next, ...others]: readonly number[]): Promise<void> => {
     if (take()) return;
     if (next !== undefined) return checkAfter(next, others);
-    if (await isOpen(serving.home, replaced.inode)) return checkAfter(OPEN_MS, []);
+    // Until it is in git, this is where what the person saved is kept.
+    const unpublished = serving.unpublished.get(replaced.path)?.some(({blob}) => blob === replaced.base);
+    if (unpublished || (await isOpen(serving.home, replaced.inode))) return checkAfter(OPEN_MS, []);
     // What was written between the last look and the last close.
     if (!take()) replaced.forget();
   };
@@ -56,9 +58,12 @@ function hasLate(replaced: Replaced): boolean {
 /** What an earlier run left: bytes that came late are merged; whoever had it open may still write into it. */
 export function recoverReplaced(serving: Serving): void {
   for (const replaced of leftReplaced(serving.home)) {
-    const {path, base, next} = replaced;
+    const {path, base, next, by} = replaced;
     // What a person saved and the daemon completed: killed before the commit, only this knows of it.
     serving.madeFrom.set(next, base);
+    if (by === 'daemon') serving.writtenBefore.add(next);
+    const bytes = replaced.kept();
+    if (bytes && serving.journal.committed.get(path) !== base) serving.journal.keep(bytes);
     if (hasLate(replaced)) serving.late.set(path, [...(serving.late.get(path) ?? []), replaced]);
     else watchReplaced(serving, replaced);
   }

@@ -3,15 +3,19 @@ import {join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {hasErrors, type Problem} from '../files/diagnostic.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
+import type {Session} from '../files/session.ts';
 import type {Outcome} from '../queue.ts';
+import {blobId} from '../store/blob-id.ts';
 import {MARKER} from '../store/locate.ts';
 import {isForeign, readHomeFile} from '../store/read.ts';
-import {blobId} from '../store/replaced.ts';
+import {replacedBy} from '../store/replaced.ts';
 import {complete, leavesNothing} from './complete.ts';
-import {DOUBTFUL_MS, isDoubtful, STABLE_MS} from './doubt.ts';
-import {signature} from './known.ts';
+import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
+import {isExecutable, signature} from './known.ts';
+import {watchReplaced} from './late.ts';
 import {keepLate, mergeStale} from './merge-stale.ts';
-import {recordEdit, recordMerge, recordOwn, recordRemoval} from './record.ts';
+import {makeOwn} from './own-files.ts';
+import {recordAgain, recordEdit, recordMerge, recordRecovered, recordRemoval, type Saved} from './record.ts';
 import {type Seen, seenBytes, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {journalled, lastBlob, setFacts, take, tell, textOf} from './state.ts';
@@ -32,22 +36,36 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
   if (read.bytes === undefined) return showUnreadable(serving, path, read.problem);
   if (kind === 'inbox' && read.bytes.length > MAX_INBOX) return undefined;
   const known = serving.known.get(path);
-  const same = known?.blob === blobId(read.bytes);
+  const blob = blobId(read.bytes);
+  const same = known?.blob === blob;
   if (same) {
     serving.pending.delete(path);
     known.signature = signature(read.stat);
     serving.unsaved = true;
-    const done = known.ignored || !isJournalled(kind) || journalled(serving, path) === known.blob;
+    const done =
+      known.ignored ||
+      !isJournalled(kind) ||
+      (journalled(serving, path) === known.blob && serving.journal.executable.has(path) === isExecutable(read.stat));
     if (known.settled && done && !serving.late.has(path)) return undefined;
+    // A session that something is under way for, as it was left.
+    const last = serving.latest.get(path);
+    if (last?.blob === known.blob && done && !serving.late.has(path) && !serving.loading) {
+      const idle = serving.turns.has(path) && !serving.turns.hasNews(path) && !serving.nudged.has(path);
+      return idle || hasErrors(serving.index.problems(path)) ? undefined : complete(serving, last);
+    }
   }
   const seen =
     'text' in read
-      ? seenText(path, kind, read.text, read.bytes, read.stat)
-      : seenBytes(path, kind, read.problem, read.bytes, read.stat);
+      ? seenText(path, kind, read.text, {...read, blob}, sessionIn(serving.latest.get(path)))
+      : seenBytes(path, kind, read.problem, {...read, blob});
   // What git has is nothing new, to whichever daemon.
   const wait = lastBlob(serving, path) === seen.blob ? 0 : await holdsStill(serving, path, seen);
   if (wait > 0) return {after: wait};
   return accept(serving, seen, same && serving.cause === 'edit');
+}
+
+function sessionIn(seen: Seen | undefined): Session | undefined {
+  return seen?.parsed?.kind === 'session' ? seen.parsed.file : undefined;
 }
 
 /** How long to wait before a new content, or its absence, may be acted on. */
@@ -59,14 +77,25 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
     const wrong = hasErrors(seen?.facts.problems ?? []);
     const last = lastBlob(serving, path);
     const before = last === undefined ? undefined : await textOf(serving, last);
-    pending = {blob, since, doubtful: isDoubtful(before, seen?.text, wrong)};
+    const doubtful = isDoubtful(before, seen?.text, wrong);
+    const needed = doubtful ? DOUBTFUL_MS : savedWhole(serving, path, blob) ? 0 : stableMs(before, seen?.text ?? '');
+    pending = {blob, since, doubtful, needed};
     serving.pending.set(path, pending);
     serving.report({event: 'seen', path, wrong});
   }
   // What was saved a good while before the start holds still. A time in the future says nothing.
   if (seen && serving.loading && Date.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
-  const needed = pending.doubtful ? DOUBTFUL_MS : serving.hurry ? 0 : STABLE_MS;
-  return Math.max(0, Math.ceil(needed - (performance.now() - pending.since)));
+  const needed = !pending.doubtful && serving.hurry ? 0 : pending.needed;
+  // A timer may come a little early.
+  const left = needed - (performance.now() - pending.since);
+  return left < 1 ? 0 : Math.ceil(left);
+}
+
+/** Whether a command of ours wrote it, all at once. An editor may have the file open that it replaced. */
+function savedWhole(serving: Serving, path: string, blob: string): boolean {
+  const replaced = replacedBy(serving.home, path, blob);
+  for (const old of replaced) watchReplaced(serving, old);
+  return replaced.length > 0;
 }
 
 /** `unchanged`: the file is as the daemon knew it, but not as git has it. */
@@ -81,13 +110,24 @@ async function accept(serving: Serving, found: Seen, unchanged: boolean): Promis
   const {seen, saved} = merged;
   serving.pending.delete(path);
   take(serving, seen);
-  if (saved) await recordMerge(serving, saved, seen);
-  else if (unchanged) recordOwn(serving, seen, {words: 'as the file is', tasks: []}, 'HEAD moved');
-  else await recordEdit(serving, seen);
+  const recorded = record(serving, seen, saved, unchanged);
   const known = serving.known.get(path);
   if (serving.loading && known && leavesNothing(seen)) known.settled = true;
-  if (serving.loading || hasErrors(serving.index.problems(path))) return undefined;
-  return complete(serving, seen);
+  // What follows begins while the edit is being recorded, which may take git some time.
+  const acts = !serving.loading && !hasErrors(serving.index.problems(path));
+  const [outcome] = await Promise.all([acts ? complete(serving, seen, recorded) : undefined, recorded]);
+  return outcome;
+}
+
+async function record(
+  serving: Serving,
+  seen: Seen,
+  saved: readonly Saved[] | undefined,
+  unchanged: boolean,
+): Promise<void> {
+  if (saved) await recordMerge(serving, saved, seen);
+  else if (unchanged && journalled(serving, seen.path) !== seen.blob) await recordAgain(serving, seen);
+  else if (!(serving.cause === 'recovered' && (await recordRecovered(serving, seen)))) await recordEdit(serving, seen);
 }
 
 function hasMarkers(text: string): boolean {
@@ -102,7 +142,7 @@ async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
     serving.pending.delete(path);
     setFacts(serving, path, undefined);
     tell(serving);
-    return undefined;
+    return makeOwn(serving, path);
   }
   const wait = await holdsStill(serving, path, undefined);
   if (wait > 0) return {after: wait};
@@ -115,10 +155,11 @@ async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
   if (!there) return {after: DOUBTFUL_MS};
   serving.pending.delete(path);
   serving.known.delete(path);
+  serving.turns.drop(path);
   setFacts(serving, path, undefined);
   tell(serving);
   recordRemoval(serving, path);
-  return undefined;
+  return makeOwn(serving, path);
 }
 
 /** What cannot be read keeps its last good state in git. It is looked at again by itself. */

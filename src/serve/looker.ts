@@ -1,5 +1,7 @@
 import type {Outcome} from '../queue.ts';
+import type {announce} from './announce.ts';
 import type {look} from './look.ts';
+import type {recognize} from './recognize.ts';
 import type {Serving} from './serving.ts';
 
 /**
@@ -8,19 +10,44 @@ import type {Serving} from './serving.ts';
  */
 export class Looker {
   #loaded: Promise<typeof look> | undefined;
+  #recognize: typeof recognize = () => false;
+  #announce: typeof announce | undefined;
+
+  /** Load what a start without a cache will need, while git is being asked. */
+  prepare(): void {
+    void import('./look.ts');
+  }
+
+  /** Whether the file is known already without a look. */
+  knows(serving: Serving, path: string): boolean {
+    return this.#recognize(serving, path);
+  }
 
   async look(serving: Serving, path: string): Promise<Outcome> {
     return (await this.load(serving))(serving, path);
   }
 
+  /** Say which model answers. */
+  async announce(serving: Serving): Promise<void> {
+    await this.load(serving);
+    await this.#announce?.(serving);
+  }
+
   load(serving: Serving): Promise<typeof look> {
-    this.#loaded ??= load(serving);
+    this.#loaded ??= this.#load(serving);
     return this.#loaded;
   }
-}
 
-async function load(serving: Serving): Promise<typeof look> {
-  const [{look}, {homeName}] = await Promise.all([import('./look.ts'), import('./seen.ts')]);
-  serving.name = homeName(serving.home);
-  return look;
+  async #load(serving: Serving): Promise<typeof look> {
+    const [{look}, {announce}, {recognize}, {homeName}] = await Promise.all([
+      import('./look.ts'),
+      import('./announce.ts'),
+      import('./recognize.ts'),
+      import('./seen.ts'),
+    ]);
+    serving.name = homeName(serving.home);
+    this.#recognize = recognize;
+    this.#announce = announce;
+    return look;
+  }
 }

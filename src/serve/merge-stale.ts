@@ -73,7 +73,8 @@ async function mergeLate(serving: Serving, seen: Seen): Promise<Merge> {
       base === undefined || !found.bytes.equals(Buffer.from(own))
         ? {text: result, conflicts: ['what it was made from is not known, or it is not text']}
         : merge(kind, base, own, result);
-    if (base !== undefined) saved.push({seen: seenText(path, kind, own, found.bytes, seen.stat), base});
+    const {stat, link} = seen;
+    if (base !== undefined) saved.push({seen: seenText(path, kind, own, {bytes: found.bytes, stat, link}), base});
     if (merged.conflicts.length > 0 && !(await keepConflict(serving, path, found.bytes, merged.conflicts)))
       return {outcome: {after: 1_000}};
     result = merged.text;

@@ -1,7 +1,7 @@
 import {lstatSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {needsYou} from '../check/needs-you.ts';
-import {writeDerived} from '../store/cache.ts';
+import {writeDerived, writeOver} from '../store/cache.ts';
 import {crashPoint} from '../store/crash.ts';
 import {type Status, statusPath} from '../store/status.ts';
 import type {Serving} from './serving.ts';
@@ -17,6 +17,7 @@ export class Needs {
   #timer: NodeJS.Timeout | undefined;
   #written = '';
   #writtenStatus = '';
+  #stopped: Status['stopped'];
 
   constructor(serving: Serving) {
     this.#serving = serving;
@@ -25,6 +26,11 @@ export class Needs {
   /** Something changed: write soon, many changes at once. */
   changed(): void {
     this.#timer ??= setTimeout(() => this.write(), COALESCE_MS);
+  }
+
+  /** The daemon stops by itself: what is written from here on says why. */
+  stopped(why: string): void {
+    this.#stopped = {why, at: new Date().toISOString()};
   }
 
   write(): void {
@@ -42,7 +48,7 @@ export class Needs {
     const status = this.#try('.agentdir/status.json', () => {
       const text = JSON.stringify(this.#status(), null, 2);
       if (text === this.#writtenStatus) return;
-      writeDerived(statusPath(home), text);
+      writeOver(statusPath(home), text);
       this.#writtenStatus = text;
     });
     if (needs && status) return;
@@ -83,12 +89,15 @@ export class Needs {
 
   #text(): string {
     const {home, index, troubles, known} = this.#serving;
-    const sinceOf = (path: string) => new Date(modified(home, path, known.get(path)?.signature)).toISOString();
+    const sinceOf = (path: string) => {
+      const time = modified(home, path, known.get(path)?.signature);
+      return time === undefined ? '' : new Date(time).toISOString();
+    };
     return needsYou({problems: index.all(), needs: index.needs(), troubles: troubles.list(), sinceOf, home});
   }
 
   #status(): Status {
-    const {home, index, troubles, sessions, version, watching} = this.#serving;
+    const {home, index, troubles, sessions, version, watching, model} = this.#serving;
     const problems = index.all();
     const errors = problems.filter(({severity}) => severity === 'error').length;
     const {agents, tasks} = index.counts();
@@ -104,13 +113,16 @@ export class Needs {
       warnings: problems.length - errors,
       needs: index.needs().length,
       troubles: troubles.list(),
+      model,
       watching: watching(),
+      ...(this.#stopped && {stopped: this.#stopped}),
     };
   }
 }
 
-/** Milliseconds: from a signature, else from what is there, be it a file or not. */
-function modified(home: string, path: string, signature: string | undefined): number {
+/** Milliseconds: from a signature, else from what is there, be it a file or not. A name that is not UTF-8 finds nothing. */
+function modified(home: string, path: string, signature: string | undefined): number | undefined {
   if (signature !== undefined) return Number(BigInt(signature.split('.')[2] ?? 0) / 1_000_000n);
-  return Math.trunc(lstatSync(join(home, path), {throwIfNoEntry: false})?.mtimeMs ?? 0);
+  const found = lstatSync(join(home, path), {throwIfNoEntry: false});
+  return found && Math.trunc(found.mtimeMs);
 }

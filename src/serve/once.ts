@@ -8,12 +8,24 @@ const JOURNAL_MS = 3_000;
  * Work until nothing is left to do, then say how it stands. 1: a session is in error, or something could not be
  * written or committed; 4: a file has errors; 3: something waits for a person; 0: all is done.
  */
-export async function workOnce({queue, journal, index, troubles}: Serving): Promise<number> {
-  await queue.whenIdle();
+export async function workOnce(serving: Serving): Promise<number> {
+  const {journal, index, troubles, spend} = serving;
+  await whenDone(serving);
+  spend.due();
+  await whenDone(serving);
   const published = await journal.flush(JOURNAL_MS);
   const needs = index.needs();
   const stuck = !published || journal.unfinished() !== undefined;
   if (stuck || troubles.list().length > 0 || needs.some(({what}) => what === 'session')) return exit.failed;
   if (hasErrors(index.all())) return exit.badFile;
   return needs.some(({state}) => state === 'pending') ? exit.waiting : exit.done;
+}
+
+/** When nothing is left to look at, and nothing is under way. */
+export async function whenDone({queue, turns}: Pick<Serving, 'queue' | 'turns'>): Promise<void> {
+  for (;;) {
+    await queue.whenIdle();
+    if (turns.underWay === 0) return;
+    await turns.whenChanged();
+  }
 }

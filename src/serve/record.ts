@@ -2,10 +2,12 @@ import {lstatSync} from 'node:fs';
 import {join} from 'node:path';
 import {describeEdit} from '../files/describe-edit.ts';
 import {isJournalled, type Kind, kindOf, stemOf} from '../files/key.ts';
-import type {Completed} from '../reconcile/complete.ts';
+import {visibleLine} from '../files/visible.ts';
+import {blobId} from '../store/blob-id.ts';
 import type {Entry} from '../store/journal.ts';
 import {linkTarget} from '../store/read.ts';
-import {blobId} from '../store/replaced.ts';
+import {shortId} from '../store/replaced.ts';
+import {isExecutable} from './known.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {journalled, textOf} from './state.ts';
@@ -14,10 +16,54 @@ import {journalled, textOf} from './state.ts';
 export async function recordEdit(serving: Serving, seen: Seen): Promise<void> {
   const {path, kind} = seen;
   const before = journalled(serving, path);
-  if (!isJournalled(kind) || before === inGit(serving, seen).blob) return;
+  if (!isJournalled(kind)) return;
+  if (before === inGit(serving, seen).blob) return recordMode(serving, seen);
   if (before === undefined && (await isIgnored(serving, path))) return;
   const old = before === undefined ? undefined : await textOf(serving, before);
   addEdit(serving, seen, old);
+}
+
+/** A person made the file executable, or no longer. Beside what is under way it comes to nothing if that has it already. */
+async function recordMode(serving: Serving, seen: Seen): Promise<void> {
+  const {path, kind} = seen;
+  const {blob, change} = inGit(serving, seen);
+  const mode = change.content?.mode ?? '';
+  if (!(await serving.journal.isOtherMode(path, mode))) return;
+  add(serving, path, blob, {
+    changes: [change],
+    author: 'human',
+    subject: subject(kind, path, `made ${mode === '100755' ? '' : 'not '}executable by hand`),
+    trailers: [...trailersOf(seen, []), ['Cause', serving.cause]],
+  });
+}
+
+/**
+ * At the start: what the last daemon wrote and did not commit is not the person's. What they had saved before it is
+ * committed first, as theirs. False if this is an edit of theirs.
+ */
+export async function recordRecovered(serving: Serving, seen: Seen): Promise<boolean> {
+  const {path, kind} = seen;
+  const {blob} = inGit(serving, seen);
+  if (blob !== seen.blob || !serving.writtenBefore.has(shortId(blob)) || !isJournalled(kind)) return false;
+  const before = journalled(serving, path);
+  if (before === blob || (before === undefined && (await isIgnored(serving, path)))) return true;
+  let base = serving.madeFrom.get(shortId(blob));
+  while (base !== undefined && base !== before && serving.writtenBefore.has(shortId(base)))
+    base = serving.madeFrom.get(shortId(base));
+  const bytes = base === undefined || base === before ? undefined : await serving.journal.read(base);
+  if (bytes) {
+    const old = before === undefined ? undefined : await textOf(serving, before);
+    addEdit(serving, seen, old, bytes);
+  }
+  recordOwn(serving, seen, {words: 'as the daemon left it', cause: 'recovered', ...agentOf(seen)});
+  return true;
+}
+
+/** Whose the last message is, if an agent's. */
+function agentOf({parsed, facts}: Seen): {agent?: string} {
+  const last = parsed?.kind === 'session' ? parsed.file.messages.at(-1)?.role : undefined;
+  const agent = facts.session?.agent;
+  return agent !== undefined && (last === 'assistant' || last === 'tool_result') ? {agent} : {};
 }
 
 /** What a person saved, and the text they had made it from; undefined: the last one. */
@@ -36,13 +82,14 @@ export async function recordMerge(serving: Serving, saved: readonly Saved[], mer
     else if (!serving.known.get(seen.path)?.ignored && journalled(serving, seen.path) !== inGit(serving, seen).blob)
       addEdit(serving, seen, base);
   }
-  recordOwn(serving, merged, {words: 'merged with what was written meanwhile', tasks: []}, 'merge');
+  recordOwn(serving, merged, {words: 'merged with what was written meanwhile', cause: 'merge'});
 }
 
-function addEdit(serving: Serving, seen: Seen, before: string | undefined): void {
+/** `passing`: what the person's file was before it became what it is. */
+function addEdit(serving: Serving, seen: Seen, before: string | undefined, passing?: Buffer): void {
   const {path, kind} = seen;
-  const {blob, change} = inGit(serving, seen);
-  const edit = describeEdit(kind, before, seen.text ?? '');
+  const {blob, change} = passing ? passed(seen, passing) : inGit(serving, seen);
+  const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '');
   add(serving, path, blob, {
     changes: [change],
     author: 'human',
@@ -62,17 +109,55 @@ export function recordRemoval(serving: Serving, path: string): void {
   });
 }
 
-/** Commit what the daemon itself wrote, or keeps. */
-export function recordOwn(serving: Serving, seen: Seen, {words, tasks}: Omit<Completed, 'text'>, cause: string): void {
+/** What the journal says of something that the daemon wrote. */
+export interface OwnEntry {
+  words: string;
+  cause: string;
+  /** Ids of the tasks it concerns. */
+  tasks?: readonly string[];
+  /** Whose doing it is, if an agent's. */
+  agent?: string;
+  /** Besides those that follow from the file. */
+  trailers?: readonly [string, string][];
+}
+
+/** Commit what the daemon itself wrote, or keeps. `passing`: what the file would have been on the way to what it is. */
+export function recordOwn(serving: Serving, seen: Seen, entry: OwnEntry, passing?: Buffer): void {
   const {path, kind} = seen;
-  const {blob, change} = inGit(serving, seen);
+  const {words, cause, tasks, agent, trailers} = entry;
+  const {blob, change} = passing ? passed(seen, passing) : inGit(serving, seen);
   if (serving.known.get(path)?.ignored || journalled(serving, path) === blob) return;
+  const name = agent ?? 'agentdir';
   add(serving, path, blob, {
     changes: [change],
-    author: {name: 'agentdir', email: `agentdir@${serving.name}`},
+    author: {name, email: `${name}@${serving.name}`},
     subject: subject(kind, path, words),
-    trailers: [...trailersOf(seen, tasks), ['Cause', cause]],
+    trailers: [...trailersOf(seen, tasks ?? []), ...(trailers ?? []), ['Cause', cause]],
   });
+}
+
+/**
+ * HEAD no longer has the file as it is, though nobody touched the file: a reset, or a commit from an index that was
+ * behind. What was taken out of HEAD is committed again as it was, each version by whom it was.
+ */
+export async function recordAgain(serving: Serving, seen: Seen): Promise<void> {
+  const {path} = seen;
+  const {blob, change} = inGit(serving, seen);
+  if (serving.known.get(path)?.ignored || journalled(serving, path) === blob) return;
+  const undone = await serving.journal.undone(path, blob);
+  const entries: {blob: string; entry: Entry}[] = [];
+  for (const {blob: id, mode, author, subject, trailers} of undone) {
+    const bytes = id === blob ? undefined : await serving.journal.read(id);
+    const earlier = bytes && isMode(mode) && {path, content: {bytes, mode}, stat: undefined};
+    if (id === blob || earlier)
+      entries.push({blob: id, entry: {changes: [earlier || change], author, subject, trailers}});
+  }
+  for (const {blob: id, entry} of entries) add(serving, path, id, entry);
+  recordOwn(serving, seen, {words: 'as the file is', cause: 'HEAD moved'});
+}
+
+function isMode(mode: string): mode is NonNullable<Entry['changes'][number]['content']>['mode'] {
+  return mode === '100644' || mode === '100755' || mode === '120000';
 }
 
 async function isIgnored(serving: Serving, path: string): Promise<boolean> {
@@ -103,18 +188,26 @@ function add(serving: Serving, path: string, blob: string | null, entry: Entry):
   );
 }
 
+function passed({path, stat}: Seen, bytes: Buffer): {blob: string; change: Entry['changes'][number]} {
+  const mode = isExecutable(stat) ? '100755' : '100644';
+  return {blob: blobId(bytes), change: {path, content: {bytes, mode}, stat: undefined}};
+}
+
 /** What git has of it: the content, or, of a file that is kept elsewhere, the link and nothing of what it leads to. */
-function inGit({home}: Serving, {path, bytes, blob, stat}: Seen): {blob: string; change: Entry['changes'][number]} {
-  const link = linkTarget(home, path);
+function inGit(
+  {home}: Serving,
+  {path, bytes, blob, stat, link: linked}: Seen,
+): {blob: string; change: Entry['changes'][number]} {
+  const link = linked ? linkTarget(home, path) : undefined;
   if (link === undefined)
-    return {blob, change: {path, content: {bytes, mode: stat.mode & 0o100n ? '100755' : '100644'}, stat}};
+    return {blob, change: {path, content: {bytes, mode: isExecutable(stat) ? '100755' : '100644'}, stat}};
   const target = Buffer.from(link);
   const own = lstatSync(join(home, path), {bigint: true});
   return {blob: blobId(target), change: {path, content: {bytes: target, mode: '120000'}, stat: own}};
 }
 
 function subject(kind: Kind, path: string, words: string): string {
-  return `${kind}(${stemOf(path)}): ${words}`;
+  return `${kind}(${visibleLine(stemOf(path))}): ${words}`;
 }
 
 function trailersOf({facts: {session}}: Seen, tasks: readonly string[]): [string, string][] {

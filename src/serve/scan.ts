@@ -1,8 +1,9 @@
 import {type Dirent, readdirSync, statSync} from 'node:fs';
 import {join} from 'node:path';
+import {setTimeout as pause, setImmediate as turn} from 'node:timers/promises';
 import type {Problem} from '../files/diagnostic.ts';
 import {folders, kindOf} from '../files/key.ts';
-import {unreadableFolder} from '../store/read.ts';
+import {isMisnamed, misnamed, unreadableFolder} from '../store/read.ts';
 import {signature} from './known.ts';
 
 /** Do not keep others waiting longer than this at a time. */
@@ -23,8 +24,8 @@ export interface ScanTarget {
 }
 
 /**
- * Compare every file of the home with what is known of it. This repairs whatever the watch has missed; with `patient`
- * it makes way for other work every few milliseconds.
+ * Compare every file of the home with what is known of it. This repairs whatever the watch has missed. It lets others
+ * have their turn every few milliseconds; with `patient` it makes way for them.
  */
 export async function scan(target: ScanTarget, patient: boolean): Promise<void> {
   const {home, signatureOf, onDirectory, onLeftover, onUnreadable, onDifference} = target;
@@ -37,14 +38,14 @@ export async function scan(target: ScanTarget, patient: boolean): Promise<void> 
     onDirectory(directory);
     for (const entry of entries) {
       const path = `${directory}/${entry.name}`;
-      if (entry.isDirectory()) {
+      if (isMisnamed(home, path, entry)) onUnreadable(misnamed(path));
+      else if (entry.isDirectory()) {
         if (!entry.name.startsWith('.')) await walk(path);
       } else if (entry.name.startsWith('.agentdir-')) onLeftover(path);
       else visit(path, entry);
-      if (patient && performance.now() - slice > SLICE_MS) {
-        await new Promise(resolve => setTimeout(resolve, SLICE_MS * 2));
-        slice = performance.now();
-      }
+      if (performance.now() - slice < SLICE_MS) continue;
+      await (patient ? pause(SLICE_MS * 2) : turn());
+      slice = performance.now();
     }
   };
   const visit = (path: string, entry?: Dirent): void => {

@@ -3,12 +3,16 @@ import {basename, join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
 import {clearAbandoned, isAbandoned} from '../store/temporary.ts';
+import {loadSpend} from './budget.ts';
 import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
+import type {Looker} from './looker.ts';
 import {scan} from './scan.ts';
 import type {Serving} from './serving.ts';
 import {followHead, journalled, setFacts, tell} from './state.ts';
 
 const PERIOD_MS = 2_000;
+/** Longer than a tick of the file system's clock. */
+const ECHO_MS = 12;
 /** A scan may take this part of the time at most, so a large home is scanned less often. */
 const SHARE = 20;
 
@@ -32,16 +36,30 @@ export class Scanner {
   /** The watch saw something. */
   hint(path: string | undefined): void {
     if (path?.endsWith('.gitignore')) this.#serving.ignored.forget();
-    if (path !== undefined && kindOf(path)) this.#serving.queue.add(path);
+    // A name that is not UTF-8 is only seen by listing its folder.
+    if (path?.includes('\ufffd')) this.#after(PERIOD_MS / 20);
+    else if (path !== undefined && kindOf(path)) this.#look(path);
     // A folder, or who knows what.
     else if (path === undefined || !/\.\w+$|~$|\/\d+$|^\./.test(path)) this.#after(PERIOD_MS / 20);
   }
 
+  /** Of what the daemon wrote itself the watch tells several times: one look a moment later is enough. */
+  #look(path: string): void {
+    const {queue, savedAt} = this.#serving;
+    const saved = savedAt.get(path);
+    if (saved !== undefined && performance.now() - saved < ECHO_MS) queue.addAfter(path, ECHO_MS);
+    else {
+      savedAt.delete(path);
+      queue.add(path);
+    }
+  }
+
   /** At the start: all that is not as it was when the last daemon knew it, or not as git has it. */
-  async first(): Promise<void> {
+  async first(looker: Looker): Promise<void> {
     const {home, known, journal, queue, pending} = this.#serving;
     for (const folder of ['', '.agentdir']) clearAbandoned(join(home, folder));
-    await this.#scan(false);
+    if (known.size === 0) await looker.load(this.#serving);
+    await this.#scan(false, path => looker.knows(this.#serving, path));
     for (const [path, {blob, settled}] of known) {
       const kind = journalled(this.#serving, path) === blob ? undefined : kindOf(path);
       if (!settled || (kind && isJournalled(kind))) queue.add(path);
@@ -60,6 +78,7 @@ export class Scanner {
   /** All files are read: tell what is wrong, and do what is left to do. */
   loaded(): void {
     const {known, queue} = this.#serving;
+    loadSpend(this.#serving);
     this.#serving.loading = false;
     tell(this.#serving);
     for (const [path, {settled}] of known) if (!settled) queue.add(path);
@@ -99,7 +118,7 @@ export class Scanner {
     this.#after(Math.max(PERIOD_MS, SHARE * (performance.now() - began)));
   }
 
-  async #scan(patient: boolean): Promise<void> {
+  async #scan(patient: boolean, isKnown = (_path: string) => false): Promise<void> {
     const {home, known, queue} = this.#serving;
     const unreadable = new Set<string>();
     await scan(
@@ -115,7 +134,9 @@ export class Scanner {
           unreadable.add(problem.file);
           setFacts(this.#serving, problem.file, unreadFacts(problem.file, [problem]));
         },
-        onDifference: path => queue.add(path),
+        onDifference: path => {
+          if (!isKnown(path)) queue.add(path);
+        },
       },
       patient,
     );

@@ -1,34 +1,44 @@
-import type {BigIntStats} from 'node:fs';
 import {type Facts, unreadFacts} from '../check/facts.ts';
 import {type ParsedFile, parseFile} from '../check/parse-file.ts';
 import {factsFrom} from '../check/read-facts.ts';
 import type {Problem} from '../files/diagnostic.ts';
 import type {Kind} from '../files/key.ts';
-import {readHomeFile} from '../store/read.ts';
-import {blobId} from '../store/replaced.ts';
+import type {Session} from '../files/session.ts';
+import {blobId} from '../store/blob-id.ts';
+import {type FileRead, readHomeFile} from '../store/read.ts';
 
 /** A file as it was found on disk. */
-export interface Seen {
+export interface Seen extends FileRead {
   path: string;
   kind: Kind;
-  bytes: Buffer;
   blob: string;
-  stat: BigIntStats;
   /** Undefined if the bytes are not text. */
   text: string | undefined;
   parsed: ParsedFile | undefined;
   facts: Facts;
 }
 
-export function seenText(path: string, kind: Kind, text: string, bytes: Buffer, stat: BigIntStats): Seen {
-  const parsed = parseFile(path, text);
+export type Found = Pick<Seen, 'bytes' | 'stat'> & Partial<Pick<Seen, 'link' | 'blob'>>;
+
+/** With `previous`, an earlier version of the same session, its messages are not read again. */
+export function seenText(path: string, kind: Kind, text: string, found: Found, previous?: Session): Seen {
+  const parsed = parseFile(path, text, previous);
   const facts = parsed ? factsFrom(parsed) : unreadFacts(path, []);
-  return {path, kind, bytes, blob: blobId(bytes), stat, text, parsed, facts};
+  const {bytes, stat, link = false, blob = blobId(bytes)} = found;
+  return {path, kind, bytes, blob, stat, link, text, parsed, facts};
 }
 
-export function seenBytes(path: string, kind: Kind, problem: Problem, bytes: Buffer, stat: BigIntStats): Seen {
+/** A session that was written just now: it need not be read again. */
+export function seenSession(path: string, session: Session, text: string, found: Found): Seen {
+  const parsed: ParsedFile = {kind: 'session', path, file: session};
+  const {bytes, stat, link = false, blob = blobId(bytes)} = found;
+  return {path, kind: 'session', bytes, blob, stat, link, text, parsed, facts: factsFrom(parsed)};
+}
+
+export function seenBytes(path: string, kind: Kind, problem: Problem, found: Found): Seen {
+  const {bytes, stat, link = false, blob = blobId(bytes)} = found;
   const facts = unreadFacts(path, [problem]);
-  return {path, kind, bytes, blob: blobId(bytes), stat, text: undefined, parsed: undefined, facts};
+  return {path, kind, bytes, blob, stat, link, text: undefined, parsed: undefined, facts};
 }
 
 /** What the home calls itself, for addresses such as `planner-001@home`. */

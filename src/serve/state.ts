@@ -1,5 +1,7 @@
+import {isDeepStrictEqual} from 'node:util';
 import type {Facts} from '../check/facts.ts';
 import {hasErrors, type Problem} from '../files/diagnostic.ts';
+import {wake} from './budget.ts';
 import {signature} from './known.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
@@ -17,23 +19,31 @@ export function take(serving: Serving, seen: Seen): void {
     settled: false,
   });
   if (text !== undefined) serving.texts.set(blob, text);
+  serving.latest.set(path, wrong || serving.loading ? undefined : seen);
   setFacts(serving, path, seen.facts);
   tell(serving);
 }
 
 /** What a file says now; undefined: it is gone. */
 export function setFacts(
-  serving: Pick<Serving, 'index' | 'sessions' | 'unsaved'>,
+  serving: Pick<Serving, 'index' | 'sessions' | 'waits' | 'unsaved'>,
   path: string,
-  facts: Facts | undefined,
+  found: Facts | undefined,
 ): void {
-  const {index, sessions} = serving;
+  const {index, sessions, waits} = serving;
   serving.unsaved = true;
+  const former = index.facts(path);
+  const wrong = found !== undefined && hasErrors(found.problems);
+  // As long as a file has errors, what it said last of limits holds, and a session goes on waiting.
+  const facts = wrong && !found.limits && former?.limits ? {...found, limits: former.limits} : found;
+  if (!wrong) waits.set(path, facts?.session);
+  const same = (key: 'limits' | 'budgets') => isDeepStrictEqual(former?.[key], facts?.[key]);
+  if (!same('limits') || !same('budgets')) waits.allChanged();
   const count = (session: Facts['session'], by: number) => {
     const status = session?.status ?? 'new';
     if (session && !session.segment) sessions.set(status, (sessions.get(status) ?? 0) + by);
   };
-  count(index.facts(path)?.session, -1);
+  count(former?.session, -1);
   count(facts?.session, 1);
   if (facts) index.set(path, facts);
   else index.remove(path);
@@ -56,6 +66,7 @@ export function tell(serving: Serving): void {
     else serving.shown.delete(path);
     if (known && !known.settled && !hasErrors(problems)) serving.queue.add(path);
   }
+  wake(serving);
   serving.onChanged();
 }
 

@@ -1,28 +1,48 @@
+import {kindOf} from '../files/key.ts';
 import type {Outcome} from '../queue.ts';
 import {save} from '../store/save.ts';
 import {watchReplaced} from './late.ts';
-import {type Seen, seenText} from './seen.ts';
+import {type Found, type Seen, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {inWords} from './troubles.ts';
+
+/** Put `text` where there is no file yet: the file as it is then, or when to look again. */
+export async function createText(
+  serving: Serving,
+  path: string,
+  text: string,
+): Promise<{seen: Seen} | {outcome: Outcome}> {
+  const {home, troubles} = serving;
+  const kind = kindOf(path);
+  if (!kind) return {outcome: undefined};
+  const bytes = Buffer.from(text);
+  const result = await save(home, {path, expected: undefined, bytes});
+  const failed = 'failed' in result ? result.failed : undefined;
+  troubles.set(`save ${path}`, failed && inWords(path, failed));
+  if (failed?.name === 'NotDurable') throw failed;
+  if (!('saved' in result)) return {outcome: failed ? {failed} : {after: 1}};
+  return {seen: seenText(path, kind, text, {bytes, stat: result.saved})};
+}
+
+interface Replacing {
+  /** See `store/save`. */
+  light?: boolean;
+  /** How the file is read again. */
+  seenAs?: (found: Found) => Seen;
+}
 
 /** Put `text` in place of what was seen: the file as it is then, or when to look at it again. */
 export async function replaceText(
   serving: Serving,
   seen: Seen,
   text: string,
+  {light = false, seenAs = found => seenText(seen.path, seen.kind, text, found)}: Replacing = {},
 ): Promise<{seen: Seen} | {outcome: Outcome}> {
   const {home, journal, troubles} = serving;
-  const {path, kind} = seen;
+  const {path} = seen;
   const trouble = `save ${path}`;
-  try {
-    // Whatever is replaced is in git's object store first, whether or not its commit is published yet.
-    journal.keep(seen.bytes);
-  } catch (error) {
-    troubles.set(trouble, inWords(path, error as Error));
-    return {outcome: {failed: error as Error}};
-  }
   const bytes = Buffer.from(text);
-  const result = await save(home, {path, expected: seen.bytes, bytes});
+  const result = await save(home, {path, expected: seen.bytes, bytes, light});
   if ('failed' in result) {
     troubles.set(trouble, inWords(path, result.failed));
     if (result.failed.name === 'NotDurable') throw result.failed;
@@ -30,6 +50,11 @@ export async function replaceText(
   }
   troubles.set(trouble, undefined);
   if ('changed' in result) return {outcome: {after: 1}};
+  // What a person wrote is kept in .agentdir/replaced until it is committed; where there are no hard links, in git.
   if (result.replaced) watchReplaced(serving, result.replaced);
-  return {seen: seenText(path, kind, text, bytes, result.saved)};
+  else if (!serving.own.has(seen.blob) && journal.committed.get(path) !== seen.blob) journal.keep(seen.bytes);
+  const written = seenAs({bytes, stat: result.saved});
+  serving.own.add(written.blob);
+  serving.savedAt.set(path, performance.now());
+  return {seen: written};
 }

@@ -1,7 +1,6 @@
 import type {BigIntStats} from 'node:fs';
 import type {GitConfig, Person} from './git-config.ts';
 import {filteredBlob} from './git-filters.ts';
-import type {Objects} from './git-objects.ts';
 import type {Head} from './git-refs.ts';
 import type {Repository} from './git-repository.ts';
 import type {Leaf} from './git-trees.ts';
@@ -47,15 +46,16 @@ export interface Batch {
   discard(): void;
 }
 
-/** The blob of a change, written; filters of the person's apply. Throws what the file system throws. */
+/** The blob of a change, written; `before` is likely to resemble it. Filters of the person's apply. Throws what the file system throws. */
 export async function blobOf(
   {filters, top}: Repository,
-  objects: Pick<Objects, 'write'>,
+  objects: {write(type: 'blob', body: Buffer, before?: string): string},
   change: PendingChange,
   config: GitConfig,
+  before?: string,
 ): Promise<string> {
   const bytes = change.bytes ?? Buffer.alloc(0);
-  if (change.mode === '120000' || !filters.mayApply(change.path, config)) return objects.write('blob', bytes);
+  if (change.mode === '120000' || !filters.mayApply(change.path, config)) return objects.write('blob', bytes, before);
   const made = await filteredBlob(top, change.path, bytes);
   if ('failed' in made) throw new Error(`git hash-object: ${made.failed}`);
   return made.id;

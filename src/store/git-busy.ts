@@ -1,5 +1,5 @@
 import {existsSync, lstatSync, readdirSync, readlinkSync} from 'node:fs';
-import {join} from 'node:path';
+import {basename, join} from 'node:path';
 import type {GitProcesses} from './git-processes.ts';
 import type {GitDirs} from './git-refs.ts';
 
@@ -28,10 +28,11 @@ const STALE_MS = 10 * 60_000;
  * A lock that is not ours is never removed: git's own name nobody, and a command on another machine that shares the
  * disk cannot be seen. If it is old and no process here has it open, the words say how to remove it.
  */
-function lockWords(path: string): string {
+export function lockWords(path: string): string {
   const age = Date.now() - (lstatSync(path, {throwIfNoEntry: false})?.mtimeMs ?? Date.now());
-  if (age < STALE_MS || isOpen(path)) return underWay('index.lock');
-  return `index.lock is ${Math.round(age / 60_000)} minutes old and no process here uses it: a git command was killed. If none of yours is running, remove it: rm ${path}`;
+  const name = basename(path);
+  if (age < STALE_MS || isOpen(path)) return underWay(name);
+  return `${name} is ${Math.round(age / 60_000)} minutes old and no process here uses it: a git command was killed. If none of yours is running, remove it: rm ${path}`;
 }
 
 function isOpen(path: string): boolean {

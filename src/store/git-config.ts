@@ -18,6 +18,7 @@ export interface GitConfig {
   /** Whether line ends may be changed without any attribute. */
   autocrlf: boolean;
   attributesFile: string;
+  excludesFile: string;
   /** Whether a branch without a reflog gets one. */
   createReflogs: boolean;
   refStorage: string;
@@ -67,10 +68,8 @@ export class ConfigReader {
       fileMode: on('core.filemode', true),
       symlinks: on('core.symlinks', true),
       autocrlf: autocrlf === 'input' || on('core.autocrlf', false),
-      attributesFile: (values.get('core.attributesfile') ?? join(configHome(), 'git/attributes')).replace(
-        /^~(?=\/)/,
-        homedir(),
-      ),
+      attributesFile: fromHome(values.get('core.attributesfile') ?? join(configHome(), 'git/attributes')),
+      excludesFile: fromHome(values.get('core.excludesfile') ?? join(configHome(), 'git/ignore')),
       createReflogs: on('core.logallrefupdates', true),
       refStorage: values.get('extensions.refstorage') ?? 'files',
     };
@@ -95,6 +94,10 @@ export class ConfigReader {
       })
       .join(' ');
   }
+}
+
+function fromHome(path: string): string {
+  return path.replace(/^~(?=\/)/, homedir());
 }
 
 function configHome(): string {

@@ -94,7 +94,7 @@ export class FastBatch implements Batch {
       if (!isLoaded(this.#root, names)) await loadWay(this.#store, this.#root, names);
       const before = leafAt(this.#root, names);
       const leaf = change.bytes && {
-        id: await blobOf(repository, this.#staged, change, this.#config),
+        id: await blobOf(repository, this.#staged, change, this.#config, before?.id),
         mode: modeOf(change, before?.mode, this.#config),
       };
       blobs.set(change.path, leaf?.id);

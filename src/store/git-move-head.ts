@@ -1,7 +1,7 @@
 import {mkdirSync, renameSync, rmdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {crashPoint} from './crash.ts';
-import {busy, isUnfinished, underWay} from './git-busy.ts';
+import {busy, isUnfinished, lockWords, underWay} from './git-busy.ts';
 import {stampOf} from './git-commit.ts';
 import type {IndexFile} from './git-index-file.ts';
 import {recordText, release, type Workplace} from './git-locks.ts';
@@ -53,8 +53,7 @@ export function moveHead({
   try {
     // Git itself waits 100 ms for these, but not a moment for the index: that one comes last and goes first.
     for (const lock of locks) {
-      if (!takeLock(lock === refLock ? place.ref : place.record, lock))
-        return {wait: underWay(lock.slice(lock.lastIndexOf('/') + 1))};
+      if (!takeLock(lock === refLock ? place.ref : place.record, lock)) return {wait: lockWords(lock)};
       held.push(lock);
       crashPoint(lock === indexLock ? 'journal-index-lock' : 'journal-ref-lock');
     }

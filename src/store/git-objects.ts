@@ -2,6 +2,7 @@ import {createHash} from 'node:crypto';
 import {existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {inflateSync} from 'node:zlib';
+import {blobId} from './blob-id.ts';
 import {crashPoint} from './crash.ts';
 import {deflate} from './git-deflate.ts';
 
@@ -9,6 +10,7 @@ export type ObjectFormat = 'sha1' | 'sha256';
 export type ObjectType = 'blob' | 'tree' | 'commit';
 
 export function objectId(format: ObjectFormat, type: ObjectType, body: Buffer): string {
+  if (type === 'blob' && format === 'sha1') return blobId(body);
   return createHash(format).update(`${type} ${body.length}\0`).update(body).digest('hex');
 }
 
@@ -34,7 +36,7 @@ export class Objects {
   /** Throws what the file system throws; an object is there whole or not at all. */
   write(type: ObjectType, body: Buffer): string {
     const header = Buffer.from(`${type} ${body.length}\0`, 'latin1');
-    const id = createHash(this.#format).update(header).update(body).digest('hex');
+    const id = this.id(type, body);
     if (!this.#written.has(id)) this.#place(id, header, body);
     return id;
   }

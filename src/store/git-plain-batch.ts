@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import {type GitOptions, git} from './git.ts';
 import {
   type Batch,
@@ -10,7 +11,7 @@ import {
   type Published,
   reflogText,
 } from './git-batch.ts';
-import {busy} from './git-busy.ts';
+import {busy, lockWords} from './git-busy.ts';
 import {clean, messageOf, stampOf} from './git-commit.ts';
 import type {GitConfig, Person} from './git-config.ts';
 import {release, type Workplace} from './git-locks.ts';
@@ -95,7 +96,9 @@ export class PlainBatch implements Batch {
     const moved = await git(top, ['update-ref', '-m', reflogText(this.#subjects), 'HEAD', this.#tip, old], {
       extra: who('COMMITTER', this.#config.committer, Date.now()),
     });
-    return moved.code === 0 ? {done: this.#results} : {moved: true};
+    if (moved.code === 0) return {done: this.#results};
+    const lock = /'([^']+\.lock)': File exists/.exec(moved.stderr)?.[1];
+    return lock === undefined ? {moved: true} : {wait: lockWords(resolve(top, lock))};
   }
 
   discard(): void {

@@ -32,14 +32,7 @@ export async function openRepository(home: string): Promise<Repository> {
     '--show-toplevel',
     '--show-prefix',
   ]);
-  if (found.code !== 0)
-    throw new UserError(
-      `${home} is not in a git repository`,
-      exit.failed,
-      /dubious ownership/.test(found.stderr)
-        ? `it belongs to another user; if you trust it: git config --global --add safe.directory ${home}`
-        : 'make one: agentdir init .',
-    );
+  if (found.code !== 0) throw noRepository(home, found.stderr);
   const [format, own = '', common = '', top = '', prefix = ''] = found.stdout.split('\n');
   const dirs: GitDirs = {own, common: resolve(home, common)};
   const known: ObjectFormat = format === 'sha256' ? 'sha256' : 'sha1';
@@ -55,6 +48,17 @@ export async function openRepository(home: string): Promise<Repository> {
     filters: new Filters(top, dirs),
     processes: new GitProcesses(dirs, top),
   };
+}
+
+/** `said`: by git, when it was asked for one. */
+export function noRepository(home: string, said: string): UserError {
+  return new UserError(
+    `${home} is not in a git repository`,
+    exit.failed,
+    /dubious ownership/.test(said)
+      ? `it belongs to another user; if you trust it: git config --global --add safe.directory ${home}`
+      : 'make one: agentdir init .',
+  );
 }
 
 /** An object's body, wherever it is. Throws if it is missing: then the repository is damaged. */

@@ -4,6 +4,8 @@ import {type PackEntry, packEntry, writePack} from './git-pack.ts';
 
 /** Beyond so many, one pack is cheaper than a file each: creating files is what loose objects cost. */
 const PACKED_FROM = 64;
+/** Of two versions of something as large, only the difference is written, which needs a pack. */
+const LARGE = 16 * 1024;
 /** As git itself: a longer chain of differences is slow to read. */
 const DEPTH = 50;
 
@@ -21,6 +23,8 @@ export class Staged {
   /** Blobs written before, which nothing may refer to yet. */
   readonly #relied = new Map<string, Buffer>();
   bytes = 0;
+  /** Whether they go into one pack. */
+  #pack = false;
 
   constructor(objects: Objects) {
     this.#objects = objects;
@@ -40,8 +44,10 @@ export class Staged {
     const near = base && base.type === type && base.depth < DEPTH ? base : undefined;
     const object: StagedObject = {type, body: own, depth: near ? near.depth + 1 : 0, entry: undefined};
     // Compressed here, bit by bit, rather than all at once when it is published.
-    if (this.#staged.size >= PACKED_FROM) object.entry = packed(id, object, near && {id: before, body: near.body});
-    else object.depth = 0;
+    if (this.#staged.size >= PACKED_FROM || (near && type === 'blob' && body.length >= LARGE)) {
+      object.entry = packed(id, object, near && {id: before, body: near.body});
+      this.#pack = true;
+    } else object.depth = 0;
     this.#staged.set(id, object);
     this.bytes += body.length;
     return id;
@@ -52,12 +58,13 @@ export class Staged {
     // Somebody may have pruned meanwhile.
     for (const [id, body] of this.#relied) if (!this.#objects.isLoose(id)) this.#objects.writeAnew('blob', body);
     this.#relied.clear();
-    if (this.#staged.size > PACKED_FROM) {
+    if (this.#pack) {
       const entries = [...this.#staged].map(([id, object]) => object.entry ?? packed(id, object, undefined));
       await writePack(this.#objects.dir, entries);
       this.#objects.remember(this.#staged.keys());
     } else for (const {type, body} of this.#staged.values()) this.#objects.write(type, body);
     this.#staged.clear();
+    this.#pack = false;
   }
 }
 

@@ -1,5 +1,7 @@
 import {spawn} from 'node:child_process';
 import {fixedOptions, git, gitEnvironment} from './git.ts';
+import {trailersIn} from './git-history.ts';
+import {noRepository} from './git-repository.ts';
 
 /** One state change, as the journal has it. */
 export interface Change {
@@ -13,7 +15,10 @@ export interface Change {
   paths: string[];
 }
 
-const FORMAT = '%x1e%H%x1f%an%x1f%aI%x1f%s%x1f%(trailers:only,unfold)%x1f';
+/** Only NUL can stand in none of these. An empty field begins a change: no path is empty. */
+const FORMAT = '%x00%H%x00%an%x00%aI%x00%s%x00%(trailers:only,unfold)%x00';
+/** The empty one, those of the format, and what ends it. */
+const FIELDS = 7;
 
 /** Changes reachable from `range`, newest first, read as they are asked for. */
 export async function* history(home: string, range: readonly string[] = ['HEAD']): AsyncGenerator<Change> {
@@ -21,6 +26,7 @@ export async function* history(home: string, range: readonly string[] = ['HEAD']
     'log',
     '--no-color',
     '--no-decorate',
+    '-z',
     '--name-only',
     '--relative',
     `--format=${FORMAT}`,
@@ -34,35 +40,44 @@ export async function* history(home: string, range: readonly string[] = ['HEAD']
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   let rest = '';
+  let record: string[] = [];
   try {
     child.stdout.setEncoding('utf8');
     for await (const chunk of child.stdout as AsyncIterable<string>) {
-      const records = (rest + chunk).split('\x1e');
-      rest = records.pop() ?? '';
-      for (const record of records) if (record !== '') yield parse(record);
+      const fields = (rest + chunk).split('\0');
+      rest = fields.pop() ?? '';
+      for (const field of fields) {
+        if (field === '' && record.length >= FIELDS) {
+          yield parse(record);
+          record = [];
+        }
+        record.push(field);
+      }
     }
-    if (rest.trim() !== '') yield parse(rest);
+    if (record.length >= FIELDS) yield parse(record);
   } finally {
     child.kill();
   }
 }
 
+/** Undefined: nothing was committed yet. Throws where there is no repository. */
 export async function headOf(home: string): Promise<string | undefined> {
   const found = await git(home, ['rev-parse', '--verify', '--quiet', 'HEAD']);
-  return found.code === 0 ? found.stdout.trim() : undefined;
+  if (found.code === 0) return found.stdout.trim();
+  const there = await git(home, ['rev-parse', '--git-dir']);
+  if (there.code !== 0) throw noRepository(home, there.stderr);
+  return undefined;
 }
 
-function parse(record: string): Change {
-  const [commit = '', author = '', time = '', subject = '', trailers = '', paths = ''] = record.split('\x1f');
+function parse(record: readonly string[]): Change {
+  const [, commit = '', author = '', time = '', subject = '', trailers = '', , first, ...others] = record;
   return {
     commit,
     author,
     time,
     subject,
-    trailers: trailers.split('\n').flatMap(line => {
-      const at = line.indexOf(': ');
-      return at > 0 ? [[line.slice(0, at), line.slice(at + 2)] as [string, string]] : [];
-    }),
-    paths: paths.split('\n').filter(Boolean),
+    trailers: trailersIn(trailers),
+    // Git puts an empty line before the first.
+    paths: first === undefined ? [] : [first.slice(1), ...others],
   };
 }

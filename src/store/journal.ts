@@ -1,13 +1,15 @@
+import {join, resolve} from 'node:path';
 import {setImmediate as turn} from 'node:timers/promises';
-import {CommittedFiles} from './committed.ts';
+import {type CommittedAt, CommittedFiles} from './committed.ts';
 import type {Committed, Entry, JournalOptions} from './entry.ts';
 import {git} from './git.ts';
 import type {Batch, Outcome, Pending} from './git-batch.ts';
 import {busy, isUnfinished} from './git-busy.ts';
 import {STAMP_MS} from './git-clean.ts';
-import type {GitConfig} from './git-config.ts';
+import type {GitConfig, Person} from './git-config.ts';
 import {FastBatch, type FastState} from './git-fast-batch.ts';
-import type {Version} from './git-history.ts';
+import {EXECUTABLE, type PastVersion, recentVersions, type Version} from './git-history.ts';
+import {mayBeIgnored} from './git-ignore.ts';
 import {IndexFile} from './git-index-file.ts';
 import {clearLeftovers, workplace} from './git-locks.ts';
 import {objectId} from './git-objects.ts';
@@ -32,7 +34,11 @@ const SLICE_MS = 8;
 const AHEAD = 2;
 /** So many waiting, a blob of its own for each costs more than it saves: they go into one pack, a moment later. */
 const FLOODED = 16;
+/** Larger ones are compressed when the commit is prepared, perhaps as a difference. */
+const LARGE = 16 * 1024;
 const MAX_HELD = 16 * 1024 * 1024;
+/** So long more is waited for if it is likely to come: publishing takes its time, and many cost as much as one. */
+const EXPECTING_MS = 60;
 /** First and longest pause before the next try. */
 const RETRY_MS = {busy: [10, 100], failed: [50, 2_000]} as const;
 
@@ -63,10 +69,15 @@ export class Journal {
     this.#state = {repository, index, place: workplace(dirs), root: undefined, commit: undefined};
   }
 
-  static async open(dir: string, options: JournalOptions = {}): Promise<Journal> {
+  /** `earlier`: what a commit held, if an earlier run left word. */
+  static async open(
+    dir: string,
+    options: JournalOptions = {},
+    earlier?: Promise<CommittedAt | undefined>,
+  ): Promise<Journal> {
     const repository = await openRepository(dir);
     clearLeftovers(repository.dirs);
-    return new Journal(repository, await CommittedFiles.read(repository), options);
+    return new Journal(repository, await CommittedFiles.read(repository, earlier), options);
   }
 
   /** The id these bytes have as a blob, in a repository of the usual object format. */
@@ -84,6 +95,22 @@ export class Journal {
     return this.#committed.files;
   }
 
+  /** The commit that `committed` is of, and where in the repository the home is. */
+  get at(): {commit: string | undefined; prefix: string} {
+    return {commit: this.#committed.head.commit, prefix: this.#repository.prefix};
+  }
+
+  /** Files that HEAD has as executable. */
+  get executable(): ReadonlySet<string> {
+    return this.#committed.executable;
+  }
+
+  /** Whether this mode is not what HEAD has of the file, where modes mean anything: the person made it executable, or no longer. */
+  async isOtherMode(path: string, mode: string): Promise<boolean> {
+    if (this.#committed.executable.has(path) === (mode === EXECUTABLE)) return false;
+    return mode !== '120000' && (await this.#repository.config.current()).fileMode;
+  }
+
   /** Why nothing is published now, in words for the person. */
   get waiting(): string | undefined {
     return this.#patience.waiting;
@@ -93,6 +120,9 @@ export class Journal {
   set onWaiting(tell: (why: string | undefined) => void) {
     this.#patience.onChange = tell;
   }
+
+  /** Whether more is likely to be added within a moment. */
+  expecting: () => boolean = () => false;
 
   /** Look whether HEAD moved; files whose committed blob was changed by somebody else since the last call. */
   async refresh(): Promise<string[]> {
@@ -114,6 +144,19 @@ export class Journal {
     return this.#committed.versions(path, n);
   }
 
+  /** The same, however far back. Slow. */
+  allVersions(path: string, n: number): Promise<Version[]> {
+    return recentVersions(this.#repository, path, n, true);
+  }
+
+  /**
+   * Oldest first: the versions of a file, up to this one, that somebody else took out of HEAD by moving it back. Empty if
+   * that is not known.
+   */
+  undone(path: string, blob: string): Promise<PastVersion[]> {
+    return this.#committed.undone(path, blob);
+  }
+
   /**
    * Queue one state change. Its blobs are written at once, unless many wait: then with the rest. It resolves when it is
    * published, in the order of the calls, or when it turned out to be in HEAD already. What stands in the way is waited
@@ -133,7 +176,8 @@ export class Journal {
     }));
     for (const {bytes, path} of this.#queue.length < FLOODED ? changes : []) {
       try {
-        if (bytes && this.#config && !filters.mayApply(path, this.#config)) objects.write('blob', bytes);
+        if (bytes && bytes.length < LARGE && this.#config && !filters.mayApply(path, this.#config))
+          objects.write('blob', bytes);
       } catch {
         // Tried again when the commit is prepared; what stands in the way is told there.
       }
@@ -168,6 +212,19 @@ export class Journal {
   /** A merge, rebase or the like that the person has begun: git minds files that change meanwhile. */
   unfinished(): string | undefined {
     return isUnfinished(this.#repository.dirs);
+  }
+
+  /** Who works here, as git knows them. */
+  async person(): Promise<Person> {
+    return (await this.#repository.config.current()).author;
+  }
+
+  /** Whether git ignores this path for certain not, which costs less than asking git. */
+  isSurelyKept(path: string): boolean {
+    const {top, dirs, prefix} = this.#repository;
+    if (!this.#config) return false;
+    const others = [join(dirs.common, 'info/exclude'), resolve(top, this.#config.excludesFile)];
+    return !mayBeIgnored({top, others}, `${prefix}${path}`);
   }
 
   /** Which of these paths git ignores; tracked ones never are. */
@@ -270,8 +327,9 @@ export class Journal {
       const next = this.#queue[count];
       const now = performance.now();
       if (!next) {
-        if (now >= due) break;
-        await this.#sleep(due - now, true);
+        const wait = Math.max(due, this.expecting() ? begun + EXPECTING_MS : due) - now;
+        if (wait <= 0) break;
+        await this.#sleep(Math.min(wait, EXPECTING_MS / 10), true);
         continue;
       }
       if (now >= due && count > 0 && due > begun) break;
@@ -296,8 +354,9 @@ export class Journal {
 
   #adopt(done: Extract<Outcome, {done: unknown}>['done']): void {
     for (const [i, published] of done.entries()) {
-      const cause = this.#queue[i]?.entry.trailers.find(([key]) => key === 'Cause')?.[1];
-      this.#committed.adopt(published, cause);
+      const {changes, trailers} = this.#queue[i]?.entry ?? {changes: [], trailers: []};
+      this.#committed.adopt(published, trailers.find(([key]) => key === 'Cause')?.[1]);
+      for (const {path, content} of changes) this.#committed.setMode(path, content?.mode);
     }
   }
 

@@ -1,4 +1,14 @@
-import {linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {type Holder, holderText, isHolding, parseHolder, thisProcess} from './holder.ts';
 
@@ -9,13 +19,14 @@ export type LockResult = {release: () => void} | {heldBy: Holder};
  * that is dead, or whose pid now belongs to another process, is replaced at once.
  */
 export function tryLock(path: string): LockResult {
+  if (lent && dirname(lent) === dirname(path) && linkLent(lent, path)) return {release: () => remove(path)};
   mkdirSync(dirname(path), {recursive: true});
   const own = thisProcess();
   const mine = `${path}.${own.pid}`;
   try {
     writeFileSync(mine, holderText(own));
     for (let tries = 0; tries < 5; tries++) {
-      if (takeLock(mine, path)) return {release: () => rmSync(path, {force: true})};
+      if (takeLock(mine, path)) return {release: () => remove(path)};
       const holder = holderOf(path);
       if (holder === undefined) continue;
       if (isHolding(holder)) return {heldBy: holder};
@@ -24,6 +35,32 @@ export function tryLock(path: string): LockResult {
     return {heldBy: holderOf(path) ?? own};
   } finally {
     rmSync(mine, {force: true});
+  }
+}
+
+/** A lock that this process holds for as long as it lives. */
+let lent: string | undefined;
+
+/** From now on, locks beside this one, which this process holds for good, are links to it: nothing need be written. */
+export function lendLock(path: string): void {
+  lent = path;
+}
+
+/** False if it is to be done the usual way: the lock is taken, or the lent one was removed. */
+function linkLent(from: string, lock: string): boolean {
+  try {
+    linkSync(from, lock);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 

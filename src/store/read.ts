@@ -1,3 +1,4 @@
+import {isAscii} from 'node:buffer';
 import {
   type BigIntStats,
   closeSync,
@@ -16,11 +17,18 @@ import {join} from 'node:path';
 import {type Problem, problem} from '../files/diagnostic.ts';
 import {folders, kindOf} from '../files/key.ts';
 
+/** The bytes of a file, the stat of the very file they were read from, and whether a link leads to it. */
+export interface FileRead {
+  bytes: Buffer;
+  stat: BigIntStats;
+  link: boolean;
+}
+
 /** What a file holds, or why it cannot be read. */
 export type ReadResult =
-  | {text: string; bytes: Buffer; stat: BigIntStats}
+  | ({text: string} & FileRead)
   /** The bytes are known if they are only not text. */
-  | {problem: Problem; bytes: Buffer; stat: BigIntStats}
+  | ({problem: Problem} & FileRead)
   | {problem: Problem; bytes?: undefined}
   | undefined;
 
@@ -35,6 +43,13 @@ export function listHome(home: string): {paths: string[]; problems: Problem[]} {
   return listing;
 }
 
+/** The same of one folder, in no order. What cannot be read is left out. */
+export function listFolder(home: string, folder: string): string[] {
+  const listing = {paths: [], problems: []};
+  collect(home, folder, listing);
+  return listing.paths;
+}
+
 function collect(home: string, folder: string, listing: {paths: string[]; problems: Problem[]}): void {
   let entries: Dirent[];
   try {
@@ -47,7 +62,8 @@ function collect(home: string, folder: string, listing: {paths: string[]; proble
   if (entries.some(({name}) => name === '.git')) return;
   for (const entry of entries) {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) {
+    if (isMisnamed(home, path, entry)) listing.problems.push(misnamed(path));
+    else if (entry.isDirectory()) {
       if (!entry.name.startsWith('.')) collect(home, path, listing);
     } else if (kindOf(path) && (entry.isFile() || isFile(join(home, path)))) listing.paths.push(path);
   }
@@ -56,6 +72,20 @@ function collect(home: string, folder: string, listing: {paths: string[]; proble
 export function unreadableFolder(folder: string, code: string): Problem {
   const message = `expected a readable folder, found ${code}`;
   return problem('UNREADABLE', {line: 1, column: 1}, message, 'look at its owner and permissions: ls -ld', folder);
+}
+
+/**
+ * Whether the name of a folder, or of a file that would be ours, is not UTF-8. Node then gives one under which nothing is
+ * found: bytes that are none are replaced.
+ */
+export function isMisnamed(home: string, path: string, entry: Dirent): boolean {
+  if (!entry.name.includes('\ufffd') || entry.name.startsWith('.')) return false;
+  return (entry.isDirectory() || kindOf(path) !== undefined) && !existsSync(join(home, path));
+}
+
+export function misnamed(path: string): Problem {
+  const message = 'expected a file name in UTF-8, found other bytes; the file is not read';
+  return problem('NOT_UTF8', {line: 1, column: 1}, message, 'rename it: ls -b shows the bytes', path);
 }
 
 /** Follows links: a person may keep a file elsewhere. */
@@ -86,9 +116,9 @@ const decoder = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
 
 /** Undefined: no such file. Text that is not UTF-8 is a problem: decoding it loosely would lose bytes on the next save. */
 export function readHomeFile(home: string, path: string): ReadResult {
-  let read: {bytes: Buffer; stat: BigIntStats};
+  let read: FileRead;
   try {
-    read = readBytes(join(home, path), path.endsWith('.jsonl'));
+    read = readBytes(`${home}/${path}`, path.endsWith('.jsonl'));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'error';
     if (code === 'ENOENT') return undefined;
@@ -112,16 +142,16 @@ export function readHomeFile(home: string, path: string): ReadResult {
     };
   }
   try {
-    return {text: decoder.decode(read.bytes), ...read};
+    const {bytes, stat, link} = read;
+    return {text: isAscii(bytes) ? bytes.toString('latin1') : decoder.decode(bytes), bytes, stat, link};
   } catch {
     return {problem: notUtf8(read.bytes, path), ...read};
   }
 }
 
-/** The bytes, and the stat of the very file they were read from. A pipe or a device is as if it were not there. */
-export function readBytes(path: string, tail = false): {bytes: Buffer; stat: BigIntStats} {
-  // A pipe would keep the whole process waiting for somebody to write into it.
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+/** A pipe or a device is as if it were not there. */
+export function readBytes(path: string, tail = false): FileRead {
+  const {fd, link} = open(path);
   try {
     const stat = fstatSync(fd, {bigint: true});
     if (!stat.isFile()) throw Object.assign(new Error('not a file'), {code: stat.isDirectory() ? 'EISDIR' : 'ENOENT'});
@@ -133,9 +163,24 @@ export function readBytes(path: string, tail = false): {bytes: Buffer; stat: Big
     for (let got = -1; length < buffer.length && got !== 0; length += got)
       got = readSync(fd, buffer, length, buffer.length - length, from + length);
     const bytes = buffer.subarray(0, length);
-    return {bytes: from === 0 ? bytes : bytes.subarray(bytes.indexOf(10) + 1), stat};
+    return {bytes: from === 0 ? bytes : bytes.subarray(bytes.indexOf(10) + 1), stat, link};
   } finally {
     closeSync(fd);
+  }
+}
+
+// A pipe would keep the whole process waiting for somebody to write into it.
+const READ = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/** To open what is no link tells that it is none, without another question. */
+function open(path: string): {fd: number; link: boolean} {
+  try {
+    return {fd: openSync(path, READ | constants.O_NOFOLLOW), link: false};
+  } catch (error) {
+    // Some systems say EMLINK or EFTYPE.
+    const {code} = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'EACCES') throw error;
+    return {fd: openSync(path, READ), link: true};
   }
 }
 

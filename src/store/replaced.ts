@@ -1,6 +1,16 @@
-import {hash} from 'node:crypto';
-import {existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync} from 'node:fs';
+import {
+  type BigIntStats,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlink,
+} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
+import {blobId} from './blob-id.ts';
 
 /**
  * The file that a save replaced, kept by a hard link. An editor that had it open writes into this one, not into the new
@@ -9,6 +19,7 @@ import {basename, dirname, join} from 'node:path';
 export interface Replaced {
   /** Of the file in the home. */
   path: string;
+  by: Replacer;
   /** Git's name for what it held when it was compared, and the beginning of that for what took its place. */
   base: string;
   next: string;
@@ -17,6 +28,8 @@ export interface Replaced {
   late: () => Late | undefined;
   /** These bytes are taken care of: from now on only what is written after them is late. */
   after: (bytes: Buffer) => Replaced;
+  /** What was replaced, if nothing was written into it since. */
+  kept: () => Buffer | undefined;
   forget: () => void;
 }
 
@@ -27,7 +40,12 @@ export interface Late {
   bytes: Buffer;
 }
 
-const FOLDER = '.agentdir/replaced';
+/** Longer than any file system's clock stands still. */
+const TICK_MS = 50n;
+
+/** What the daemon replaced; what commands did, for the daemon to look after. */
+const FOLDERS = {daemon: '.agentdir/replaced', command: '.agentdir/sent'} as const;
+export type Replacer = keyof typeof FOLDERS;
 
 export interface Replacing {
   home: string;
@@ -38,58 +56,96 @@ export interface Replacing {
   temp: string;
   expected: Buffer;
   bytes: Buffer;
+  by: Replacer;
 }
 
 /** Undefined where the file system has no hard links, or the path is too long for a name. */
-export function keepReplaced({home, path, target, temp, expected, bytes}: Replacing): Replaced | undefined {
+export function keepReplaced({home, path, target, temp, expected, bytes, by}: Replacing): Replaced | undefined {
   const parts = [blobId(expected), idOf(temp), shortId(blobId(bytes)), Buffer.from(path).toString('base64url')];
   const name = parts.join('.');
   if (name.length > 255) return undefined;
   try {
-    mkdirSync(join(home, FOLDER), {recursive: true});
-    linkSync(target, join(home, FOLDER, name));
+    linkInto(join(home, FOLDERS[by]), target, name);
   } catch (error) {
     const {code} = error as NodeJS.ErrnoException;
     if (code === 'EXDEV' || code === 'EPERM' || code === 'ENOTSUP' || code === 'EMLINK') return undefined;
     throw error;
   }
-  return replacedAt(home, name);
+  return replacedAt(home, by, name);
 }
 
-function replacedAt(home: string, name: string): Replaced {
-  const link = join(home, FOLDER, name);
+function linkInto(folder: string, target: string, name: string): void {
+  try {
+    linkSync(target, join(folder, name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    mkdirSync(folder, {recursive: true});
+    linkSync(target, join(folder, name));
+  }
+}
+
+function replacedAt(home: string, by: Replacer, name: string): Replaced {
+  const folder = FOLDERS[by];
+  const link = join(home, folder, name);
   const [base = '', id = '', next = '', encoded = ''] = name.split('.');
   const path = Buffer.from(encoded, 'base64url').toString();
+  /** The file as it was when nothing late was in it. */
+  let seen: BigIntStats | undefined;
   return {
     path,
+    by,
     base,
     next,
     inode: statSync(link, {bigint: true, throwIfNoEntry: false})?.ino ?? 0n,
-    late: () => lateIn(link, join(home, path), path, base),
+    late: () => {
+      const stat = statSync(link, {bigint: true});
+      if (stat.mtimeNs === seen?.mtimeNs && stat.size === seen.size) return undefined;
+      const found = lateIn(link, join(home, path), path, base);
+      // A write within the same tick of the clock as the last one would not show.
+      if (!found && BigInt(Date.now()) - stat.mtimeMs > TICK_MS) seen = stat;
+      return found;
+    },
     after: bytes => {
       const later = [blobId(bytes), id, next, encoded].join('.');
-      renameSync(link, join(home, FOLDER, later));
-      return replacedAt(home, later);
+      renameSync(link, join(home, folder, later));
+      return replacedAt(home, by, later);
     },
-    forget: () => rmSync(link, {force: true}),
+    kept: () => {
+      const bytes = readFileSync(link);
+      return blobId(bytes) === base ? bytes : undefined;
+    },
+    // Freeing a file takes long on some file systems. Gone: somebody emptied .agentdir.
+    forget: () => unlink(link, () => {}),
   };
 }
 
 /** All that earlier runs left. Where the crash came before the rename, nothing was replaced: that is let go at once. */
 export function leftReplaced(home: string): Replaced[] {
-  let names: string[];
+  const all = Object.keys(FOLDERS) as Replacer[];
+  return all.flatMap(by =>
+    namesIn(home, by).flatMap(name => {
+      const replaced = replacedAt(home, by, name);
+      const id = name.split('.')[1] ?? '';
+      if (!existsSync(join(home, dirname(replaced.path), `.agentdir-${id}.tmp`))) return [replaced];
+      replaced.forget();
+      return [];
+    }),
+  );
+}
+
+function namesIn(home: string, by: Replacer): string[] {
   try {
-    names = readdirSync(join(home, FOLDER));
+    return readdirSync(join(home, FOLDERS[by]));
   } catch {
     return [];
   }
-  return names.flatMap(name => {
-    const replaced = replacedAt(home, name);
-    const id = name.split('.')[1] ?? '';
-    if (!existsSync(join(home, dirname(replaced.path), `.agentdir-${id}.tmp`))) return [replaced];
-    replaced.forget();
-    return [];
-  });
+}
+
+/** What a command of ours replaced by this content; none if it was written by anybody else. */
+export function replacedBy(home: string, path: string, blob: string): Replaced[] {
+  const end = `.${shortId(blob)}.${Buffer.from(path).toString('base64url')}`;
+  const names = namesIn(home, 'command').filter(name => name.endsWith(end));
+  return names.map(name => replacedAt(home, 'command', name));
 }
 
 /** What tells one temporary file from all others: `.agentdir-ID.tmp`. */
@@ -108,9 +164,4 @@ function lateIn(link: string, file: string, path: string, base: string): Late | 
 /** Enough of git's name for a content to know it again, in a file name that has room for little. */
 export function shortId(blob: string): string {
   return blob.slice(0, 16);
-}
-
-/** Git's name for these bytes. */
-export function blobId(bytes: Buffer): string {
-  return hash('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`, 'latin1'), bytes]));
 }

@@ -6,6 +6,7 @@ import {
   fchmodSync,
   fchownSync,
   fstatSync,
+  fsync,
   linkSync,
   mkdirSync,
   openSync,
@@ -13,13 +14,13 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeSync,
 } from 'node:fs';
-import {open} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {crashPoint} from './crash.ts';
 import {waitForLock} from './lock.ts';
-import {linkTarget, readBytes} from './read.ts';
-import {keepReplaced, type Replaced} from './replaced.ts';
+import {linkTarget} from './read.ts';
+import {keepReplaced, type Replaced, type Replacer} from './replaced.ts';
 import {temporaryBeside} from './temporary.ts';
 
 /** What to put where, and the bytes the decision was made on: undefined if there was no file. */
@@ -27,6 +28,10 @@ export interface Write {
   path: string;
   expected: Buffer | undefined;
   bytes: Buffer;
+  /** Nothing follows from it that a power cut must not undo: the folder need not be synced. The content always is. */
+  light?: boolean;
+  /** Who writes; a command leaves what it replaced to the daemon. */
+  by?: Replacer;
 }
 
 export type SaveResult =
@@ -63,26 +68,29 @@ function lockPath(home: string, path: string): string {
   return join(home, '.agentdir/locks', createHash('sha1').update(path).digest('hex').slice(0, 16));
 }
 
-async function saveLocked(home: string, {path, expected, bytes}: Write): Promise<SaveResult> {
+async function saveLocked(home: string, {path, expected, bytes, light, by = 'daemon'}: Write): Promise<SaveResult> {
   const target = join(home, path);
   if (linkTarget(home, path) !== undefined)
     return {failed: new Error(`${path} is a link, and nothing is written through it`)};
-  if (!isStill(target, expected)) return {changed: true};
-  const old = expected && openSync(target, 'r');
+  const old = openOld(target, expected);
+  if (old === 'changed') return {changed: true};
   const temp = temporaryBeside(target);
+  let written = true;
   try {
     const before = old === undefined ? undefined : fstatSync(old);
     if (before && (before.mode & 0o222) === 0)
       return {failed: new Error(`${path} is read-only; to let the daemon write it: chmod u+w ${path}`)};
-    mkdirSync(dirname(target), {recursive: true});
+    if (!before) mkdirSync(dirname(target), {recursive: true});
     await writeDurably(temp, bytes, before);
-    const saved = replace({home, path, target, temp, old, expected, bytes});
+    const saved = replace({home, path, target, temp, old, expected, bytes, by});
     if (!saved) return {changed: true};
-    await syncDirectory(dirname(target));
+    // Renamed, the temporary file is no more.
+    written = old === undefined;
+    if (!light) await syncDirectory(dirname(target));
     crashPoint('save-check');
     return saved;
   } finally {
-    rmSync(temp, {force: true});
+    if (written) rmSync(temp, {force: true});
     if (old !== undefined) closeSync(old);
   }
 }
@@ -95,6 +103,7 @@ interface Replacement {
   old: number | undefined;
   expected: Buffer | undefined;
   bytes: Buffer;
+  by: Replacer;
 }
 
 /** Compare, keep the old file by a link, rename: no await, nothing else in between. Undefined: it had changed. */
@@ -106,6 +115,7 @@ function replace({
   old,
   expected,
   bytes,
+  by,
 }: Replacement): Extract<SaveResult, {saved: unknown}> | undefined {
   if (old === undefined || !expected) {
     // A link is made only where nothing is yet.
@@ -117,7 +127,7 @@ function replace({
     }
     return {saved: statSync(target, {bigint: true}), replaced: undefined};
   }
-  const replaced = keepReplaced({home, path, target, temp, expected, bytes});
+  const replaced = keepReplaced({home, path, target, temp, expected, bytes, by});
   crashPoint('save-keep');
   const same = fstatSync(old, {bigint: true}).ino === (replaced?.inode ?? statSync(target, {bigint: true}).ino);
   if (!same || !sameBytes(old, expected)) {
@@ -134,14 +144,18 @@ function replace({
   return {saved: statSync(target, {bigint: true}), replaced};
 }
 
-function isStill(target: string, expected: Buffer | undefined): boolean {
+/** The file, open, if it is what is expected as far as its size tells; undefined if there is none and none should be. */
+function openOld(target: string, expected: Buffer | undefined): number | undefined | 'changed' {
+  let old: number;
   try {
-    const {bytes} = readBytes(target);
-    return expected !== undefined && bytes.equals(expected);
+    old = openSync(target, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return expected === undefined;
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return expected === undefined ? undefined : 'changed';
   }
+  if (fstatSync(old).size === expected?.length) return old;
+  closeSync(old);
+  return 'changed';
 }
 
 function sameBytes(fd: number, expected: Buffer): boolean {
@@ -161,19 +175,19 @@ async function writeDurably(
   bytes: Buffer,
   like: {mode: number; uid: number; gid: number} | undefined,
 ): Promise<void> {
-  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
+  const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
   try {
-    await file.writeFile(bytes);
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
     crashPoint('save-temp');
     if (like) {
-      fchmodSync(file.fd, like.mode & 0o7777);
-      const own = fstatSync(file.fd);
-      if (own.uid !== like.uid || own.gid !== like.gid) ownAs(file.fd, like);
+      const own = fstatSync(fd);
+      if (own.mode !== like.mode) fchmodSync(fd, like.mode & 0o7777);
+      if (own.uid !== like.uid || own.gid !== like.gid) ownAs(fd, like);
     }
-    await durable(() => file.sync());
+    await durable(fd);
     crashPoint('save-fsync');
   } finally {
-    await file.close();
+    closeSync(fd);
   }
 }
 
@@ -185,12 +199,33 @@ function ownAs(fd: number, like: {uid: number; gid: number}): void {
   }
 }
 
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
+/** Directories that are being synced, and what comes after. */
+const syncing = new Map<string, {now: Promise<void>; next: Promise<void> | undefined}>();
+
+/** Many saves in one directory share a sync: one that began after them is theirs too. */
+function syncDirectory(path: string): Promise<void> {
+  const running = syncing.get(path);
+  if (!running) {
+    const now = syncNow(path);
+    syncing.set(path, {now, next: undefined});
+    const done = () => syncing.delete(path);
+    now.then(done, done);
+    return now;
+  }
+  const again = () => {
+    syncing.delete(path);
+    return syncDirectory(path);
+  };
+  running.next ??= running.now.then(again, again);
+  return running.next;
+}
+
+async function syncNow(path: string): Promise<void> {
+  const fd = openSync(path, constants.O_RDONLY);
   try {
-    await durable(() => directory.sync());
+    await durable(fd);
   } finally {
-    await directory.close();
+    closeSync(fd);
   }
 }
 
@@ -199,14 +234,13 @@ export class NotDurable extends Error {
   override readonly name = 'NotDurable';
 }
 
-async function durable(sync: () => Promise<void>): Promise<void> {
-  try {
-    await sync();
-  } catch (error) {
-    const {code} = error as NodeJS.ErrnoException;
-    // Some file systems cannot sync a directory; that is no fault of the disk.
-    if (code === 'EINVAL' || code === 'ENOTSUP') return;
-    if (code === 'ENOSPC' || code === 'EDQUOT') throw error;
-    throw new NotDurable(`the disk reports ${code} on fsync`, {cause: error});
-  }
+/** Only this waits for the disk; all else goes to the page cache. */
+async function durable(fd: number): Promise<void> {
+  const error = await new Promise<NodeJS.ErrnoException | null>(resolve => fsync(fd, resolve));
+  if (!error) return;
+  const {code} = error;
+  // Some file systems cannot sync a directory; that is no fault of the disk.
+  if (code === 'EINVAL' || code === 'ENOTSUP') return;
+  if (code === 'ENOSPC' || code === 'EDQUOT') throw error;
+  throw new NotDurable(`the disk reports ${code} on fsync`, {cause: error});
 }

@@ -18,8 +18,12 @@ export interface Status {
   /** What waits for a person besides problems: approvals, tasks, sessions in error. */
   needs: number;
   troubles: readonly {what: string; since: string}[];
+  /** Which model answers by default, in words. */
+  model?: string | undefined;
   /** Whether changes are seen at once, or by scanning only. */
   watching: boolean;
+  /** Why it stopped by itself, and when. */
+  stopped?: {why: string; at: string};
 }
 
 export const daemonLock = (home: string) => join(home, '.agentdir/locks/daemon');
@@ -31,6 +35,15 @@ export const statusPath = (home: string) => join(home, '.agentdir/status.json');
 export function daemonOf(home: string): Holder | undefined {
   const holder = holderOf(daemonLock(home));
   return holder && isHolding(holder) ? holder : undefined;
+}
+
+/** Why the last daemon stopped by itself, if it did and none has served since. */
+export function lastStop(home: string): Status['stopped'] {
+  try {
+    return (JSON.parse(readFileSync(statusPath(home), 'utf8')) as Status).stopped;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Undefined if it is missing, or of a daemon that is no more. */

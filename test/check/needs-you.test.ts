@@ -46,7 +46,8 @@ const cases: Record<string, NeedsYouInput> = {
         "agent_id: a\nstatus: error\nerror: 'no answer from the model: 503'\nupdated: '2025-10-04T09:00:00.000Z'\nmessages: []\n",
       'sessions/t.session.yaml': 'agent_id: aa\nmessages: []\n',
       'tasks/approvals.task.md':
-        '## TODO\n\n- [_] @human "Approve command: docker ps"\n  id: p-1\n  agent: a\n  created: 2025-10-04T10:00:00.000Z\n- [_] @human "Approve command: ls"\n  id: p-2\n  agent: a\n  created: 2025-10-04T11:00:00.000Z\n- [x] @human "Approved"\n  id: p-3\n',
+        '## TODO\n\n- [_] @human "Approve: nobody knows what"\n- [_] @human "Approve command: docker ps"\n  id: p-1\n  agent: a\n  created: 2025-10-04T10:00:00.000Z\n- [_] @human "Approve command: ls"\n  id: p-2\n  agent: a\n  created: 2025-10-04T11:00:00.000Z\n- [x] @human "Approved"\n  id: p-3\n',
+      'tasks/archive/approvals-2025-09.task.md': '- [_] @human "Approve: too late"\n  id: p-0\n- [_] @human "No id"\n',
       'approvals/pending/p-1.approval.md': page('p-1'),
       'approvals/pending/p-2.approval.md': page('p-2'),
       'tasks/my day (1).task.md':

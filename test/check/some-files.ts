@@ -12,6 +12,7 @@ const template = fc.record({
   text: fc.constantFrom(
     'id: a\ntype: t\nsystem_prompt: p\ncapabilities: [read_file, raed_file]\n',
     'id: b\ntype: t\nsystem_prompt: p\ncapabilities: [read_file]\n',
+    'id: b\ntype: t\ndescription: d\nsystem_prompt: p\ncapabilities: [read_file]\nlimits: {max_turns: 2, max_cost_usd: 0.5}\n',
     '## Description\nx\n## Allowed Tools\n- read\n## System Prompt\nx\n',
     'id: [',
   ),
@@ -28,7 +29,21 @@ const call = fc
       approval && `        approval: ${approval}`,
     ]),
   );
+const answer = fc
+  .tuple(
+    maybe(fc.constantFrom('2025-10-04T10:05:23.000Z', '2025-10-05T00:30:00+02:00', '2025-10-05')),
+    maybe(fc.constantFrom('{input_tokens: 10, output_tokens: 2}', '{cost_usd: 0.1}')),
+  )
+  .map(([time, usage]) =>
+    lines([
+      '  - role: assistant',
+      time && `    timestamp: '${time}'`,
+      usage && `    usage: ${usage}`,
+      '    content: yes',
+    ]),
+  );
 const message = fc.oneof(
+  answer,
   fc.constant('  - role: user\n    content: hi'),
   call,
   fc.constantFrom('c1', 'c2').map(id => `  - role: tool_result\n    tool_call_id: ${id}\n    content: x`),
@@ -39,7 +54,15 @@ const header = fc.tuple(
   ),
   maybe(fc.constantFrom('session_id: s', 'session_id:  t', "'session_id': s", 'session_id: "s"')),
   agent.map(name => `agent_id: '${name}'`),
-  maybe(fc.constantFrom('status: active', 'status: completed', 'status: error\nerror: "no model"', 'status: bad')),
+  maybe(
+    fc.constantFrom(
+      'status: active',
+      'status: completed',
+      'status: waiting\nwaiting_for: p',
+      'status: error\nerror: "no model"',
+      'status: bad',
+    ),
+  ),
   maybe(fc.constant('segments: [x]')),
 );
 const session = fc.record({
@@ -82,7 +105,8 @@ const item = fc
     maybe(approvalId.map(id => `  id: ${id}`)),
     maybe(agent.map(name => `  agent: ${name}`)),
     maybe(fc.constantFrom('  session: s', '  session: t', '  session: s.1')),
-    maybe(fc.constantFrom('  status: pending', '  status: approved')),
+    maybe(fc.constantFrom('  status: pending', '  status: approved', '  status: withdrawn')),
+    maybe(fc.constant('  approval_type: budget')),
   )
   .map(([box, ...fields]) => lines([`- [${box}] @human "Approve"`, ...fields]));
 const queue = fc.record({
@@ -115,6 +139,7 @@ export const someFile: fc.Arbitrary<{path: string; text: string}> = fc.oneof(
   fixed(
     'agentdir.yaml',
     'default_agent: a\n',
+    'limits: {per_day: {tokens: 5}}\n',
     'default_agent: "@bbb"\nschedules: [{cron: "0 9 * * *", to: c, message: x}]\n',
     'x: [',
   ),
@@ -123,4 +148,9 @@ export const someFile: fc.Arbitrary<{path: string; text: string}> = fc.oneof(
   fixed('inbox/x.jsonl', '{"text": "hi"}\n', 'no\n'),
   fixed('conflicts/a.task.md', '- [ ] "mine"\n'),
   fixed('memory/x.md', 'x\n'),
+  fixed(
+    'state/spend.yaml',
+    'day: 2025-10-04\nagents:\n  a: {turns: 1, input_tokens: 10, output_tokens: 2, cost_usd: 0.25}\n',
+    'day: x\n',
+  ),
 );

@@ -1,5 +1,5 @@
 import {spawn} from 'node:child_process';
-import {rmSync, writeFileSync} from 'node:fs';
+import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {agentdir, environment, git, main, newHome, put, until} from './run.ts';
@@ -47,6 +47,56 @@ describe('agentdir log', () => {
     expect((await agentdir(home, ['log', '-n', '0'])).code).toBe(2);
   });
 
+  it('says so where there is no repository', async () => {
+    const home = await newHome();
+    rmSync(join(home, '.git'), {recursive: true});
+    const said = expect.stringContaining('is not in a git repository');
+    expect(await agentdir(home, ['log'])).toMatchObject({code: 1, stdout: '', stderr: said});
+    const {code, stdout} = await agentdir(home, ['log', '--json']);
+    expect([code, JSON.parse(stdout)]).toEqual([1, {error: said, hint: 'make one: agentdir init .'}]);
+    const start = await agentdir(home, ['start', '--json']);
+    expect([start.code, JSON.parse(start.stdout)]).toEqual([1, {error: said, hint: 'make one: agentdir init .'}]);
+  });
+
+  it('an odd file name is written out on its line, and whole in JSON', async () => {
+    const odd = 'a\nb\t"é"\x1e\x1f\x07';
+    const shown = 'a⟨U+000A⟩b⟨U+0009⟩"é"⟨U+001E⟩⟨U+001F⟩⟨U+0007⟩';
+    const home = await newHome({
+      [`memory/${odd}.md`]: 'x\n',
+      [`tasks/${odd}.task.md`]: '- [?] x\n',
+      'templates/y.agent.yaml': 'id: y\ntype: "a\\nb"\nsystem_prompt: p\ncapabilities: ["read\\nfile"]\n',
+    });
+    const start = await agentdir(home, ['start', '--once']);
+    const isLine = /^(?:\d\d:\d\d:\d\d |tasks\/|templates\/| {2}= | +\d* \|)/;
+    expect(
+      start.stdout
+        .trimEnd()
+        .split('\n')
+        .filter(line => !isLine.test(line)),
+    ).toEqual([]);
+    expect(start.stdout).toContain(`committed memory(${shown}): created by hand`);
+    expect(start.stdout).toContain(`tasks/${shown}.task.md:1:`);
+    const checked = (await agentdir(home, ['check'])).stdout;
+    expect(checked).toContain(`tasks/${shown}.task.md:1:`);
+    expect(checked).toContain('unknown tool "read⟨U+000A⟩file"');
+    const needs = readFileSync(join(home, 'NEEDS_YOU.md'), 'utf8');
+    expect(needs).toContain('a⟨U+000A⟩b⟨U+0009⟩');
+    expect(needs).toContain('unknown tool "read⟨U+000A⟩file"');
+    expect((await agentdir(home, ['log'])).stdout).toContain(` memory ${shown}: created by hand`);
+    const {stdout} = await agentdir(home, ['log', '--json']);
+    const changes = stdout
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line) as {subject: string; paths: string[]});
+    expect(changes[0]?.paths).toContain('agentdir.yaml');
+    expect(
+      changes
+        .slice(1)
+        .map(({paths}) => paths)
+        .sort(),
+    ).toEqual([[`memory/${odd}.md`], [`tasks/${odd}.task.md`], ['templates/y.agent.yaml']]);
+  });
+
   it('-f goes on as things happen', async () => {
     const home = await newHome();
     const child = spawn(process.execPath, [main, 'log', '-f', '--json'], {cwd: home, env: environment});
@@ -83,6 +133,12 @@ describe('agentdir doctor', () => {
       {name: 'repository', hint: expect.stringContaining('index.lock')},
     ]);
     rmSync(join(home, '.git/index.lock'));
+    const branch = (await git(home, 'symbolic-ref', 'HEAD')).trim();
+    const locks = ['HEAD.lock', `${branch}.lock`, 'packed-refs.lock'];
+    for (const lock of locks) writeFileSync(join(home, '.git', lock), '');
+    const {stdout} = await agentdir(home, ['doctor', '--json']);
+    for (const lock of locks) expect(stdout).toContain(`rm ${join(home, '.git', lock)}`);
+    for (const lock of locks) rmSync(join(home, '.git', lock));
     const object = (await git(home, 'rev-parse', 'HEAD:agentdir.yaml')).trim();
     rmSync(join(home, `.git/objects/${object.slice(0, 2)}/${object.slice(2)}`));
     expect((await agentdir(home, ['doctor'])).stdout).toMatch(/✗ journal +.*missing/);

@@ -1,4 +1,4 @@
-import {execFile} from 'node:child_process';
+import {type ChildProcess, execFile, spawn} from 'node:child_process';
 import {cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
@@ -7,6 +7,9 @@ import {afterAll, onTestFinished} from 'vitest';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const main = join(root, 'bin/main.js');
+
+/** The gate (`.ci/run`) tries every variant; `npm test`, which is to be quick, the telling ones. */
+export const thorough = process.env.TESTS === 'all' || process.env.FUZZ !== undefined;
 
 export interface Run {
   code: number;
@@ -37,6 +40,34 @@ function run(command: string, args: readonly string[], cwd: string, env: NodeJS.
 /** The real command, in a process of its own. */
 export function agentdir(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = environment): Promise<Run> {
   return run(process.execPath, [main, ...args], cwd, env);
+}
+
+/** The same, to look at while it runs; what it reads is `input`. It is killed when the test ends. */
+export interface Running {
+  child: ChildProcess;
+  stdout: () => string;
+  stderr: () => string;
+  ended: Promise<Run>;
+}
+
+export function startAgentdir(cwd: string, args: readonly string[], input?: string): Running {
+  const child = spawn(process.execPath, [main, ...args], {cwd, env: environment, stdio: ['pipe', 'pipe', 'pipe']});
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input ?? '');
+  const ended = new Promise<Run>(resolve => child.once('close', code => resolve({code: code ?? -1, stdout, stderr})));
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  return {child, stdout: () => stdout, stderr: () => stderr, ended};
 }
 
 export async function git(cwd: string, ...args: string[]): Promise<string> {

@@ -7,7 +7,8 @@ import {read, spawnDaemon} from './serve.ts';
 import {expectSound, filesIn, homes} from './sound.ts';
 
 const newHome = homes({'memory/old.md': 'old\n'});
-const LEAST = 'agent_id: planner-001\nmessages:\n  - role: user\n    content: one\n';
+/** Nobody is to answer: only what happens to the file is of interest. */
+const LEAST = 'agent_id: planner-001\nstatus: paused\nmessages:\n  - role: user\n    content: one\n';
 const SESSION = 'sessions/s.session.yaml';
 const message = (words: string) => `  - role: user\n    content: ${words}\n`;
 const wordsOf = (text: string) => parseSession(text).messages.map(({content}) => content);
@@ -143,5 +144,28 @@ describe('what a killed save left', () => {
     put(home, {[name]: 'half'});
     await once(home);
     expect(read(home, name)).toBe('half');
+  });
+});
+
+describe('killed after a save, before its commit', () => {
+  it("what the daemon wrote is not committed as the person's, and what they saved is", async () => {
+    const home = newHome();
+    const daemon = spawnDaemon(home, {AGENTDIR_CRASH_AT: 'save-rename:1'});
+    put(home, {[SESSION]: LEAST});
+    expect(await daemon.exited).toBe('SIGKILL');
+    expect(read(home, SESSION)).toContain('timestamp:');
+    await once(home);
+    expect((await git(home, 'log', '-2', '--format=%an: %s')).trim().split('\n')).toEqual([
+      'agentdir: session(s): as the daemon left it',
+      'Ada: session(s): created by hand',
+    ]);
+    expect(await git(home, 'show', `HEAD~1:${SESSION}`)).toBe(LEAST);
+    // The person's editor still has what they saved.
+    const times = read(home, SESSION).match(/timestamp: .*/g);
+    put(home, {[SESSION]: LEAST + message('two')});
+    await once(home);
+    expect(wordsOf(read(home, SESSION))).toEqual(['one', 'two']);
+    expect(read(home, SESSION)).toContain(times?.[0] ?? 'no time');
+    await expectSound(home);
   });
 });

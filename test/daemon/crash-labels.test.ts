@@ -1,16 +1,29 @@
-import {readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {appendFileSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {describe, expect, it, onTestFinished} from 'vitest';
+import {afterAll, describe, expect, it, onTestFinished} from 'vitest';
 import {type CrashLabel, crashLabels} from '../../src/store/crash.ts';
-import {agentdir, environment, git, put, until} from '../cli/run.ts';
+import {agentdir, environment, git, put, thorough, until} from '../cli/run.ts';
+import {answering, expectWellTold, isAnswered, WORKER} from './answering.ts';
 import {read, type Served, serve, settled, spawnDaemon} from './serve.ts';
 import {expectSound, filesIn, homes, stateOf} from './sound.ts';
+import {leastForm, lineOf} from './talk.ts';
 
-const LEAST = 'agent_id: planner-001 # mine\nmessages:\n  - role: user\n    content: Is Redis up?\n';
+const server = await answering();
+afterAll(() => server.close());
+
+/** Nobody answers it: it is as the person and the fill-in made it. */
+const LEAST = 'agent_id: planner-001 # mine\nstatus: paused\nmessages:\n  - role: user\n    content: Is Redis up?\n';
 const MORE = '  - role: user\n    content: And Postgres?\n';
 const TASKS = '# Mine\n\n- [ ] @planner-001 "ask"\n- [ ] a list of my own\n- [ ] @executor-001 "tell"\n\nProse.\n';
 
-const newHome = homes({'memory/old.md': 'old\n', 'tasks/b.task.md': '- [ ] @planner-001 "b"\n  id: b1\n'});
+/** A session with a model that reads and writes. */
+const WORK = 'sessions/work.session.yaml';
+
+const newHome = homes({
+  ...WORKER,
+  'memory/old.md': 'old\n',
+  'tasks/b.task.md': '- [ ] @planner-001 "b"\n  id: b1\n',
+});
 
 /** What a person does, and how a file reads when the daemon has done its part. Each edit fits whatever is there. */
 interface Edit {
@@ -29,6 +42,11 @@ const renamed = (path: string, text: string) => {
 
 const first: Edit[] = [
   {
+    path: WORK,
+    make: path => writeFileSync(path, leastForm('write 1', 'worker')),
+    holds: text => isAnswered(text, 1),
+  },
+  {
     path: 'sessions/s1.session.yaml',
     make: path => writeFileSync(path, LEAST),
     holds: text => /^updated:/m.test(text),
@@ -42,6 +60,11 @@ const first: Edit[] = [
   {path: 'memory/old.md', make: path => rmSync(path, {force: true}), holds: text => text === ''},
 ];
 const second: Edit[] = [
+  {
+    path: WORK,
+    make: path => appendFileSync(path, lineOf('write 2')),
+    holds: text => isAnswered(text, 2),
+  },
   {
     path: 'sessions/s1.session.yaml',
     // From a buffer that knows nothing of what was filled in.
@@ -87,7 +110,10 @@ async function run(crashes: readonly string[], patience: Patience): Promise<Run>
   const ends: Run['ends'] = [];
   const start = () => {
     const crash = crashes[ends.length];
-    return spawnDaemon(home, crash === undefined ? {} : {AGENTDIR_CRASH_AT: crash});
+    return spawnDaemon(home, {
+      OPENAI_BASE_URL: server.url,
+      ...(crash === undefined ? {} : {AGENTDIR_CRASH_AT: crash}),
+    });
   };
   let daemon = start();
   const isOver = ({child}: Served) => child.exitCode !== null || child.signalCode !== null;
@@ -120,15 +146,24 @@ async function run(crashes: readonly string[], patience: Patience): Promise<Run>
   const stopped = await daemon.stop();
   if (stopped === 'SIGKILL') {
     ends.push(stopped);
-    expect((await agentdir(home, ['start', '--once'])).stderr).toBe('');
+    const last = await agentdir(home, ['start', '--once'], {...environment, OPENAI_BASE_URL: server.url});
+    expect(last.stderr).toBe('');
   } else expect(stopped, daemon.errors()).toBe(0);
   return {home, ends};
 }
 
 let undisturbed: Promise<Record<string, string>> | undefined;
 async function expected(): Promise<Record<string, string>> {
-  undisturbed ??= run([], 'waits').then(({home}) => stateOf(home));
+  undisturbed ??= run([], 'waits').then(({home}) => stateBeside(home));
   return undisturbed;
+}
+
+/** What was told, what came of the calls, and what it cost is another thing each time. */
+function stateBeside(home: string): Record<string, string> {
+  const others = Object.entries(stateOf(home)).filter(
+    ([path]) => path !== WORK && !/^(?:workspaces|state)\//.test(path),
+  );
+  return Object.fromEntries(others);
 }
 
 /** Labels that these edits do not come by: each has a test of its own below. */
@@ -145,7 +180,9 @@ async function expectSame(label: CrashLabel, counts: readonly number[], patience
   const passed = label === 'needs-you-write' ? counts.filter(count => count === 1) : counts;
   expect(ends, `${crashes}`).toEqual(passed.map(() => 'SIGKILL'));
   await expectSound(home);
-  expect(stateOf(home), `${crashes}`).toEqual(await expected());
+  expect(stateBeside(home), `${crashes}`).toEqual(await expected());
+  expectWellTold(home, WORK, ['write 1', 'write 2']);
+  expect(server.violations).toEqual([]);
 }
 
 describe('killed at', () => {
@@ -154,7 +191,7 @@ describe('killed at', () => {
     async ({three}) => {
       await expected();
       // FUZZ=1 npx vitest run test/daemon/crash-labels.test.ts tries more.
-      const counts = process.env.FUZZ ? [[1], [2], [3], [1, 1, 2]] : [[1, 2]];
+      const counts = process.env.FUZZ ? [[1], [2], [3], [1, 1, 2]] : thorough ? [[1, 2]] : [[1]];
       for (const crashes of counts)
         for (const turn of process.env.FUZZ ? [0, 1] : [0])
           await all(

@@ -6,7 +6,8 @@ import {parseTasks} from '../../src/files/task-parse.ts';
 import {agentdir, git, newHome, put, until} from '../cli/run.ts';
 import {read, serve, settled, subjects} from './serve.ts';
 
-const LEAST = 'agent_id: planner-001 # mine\nmessages:\n  - role: user\n    content: Is Redis up?\n';
+/** Nobody is to answer: only what happens to the file is of interest. */
+const LEAST = 'agent_id: planner-001 # mine\nstatus: paused\nmessages:\n  - role: user\n    content: Is Redis up?\n';
 
 describe('what a person leaves out is filled in', () => {
   it('in a session: around what is there, as a commit of its own', async () => {
@@ -21,7 +22,7 @@ describe('what a person leaves out is filled in', () => {
       agent_id: 'planner-001',
       agent_type: 'planner',
       model: 'default',
-      status: 'active',
+      status: 'paused',
     });
     expect(header?.system_prompt).toContain('plan');
     expect(messages).toMatchObject([{role: 'user', content: 'Is Redis up?', from: 'human'}]);

@@ -22,7 +22,7 @@ import {saysNoMore, sound, tidy, told} from './trouble.ts';
 
 const TASKS = 'tasks/t.task.md';
 const SESSION = 'sessions/s.session.yaml';
-const LEAST = 'agent_id: planner-001\nmessages:\n  - role: user\n    content: Is Redis up?\n';
+const LEAST = 'agent_id: planner-001\nstatus: paused\nmessages:\n  - role: user\n    content: Is Redis up?\n';
 const BLOCK = 4096;
 
 /** Root in a container may not mount either. */
@@ -92,7 +92,10 @@ describe('a full disk', () => {
     expect(read(home, 'NEEDS_YOU.md')).toBe(needs);
     expect(read(home, TASKS)).toBe('# Mine\n- [ ] @planner-001 "one"\n');
     expect(JSON.parse(readFileSync(join(home, '.agentdir/status.json'), 'utf8'))).toMatchObject({pid: served.pid});
-    expect((await agentdir(home, ['status'])).code).toBe(0);
+    await until(
+      async () => (await agentdir(home, ['status'])).stdout,
+      status => /NEEDS_YOU\.md cannot be written: the disk is full/.test(status) && /there is room/.test(status),
+    );
     free();
     const text = await settled(home, TASKS, now => now.includes('created:'));
     expect(parseTasks(text).tasks).toHaveLength(1);

@@ -1,32 +1,29 @@
 import {readdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {git, newHome, put, until} from '../cli/run.ts';
+import {agentdir, git, newHome, put, until} from '../cli/run.ts';
 import {read, type Served, serve, settled} from './serve.ts';
 import {sound, tidy} from './trouble.ts';
 
 const TASKS = 'tasks/t.task.md';
 const SESSION = 'sessions/s.session.yaml';
-const LEAST = 'agent_id: planner-001\nmessages:\n  - role: user\n    content: Is Redis up?\n';
+const LEAST = 'agent_id: planner-001\nstatus: paused\nmessages:\n  - role: user\n    content: Is Redis up?\n';
 
 const count = (text: string, what: RegExp) => (text.match(what) ?? []).length;
 
 describe('a disk that reports EIO on fsync', () => {
   /** Throws for files or for folders, whichever the file `EIO_WHEN` names, once it is there. */
   const PRELOAD = `
-    import {existsSync, readFileSync} from 'node:fs';
-    import {open} from 'node:fs/promises';
-    const handle = await open('/dev/null');
-    const prototype = Object.getPrototypeOf(handle);
-    await handle.close();
-    const {sync} = prototype;
-    prototype.sync = async function () {
+    import fs from 'node:fs';
+    import {syncBuiltinESMExports} from 'node:module';
+    const {fsync} = fs;
+    fs.fsync = (fd, done) => {
       const when = process.env.EIO_WHEN;
-      const kind = (await this.stat()).isDirectory() ? 'folder' : 'file';
-      if (existsSync(when) && readFileSync(when, 'utf8') === kind)
-        throw Object.assign(new Error('EIO: i/o error, fsync'), {code: 'EIO', syscall: 'fsync'});
-      return sync.call(this);
+      const kind = fs.fstatSync(fd).isDirectory() ? 'folder' : 'file';
+      if (!fs.existsSync(when) || fs.readFileSync(when, 'utf8') !== kind) return fsync(fd, done);
+      process.nextTick(done, Object.assign(new Error('EIO: i/o error, fsync'), {code: 'EIO', syscall: 'fsync'}));
     };
+    syncBuiltinESMExports();
   `;
 
   async function breakable(home: string): Promise<{served: Served; when: string}> {
@@ -42,6 +39,9 @@ describe('a disk that reports EIO on fsync', () => {
     expect(events.at(-1)?.event).toBe('stopped');
     expect(errors()).toBe('');
     expect(read(home, 'NEEDS_YOU.md')).toMatch(/the disk reports EIO on fsync/);
+    const status = await agentdir(home, ['status']);
+    expect(status.code).toBe(5);
+    expect(status.stdout).toMatch(/^ {2}stopped .*: the disk reports EIO on fsync/m);
     tidy(home);
   }
 
@@ -50,7 +50,8 @@ describe('a disk that reports EIO on fsync', () => {
     const {served, when} = await breakable(home);
     await settled(home, 'memory/m.md', text => text !== '');
     writeFileSync(when, kind);
-    put(home, {[SESSION]: LEAST});
+    // Only what something follows from waits for its folder.
+    put(home, {[SESSION]: LEAST, ...(kind === 'folder' && {[TASKS]: '- [x] one\n'})});
     await stopsSafely(home, served);
     for (const line of LEAST.trim().split('\n')) expect(read(home, SESSION)).toContain(line);
     const again = await serve(home);
@@ -62,6 +63,7 @@ describe('a disk that reports EIO on fsync', () => {
       now => !now.includes('EIO'),
     );
     await sound(home, again);
+    expect((await agentdir(home, ['status'])).stdout).not.toContain('EIO');
   });
 
   it('of a text that could not be merged: the same', async () => {

@@ -1,62 +1,100 @@
 import {setImmediate as turn} from 'node:timers/promises';
-import {expect} from 'vitest';
+import {expect, onTestFinished} from 'vitest';
 import {parseSession} from '../../src/files/session.ts';
 import {fieldOf} from '../../src/files/task.ts';
 import {parseTasks} from '../../src/files/task-parse.ts';
-import {git, until} from '../cli/run.ts';
+import {git, thorough, until} from '../cli/run.ts';
+import type {FakeOpenAI} from '../model/fake-openai.mjs';
+import {answering, expectWellTold} from './answering.ts';
+import {Asker} from './asker.ts';
 import {Person, type Random, randomFrom} from './person.ts';
 import {read, spawnDaemon} from './serve.ts';
 import {expectSound, filesIn, versions} from './sound.ts';
 
-/** Kill the daemon of this home so many times while a person works in it; then look what became of their work. */
+const SESSIONS = 25;
+const QUESTIONS = 3;
+/** What the person who edits does in each life, about. */
+const EDITS = 3;
+
+/**
+ * Kill the daemon of this home so many times while one person edits its files and another talks to many agents; then
+ * look what became of their work. The model's answers are those of `answering`.
+ */
 export async function killAtRandom(home: string, seed: number, kills: number): Promise<void> {
   const random = randomFrom(seed);
+  const model = await answering();
+  onTestFinished(() => model.close());
   const person = new Person(home, randomFrom(seed ^ 0x5eed));
+  const asker = new Asker(home, randomFrom(seed ^ 0xa5ce), SESSIONS, QUESTIONS);
   let over = false;
-  const work = person.work(() => over);
-  for (let i = 0; i < kills; i++) await liveShortly(home, random);
+  let lives = 0;
+  // However slow the machine is, so much is done in each life.
+  const pace = (each: number) => {
+    let done = 0;
+    return async () => {
+      await pause(random() * 60);
+      for (done++; done > each * lives && !over; ) await pause(10);
+    };
+  };
+  const work = Promise.all([person.work(() => over, pace(EDITS)), asker.work(() => over, pace(1))]);
+  for (; lives < kills; lives++) await liveShortly(home, random, model);
   over = true;
   await work;
   person.finish();
-  const last = spawnDaemon(home);
+  const last = spawnDaemon(home, {OPENAI_BASE_URL: model.url});
   await until(
     async () => {
-      await new Promise(resolve => setTimeout(resolve, 60));
+      await new Promise(resolve => setTimeout(resolve, 100));
       return unfinishedIn(filesIn(home)) ?? (await git(home, 'status', '--porcelain'));
     },
     left => left === '',
-    30_000,
+    60_000,
   );
   expect(await last.stop(), last.errors()).toBe(0);
   await expectSound(home);
   expectNothingLost(home, person);
+  for (const [path, questions] of asker.asked) expectWellTold(home, path, questions);
   await expectFilledInOnce(home);
+  expect(model.violations).toEqual([]);
+  expect(model.errors).toEqual([]);
 }
 
-/** Some lives end at any moment of their start; the rest after they served for a while. */
-async function liveShortly(home: string, random: Random): Promise<void> {
-  const daemon = spawnDaemon(home);
+/** Some lives end at any moment of their start; most in the midst of their work, a while after a model was asked. */
+async function liveShortly(home: string, random: Random, model: FakeOpenAI): Promise<void> {
+  const daemon = spawnDaemon(home, {OPENAI_BASE_URL: model.url});
   const gone = daemon.exited.then(() => true);
-  if (random() < 0.4) {
-    await until(
-      () => daemon.child.exitCode !== null || daemon.events.some(({event}) => event === 'serving'),
-      yes => yes,
-    );
-  }
-  const ended = await Promise.race([
-    gone,
-    new Promise<false>(resolve => setTimeout(() => resolve(false), random() * 250)),
-  ]);
-  if (ended) throw new Error(`the daemon ended by itself: ${daemon.child.exitCode} ${daemon.errors()}`);
+  const works = random() < (thorough ? 0.5 : 0.25);
+  const when = random();
+  const asked = model.count;
+  const due = works ? whenAsked(model, asked + Math.ceil(when * 6)) : pause(when * 200);
+  const ended = await Promise.race([gone, due]);
+  if (ended === true) throw new Error(`the daemon ended by itself: ${daemon.child.exitCode} ${daemon.errors()}`);
   await daemon.kill();
 }
 
-/** What the daemon has yet to fill in; undefined if nothing. */
+const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
+
+/** When a model was asked so often in all, or not any more for a while. */
+async function whenAsked(model: FakeOpenAI, count: number): Promise<void> {
+  const began = performance.now();
+  let last = began;
+  for (let seen = model.count; model.count < count; ) {
+    await pause(2);
+    const now = performance.now();
+    if (model.count > seen) last = now;
+    seen = model.count;
+    if (now - last > (last === began ? 3_000 : 200)) break;
+  }
+  await pause(Math.random() * 10);
+}
+
+/** What the daemon has yet to fill in or to answer; undefined if nothing. */
 function unfinishedIn(files: Record<string, string>): string | undefined {
   for (const [path, text] of Object.entries(files)) {
-    if (path.startsWith('sessions/s')) {
+    if (path.endsWith('.session.yaml')) {
       const {header, messages} = parseSession(text);
-      if (header?.updated === undefined || messages.some(({timestamp}) => timestamp === undefined)) return path;
+      const answered = header?.status === 'sleeping' && messages.at(-1)?.role === 'assistant';
+      if (!answered || messages.some(({timestamp}) => timestamp === undefined)) return path;
     }
     if (!path.startsWith('tasks/t')) continue;
     for (const {fields, state, names} of parseTasks(text).tasks) {
@@ -92,7 +130,7 @@ function expectNothingLost(home: string, person: Person): void {
   if (person.slowest < 500) expect(conflicts).toEqual([]);
 }
 
-/** An id or a time that was ever committed is that task's or message's for good: no stale save makes it a new one. */
+/** An id or a time that was ever committed is that task's, message's or call's for good: no stale save makes a new one. */
 async function expectFilledInOnce(home: string): Promise<void> {
   const given = new Map<string, Set<string>>();
   const note = (what: string, value: string | undefined) => {
@@ -101,8 +139,11 @@ async function expectFilledInOnce(home: string): Promise<void> {
   for (const [path, text] of await versions(home)) {
     if (path.startsWith('tasks/t'))
       for (const task of parseTasks(text).tasks) note(`${path} ${task.title}`, fieldOf(task, 'id'));
-    if (path.startsWith('sessions/s'))
-      for (const {content, timestamp} of parseSession(text).messages) note(`${path} ${content}`, timestamp);
+    if (path.endsWith('.session.yaml'))
+      for (const {content, timestamp, tool_calls, tool_call_id} of parseSession(text).messages) {
+        note(`${path} ${tool_call_id ?? tool_calls?.[0]?.id} ${content}`, timestamp);
+        for (const {id, started} of tool_calls ?? []) note(`${path} ${id} started`, started);
+      }
     await turn();
   }
   expect([...given].filter(([, values]) => values.size > 1).map(([what, values]) => [what, ...values])).toEqual([]);

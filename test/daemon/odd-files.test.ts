@@ -1,11 +1,21 @@
 import {execFileSync} from 'node:child_process';
-import {existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {agentdir, git, newHome, put, until} from '../cli/run.ts';
-import {read, serve, settled} from './serve.ts';
+import {read, serve, settled, subjects} from './serve.ts';
 
-const LEAST = 'agent_id: planner-001\nmessages:\n  - role: user\n    content: one\n';
+const LEAST = 'agent_id: planner-001\nstatus: paused\nmessages:\n  - role: user\n    content: one\n';
 
 describe('what is no plain file of the home', () => {
   it('a link: git gets the link, nothing is written through it, and its target is nobody’s secret', async () => {
@@ -98,6 +108,68 @@ describe('what is no plain file of the home', () => {
     await settled(home, 'memory/n.md', text => text === 'both\n');
     expect(await git(home, 'log', '-p', '--', 'memory/n.md')).not.toContain('<<<<<<<');
     await stop();
+  });
+});
+
+describe('of a file more than its content', () => {
+  it('that it may be executed, or no longer, is committed as the person’s, also what was done meanwhile', async () => {
+    const home = await newHome({'memory/a.md': 'a\n', 'memory/b.md': 'b\n', 'memory/c.md': 'c\n'});
+    chmodSync(join(home, 'memory/b.md'), 0o755);
+    const {stop} = await serve(home);
+    await settled(home, 'memory/a.md', () => true);
+    chmodSync(join(home, 'memory/a.md'), 0o755);
+    chmodSync(join(home, 'memory/b.md'), 0o644);
+    await settled(home, 'memory/a.md', () => true);
+    expect((await subjects(home)).slice(3).sort()).toEqual([
+      'Ada: memory(a): made executable by hand',
+      'Ada: memory(b): made not executable by hand',
+    ]);
+    expect(await stop()).toBe(0);
+    chmodSync(join(home, 'memory/c.md'), 0o755);
+    expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
+    chmodSync(join(home, 'memory/a.md'), 0o644);
+    rmSync(join(home, '.agentdir'), {recursive: true});
+    expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
+    expect((await subjects(home)).slice(5)).toEqual([
+      'Ada: memory(c): made executable by hand',
+      'Ada: memory(a): made not executable by hand',
+    ]);
+    expect(await git(home, 'status', '--porcelain')).toBe('');
+    // Where the file system cannot say, git does not ask.
+    await git(home, 'config', 'core.fileMode', 'false');
+    chmodSync(join(home, 'memory/a.md'), 0o755);
+    expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
+    expect(await subjects(home)).toHaveLength(7);
+  });
+
+  it('a name that is not UTF-8 is a problem, told once, and over when it is renamed', async () => {
+    const home = await newHome();
+    const {events, stop} = await serve(home);
+    const odd = Buffer.concat([Buffer.from(join(home, 'memory/caf')), Buffer.from([0xe9]), Buffer.from('.md')]);
+    const problems = (event: string) => events.filter(e => e.event === event).map(e => e.problem);
+    writeFileSync(odd, 'x\n');
+    await until(
+      () => problems('problem'),
+      seen => seen.length > 0,
+    );
+    expect(problems('problem')).toMatchObject([
+      {code: 'NOT_UTF8', file: 'memory/caf\ufffd.md', message: expect.stringContaining('file name')},
+    ]);
+    // Once more noticed, not once more told.
+    writeFileSync(odd, 'y\n');
+    expect((await agentdir(home, ['check'])).stdout).toContain('memory/caf\ufffd.md:1:1: error NOT_UTF8');
+    await until(
+      () => read(home, 'NEEDS_YOU.md'),
+      text => text.includes('NOT_UTF8') && !text.includes('1970'),
+    );
+    renameSync(odd, join(home, 'memory/café.md'));
+    await until(
+      () => problems('cleared'),
+      seen => seen.length > 0,
+    );
+    await settled(home, 'memory/café.md', text => text === 'y\n');
+    expect(problems('problem')).toHaveLength(1);
+    expect(await stop()).toBe(0);
   });
 });
 

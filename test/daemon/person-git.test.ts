@@ -134,11 +134,32 @@ describe('a person’s own git beside the daemon', () => {
       () => git(home, 'show', 'HEAD:memory/a.md'),
       text => text === 'a\nb\n',
     );
-    expect(await git(home, 'log', '-2', '--format=%s')).toBe('memory(a): as the file is\nlagging\n');
+    expect(await git(home, 'log', '-2', '--format=%an: %s')).toBe('Ada: memory(a): edited by hand\nAda: lagging\n');
     await until(
       () => git(home, 'status', '--porcelain'),
       status => status === '',
     );
+    await stop();
+  });
+
+  it('what a reset took out of the history comes back as it was: each line by whom it was', async () => {
+    const home = await newHome({'tasks/a.task.md': '# Mine\n'});
+    const {stop} = await serve(home);
+    await settled(home, 'tasks/a.task.md', () => true);
+    put(home, {'tasks/a.task.md': '# Mine\n- [ ] @planner-001 "one"\n'});
+    const text = await settled(home, 'tasks/a.task.md', now => now.includes('created:'));
+    const blame = () => git(home, 'blame', '-s', '--line-porcelain', 'tasks/a.task.md');
+    const authors = async () => (await blame()).match(/^author .*$/gm);
+    const log = () => git(home, 'log', '--format=%an %s%n%b', '--', 'tasks/a.task.md');
+    const [before, who] = [await log(), await authors()];
+    expect(new Set(who)).toEqual(new Set(['author Ada', 'author agentdir']));
+    // One step, and before the daemon is back some more: what counts is the file.
+    await git(home, 'reset', '-q', '--soft', 'HEAD~1');
+    await git(home, 'reset', '-q', '--mixed', 'HEAD~2');
+    await settled(home, 'tasks/a.task.md', () => true);
+    expect(await log()).toBe(before);
+    expect(await authors()).toEqual(who);
+    expect(read(home, 'tasks/a.task.md')).toBe(text);
     await stop();
   });
 });

@@ -76,10 +76,10 @@ export class Person {
     this.#random = random;
   }
 
-  async work(isOver: () => boolean): Promise<void> {
+  async work(isOver: () => boolean, pace: () => Promise<void>): Promise<void> {
     while (!isOver()) {
       await this.#edit();
-      await pause(this.#random() * 60);
+      await pace();
     }
   }
 

@@ -22,11 +22,12 @@ export interface Served {
   kill: () => Promise<void>;
 }
 
-/** Start one and do not wait for anything. */
+/** Start one and do not wait for anything. It ends with the test, or when `atEnd` says. */
 export function spawnDaemon(
   home: string,
   env: NodeJS.ProcessEnv = {},
   options: {uid?: number; gid?: number} = {},
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
 ): Served {
   const child = spawn(process.execPath, [main, 'start', '--json'], {
     cwd: home,
@@ -49,9 +50,10 @@ export function spawnDaemon(
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     return exited;
   };
-  onTestFinished(async () => {
+  const kill = async () => {
     await end('SIGKILL');
-  });
+  };
+  atEnd(kill);
   return {
     child,
     pid: child.pid ?? 0,
@@ -59,14 +61,16 @@ export function spawnDaemon(
     errors: () => stderr,
     exited,
     stop: () => end('SIGTERM'),
-    kill: async () => {
-      await end('SIGKILL');
-    },
+    kill,
   };
 }
 
-export async function serve(home: string, env: NodeJS.ProcessEnv = {}): Promise<Served> {
-  const served = spawnDaemon(home, env);
+export async function serve(
+  home: string,
+  env: NodeJS.ProcessEnv = {},
+  atEnd?: (end: () => Promise<void>) => void,
+): Promise<Served> {
+  const served = spawnDaemon(home, env, {}, atEnd);
   await until(
     () => ({events: served.events, code: served.child.exitCode, stderr: served.errors()}),
     ({events, code}) => code !== null || events.some(({event}) => event === 'serving'),

@@ -9,7 +9,8 @@ import {read, serve, settled} from './serve.ts';
 
 const SESSION = 'sessions/s.session.yaml';
 const TASKS = 'tasks/t.task.md';
-const LEAST = 'agent_id: planner-001\nmessages:\n  - role: user\n    content: one\n';
+/** Nobody is to answer: only what happens to the file is of interest. */
+const LEAST = 'agent_id: planner-001\nstatus: paused\nmessages:\n  - role: user\n    content: one\n';
 
 describe('a buffer that was opened before the daemon wrote', () => {
   it('saved later, with more in it: both are in a task file', async () => {

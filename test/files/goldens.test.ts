@@ -12,6 +12,7 @@ import {parseInbox, stringifyInbox} from '../../src/files/inbox.ts';
 import {parsePlaybook, stringifyPlaybook} from '../../src/files/playbook.ts';
 import {parseSession, parseWhole, sessionText} from '../../src/files/session.ts';
 import {parseSettings, stringifySettings} from '../../src/files/settings.ts';
+import {parseSpend, stringifySpend} from '../../src/files/spend-file.ts';
 import {stringifyTasks, type Task} from '../../src/files/task.ts';
 import {addTask} from '../../src/files/task-edit.ts';
 import {parseTasks} from '../../src/files/task-parse.ts';
@@ -116,6 +117,13 @@ const formats: Record<string, {ending: string; read: (text: string, name: string
     read(text) {
       const file = parseChannel(text);
       return {value: file.entries, problems: file.problems, written: stringifyChannel(file)};
+    },
+  },
+  spend: {
+    ending: '.spend.yaml',
+    read(text) {
+      const file = parseSpend(text);
+      return {value: file.value, problems: file.problems, written: stringifySpend(file)};
     },
   },
   settings: {

@@ -10,6 +10,7 @@ import {
   parsePlaybook,
   parseSession,
   parseSettings,
+  parseSpend,
   parseTasks,
   parseTemplate,
   parseWorkflow,
@@ -20,6 +21,7 @@ import {
   stringifyInbox,
   stringifyPlaybook,
   stringifySettings,
+  stringifySpend,
   stringifyTasks,
   stringifyTemplate,
   stringifyWorkflow,
@@ -58,6 +60,10 @@ const formats: Record<
   inbox: text => {
     const file = parseInbox(text);
     return {again: stringifyInbox(file), problems: file.problems};
+  },
+  spend: text => {
+    const file = parseSpend(text);
+    return {again: stringifySpend(file), problems: file.problems};
   },
   playbook: text => {
     const file = parsePlaybook(text);

@@ -11,6 +11,7 @@ import {parsePlaybook} from '../../src/files/playbook.ts';
 import {schemaNames, schemaText} from '../../src/files/schemas.ts';
 import {newSession, parseSession, SCHEMA_LINE} from '../../src/files/session.ts';
 import {parseSettings} from '../../src/files/settings.ts';
+import {parseSpend, spendText} from '../../src/files/spend-file.ts';
 import {newTemplate, parseTemplate} from '../../src/files/template.ts';
 import {parseWorkflow} from '../../src/files/workflow.ts';
 
@@ -141,6 +142,7 @@ const kinds: Record<string, {schema: string; problems: (text: string) => Problem
   'agentdir.yaml': {schema: 'settings', problems: text => parseSettings(text).problems},
   'allowlist.yaml': {schema: 'allowlist', problems: text => parseAllowlist(text).problems},
   '.playbook.yaml': {schema: 'playbook', problems: text => parsePlaybook(text).problems},
+  'spend.yaml': {schema: 'spend', problems: text => parseSpend(text).problems},
   '.workflow.yaml': {schema: 'workflow', problems: text => parseWorkflow(text).problems},
 };
 
@@ -175,6 +177,13 @@ describe('yaml-language-server', () => {
         [{timestamp: time, role: 'user', from: 'human', content: 'Hi: "there"\n\n- x\n'}],
         '../schemas/session.json',
       ),
+    ],
+    [
+      'state/spend.yaml',
+      spendText({
+        day: '2025-10-04',
+        agents: {'planner-001': {turns: 2, input_tokens: 9, output_tokens: 1, cost_usd: 0.25}},
+      }),
     ],
     [
       'templates/new.agent.yaml',

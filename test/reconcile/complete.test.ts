@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session.ts';
+import {parseSession, sessionText} from '../../src/files/session.ts';
 import {parseTasks} from '../../src/files/task-parse.ts';
 import {completeSession, later} from '../../src/reconcile/session.ts';
 import {completeTasks} from '../../src/reconcile/task.ts';
 
 const now = '2026-11-16T10:00:00.000Z';
 const template = {type: 'planner', model: undefined, system_prompt: 'You plan.\n\n## How\n- well\n'};
-const session = (text: string) => completeSession(parseSession(text), {id: 's1', template, now});
+const session = (text: string) => {
+  const done = completeSession(parseSession(text), {id: 's1', template, now});
+  return done && {text: sessionText(done.session), words: done.words};
+};
 let count = 0;
 const tasks = (text: string) => completeTasks(parseTasks(text), {now, newId: () => `task-${++count}`});
 

@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import {join} from 'node:path';
@@ -423,12 +424,16 @@ describe('beside the person', () => {
     );
   });
 
-  it('an old index.lock of nobody is named with what to do, and stays', async () => {
-    const dir = await repository({'memory/a.md': 'a\n'});
+  it.each([
+    ['index.lock', 'sha1'],
+    ['HEAD.lock', 'sha1'],
+    ['refs/heads/main.lock', 'sha1'],
+    ['refs/heads/main.lock', 'sha256'],
+  ])('an old %s of nobody (%s) is named with what to do, and stays', async (name, format) => {
+    const dir = await repository({'memory/a.md': 'a\n'}, `--object-format=${format}`);
     const journal = await open(dir);
-    const lock = join(dir, '.git/index.lock');
+    const lock = join(dir, '.git', name);
     writeFileSync(lock, '');
-    const {utimesSync} = await import('node:fs');
     utimesSync(lock, Date.now() / 1000 - 3600, Date.now() / 1000 - 3600);
     const added = journal.add(entry(write(dir, 'memory/a.md', 'b\n')));
     await until(

@@ -4,7 +4,7 @@ import {exit, UserError} from '../../errors.ts';
 import {nearest, type Problem} from '../../files/diagnostic.ts';
 import {stemOf} from '../../files/key.ts';
 import type {TemplateFile} from '../../files/template.ts';
-import {makeVisible} from '../../files/visible.ts';
+import {makeVisible, visibleLine} from '../../files/visible.ts';
 import {loadHome} from '../../load.ts';
 import {colors, print, printJson} from './output.ts';
 import {renderProblem} from './problem.ts';
@@ -76,7 +76,7 @@ function printTable(agents: readonly Agent[]): void {
   }
   const room = Math.max(30, (process.stdout.columns ?? 100) - 50);
   const rows = agents.map(({name, file, problems}) => [
-    name,
+    visibleLine(name),
     cut(makeVisible(file.value?.description ?? ''), Math.min(room, 72)),
     String(file.capabilities.length),
     marks[statusOf(problems)],
@@ -89,7 +89,7 @@ function printTable(agents: readonly Agent[]): void {
   const wrong = agents.filter(a => statusOf(a.problems) !== 'valid');
   if (wrong.length > 0)
     print(
-      `\n${wrong.map(a => `${marks[statusOf(a.problems)]} ${a.name}: ${a.problems[0]?.message}`).join('\n')}\nFor more: agentdir agent NAME`,
+      `\n${wrong.map(a => `${marks[statusOf(a.problems)]} ${visibleLine(`${a.name}: ${a.problems[0]?.message}`)}`).join('\n')}\nFor more: agentdir agent NAME`,
     );
 }
 
@@ -110,11 +110,11 @@ function printDetail({name, path, file, problems}: Agent, text: string | undefin
     ],
     ['Context:', value?.context],
     ['Status:', words[statusOf(problems)]],
-    ['File:', path],
+    ['File:', visibleLine(path)],
   ];
   const lines = rows
     .filter(([, value]) => value !== undefined)
     .flatMap(([label, value], i) => [...(i > 0 ? [''] : []), ...labelled(label, makeVisible(value ?? ''), width - 4)]);
-  print(drawBox(name, lines, width));
+  print(drawBox(visibleLine(name), lines, width));
   for (const problem of problems) print(`\n${renderProblem(problem, text)}`);
 }

@@ -4,6 +4,7 @@ import {exit, UserError} from '../../errors.ts';
 import {hasErrors, type Problem} from '../../files/diagnostic.ts';
 import {kindOf} from '../../files/key.ts';
 import {lineStarts} from '../../files/lines.ts';
+import {visibleLine} from '../../files/visible.ts';
 import {indexHome} from '../../load.ts';
 import {colors, plural, print, printJson} from './output.ts';
 import {renderProblem} from './problem.ts';
@@ -69,7 +70,7 @@ function report(problems: readonly Problem[], texts: ReadonlyMap<string, string>
       shown = 0;
     }
     if (shown++ < MOST) print(`${renderProblem(problem, text, starts)}\n`);
-    else if (shown === MOST + 2) print(`${file}: and more; --json lists them all\n`);
+    else if (shown === MOST + 2) print(`${visibleLine(file)}: and more; --json lists them all\n`);
   }
   const errors = problems.filter(p => p.severity === 'error').length;
   const warnings = problems.length - errors;

@@ -1,6 +1,6 @@
 import {execFileSync} from 'node:child_process';
 import {accessSync, constants, existsSync, readFileSync, statfsSync} from 'node:fs';
-import {join} from 'node:path';
+import {basename, join, resolve} from 'node:path';
 import {exit} from '../../errors.ts';
 import {folders} from '../../files/key.ts';
 import {ignored} from '../../store/create.ts';
@@ -70,23 +70,20 @@ async function identity(home: string): Promise<Finding> {
 }
 
 async function repository(home: string): Promise<Finding[]> {
-  const {code, stdout} = await git(home, ['rev-parse', '--absolute-git-dir', '--abbrev-ref', 'HEAD']);
-  const [gitDir = '', branch = ''] = stdout.split('\n');
+  const {stdout} = await git(home, ['rev-parse', '--absolute-git-dir', '--git-common-dir']);
+  const [gitDir = '', common = ''] = stdout.split('\n');
   if (gitDir === '') return [{name: 'repository', state: 'bad', message: 'none', hint: 'make one: agentdir init .'}];
+  const ref = (await git(home, ['symbolic-ref', '-q', 'HEAD'])).stdout.trim();
+  const {code} = await git(home, ['rev-parse', '-q', '--verify', 'HEAD']);
+  const branch = ref.replace('refs/heads/', '');
   const found: Finding[] = [
     {
       name: 'repository',
       state: 'ok',
-      message:
-        code !== 0 ? 'without a commit yet' : branch === 'HEAD' ? 'on no branch (detached)' : `on branch ${branch}`,
+      message: code !== 0 ? 'without a commit yet' : branch === '' ? 'on no branch (detached)' : `on branch ${branch}`,
     },
   ];
   for (const [file, what, remedy] of [
-    [
-      'index.lock',
-      'a git command is under way, or one died and left its lock',
-      'if no git command runs: rm .git/index.lock',
-    ],
     ['rebase-merge', 'a rebase is under way; the journal waits', 'git rebase --continue, or --abort'],
     ['rebase-apply', 'a rebase or am is under way; the journal waits', 'git rebase --continue, or --abort'],
     ['MERGE_HEAD', 'a merge is under way; the journal waits', 'git commit, or git merge --abort'],
@@ -95,7 +92,20 @@ async function repository(home: string): Promise<Finding[]> {
     ['BISECT_LOG', 'a bisect is under way; the journal waits', 'git bisect reset'],
   ] as const)
     if (existsSync(join(gitDir, file))) found.push({name: 'repository', state: 'bad', message: what, hint: remedy});
+  const shared = ['packed-refs.lock', ...(ref === '' ? [] : [`${ref}.lock`])];
+  const locks = [
+    ...['index.lock', 'HEAD.lock'].map(name => join(gitDir, name)),
+    ...shared.map(name => resolve(home, common, name)),
+  ].filter(path => existsSync(path));
   const fsck = await git(home, ['fsck', '--connectivity-only', '--no-dangling', '--no-progress']);
+  // A command that was under way is done by now.
+  for (const path of locks.filter(lock => existsSync(lock)))
+    found.push({
+      name: 'repository',
+      state: 'bad',
+      message: `a git command is under way, or one died and left its lock: ${basename(path)}`,
+      hint: `if no git command runs: rm ${path}`,
+    });
   found.push(
     fsck.code === 0
       ? {name: 'journal', state: 'ok', message: 'git fsck finds nothing wrong'}

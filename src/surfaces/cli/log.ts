@@ -2,7 +2,7 @@ import {exit, UserError} from '../../errors.ts';
 import {stemOf} from '../../files/key.ts';
 import {fieldOf} from '../../files/task.ts';
 import {parseTasks} from '../../files/task-parse.ts';
-import {makeVisible} from '../../files/visible.ts';
+import {visibleLine} from '../../files/visible.ts';
 import {type Change, headOf, history} from '../../store/history.ts';
 import {listHome, readHomeFile} from '../../store/read.ts';
 import {colors, print, printJson} from './output.ts';
@@ -26,7 +26,8 @@ export async function log({home, what, follow, count, json}: LogOptions): Promis
   let head = await headOf(home);
   const {found, more} = head ? await newest(home, [head], wanted, limit) : {found: [], more: false};
   if (found.length === 0 && !follow) {
-    if (!json) print(wanted === undefined ? 'the journal is empty' : `the journal has nothing about ${wanted}`);
+    if (!json)
+      print(wanted === undefined ? 'the journal is empty' : `the journal has nothing about ${visibleLine(wanted)}`);
     return wanted === undefined ? exit.done : exit.failed;
   }
   if (more && !json) print(colors.dim(`… earlier: agentdir log${what ? ` ${what}` : ''} -n ${limit * 10}`));
@@ -87,10 +88,10 @@ function show({commit, author, time, subject, trailers, paths}: Change, json: bo
   }
   const recovered = trailers.some(([key, value]) => key === 'Cause' && value === 'recovered');
   const [, thing, words] = /^(\w+\([^)]*\)): (.*)$/.exec(subject) ?? [undefined, undefined, subject];
-  const what = thing ? `${colors.bold(makeVisible(thing.replace('(', ' ').replace(/\)$/, '')))}: ` : '';
+  const what = thing ? `${colors.bold(visibleLine(thing.replace('(', ' ').replace(/\)$/, '')))}: ` : '';
   const note = recovered ? colors.dim(' (found at the start)') : '';
   print(
-    `${colors.dim(localTime(time))}  ${makeVisible(author).padEnd(14)} ${what}${makeVisible(words ?? '')}${note} ${colors.dim(commit.slice(0, 7))}`,
+    `${colors.dim(localTime(time))}  ${visibleLine(author).padEnd(14)} ${what}${visibleLine(words ?? '')}${note} ${colors.dim(commit.slice(0, 7))}`,
   );
 }
 

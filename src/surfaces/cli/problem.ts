@@ -1,16 +1,16 @@
 import stringWidth from 'string-width';
 import type {Problem} from '../../files/diagnostic.ts';
 import {lineStarts} from '../../files/lines.ts';
-import {makeVisible} from '../../files/visible.ts';
+import {makeVisible, visibleLine} from '../../files/visible.ts';
 import {colors} from './output.ts';
 
 /** file:line:column, what is wrong, the lines around it with a caret, and what to do. */
 export function renderProblem(problem: Problem, text: string | undefined, starts?: readonly number[]): string {
   const severity = problem.severity === 'error' ? colors.red('error') : colors.yellow('warning');
-  const place = `${problem.file}:${problem.line}:${problem.column}`;
-  const head = `${colors.bold(place)}: ${severity} ${colors.dim(problem.code)}: ${makeVisible(problem.message)}`;
+  const place = `${visibleLine(problem.file)}:${problem.line}:${problem.column}`;
+  const head = `${colors.bold(place)}: ${severity} ${colors.dim(problem.code)}: ${visibleLine(problem.message)}`;
   const excerpt = text === undefined ? [] : renderExcerpt(problem, text, starts ?? lineStarts(text));
-  return [head, ...excerpt, `  ${colors.cyan('=')} ${makeVisible(problem.hint)}`].join('\n');
+  return [head, ...excerpt, `  ${colors.cyan('=')} ${visibleLine(problem.hint)}`].join('\n');
 }
 
 /** At most this much of a line: a caret beyond it would be off the screen anyway. */

@@ -1,8 +1,17 @@
 import type {Report} from '../../happening.ts';
-import {printJson} from './output.ts';
 
-/** A line of JSON for each thing that happens, for machines. */
+let lines = '';
+
+/** A line of JSON for each thing that happens, for programs. Those of one turn of the loop are written together. */
 export const jsonReporter: Report = happening => {
+  if (lines === '') setImmediate(flush);
   const {text: _, ...rest} = {text: undefined, ...happening};
-  printJson({time: new Date().toISOString(), ...rest});
+  lines += `${JSON.stringify({time: new Date().toISOString(), ...rest})}\n`;
+  if (happening.event === 'stopped') flush();
 };
+
+function flush(): void {
+  if (lines === '') return;
+  process.stdout.write(lines);
+  lines = '';
+}

@@ -1,4 +1,4 @@
-import {makeVisible} from '../../files/visible.ts';
+import {visibleLine} from '../../files/visible.ts';
 import type {Happening, Report} from '../../happening.ts';
 import {colors, plural, print} from './output.ts';
 import {renderProblem} from './problem.ts';
@@ -14,25 +14,42 @@ export const reporter: Report = happening => {
 export function describe(happening: Happening): string | undefined {
   switch (happening.event) {
     case 'serving':
-      return `serving ${colors.bold(happening.home)}: ${plural(happening.agents, 'agent')}, ${plural(happening.sessions, 'session')}, ${plural(happening.tasks, 'task')}`;
+      return `serving ${colors.bold(visibleLine(happening.home))}: ${plural(happening.agents, 'agent')}, ${plural(happening.sessions, 'session')}, ${plural(happening.tasks, 'task')}`;
     case 'seen':
       return undefined;
     case 'problem':
       return renderProblem(happening.problem, happening.text);
     case 'cleared':
-      return `${colors.green('mended')} ${happening.problem.file}:${happening.problem.line} ${colors.dim(happening.problem.code)}`;
+      return `${colors.green('mended')} ${visibleLine(happening.problem.file)}:${happening.problem.line} ${colors.dim(happening.problem.code)}`;
     case 'committed':
-      return `${colors.green('committed')} ${makeVisible(happening.subject)} ${colors.dim(happening.commit.slice(0, 7))}`;
+      return `${colors.green('committed')} ${visibleLine(happening.subject)} ${colors.dim(happening.commit.slice(0, 7))}`;
     case 'merged':
-      return `${colors.cyan('merged')} ${happening.path}: it was saved from an older version; both changes are in it`;
+      return `${colors.cyan('merged')} ${visibleLine(happening.path)}: it was saved from an older version; both changes are in it`;
     case 'conflict':
-      return `${colors.red('conflict')} ${happening.path}: ${makeVisible(happening.conflicts.join('; '))}. What was saved is kept in ${happening.copy}`;
+      return `${colors.red('conflict')} ${visibleLine(happening.path)}: ${visibleLine(happening.conflicts.join('; '))}. What was saved is kept in ${visibleLine(happening.copy)}`;
+    case 'model':
+      return happening.isModel
+        ? `model ${colors.bold(visibleLine(happening.model))}`
+        : `${colors.yellow(colors.bold(`model ${visibleLine(happening.model)}`))}`;
+    case 'asking':
+      return `${colors.bold(happening.agent)} asks ${happening.model} ${colors.dim(happening.session)}`;
+    case 'answered':
+      // The commit says so.
+      return undefined;
+    case 'called':
+      return `${colors.bold(happening.agent)} called ${visibleLine(happening.tool)} ${colors.dim(`${happening.ms} ms`)}${happening.code ? ` ${colors.red(happening.code)}` : ''}`;
+    case 'dropped':
+      return `${colors.yellow('dropped')} an answer for ${happening.session}: ${visibleLine(happening.why)}`;
+    case 'retrying':
+      return `${colors.yellow('retrying')} ${happening.session} in ${(happening.after / 1000).toFixed(1)} s: ${visibleLine(happening.why)}`;
+    case 'failed':
+      return `${colors.red('error')} ${happening.session}: ${visibleLine(happening.why)}; ${visibleLine(happening.hint)}`;
     case 'trouble':
-      return `${colors.yellow('waiting')} ${makeVisible(happening.what)}`;
+      return `${colors.yellow('waiting')} ${visibleLine(happening.what)}`;
     case 'over':
-      return `${colors.green('going on')} ${colors.dim(`no longer: ${makeVisible(happening.what)}`)}`;
+      return `${colors.green('going on')} ${colors.dim(`no longer: ${visibleLine(happening.what)}`)}`;
     case 'stopping':
-      return colors.dim(`stopping (${happening.why})`);
+      return colors.dim(`stopping (${visibleLine(happening.why)})`);
     case 'stopped':
       return 'stopped';
   }

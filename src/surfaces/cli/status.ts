@@ -1,7 +1,7 @@
 import {exit} from '../../errors.ts';
-import {makeVisible} from '../../files/visible.ts';
+import {visibleLine} from '../../files/visible.ts';
 import {indexHome} from '../../load.ts';
-import {daemonOf, readStatus, type Status} from '../../store/status.ts';
+import {daemonOf, lastStop, readStatus, type Status} from '../../store/status.ts';
 import {colors, plural, print, printJson} from './output.ts';
 
 type Shown = Omit<Status, 'pid' | 'since' | 'version' | 'watching'> & Partial<Status>;
@@ -10,7 +10,8 @@ type Shown = Omit<Status, 'pid' | 'since' | 'version' | 'watching'> & Partial<St
 export function status({home, json}: {home: string; json: boolean}): number {
   const daemon = daemonOf(home);
   const told = daemon && readStatus(home);
-  const shown: Shown = told ?? lookedUp(home);
+  const stopped = daemon ? undefined : lastStop(home);
+  const shown: Shown = told ?? {...lookedUp(home), ...(stopped && {stopped})};
   if (json) printJson({running: daemon !== undefined, pid: daemon?.pid ?? null, ...shown});
   else for (const line of lines(home, daemon?.pid, shown)) print(line);
   return daemon ? exit.done : exit.daemon;
@@ -41,17 +42,19 @@ function lookedUp(home: string): Shown {
 }
 
 function lines(home: string, pid: number | undefined, shown: Shown): string[] {
-  const {agents, tasks, sessions, errors, warnings, needs, troubles, since, watching} = shown;
+  const {agents, tasks, sessions, errors, warnings, needs, troubles, since, watching, stopped, model} = shown;
   const count = Object.values(sessions).reduce((sum, n) => sum + n, 0);
   const byStatus = Object.entries(sessions).map(([name, n]) => `${n} ${name}`);
   const out = [
     pid === undefined
-      ? `${colors.yellow('no daemon')} serves ${colors.bold(home)}. Start one: agentdir start --background`
-      : `${colors.green('serving')} ${colors.bold(home)}: process ${pid}${since ? ` since ${localTime(since)}` : ', starting'}`,
+      ? `${colors.yellow('no daemon')} serves ${colors.bold(visibleLine(home))}. Start one: agentdir start --background`
+      : `${colors.green('serving')} ${colors.bold(visibleLine(home))}: process ${pid}${since ? ` since ${localTime(since)}` : ', starting'}`,
     `  ${plural(agents, 'agent')}, ${plural(count, 'session')}${byStatus.length > 0 ? ` (${byStatus.join(', ')})` : ''}, ${plural(tasks, 'task')}`,
   ];
+  if (stopped) out.push(`  ${colors.red('stopped')} ${localTime(stopped.at)}: ${visibleLine(stopped.why)}`);
+  if (model) out.push(`  model ${visibleLine(model)}`);
   if (watching === false) out.push(`  ${colors.yellow('changes are seen by scanning only')}`);
-  for (const trouble of troubles) out.push(`  ${colors.yellow('waiting')} ${makeVisible(trouble.what)}`);
+  for (const trouble of troubles) out.push(`  ${colors.yellow('waiting')} ${visibleLine(trouble.what)}`);
   if (errors + warnings > 0)
     out.push(
       `  ${errors > 0 ? colors.red(plural(errors, 'error')) : plural(errors, 'error')}, ${plural(warnings, 'warning')}: agentdir check`,

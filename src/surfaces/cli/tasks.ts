@@ -3,7 +3,7 @@ import {namesOf} from '../../check/names.ts';
 import {type TaskRow, taskRows} from '../../check/rows.ts';
 import {exit} from '../../errors.ts';
 import {boxOfState, type Task, type TaskState} from '../../files/task.ts';
-import {makeVisible} from '../../files/visible.ts';
+import {visibleLine} from '../../files/visible.ts';
 import {loadHome} from '../../load.ts';
 import {colors, plural, print, printJson} from './output.ts';
 
@@ -27,7 +27,10 @@ export function tasks({home: dir, json}: {home: string; json: boolean}): number 
   let next = 0;
   for (const {path, file} of home.tasks) {
     if (file.tasks.length === 0) continue;
-    print(colors.bold(path) + (broken.has(path) ? colors.red('  has errors and is not acted on: agentdir check') : ''));
+    print(
+      colors.bold(visibleLine(path)) +
+        (broken.has(path) ? colors.red('  has errors and is not acted on: agentdir check') : ''),
+    );
     for (const task of file.tasks) {
       const row = rows[next++];
       if (row) print(`  ${'  '.repeat(depthOf(task))}${line(row)}`);
@@ -55,7 +58,7 @@ const paint: Record<TaskState, (text: string) => string> = {
 function line(row: TaskRow): string {
   const names = row.assignee
     ?.split(' ')
-    .map(name => `@${name}`)
+    .map(name => `@${visibleLine(name)}`)
     .join(' ');
   const parts = [
     paint[row.state](`[${boxOfState[row.state]}]`),
@@ -65,15 +68,15 @@ function line(row: TaskRow): string {
       ? colors.dim(
           row.tags
             .split(' ')
-            .map(tag => `#${makeVisible(tag)}`)
+            .map(tag => `#${visibleLine(tag)}`)
             .join(' '),
         )
       : '',
-    makeVisible(row.title) || colors.dim('(no title)'),
-    row.id ? colors.dim(makeVisible(row.id)) : '',
+    visibleLine(row.title) || colors.dim('(no title)'),
+    row.id ? colors.dim(visibleLine(row.id)) : '',
   ];
   const why = waitsFor(row);
-  return parts.filter(Boolean).join(' ') + (why ? colors.yellow(`  ${makeVisible(why)}`) : '');
+  return parts.filter(Boolean).join(' ') + (why ? colors.yellow(`  ${visibleLine(why)}`) : '');
 }
 
 /** Why a pending task does not move. */

@@ -1,0 +1,131 @@
+import {execFile, execFileSync} from 'node:child_process';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {promisify} from 'node:util';
+import {startFakeOpenAI} from '../test/model/fake-openai.mjs';
+import {program} from './daemon-home.mjs';
+import {times as ratio, table} from './measure.mjs';
+
+const SESSIONS = 200;
+const ROUNDS = 5;
+const TURNS = 100;
+
+const middle = values => [...values].sort((a, b) => a - b)[values.length >> 1];
+const part = (values, share) => [...values].sort((a, b) => a - b)[Math.floor(values.length * share)];
+
+/**
+ * Turns: how soon a saved message is at the model, what a turn costs beside the bare loop, early and late in a session.
+ * The model server is this process; the bare loop and the daemon each are one of their own, and drive themselves.
+ */
+export default async function turns() {
+  const server = await startFakeOpenAI({answer: twoCalls});
+  const home = makeHome(server.url);
+  try {
+    const bare = await inChild('bare-loop.mjs', server.url);
+    const ours = await inChild('turns-daemon.mjs', home);
+    const arrivals = server.requests.map(({at}) => performance.timeOrigin + at);
+    const reactions = saves => saves.map(save => arrivals.find(at => at > save) - save);
+    print(bare, {...ours, edited: reactions(ours.edited), sent: reactions(ours.sent)});
+    if (server.violations.length > 0) throw new Error(`invalid requests: ${JSON.stringify(server.violations[0])}`);
+  } finally {
+    await server.close();
+    rmSync(home, {recursive: true, force: true});
+  }
+}
+
+async function inChild(script, argument) {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const args = [path, argument, String(SESSIONS), String(ROUNDS), String(TURNS)];
+  const {stdout} = await promisify(execFile)(process.execPath, args, {maxBuffer: 1 << 26});
+  return JSON.parse(stdout);
+}
+
+/** A message: two trivial calls. Their results: "done". */
+function twoCalls({messages}, n) {
+  if (messages.at(-1).role === 'tool') return {text: 'done'};
+  return {
+    calls: ['a', 'b'].map(name => ({id: `call_${n}_${name}`, name: 'list_sessions', arguments: {agent: 'nobody'}})),
+  };
+}
+
+function print(bare, ours) {
+  const base = middle(bare.times);
+  table(
+    'a message saved by an editor until its request is at the model, ms',
+    ['', 'median', 'p95'],
+    [
+      ['saved in place', middle(ours.edited), part(ours.edited, 0.95)],
+      ['saved by agentdir send (its save alone)', middle(ours.sent), part(ours.sent, 0.95)],
+    ],
+  );
+  table(
+    'one turn: a message, two trivial calls, an answer, ms',
+    ['', 'median', 'p95', 'to the bare loop'],
+    [
+      ['bare openai loop', base, part(bare.times, 0.95), ''],
+      [
+        'agentdir, from the first question to the answer in the file',
+        middle(ours.worked),
+        part(ours.worked, 0.95),
+        ratio(middle(ours.worked), base),
+      ],
+      [
+        'agentdir, from the save of agentdir send to the answer in the file',
+        middle(ours.sentTurns),
+        part(ours.sentTurns, 0.95),
+        ratio(middle(ours.sentTurns), base),
+      ],
+      [
+        'agentdir, from the save to the answer in the file',
+        middle(ours.turned),
+        part(ours.turned, 0.95),
+        ratio(middle(ours.turned), base),
+      ],
+      [
+        'agentdir, from the save until all is committed',
+        middle(ours.committed),
+        part(ours.committed, 0.95),
+        ratio(middle(ours.committed), base),
+      ],
+    ],
+  );
+  const early = values => middle(values.slice(1, 11));
+  const late = values => middle(values.slice(-10));
+  table(
+    'one conversation, ms a turn (from the save to the answer in the file)',
+    ['', 'turns 2 to 11', `turns ${TURNS - 9} to ${TURNS}`, 'growth'],
+    [
+      ['bare openai loop', early(bare.growing), late(bare.growing), ratio(late(bare.growing), early(bare.growing))],
+      ['agentdir', early(ours.growing), late(ours.growing), ratio(late(ours.growing), early(ours.growing))],
+    ],
+  );
+  table(
+    `${SESSIONS} sessions at once, turns/s of one process`,
+    ['', 'turns/s', 'to the bare loop', 'memory after all, MB'],
+    [
+      ['bare openai loop', bare.rate, '', ''],
+      ['agentdir, every change on disk and in git', ours.rate, ratio(ours.rate, bare.rate), ours.rss],
+    ],
+  );
+}
+
+function makeHome(url) {
+  const home = mkdtempSync(join(tmpdir(), 'turns-bench-'));
+  execFileSync(process.execPath, [program, 'init', home], {stdio: 'ignore'});
+  writeFileSync(
+    join(home, 'agentdir.yaml'),
+    `format: 1\nname: home\ndefault_agent: bench\nconcurrency: 64\nmodels:\n  - {id: fake, base_url: "${url}"}\ndefault_model: fake\n`,
+  );
+  writeFileSync(
+    join(home, 'templates/bench.agent.yaml'),
+    'id: bench\ntype: bench\nsystem_prompt: You plan.\ncapabilities: [list_agents, list_sessions]\n',
+  );
+  const git = (...args) => execFileSync('git', args, {cwd: home, stdio: 'ignore'});
+  git('config', 'user.name', 'Bench');
+  git('config', 'user.email', 'bench@example.org');
+  git('add', '-A');
+  git('commit', '-qm', 'all of it');
+  return home;
+}

@@ -1,0 +1,113 @@
+import type {Place} from '../files/diagnostic.ts';
+import {stemOf} from '../files/key.ts';
+import type {DaySpent} from '../files/spent.ts';
+import type {Facts} from './facts.ts';
+import type {SessionFact} from './session-facts.ts';
+
+/**
+ * Facts as the cache has them. Those of a usual session, of which there are thousands, are a short list: what is not
+ * in it follows from the path. All others are as they are.
+ */
+export type PackedFacts = Facts | PackedSession;
+
+type PackedSession = [
+  messages: number,
+  agent: string,
+  status: SessionFact['status'],
+  created: string | null,
+  updated: string | null,
+  idLine: number,
+  idColumn: number,
+  agentLine: number,
+  agentColumn: number,
+  ...spent: PackedSpent,
+];
+
+/** Nothing if no model has answered in it. */
+type PackedSpent = [] | [day: string, turns: number, inputTokens: number, outputTokens: number, costUsd: number];
+
+const FACTS_KEYS = 6;
+/** Besides what was spent. */
+const SESSION_KEYS = 11;
+
+export function packFacts(path: string, facts: Facts): PackedFacts {
+  const {session, counts} = facts;
+  return session && isUsual(path, facts, session)
+    ? [
+        counts.messages ?? 0,
+        session.agent,
+        session.status,
+        session.created,
+        session.updated,
+        session.idAt.line,
+        session.idAt.column,
+        session.agentAt.line,
+        session.agentAt.column,
+        ...packSpent(session.spent),
+      ]
+    : facts;
+}
+
+function packSpent(spent: DaySpent | undefined): PackedSpent {
+  return spent ? [spent.day, spent.turns, spent.input_tokens, spent.output_tokens, spent.cost_usd] : [];
+}
+
+function unpackSpent(packed: PackedSpent): {spent?: DaySpent} {
+  if (packed.length === 0) return {};
+  const [day, turns, input_tokens, output_tokens, cost_usd] = packed;
+  return {spent: {day, turns, input_tokens, output_tokens, cost_usd}};
+}
+
+/** Whether all that the list does not hold is what `unpackFacts` says. */
+function isUsual(path: string, facts: Facts, session: SessionFact): boolean {
+  const {problems, needs, counts, defines} = facts;
+  const {segments, waits, segment, shared, id} = session;
+  if (problems.length + needs.length + segments.length + waits.length > 0 || segment || shared) return false;
+  if (facts.kind !== 'session' || counts.sessions !== 1 || counts.messages === undefined) return false;
+  const keys = session.spent ? SESSION_KEYS + 1 : SESSION_KEYS;
+  if (Object.keys(facts).length !== FACTS_KEYS || Object.keys(session).length !== keys) return false;
+  return (
+    Object.keys(counts).length === 2 && id === stemOf(path) && defines.length === 1 && defines[0] === `session/${id}`
+  );
+}
+
+/** What thousands of them have in common is one object. Facts are never changed, so nobody can tell. */
+const NONE: never[] = [];
+const places = new Map<number, Place>();
+
+export function unpackFacts(path: string, packed: PackedFacts): Facts {
+  if (!Array.isArray(packed)) return packed;
+  const [messages, agent, status, created, updated, idLine, idColumn, agentLine, agentColumn, ...spent] = packed;
+  const id = stemOf(path);
+  return {
+    kind: 'session',
+    problems: NONE,
+    defines: [`session/${id}`],
+    needs: NONE,
+    counts: {sessions: 1, messages},
+    session: {
+      id,
+      agent,
+      status,
+      created,
+      updated,
+      segment: false,
+      shared: false,
+      segments: NONE,
+      idAt: placeAt(idLine, idColumn),
+      agentAt: placeAt(agentLine, agentColumn),
+      waits: NONE,
+      ...unpackSpent(spent),
+    },
+  };
+}
+
+function placeAt(line: number, column: number): Place {
+  const small = column < 1_000 && line < 1_000;
+  const key = line * 1_000 + column;
+  const known = small ? places.get(key) : undefined;
+  if (known) return known;
+  const place = {line, column};
+  if (small) places.set(key, place);
+  return place;
+}

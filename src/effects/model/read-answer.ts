@@ -1,0 +1,106 @@
+import type {ServerChoice} from '../../config.ts';
+import type {Answer, ModelRequest, RetryKind} from './answer.ts';
+import {Collecting, isRecord} from './collect.ts';
+import {Events} from './events.ts';
+import {answerToRefusal, refusalOf} from './failure.ts';
+import type {Patience} from './patience.ts';
+import {hostOf} from './server.ts';
+
+/** In characters. Beyond this an answer is no answer. */
+const LARGEST = 8_000_000;
+/** What may follow the end of an answer is only its usage. */
+const AFTER_THE_END_MS = 2000;
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+/** How the reading ended: by the server's own word, by the end of the connection, or by something that is no answer. */
+type End = 'said' | 'closed' | 'garbage' | 'too much';
+
+/** Read a stream of events, or a whole answer from a server that does not stream. Throws if the connection breaks. */
+export async function readAnswer(
+  response: Response,
+  choice: ServerChoice,
+  model: string,
+  request: ModelRequest,
+  patience: Patience,
+): Promise<Answer> {
+  const reader = (response.body ?? new Blob([]).stream()).getReader() as Reader;
+  const found = new Collecting(text => {
+    if (!request.signal.aborted) request.onText(text);
+  });
+  let end: End;
+  try {
+    end = await readInto(found, reader, patience);
+  } catch (error) {
+    // The answer is whole: its usage is not worth another call.
+    if (found.finish === undefined || request.signal.aborted) throw error;
+    end = 'closed';
+  }
+  if (end === 'said') drain(reader);
+  else reader.cancel().catch(() => {});
+  return conclude(found, end, choice) ?? {reply: found.reply(model, choice.price, request.session)};
+}
+
+async function readInto(found: Collecting, reader: Reader, patience: Patience): Promise<End> {
+  const events = new Events();
+  for (;;) {
+    const {value, done} = await reader.read();
+    const data = events.read(done ? undefined : value);
+    patience.heard(data.length > 0 || events.foreign !== undefined);
+    for (const text of data) {
+      if (text.startsWith('[DONE]')) return 'said';
+      // An event that the end of the connection cut off is none.
+      if (!takeJson(found, text)) return done ? 'closed' : 'garbage';
+      if (found.error !== undefined) return 'closed';
+    }
+    if (done && events.foreign !== undefined) return takeJson(found, events.foreign) ? 'said' : 'garbage';
+    if (done) return 'closed';
+    if (found.finish !== undefined) patience.hurry(AFTER_THE_END_MS);
+    if (events.pending + found.size > LARGEST) return 'too much';
+  }
+}
+
+function takeJson(found: Collecting, text: string): boolean {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return false;
+  }
+  found.take(value);
+  return true;
+}
+
+/** What became of it, unless it is a reply. */
+function conclude(found: Collecting, end: End, choice: ServerChoice): Answer | undefined {
+  const where = hostOf(choice);
+  const retry = (words: string, kind: RetryKind): Answer => ({retry: `${where} ${words}`, kind, after: undefined});
+  if (found.error !== undefined) {
+    const refusal = refusalOf(isRecord(found.error) ? found.error : {message: String(found.error)});
+    if (refusal) return answerToRefusal(refusal, choice, found.model ?? choice.id);
+  }
+  if (end === 'too much') return retry('answered with more than anyone can read', 'garbage');
+  if (end === 'garbage' && found.finish === undefined)
+    return retry('answered with something that is no answer of a model', 'garbage');
+  if (end === 'closed' && found.finish === undefined)
+    return retry('closed the connection in the midst of its answer', 'connection');
+  if (found.finish === 'error') return retry('failed in the midst of its answer', 'server');
+  if (!found.isEmpty) return undefined;
+  if (found.finish === 'content_filter')
+    return {
+      failed: `the content filter of ${where} let no answer pass`,
+      hint: 'change the last message in the session, then set "status: active" to try again',
+    };
+  return retry(found.finish === 'length' ? 'answered nothing within its length limit' : 'answered nothing', 'empty');
+}
+
+/** A connection is used again only if its answer was read to the end. Nobody waits for that. */
+function drain(reader: Reader): void {
+  const timer = setTimeout(() => void reader.cancel().catch(() => {}), 1000);
+  timer.unref();
+  const toTheEnd = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+  };
+  toTheEnd()
+    .catch(() => {})
+    .finally(() => clearTimeout(timer));
+}

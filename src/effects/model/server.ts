@@ -1,0 +1,97 @@
+import type {OpenAI} from 'openai';
+import type {ServerChoice} from '../../config.ts';
+import {isRecord} from './collect.ts';
+
+export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+const OPENAI = 'https://api.openai.com/v1';
+/** Our own patience ends sooner. */
+const NEVER_MS = 2 ** 31 - 1;
+
+export function baseOf(choice: ServerChoice): string {
+  return choice.baseURL ?? OPENAI;
+}
+
+/** The server's name for people; never what else its URL may hold. */
+export function hostOf(choice: ServerChoice): string {
+  return URL.canParse(baseOf(choice)) ? new URL(baseOf(choice)).host : 'the server';
+}
+
+/** A server, as one key sees it: one client, which keeps connections open. */
+export class Server {
+  readonly #choice: ServerChoice;
+  readonly #fetch: Fetch;
+  #client: Promise<OpenAI> | undefined;
+  #models: Promise<string[]> | undefined;
+  /** It does not know `stream_options`. */
+  tellsNoUsage = false;
+
+  constructor(choice: ServerChoice, fetch: Fetch) {
+    this.#choice = choice;
+    this.#fetch = fetch;
+  }
+
+  client(): Promise<OpenAI> {
+    this.#client ??= this.#makeClient();
+    return this.#client;
+  }
+
+  /** The ids of its models, asked for once. */
+  models(): Promise<string[]> {
+    if (!this.#models) {
+      const asked = this.#askModels();
+      this.#models = asked;
+      asked.catch(() => this.forgetModels());
+    }
+    return this.#models;
+  }
+
+  forgetModels(): void {
+    this.#models = undefined;
+  }
+
+  async #askModels(): Promise<string[]> {
+    const client = await this.client();
+    const signal = AbortSignal.timeout(Math.min(this.#choice.silenceMs, 30_000));
+    const list: unknown = await client.get('/models', {signal});
+    const data: unknown[] = isRecord(list) && Array.isArray(list.data) ? list.data : [];
+    return data.flatMap(model => (isRecord(model) && typeof model.id === 'string' ? [model.id] : []));
+  }
+
+  /** The SDK is loaded here, when a model is first called: it takes longer to load than most commands to run. */
+  async #makeClient(): Promise<OpenAI> {
+    const {OpenAI} = await import('openai');
+    const {apiKey, baseURL} = this.#choice;
+    return new OpenAI({
+      apiKey: apiKey ?? 'none',
+      adminAPIKey: null,
+      baseURL: baseOf(this.#choice),
+      // The person's organisation is OpenAI's business only.
+      ...(baseURL === undefined ? {} : {organization: null, project: null}),
+      ...(apiKey === undefined ? {defaultHeaders: {Authorization: null}} : {}),
+      maxRetries: 0,
+      timeout: NEVER_MS,
+      logLevel: 'off',
+      fetch: (url, init) => readably(this.#fetch(url as string | URL | Request, init as RequestInit)),
+    });
+  }
+}
+
+/** The SDK looks for an error's text in one place, where some servers do not write it. */
+async function readably(asked: Promise<Response>): Promise<Response> {
+  const response = await asked;
+  if (response.ok) return response;
+  const text = await response.text();
+  const {status, headers} = response;
+  const kept = new Headers(headers);
+  for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) kept.delete(name);
+  let error: unknown = {message: text};
+  try {
+    const body: unknown = JSON.parse(text);
+    const found = isRecord(body) ? (body.error ?? body.detail ?? body) : body;
+    error = isRecord(found) ? found : {message: typeof found === 'string' ? found : JSON.stringify(found)};
+  } catch {
+    // A page, or nothing.
+  }
+  return new Response(JSON.stringify({error}), {status, headers: kept});
+}

@@ -1,0 +1,17 @@
+import {closeFolder, openFolder} from '../workspace/folder.ts';
+import {placeOf} from '../workspace/place.ts';
+import {isFailure} from './failure.ts';
+import type {Tool} from './tool.ts';
+
+export const createDirectory: Tool<'create_directory'> = {
+  execute: ({path}, context) => {
+    const place = placeOf(path, 'write');
+    if (isFailure(place)) return place;
+    const there = openFolder(context, place);
+    const folder = isFailure(there) ? openFolder(context, place, place.parts, {make: true}) : there;
+    if (isFailure(folder)) return folder;
+    closeFolder(folder);
+    return {success: true, path: place.path, created: folder !== there};
+  },
+  preview: ({path}) => `new directory ${path}\n`,
+};

@@ -1,0 +1,100 @@
+import {isUtf8} from 'node:buffer';
+import type {Stats} from 'node:fs';
+import {isBinary, readPlace} from '../workspace/open-file.ts';
+import {type Place, placeOf} from '../workspace/place.ts';
+import {MOST_WRITTEN, replaceFile} from '../workspace/replace-file.ts';
+import {failure, isFailure} from './failure.ts';
+import {changedFile} from './preview.ts';
+import type {Arguments, Tool, ToolContext, ToolFailure} from './tool.ts';
+
+interface Edited {
+  place: Place;
+  before: string;
+  after: string;
+  /** Of the replaced pieces, in the file as it was. */
+  lines: number[];
+  stat: Stats;
+}
+
+export const editFile: Tool<'edit_file'> = {
+  execute: async (args, context) => {
+    const edited = await edit(args, context);
+    if (isFailure(edited)) return edited;
+    const {place, after, lines, stat} = edited;
+    const written = await replaceFile(context, place, after, stat);
+    if (isFailure(written)) return written;
+    return {success: true, path: place.path, replaced: lines.length, lines: lines.slice(0, 100), bytes: written.bytes};
+  },
+  preview: async (args, context) => {
+    const edited = await edit(args, context);
+    return isFailure(edited) ? edited.error : changedFile(edited.place.path, edited.before, edited.after);
+  },
+};
+
+async function edit(args: Arguments<'edit_file'>, context: ToolContext): Promise<Edited | ToolFailure> {
+  const place = placeOf(args.path, 'write');
+  if (isFailure(place)) return place;
+  const file = await readPlace(context, place, MOST_WRITTEN);
+  if (isFailure(file)) return file;
+  // Decoding anything else would lose bytes on the way back.
+  if (isBinary(file.bytes) || !isUtf8(file.bytes))
+    return failure('FAILED', `${place.path} is not UTF-8 text and cannot be edited as text`);
+  const before = file.bytes.toString();
+  const {old, new: replacement} = inLineEndsOf(before, args);
+  if (old === replacement) return failure('FAILED', 'old and new are the same: there is nothing to change');
+
+  const found = offsetsOf(before, old);
+  if (found.length === 0) return failure('FAILED', notFound(before, old, place.path));
+  const lines = linesAt(before, found);
+  if (found.length > 1 && !args.all) {
+    const shown = `${lines.slice(0, 10).join(', ')}${lines.length > 10 ? ', …' : ''}`;
+    const how = 'give more of the text around it, or set all';
+    return failure('FAILED', `old occurs ${found.length} times in ${place.path}, at lines ${shown}; ${how}`);
+  }
+  // Not String.replace, for which `$&` is special.
+  return {place, before, after: before.split(old).join(replacement), lines, stat: file.stat};
+}
+
+/** Models write \n: in a file whose every line ends with \r\n, that is meant. */
+function inLineEndsOf(text: string, args: {old: string; new: string}): {old: string; new: string} {
+  if (text.includes(args.old) || !text.includes('\r\n') || /(?<!\r)\n/.test(text)) return args;
+  const crlf = (part: string) => part.replace(/\r?\n/g, '\r\n');
+  return {old: crlf(args.old), new: crlf(args.new)};
+}
+
+function offsetsOf(text: string, piece: string): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(piece); at >= 0; at = text.indexOf(piece, at + piece.length)) found.push(at);
+  return found;
+}
+
+/** Line numbers of ascending offsets. */
+function linesAt(text: string, offsets: readonly number[]): number[] {
+  let line = 1;
+  let at = 0;
+  return offsets.map(offset => {
+    for (let end = text.indexOf('\n', at); end >= 0 && end < offset; end = text.indexOf('\n', at)) {
+      line++;
+      at = end + 1;
+    }
+    return line;
+  });
+}
+
+/** What may have gone wrong: other white space, or only the first line is there. */
+function notFound(text: string, old: string, path: string): string {
+  const base = `old does not occur in ${path}; it must be exactly as in the file`;
+  const bare = (line: string) => line.replace(/\s+/g, '');
+  const wanted = old.split('\n').map(bare).filter(Boolean);
+  const [first] = wanted;
+  if (first === undefined || text.length > 1024 * 1024) return base;
+  const lines = text.split('\n').map(bare);
+  const starts: number[] = [];
+  for (const [i, line] of lines.entries()) if (line.includes(first) && starts.push(i + 1) === 10) break;
+  const whole = starts.find(start => {
+    const rest = lines.slice(start - 1, start - 1 + wanted.length * 3).filter(Boolean);
+    return wanted.every((line, i) => rest[i]?.includes(line));
+  });
+  if (whole !== undefined) return `${base}: at line ${whole} it stands with other white space`;
+  return starts.length > 0 ? `${base}: its first line is like line ${starts.join(', ')}, but not the rest` : base;
+}

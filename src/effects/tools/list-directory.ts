@@ -1,0 +1,72 @@
+import {closeFolder, type Folder, openFolder} from '../workspace/folder.ts';
+import {lookAt} from '../workspace/open-file.ts';
+import {type Place, placeOf} from '../workspace/place.ts';
+import {entriesOf, type Found, kindOf, walk} from '../workspace/walk.ts';
+import {fitting} from './cut.ts';
+import {isFailure} from './failure.ts';
+import type {Tool, ToolContext, ToolFailure} from './tool.ts';
+
+const MOST = 1000;
+const MOST_SEEN = 50_000;
+
+interface Line {
+  /** A directory's ends with `/`. */
+  name: string;
+  size?: number;
+  link?: true;
+}
+
+export const listDirectory: Tool<'list_directory'> = {
+  execute: async ({path = '.', recursive = false}, context) => {
+    const place = placeOf(path);
+    if (isFailure(place)) return place;
+    const seen = recursive ? await allBelow(context, place) : directlyIn(context, place);
+    if (isFailure(seen)) return seen;
+    const entries = fitting(seen.lines, MOST);
+    const left = seen.lines.length - entries.length;
+    const incomplete =
+      left > 0 || seen.incomplete
+        ? `only the first ${entries.length} are listed; name a folder, or find files with glob`
+        : undefined;
+    return {success: true, path: place.path, entries, ...(incomplete && {incomplete})};
+  },
+};
+
+interface Seen {
+  lines: Line[];
+  incomplete: boolean;
+}
+
+function directlyIn(context: ToolContext, place: Place): Seen | ToolFailure {
+  const folder = openFolder(context, place);
+  if (isFailure(folder)) return folder;
+  try {
+    const {list, cut} = entriesOf(folder, MOST_SEEN);
+    const lines = list.slice(0, MOST + 1).map(entry => lineOf(folder, entry.name, kindOf(entry), entry.name));
+    return {lines, incomplete: cut};
+  } finally {
+    closeFolder(folder);
+  }
+}
+
+async function allBelow(context: ToolContext, place: Place): Promise<Seen | ToolFailure> {
+  const lines: Line[] = [];
+  const walked = await walk(context, place, {
+    start: true,
+    enter: () => true,
+    visit: ({folder, name, parts, kind}) => {
+      lines.push(lineOf(folder, name, kind, parts.slice(place.parts.length).join('/')));
+      return lines.length <= MOST;
+    },
+    ignoring: false,
+  });
+  return isFailure(walked) ? walked : {lines, incomplete: walked.incomplete !== undefined};
+}
+
+function lineOf(folder: Folder, name: string, kind: Found<unknown>['kind'], shown: string): Line {
+  if (kind === 'directory') return {name: `${shown}/`};
+  if (kind === 'link') return {name: shown, link: true};
+  if (kind === 'other') return {name: shown};
+  const size = lookAt(folder, name)?.size;
+  return {name: shown, ...(size !== undefined && {size})};
+}

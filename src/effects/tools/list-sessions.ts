@@ -1,0 +1,33 @@
+import {fitting} from './cut.ts';
+import type {SessionLine, Tool} from './tool.ts';
+
+const MOST = 200;
+
+export const listSessions: Tool<'list_sessions'> = {
+  execute: ({agent, status}, {sessions}) => {
+    const wanted = agent?.replace(/^@/, '');
+    const found = sessions().filter(
+      session =>
+        (wanted === undefined || session.agent === wanted) && (status === undefined || session.status === status),
+    );
+    found.sort(latestFirst);
+    const lines = found.slice(0, MOST).map(session => ({
+      id: session.id,
+      agent: session.agent,
+      status: session.status,
+      ...(session.updated !== undefined && {updated: session.updated}),
+    }));
+    const fit = fitting(lines, MOST);
+    const left = found.length - fit.length;
+    return {
+      success: true,
+      sessions: fit,
+      ...(left > 0 && {left_out: left, hint: 'name an agent or a status to see fewer'}),
+    };
+  },
+};
+
+function latestFirst(a: SessionLine, b: SessionLine): number {
+  const [x, y] = [a.updated ?? '', b.updated ?? ''];
+  return x < y ? 1 : x > y ? -1 : a.id < b.id ? -1 : 1;
+}

@@ -1,0 +1,163 @@
+import {closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync} from 'node:fs';
+import {isId} from '../../files/values.ts';
+import {errorCode, failure, systemFailure} from '../tools/failure.ts';
+import type {ToolContext, ToolFailure} from '../tools/tool.ts';
+import {isGitName} from './git-name.ts';
+import {type Place, shownPath} from './place.ts';
+
+/**
+ * An open directory. What is in it is reached through its descriptor, so that renaming or linking anything on the way
+ * to it changes nothing. Where there is no /proc, by its path, whose every part is compared before and after use: that
+ * makes a race hard to win, not impossible.
+ */
+export interface Folder {
+  fd: number;
+  path: string;
+  /** Only without /proc: the directories on the way, to be compared. */
+  trail: readonly {path: string; dev: number; ino: number}[];
+}
+
+const DESCRIPTORS = '/proc/self/fd';
+const OPEN_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** How directories are held; tests try both. */
+export const byDescriptor = existsSync(DESCRIPTORS);
+
+export function closeFolder(folder: Folder): void {
+  closeSync(folder.fd);
+}
+
+/** The path by which to reach `name` in it. The last part is never followed if opened with O_NOFOLLOW. */
+export function entryOf(folder: Folder, name: string): string {
+  assertInPlace(folder);
+  return `${folder.path}/${name}`;
+}
+
+/** Throws ESTALE if a directory on the way was replaced since it was opened. To be called again after each use. */
+export function assertInPlace(folder: Folder): void {
+  for (const {path, dev, ino} of folder.trail) {
+    const now = lstatSync(path, {throwIfNoEntry: false});
+    if (now?.dev !== dev || now.ino !== ino) throw Object.assign(new Error('replaced'), {code: 'ESTALE'});
+  }
+}
+
+/** How often a path must lead to what was opened. Who swaps folders and links would have to hit each time. */
+const CONFIRMATIONS = 5;
+
+/** Throws ESTALE unless what was opened as `name` is there, by a path without links. */
+export function confirm(folder: Folder, name: string, fd: number): void {
+  if (folder.path.startsWith(`${DESCRIPTORS}/`)) return;
+  const {dev, ino} = fstatSync(fd);
+  for (let i = 0; i < CONFIRMATIONS; i++)
+    assertInPlace({...folder, trail: [...folder.trail, {path: `${folder.path}/${name}`, dev, ino}]});
+}
+
+/** The home itself may be reached by links: a person chose its path. */
+export function openHome(home: string, descriptors = byDescriptor): Folder {
+  const fd = openSync(home, constants.O_RDONLY | constants.O_DIRECTORY);
+  if (descriptors) return {fd, path: `${DESCRIPTORS}/${fd}`, trail: []};
+  return {fd, path: home, trail: []};
+}
+
+/** A directory in `folder`, which stays open. Throws what the system says; a link is ELOOP or ENOTDIR. */
+export function openBelow(folder: Folder, name: string, make = false): Folder {
+  const path = entryOf(folder, name);
+  let fd: number;
+  try {
+    fd = openSync(path, OPEN_FOLDER);
+  } catch (error) {
+    if (!make || errorCode(error) !== 'ENOENT') throw error;
+    try {
+      mkdirSync(path);
+    } catch (again) {
+      if (errorCode(again) !== 'EEXIST') throw again;
+    }
+    fd = openSync(path, OPEN_FOLDER);
+  }
+  if (folder.path.startsWith(`${DESCRIPTORS}/`)) return {fd, path: `${DESCRIPTORS}/${fd}`, trail: []};
+  try {
+    confirm(folder, name, fd);
+    const {dev, ino} = fstatSync(fd);
+    return {fd, path, trail: [...folder.trail, {path, dev, ino}]};
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** Names from the home down to a root's own directory. The workspace is made on first need. */
+function stepsTo(place: Place, agent: string): string[] {
+  return place.root === 'workspace' ? ['workspaces', agent] : [place.root];
+}
+
+export interface OpenOptions {
+  /** Make the directories that are missing. */
+  make?: boolean;
+  descriptors?: boolean;
+  /** Told of each directory on the way, from the root on; it is open only then. */
+  entered?: (folder: Folder) => void;
+}
+
+/** The directory of these parts below the place's root. */
+export function openFolder(
+  context: ToolContext,
+  place: Place,
+  parts: readonly string[] = place.parts,
+  {make = false, descriptors = byDescriptor, entered}: OpenOptions = {},
+): Folder | ToolFailure {
+  const {agent} = context;
+  if (!isWorkspaceName(agent)) return failure('FAILED', 'there is no workspace for an agent of this name');
+  const base = stepsTo(place, agent);
+  let folder: Folder;
+  try {
+    folder = openHome(context.home, descriptors);
+  } catch (error) {
+    return systemFailure(error, 'the home');
+  }
+  const steps = [...base, ...parts];
+  for (const [i, name] of steps.entries()) {
+    try {
+      if (i >= base.length) entered?.(folder);
+      const below = openBelow(folder, name, make || (place.root === 'workspace' && i < base.length));
+      closeFolder(folder);
+      folder = below;
+    } catch (error) {
+      const shown =
+        i < base.length ? base.slice(0, i + 1).join('/') : shownPath(place.root, parts.slice(0, i - base.length + 1));
+      const found = refusedEntry(folder, name, shown, 'directory') ?? systemFailure(error, shown);
+      closeFolder(folder);
+      return found;
+    }
+  }
+  return folder;
+}
+
+/** `coder`, or `coder@pr-123` in a workflow instance: one name of one directory. */
+function isWorkspaceName(agent: string): boolean {
+  const parts = agent.split('@');
+  return parts.length <= 2 && parts.every(isId) && !isGitName(agent);
+}
+
+/** Why this entry is not what was asked for, in words; undefined if that is not to be seen. */
+export function refusedEntry(
+  folder: Folder,
+  name: string,
+  shown: string,
+  wanted: 'directory' | 'file',
+): ToolFailure | undefined {
+  try {
+    const path = entryOf(folder, name);
+    const stat = lstatSync(path, {throwIfNoEntry: false});
+    if (!stat) return undefined;
+    if (stat.isSymbolicLink()) {
+      const target = readlinkSync(path);
+      const where = target.startsWith('/') ? 'elsewhere' : `to ${target}`;
+      return failure('DENIED', `${shown} is a symbolic link (${where}); links are not followed: name what it leads to`);
+    }
+    if (stat.isDirectory()) return wanted === 'directory' ? undefined : failure('FAILED', `${shown} is a directory`);
+    if (stat.isFile()) return wanted === 'file' ? undefined : failure('FAILED', `${shown} is a file, not a directory`);
+    return failure('DENIED', `${shown} is not a regular file, but a device, pipe or socket`);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,118 @@
+import {nameMatcher} from './name-pattern.ts';
+
+/**
+ * A glob over the parts of a path, read part by part: `state = step(state, name)` for each. Its time grows with the
+ * lengths of pattern and path and no faster, whatever the pattern is.
+ */
+export interface GlobPattern {
+  start: GlobState;
+  /** Where one is after this part; undefined if nothing below can match. */
+  step: (state: GlobState, name: string) => GlobState | undefined;
+  /** Whether the parts so far are a match. */
+  accepts: (state: GlobState) => boolean;
+}
+
+/** Positions in the segments of the alternatives. */
+export type GlobState = readonly (readonly number[])[];
+
+type Segment = '**' | ((name: string) => boolean);
+
+const MOST_ALTERNATIVES = 256;
+const LONGEST = 1024;
+
+/** `*` and `?` within a name, `[…]`, `**` for any folders, `{a,b}`. A string says why it is none. */
+export function globPattern(source: string): GlobPattern | string {
+  if (source.length > LONGEST) return `a glob of more than ${LONGEST} characters`;
+  const alternatives = expandBraces(source);
+  if (!alternatives) return `more than ${MOST_ALTERNATIVES} alternatives in braces`;
+  const patterns = alternatives.map(alternative =>
+    alternative
+      .split('/')
+      .filter(part => part !== '' && part !== '.')
+      // Several ** in a row say no more than one.
+      .filter((part, i, parts) => part !== '**' || parts[i - 1] !== '**')
+      // The last one stands for what is inside, not for the folder itself.
+      .flatMap((part, i, parts) => (part === '**' && i === parts.length - 1 ? ['**', '*'] : [part]))
+      .map((part): Segment => (part === '**' ? '**' : nameMatcher(part))),
+  );
+  return {
+    start: patterns.map(segments => closure(segments, [0])),
+    step: (state, name) => {
+      let alive = false;
+      const next = patterns.map((segments, i) => {
+        const positions = advance(segments, state[i] ?? [], name);
+        if (positions.length > 0) alive = true;
+        return positions;
+      });
+      return alive ? next : undefined;
+    },
+    accepts: state => patterns.some((segments, i) => state[i]?.includes(segments.length)),
+  };
+}
+
+/** Does the glob match all of these parts? */
+export function globMatches(pattern: GlobPattern, parts: readonly string[]): boolean {
+  let state: GlobState | undefined = pattern.start;
+  for (const part of parts) {
+    state = pattern.step(state, part);
+    if (!state) return false;
+  }
+  return pattern.accepts(state);
+}
+
+function advance(segments: readonly Segment[], positions: readonly number[], name: string): readonly number[] {
+  const next: number[] = [];
+  for (const at of positions) {
+    const segment = segments[at];
+    if (segment === undefined) continue;
+    if (segment === '**') next.push(at);
+    else if (segment(name)) next.push(at + 1);
+  }
+  return next.length > 0 ? closure(segments, next) : next;
+}
+
+/** `**` also stands for no folder at all. */
+function closure(segments: readonly Segment[], positions: readonly number[]): readonly number[] {
+  const all = new Set(positions);
+  for (const at of all) if (segments[at] === '**') all.add(at + 1);
+  return [...all];
+}
+
+/** `a{b,c}d` → `abd`, `acd`; undefined if they become too many. Braces without comma are just characters. */
+function expandBraces(source: string): string[] | undefined {
+  const open = findBraces(source);
+  if (!open) return [source];
+  const {from, to, items} = open;
+  const out: string[] = [];
+  const rest = expandBraces(source.slice(to + 1));
+  if (!rest) return undefined;
+  for (const item of items) {
+    const inside = expandBraces(item);
+    if (!inside) return undefined;
+    for (const inner of inside) for (const tail of rest) out.push(source.slice(0, from) + inner + tail);
+    if (out.length > MOST_ALTERNATIVES) return undefined;
+  }
+  return out;
+}
+
+function findBraces(source: string): {from: number; to: number; items: string[]} | undefined {
+  for (let from = source.indexOf('{'); from >= 0; from = source.indexOf('{', from + 1)) {
+    if (source[from - 1] === '\\') continue;
+    let depth = 0;
+    let item = from + 1;
+    const items: string[] = [];
+    for (let i = from; i < source.length; i++) {
+      const char = source[i];
+      if (char === '\\') i++;
+      else if (char === '{') depth++;
+      else if (char === ',' && depth === 1) {
+        items.push(source.slice(item, i));
+        item = i + 1;
+      } else if (char === '}' && --depth === 0) {
+        if (items.length === 0) break;
+        return {from, to: i, items: [...items, source.slice(item, i)]};
+      }
+    }
+  }
+  return undefined;
+}

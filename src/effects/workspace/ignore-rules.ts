@@ -1,0 +1,94 @@
+import {closeSync, readSync} from 'node:fs';
+import type {Folder} from './folder.ts';
+import {type GlobPattern, globMatches, globPattern} from './glob-pattern.ts';
+import {nameMatcher} from './name-pattern.ts';
+import {openIn} from './open-file.ts';
+
+/** What the ignore files of a folder and of those above say. */
+export interface IgnoreRules {
+  rules: readonly IgnoreRule[];
+  /** Parts of the path of the folder they stand in. */
+  depth: number;
+  above: IgnoreRules | undefined;
+}
+
+interface IgnoreRule {
+  keep: boolean;
+  folderOnly: boolean;
+  /** One of both: by the name alone, or by the path from the folder. */
+  name?: (name: string) => boolean;
+  path?: GlobPattern;
+}
+
+export const ignoreFiles: readonly string[] = ['.gitignore', '.ignore'];
+
+const MOST_BYTES = 64 * 1024;
+const MOST_RULES = 1000;
+
+/** Never searched: what is in them is not the agent's work. */
+export function isNeverSearched(name: string): boolean {
+  return name === 'node_modules';
+}
+
+/** The rules for what is in `folder`; a file that cannot be read ignores nothing. */
+export function withIgnoreFiles(
+  folder: Folder,
+  depth: number,
+  above: IgnoreRules | undefined,
+  present: (name: string) => boolean,
+): IgnoreRules | undefined {
+  const rules = ignoreFiles.filter(present).flatMap(name => parseIgnore(textOf(folder, name)));
+  return rules.length > 0 ? {rules, depth, above} : above;
+}
+
+/** The last rule that matches decides, of the deepest file that has one. */
+export function isIgnored(rules: IgnoreRules | undefined, parts: readonly string[], isFolder: boolean): boolean {
+  const name = parts.at(-1) ?? '';
+  for (let level = rules; level; level = level.above) {
+    for (let i = level.rules.length - 1; i >= 0; i--) {
+      const rule = level.rules[i];
+      if (!rule || (rule.folderOnly && !isFolder)) continue;
+      const hit = rule.name ? rule.name(name) : rule.path && globMatches(rule.path, parts.slice(level.depth));
+      if (hit) return !rule.keep;
+    }
+  }
+  return false;
+}
+
+/** As gitignore(5) has it. */
+export function parseIgnore(text: string): IgnoreRule[] {
+  const rules: IgnoreRule[] = [];
+  for (const line of text.split(/\r?\n/)) {
+    if (rules.length >= MOST_RULES) break;
+    const bare = line.trimEnd();
+    const trimmed = bare.endsWith('\\') && bare !== line ? `${bare} ` : bare;
+    if (trimmed === '' || trimmed.startsWith('#')) continue;
+    const keep = trimmed.startsWith('!');
+    let body = keep ? trimmed.slice(1) : trimmed;
+    const folderOnly = body.endsWith('/');
+    if (folderOnly) body = body.slice(0, -1);
+    if (body === '' || body === '/') continue;
+    if (!body.includes('/')) rules.push({keep, folderOnly, name: nameMatcher(body)});
+    else {
+      // Braces are nothing special there.
+      const path = globPattern(body.replace(/[{}]/g, '\\$&'));
+      if (typeof path !== 'string') rules.push({keep, folderOnly, path});
+    }
+  }
+  return rules;
+}
+
+function textOf(folder: Folder, name: string): string {
+  try {
+    const file = openIn(folder, name);
+    if (!file) return '';
+    try {
+      const bytes = Buffer.alloc(Math.min(file.stat.size, MOST_BYTES));
+      return bytes.toString('utf8', 0, readSync(file.fd, bytes));
+    } finally {
+      closeSync(file.fd);
+    }
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,82 @@
+/** `*`: any characters; a function: one character it takes; a string: that character. */
+type Token = '*' | {one: (char: string) => boolean};
+
+/** A glob for one name, without `/`. Matched in time that grows with name × pattern at most. */
+export function nameMatcher(source: string): (name: string) => boolean {
+  if (!/[*?[\\]/.test(source)) return name => name === source;
+  const suffix = source.slice(1);
+  if (source === '*') return () => true;
+  if (source[0] === '*' && !/[*?[\\]/.test(suffix)) return name => name.endsWith(suffix);
+  const tokens = tokensOf(source);
+  return name => matches(tokens, name);
+}
+
+function tokensOf(source: string): Token[] {
+  const tokens: Token[] = [];
+  const chars = [...source];
+  for (let i = 0; i < chars.length; i++) {
+    const char = chars[i] ?? '';
+    if (char === '*') {
+      if (tokens.at(-1) !== '*') tokens.push('*');
+    } else if (char === '?') tokens.push({one: () => true});
+    else if (char === '[') {
+      const end = classEnd(chars, i);
+      if (end === undefined) tokens.push(literal(char));
+      else {
+        tokens.push({one: classOf(chars.slice(i + 1, end))});
+        i = end;
+      }
+    } else if (char === '\\' && i + 1 < chars.length) tokens.push(literal(chars[++i] ?? ''));
+    else tokens.push(literal(char));
+  }
+  return tokens;
+}
+
+function literal(wanted: string): Token {
+  return {one: char => char === wanted};
+}
+
+/** Where a class ends: `]` right after its beginning is one of its characters. */
+function classEnd(chars: readonly string[], from: number): number | undefined {
+  let at = from + 1;
+  if (chars[at] === '!' || chars[at] === '^') at++;
+  const end = chars.indexOf(']', at + 1);
+  return end < 0 ? undefined : end;
+}
+
+function classOf(body: readonly string[]): (char: string) => boolean {
+  const negated = body[0] === '!' || body[0] === '^';
+  const items = negated ? body.slice(1) : body;
+  const ranges: [string, string][] = [];
+  for (let i = 0; i < items.length; i++) {
+    const from = items[i] ?? '';
+    const isRange = items[i + 1] === '-' && i + 2 < items.length;
+    ranges.push([from, isRange ? (items[i + 2] ?? '') : from]);
+    if (isRange) i += 2;
+  }
+  return char => ranges.some(([from, to]) => char >= from && char <= to) !== negated;
+}
+
+/** Only the last `*` is ever tried again: an earlier one has no reason to take more. */
+function matches(tokens: readonly Token[], name: string): boolean {
+  const chars = [...name];
+  let t = 0;
+  let c = 0;
+  let star = -1;
+  let retry = 0;
+  while (c < chars.length) {
+    const token = tokens[t];
+    if (token === '*') {
+      star = t++;
+      retry = c;
+    } else if (token?.one(chars[c] ?? '')) {
+      t++;
+      c++;
+    } else if (star >= 0) {
+      t = star + 1;
+      c = ++retry;
+    } else return false;
+  }
+  while (tokens[t] === '*') t++;
+  return t === tokens.length;
+}

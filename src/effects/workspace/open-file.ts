@@ -1,0 +1,121 @@
+import {closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats} from 'node:fs';
+import {nearest} from '../../files/diagnostic.ts';
+import {errorCode, failure, isFailure, systemFailure} from '../tools/failure.ts';
+import {pace} from '../tools/pace.ts';
+import type {ToolContext, ToolFailure} from '../tools/tool.ts';
+import {closeFolder, confirm, entryOf, type Folder, openFolder, refusedEntry} from './folder.ts';
+import type {Place} from './place.ts';
+
+/** Opening must not wait (a pipe), nor follow a link that was put there after we looked. */
+const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+const CHUNK = 1024 * 1024;
+
+/** A file that was open, read at most to `most` bytes. */
+export interface FileBytes {
+  bytes: Buffer;
+  stat: Stats;
+}
+
+/** A regular file in `folder`, opened for reading. Throws what the system says; undefined if it is no regular file. */
+export function openIn(folder: Folder, name: string): {fd: number; stat: Stats} | undefined {
+  const fd = openSync(entryOf(folder, name), OPEN_FILE);
+  try {
+    const stat = fstatSync(fd);
+    confirm(folder, name, fd);
+    if (stat.isFile()) return {fd, stat};
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+  closeSync(fd);
+  return undefined;
+}
+
+/** The whole file of a place, or why not. */
+export async function readPlace(context: ToolContext, place: Place, most: number): Promise<FileBytes | ToolFailure> {
+  const name = place.parts.at(-1);
+  if (name === undefined) return failure('FAILED', `${place.path} is a directory`);
+  const folder = openFolder(context, place, place.parts.slice(0, -1));
+  if (isFailure(folder)) return folder;
+  let opened: {fd: number; stat: Stats} | undefined;
+  try {
+    // A device may do something when it is opened, so it is looked at first.
+    const refused = refusedEntry(folder, name, place.path, 'file');
+    if (refused) return refused;
+    opened = openIn(folder, name);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return missing(folder, name, place.path);
+    return refusedEntry(folder, name, place.path, 'file') ?? systemFailure(error, place.path);
+  } finally {
+    closeFolder(folder);
+  }
+  if (!opened) return failure('DENIED', `${place.path} is not a regular file`);
+  try {
+    const bytes = await readAll(opened.fd, opened.stat.size, most, context.signal);
+    if (!bytes)
+      return failure('FAILED', `${place.path} is larger than ${most / 1024 / 1024} MB; grep finds lines in it`);
+    return {bytes, stat: opened.stat};
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    return systemFailure(error, place.path);
+  } finally {
+    closeSync(opened.fd);
+  }
+}
+
+/** Undefined if there are more than `most` bytes, whatever the size was said to be. */
+async function readAll(fd: number, size: number, most: number, signal: AbortSignal): Promise<Buffer | undefined> {
+  if (size > most) return undefined;
+  const breathe = pace(signal);
+  let bytes = Buffer.allocUnsafe(size + 1);
+  let length = 0;
+  for (;;) {
+    const read = readSync(fd, bytes, length, Math.min(CHUNK, bytes.length - length), null);
+    if (read === 0) return bytes.subarray(0, length);
+    length += read;
+    if (length > most) return undefined;
+    // It grew while it was read.
+    if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(length * 2 + 4096, most + 1));
+    await breathe();
+  }
+}
+
+function missing(folder: Folder, name: string, shown: string): ToolFailure {
+  let near: string | undefined;
+  try {
+    near = nearest(name, readdirSync(folder.path).slice(0, 1000));
+  } catch {
+    // Then without a suggestion.
+  }
+  const hint = near ? `; did you mean ${shown.slice(0, -name.length)}${near}?` : '';
+  return failure('FAILED', `${shown} does not exist${hint}`);
+}
+
+/** What `name` is in `folder` now; undefined if nothing. */
+export function lookAt(folder: Folder, name: string): Stats | undefined {
+  return lstatSync(entryOf(folder, name), {throwIfNoEntry: false});
+}
+
+/** Text has no NUL in its first part. */
+export function isBinary(bytes: Buffer): boolean {
+  return bytes.subarray(0, 8192).includes(0);
+}
+
+/** What is at a place, if it is a file or a directory. */
+export function kindAt(context: ToolContext, place: Place): 'file' | 'directory' | ToolFailure {
+  const name = place.parts.at(-1);
+  if (name === undefined) return 'directory';
+  const folder = openFolder(context, place, place.parts.slice(0, -1));
+  if (isFailure(folder)) return folder;
+  try {
+    const stat = lookAt(folder, name);
+    if (!stat) return missing(folder, name, place.path);
+    if (stat.isDirectory()) return 'directory';
+    return refusedEntry(folder, name, place.path, 'file') ?? 'file';
+  } catch (error) {
+    return systemFailure(error, place.path);
+  } finally {
+    closeFolder(folder);
+  }
+}

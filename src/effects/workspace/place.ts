@@ -1,0 +1,63 @@
+import {failure} from '../tools/failure.ts';
+import type {ToolFailure} from '../tools/tool.ts';
+import {isGitName} from './git-name.ts';
+
+/** What tools can reach: the agent's own workspace, and of the home what all agents may read. */
+export type Root = 'workspace' | 'memory' | 'tasks';
+
+/** A path that stays where it may be, as far as its text can tell. */
+export interface Place {
+  root: Root;
+  /** Below the root; none for the root itself. */
+  parts: readonly string[];
+  /** As the tools take it. */
+  path: string;
+}
+
+const LONGEST_PATH = 4096;
+const LONGEST_NAME = 255;
+const DEEPEST = 64;
+
+/** `memory/…` and `tasks/…` are the home's, anything else is the workspace's; so is `./memory`, for there may be one. */
+export function placeOf(path: string, to: 'read' | 'write' = 'read'): Place | ToolFailure {
+  const bad = badText(path, to);
+  if (bad !== undefined) return failure('INVALID_ARGUMENTS', `path: ${bad}`);
+  if (/^(?:[/\\~]|[A-Za-z]:[/\\])/.test(path))
+    return failure('DENIED', `${path}: paths are relative to the workspace; absolute ones are not allowed`);
+
+  const parts = path.split('/').filter(part => part !== '' && part !== '.');
+  if (parts.includes('..')) return failure('DENIED', `${path}: ".." is not allowed; name the path from the workspace`);
+  if (parts.some(isGitName)) return failure('DENIED', `${path}: git's own files are not for agents`);
+  if (parts.length > DEEPEST) return failure('INVALID_ARGUMENTS', `path: deeper than ${DEEPEST} directories`);
+
+  const [first] = parts;
+  const ofHome = (first === 'memory' || first === 'tasks') && !path.startsWith('.');
+  if (!ofHome) return place('workspace', parts);
+  if (to === 'write') {
+    const how = first === 'memory' ? 'remember adds to it' : 'create_task and update_task change tasks';
+    const own = `for a folder of the workspace with that name write ./${first}/`;
+    return failure('DENIED', `${path}: ${first}/ is the home's and is not written as files; ${how}; ${own}`);
+  }
+  return place(first, parts.slice(1));
+}
+
+export function place(root: Root, parts: readonly string[]): Place {
+  return {root, parts, path: shownPath(root, parts)};
+}
+
+/** The path by which a tool reaches this place again. */
+export function shownPath(root: Root, parts: readonly string[]): string {
+  const path = parts.join('/');
+  if (root !== 'workspace') return path === '' ? root : `${root}/${path}`;
+  return path === '' ? '.' : parts[0] === 'memory' || parts[0] === 'tasks' ? `./${path}` : path;
+}
+
+function badText(path: string, to: 'read' | 'write'): string | undefined {
+  if (path.includes('\0')) return 'has a NUL character';
+  if (/\p{Surrogate}/u.test(path)) return 'is not valid Unicode';
+  if (to === 'write' && /\p{Cc}/u.test(path)) return 'has a control character';
+  if (Buffer.byteLength(path) > LONGEST_PATH) return `is longer than ${LONGEST_PATH} bytes`;
+  if (path.split('/').some(part => Buffer.byteLength(part) > LONGEST_NAME))
+    return `has a name longer than ${LONGEST_NAME} bytes`;
+  return undefined;
+}

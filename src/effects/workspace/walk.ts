@@ -1,0 +1,176 @@
+import {type Dirent, opendirSync} from 'node:fs';
+import {isFailure} from '../tools/failure.ts';
+import {pace} from '../tools/pace.ts';
+import type {ToolContext, ToolFailure} from '../tools/tool.ts';
+import {assertInPlace, closeFolder, type Folder, openBelow, openFolder} from './folder.ts';
+import {isGitName} from './git-name.ts';
+import {type IgnoreRules, ignoreFiles, isIgnored, isNeverSearched, withIgnoreFiles} from './ignore-rules.ts';
+import type {Place} from './place.ts';
+import {isTemporary} from './replace-file.ts';
+
+const MOST_ENTRIES = 200_000;
+const MOST_IN_FOLDER = 50_000;
+const DEEPEST = 64;
+const MOST_MILLISECONDS = 20_000;
+
+/** Something found. `folder` is open only while it is visited. */
+export interface Found<T> {
+  folder: Folder;
+  name: string;
+  /** Below the root of the place. */
+  parts: readonly string[];
+  kind: 'file' | 'directory' | 'link' | 'other';
+  /** What `enter` said of its folder. */
+  state: T;
+}
+
+export interface Visitor<T> {
+  start: T;
+  /** Undefined: not into this folder. */
+  enter: (state: T, name: string) => T | undefined;
+  /** False ends the walk. */
+  visit: (found: Found<T>) => boolean | Promise<boolean>;
+  /** Ignore files count; what is named itself is not ignored. */
+  ignoring: boolean;
+}
+
+export interface Walked {
+  /** Why it did not see all, in words. */
+  incomplete?: string;
+  /** Files and folders that ignore files kept out. */
+  ignored: number;
+}
+
+interface Tour<T> {
+  visitor: Visitor<T>;
+  breathe: () => Promise<void> | undefined;
+  until: number;
+  left: number;
+  walked: Walked;
+  ended: boolean;
+}
+
+/** Everything below a place that may be seen, in order of names, links not followed. */
+export async function walk<T>(context: ToolContext, place: Place, visitor: Visitor<T>): Promise<Walked | ToolFailure> {
+  let rules: IgnoreRules | undefined;
+  let depth = 0;
+  const entered = (folder: Folder) => {
+    if (visitor.ignoring) rules = withIgnoreFiles(folder, depth++, rules, () => true);
+  };
+  const folder = openFolder(context, place, place.parts, {entered});
+  if (isFailure(folder)) return folder;
+  const tour: Tour<T> = {
+    visitor,
+    breathe: pace(context.signal),
+    until: performance.now() + MOST_MILLISECONDS,
+    left: MOST_ENTRIES,
+    walked: {ignored: 0},
+    ended: false,
+  };
+  try {
+    await inside(tour, folder, place.parts, visitor.start, rules);
+  } finally {
+    closeFolder(folder);
+  }
+  return tour.walked;
+}
+
+async function inside<T>(
+  tour: Tour<T>,
+  folder: Folder,
+  parts: readonly string[],
+  state: T,
+  above: IgnoreRules | undefined,
+): Promise<void> {
+  const {visitor, walked} = tour;
+  const entries = entriesOf(folder, Math.min(tour.left, MOST_IN_FOLDER));
+  if (entries.cut) walked.incomplete = 'there are too many files; name a folder';
+  tour.left -= entries.list.length;
+  const rules = visitor.ignoring ? withIgnoreFiles(folder, parts.length, above, entries.has) : above;
+
+  for (const entry of entries.list) {
+    const {name} = entry;
+    const path = [...parts, name];
+    const kind = kindOf(entry);
+    if (visitor.ignoring && isIgnored(rules, path, kind === 'directory')) walked.ignored++;
+    else {
+      const more = visitor.visit({folder, name, parts: path, kind, state});
+      if (!(typeof more === 'boolean' ? more : await more)) tour.ended = true;
+      if (tour.ended) return;
+      if (kind === 'directory') await descend(tour, folder, name, path, state, rules);
+    }
+    const pause = tour.breathe();
+    if (pause) await pause;
+    if (performance.now() > tour.until) end(tour, 'it took too long; name a folder');
+    else if (tour.left <= 0) end(tour, 'there are too many files; name a folder');
+    if (tour.ended) return;
+  }
+}
+
+async function descend<T>(
+  tour: Tour<T>,
+  folder: Folder,
+  name: string,
+  path: readonly string[],
+  state: T,
+  rules: IgnoreRules | undefined,
+): Promise<void> {
+  if (isNeverSearched(name)) return;
+  const next = tour.visitor.enter(state, name);
+  if (next === undefined) return;
+  if (path.length > DEEPEST) {
+    tour.walked.incomplete = `folders deeper than ${DEEPEST} were not entered`;
+    return;
+  }
+  let below: Folder;
+  try {
+    below = openBelow(folder, name);
+  } catch {
+    // Gone, replaced by a link, or not readable: nothing there to be seen.
+    return;
+  }
+  try {
+    await inside(tour, below, path, next, rules);
+  } finally {
+    closeFolder(below);
+  }
+}
+
+function end<T>(tour: Tour<T>, why: string): void {
+  tour.walked.incomplete = why;
+  tour.ended = true;
+}
+
+/** What is in a folder, by name, without what is hidden from agents. */
+export function entriesOf(
+  folder: Folder,
+  most: number,
+): {list: Dirent[]; cut: boolean; has: (name: string) => boolean} {
+  const list: Dirent[] = [];
+  const special = new Set<string>();
+  assertInPlace(folder);
+  const directory = opendirSync(folder.path, {bufferSize: 256});
+  let cut = false;
+  try {
+    for (let entry = directory.readSync(); entry; entry = directory.readSync()) {
+      if (isGitName(entry.name) || isTemporary(entry.name)) continue;
+      if (ignoreFiles.includes(entry.name)) special.add(entry.name);
+      if (list.length >= most) {
+        cut = true;
+        break;
+      }
+      list.push(entry);
+    }
+  } finally {
+    directory.closeSync();
+  }
+  assertInPlace(folder);
+  list.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {list, cut, has: name => special.has(name)};
+}
+
+export function kindOf(entry: Dirent): 'file' | 'directory' | 'link' | 'other' {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'directory';
+  return entry.isSymbolicLink() ? 'link' : 'other';
+}

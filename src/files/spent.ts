@@ -1,0 +1,102 @@
+import type {Message} from './session-schema.ts';
+
+/** Where the daemon writes down what the day has cost so far. */
+export const SPEND_FILE = 'state/spend.yaml';
+
+/** What model calls came to. */
+export interface Spent {
+  turns: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost_usd: number;
+}
+
+/** The same, of one day (UTC). */
+export interface DaySpent extends Spent {
+  day: string;
+}
+
+/** What one model call came to, as far as its server said. */
+export type Usage = {[K in Exclude<keyof Spent, 'turns'>]?: number | undefined};
+
+/** How much may be used before a person is asked. */
+export interface Limits {
+  turns?: number;
+  tokens?: number;
+  cost_usd?: number;
+}
+
+export const NOTHING_SPENT: Readonly<Spent> = {turns: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0};
+
+export function plus(a: Spent, b: Spent): Spent {
+  return {
+    turns: a.turns + b.turns,
+    input_tokens: a.input_tokens + b.input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    cost_usd: money(a.cost_usd + b.cost_usd),
+  };
+}
+
+/** Of each the larger: neither of two accounts of the same day may be forgotten. */
+export function larger(a: Spent, b: Spent): Spent {
+  return {
+    turns: Math.max(a.turns, b.turns),
+    input_tokens: Math.max(a.input_tokens, b.input_tokens),
+    output_tokens: Math.max(a.output_tokens, b.output_tokens),
+    cost_usd: Math.max(a.cost_usd, b.cost_usd),
+  };
+}
+
+/** One model call. */
+export function oneTurn({input_tokens = 0, output_tokens = 0, cost_usd = 0}: Usage = {}): Spent {
+  return {turns: 1, input_tokens, output_tokens, cost_usd};
+}
+
+/** A billionth of a dollar is enough, and sums stay readable. */
+function money(usd: number): number {
+  return Math.round(usd * 1e9) / 1e9;
+}
+
+/** The day (UTC) of a time as it stands in a file; a time without a zone is UTC. */
+export function dayOf(time: string): string {
+  if (time.length === 10 || time.endsWith('Z')) return time.slice(0, 10);
+  const iso = time.replace(' ', 'T');
+  const at = Date.parse(/[+-]\d\d:?\d\d$/.test(iso.slice(10)) ? iso : `${iso}Z`);
+  return Number.isNaN(at) ? time.slice(0, 10) : new Date(at).toISOString().slice(0, 10);
+}
+
+/** What the newest day of a session came to; undefined if no model has answered in it. Sessions are long: no waste. */
+export function spentIn(messages: readonly Message[]): DaySpent | undefined {
+  let day = '';
+  let [turns, input_tokens, output_tokens, cost_usd] = [0, 0, 0, 0];
+  for (const {role, timestamp, usage} of messages) {
+    if (role !== 'assistant' || timestamp === undefined) continue;
+    const its = dayOf(timestamp);
+    if (its < day) continue;
+    if (its > day) [day, turns, input_tokens, output_tokens, cost_usd] = [its, 0, 0, 0, 0];
+    turns++;
+    input_tokens += usage?.input_tokens ?? 0;
+    output_tokens += usage?.output_tokens ?? 0;
+    cost_usd += usage?.cost_usd ?? 0;
+  }
+  return turns === 0 ? undefined : {day, turns, input_tokens, output_tokens, cost_usd: money(cost_usd)};
+}
+
+/** A piece of work: what an agent does about a message, until the next one comes. */
+export interface Work {
+  /** The time of that message, or its place if it has none. */
+  since: string;
+  turns: number;
+}
+
+/** What the session works on. Costs what was done about it, not the whole session. */
+export function workIn(messages: readonly Message[]): Work {
+  let turns = 0;
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const {role, from, timestamp} = messages[index] as Message;
+    if (role === 'assistant') turns++;
+    // What the daemon itself says is no new work.
+    else if (role === 'user' && from !== 'system') return {since: timestamp ?? `message ${index + 1}`, turns};
+  }
+  return {since: 'start', turns};
+}

@@ -1,0 +1,157 @@
+import {readScalar} from './yaml-plain-scalar.ts';
+import {isOdd, plainEntryText, plainScalarText, singleQuoted} from './yaml-plain-text.ts';
+import type {Path} from './yaml-source.ts';
+
+/** One key of a block map, or one item of a block list, and the lines that are its own. */
+interface Part {
+  /** Of a key; '' for an item. */
+  name: string;
+  /** Where its first line begins, and where the line after its last begins. */
+  start: number;
+  end: number;
+  /** Where the value begins: behind the colon or the dash. */
+  from: number;
+}
+
+const KEY_LINE = /([A-Za-z_][A-Za-z0-9_-]*):(?=[ \n])/y;
+const SPACE = 32;
+const NEWLINE = 10;
+const HASH = 35;
+const DASH = 45;
+
+/**
+ * Set keys of the block map at `path`, or remove them (undefined), where each is one scalar on a line of its own or is
+ * new: a new one goes above the key `before`, or last. Only these lines differ, and are as `editYaml` would write them.
+ * Undefined for anything unusual. It goes by indentation alone: the caller reads the result again, and takes it only if
+ * it means what it should.
+ */
+export function editPlainYaml(
+  text: string,
+  path: Path,
+  keys: Readonly<Record<string, unknown>>,
+  before?: string,
+): string | undefined {
+  if (!text.endsWith('\n') || text.includes('\r') || text.charCodeAt(0) === 0xfeff) return undefined;
+  let result = text;
+  for (const [key, value] of Object.entries(keys)) {
+    const edited = editKey(result, path, key, value, before);
+    if (edited === undefined) return undefined;
+    result = edited;
+  }
+  return result;
+}
+
+function editKey(text: string, path: Path, key: string, value: unknown, before?: string): string | undefined {
+  const parts = partsAt(text, path);
+  if (!parts) return undefined;
+  const part = parts.find(({name}) => name === key);
+  if (part) return value === undefined ? withoutLine(text, part) : withValue(text, part, value);
+  if (value === undefined) return text;
+  const index = before === undefined ? parts.length : parts.findIndex(({name}) => name === before);
+  const previous = parts[index - 1];
+  if (!previous || !endsPlainly(text, previous)) return undefined;
+  const lines = plainEntryText(key, value, ' '.repeat(columnOf(previous)));
+  return lines && text.slice(0, previous.end) + lines + text.slice(previous.end);
+}
+
+function withValue(text: string, part: Part, value: unknown): string | undefined {
+  const place = scalarOf(text, part);
+  if (!place) return undefined;
+  const written = scalarLike(text.charAt(place.start), value);
+  return written && text.slice(0, place.start) + written + text.slice(place.end);
+}
+
+/** In the quotes of the old value, if it had any. */
+function scalarLike(quote: string, value: unknown): string | undefined {
+  if (typeof value === 'string' && !value.includes('\n') && !isOdd(value)) {
+    if (quote === "'") return singleQuoted(value);
+    if (quote === '"') return JSON.stringify(value);
+  }
+  return plainScalarText(value);
+}
+
+function withoutLine(text: string, part: Part): string | undefined {
+  // The first key of a list's item stands behind the dash.
+  if (!scalarOf(text, part) || contentOf(text, part.start) - part.start !== columnOf(part)) return undefined;
+  return text.slice(0, part.start) + text.slice(text.indexOf('\n', part.start) + 1);
+}
+
+/** Where its value stands, if that is a scalar on the same line; nothing but comments and blank lines may follow. */
+function scalarOf(text: string, {from, end}: Part): {start: number; end: number} | undefined {
+  const lineEnd = text.indexOf('\n', from);
+  let start = from;
+  while (text.charCodeAt(start) === SPACE) start++;
+  let stop = lineEnd;
+  while (stop > start && text.charCodeAt(stop - 1) === SPACE) stop--;
+  if (start === stop || readScalar(text, start, stop) === undefined) return undefined;
+  for (let line = lineEnd + 1; line < end; line = text.indexOf('\n', line) + 1) {
+    const code = text.charCodeAt(contentOf(text, line));
+    if (code !== NEWLINE && code !== HASH) return undefined;
+  }
+  return {start, end: stop};
+}
+
+/** Its last line is certainly its own: neither blank nor what may be a comment. */
+function endsPlainly(text: string, {start, end}: Part): boolean {
+  const last = Math.max(start, text.lastIndexOf('\n', end - 2) + 1);
+  const code = text.charCodeAt(contentOf(text, last));
+  return code !== NEWLINE && code !== HASH;
+}
+
+/** The keys of the map at `path`. */
+function partsAt(text: string, path: Path): Part[] | undefined {
+  let parts = partsOf(text, 0, text.length, undefined);
+  for (const step of path) {
+    const part = typeof step === 'number' ? parts?.[step] : parts?.find(({name}) => name === step);
+    if (!part || (typeof step === 'number') !== (part.name === '')) return undefined;
+    parts =
+      part.name === ''
+        ? partsOf(text, part.start, part.end, contentOf(text, part.from) - part.start)
+        : text.charCodeAt(part.from) === NEWLINE
+          ? partsOf(text, part.from + 1, part.end, undefined)
+          : undefined;
+  }
+  return parts?.[0]?.name === '' ? undefined : parts;
+}
+
+/**
+ * The keys or items of a block between two lines. With `column` its first key stands in that column of the first line,
+ * behind a dash. Whatever is deeper than that column belongs to the part above it.
+ */
+function partsOf(text: string, start: number, end: number, column: number | undefined): Part[] | undefined {
+  const parts: Part[] = [];
+  let at = column;
+  for (let line = start; line < end; line = text.indexOf('\n', line) + 1) {
+    const first = parts.length === 0 && column !== undefined;
+    const content = first ? line + column : contentOf(text, line);
+    const code = text.charCodeAt(content);
+    if (code === NEWLINE || (!first && (code === HASH || (at !== undefined && content - line > at)))) continue;
+    at ??= content - line;
+    if (content - line < at) return undefined;
+    const previous = parts.at(-1);
+    const item = code === DASH && text.charCodeAt(content + 1) === SPACE;
+    // A list may stand as far left as its key.
+    if (item && previous && previous.name !== '') continue;
+    const part = item ? {name: '', from: content + 1} : keyAt(text, content);
+    if (!part || (previous && (previous.name === '') !== item)) return undefined;
+    if (previous) previous.end = line;
+    parts.push({...part, start: line, end});
+  }
+  return parts;
+}
+
+function keyAt(text: string, at: number): {name: string; from: number} | undefined {
+  KEY_LINE.lastIndex = at;
+  const found = KEY_LINE.exec(text);
+  return found ? {name: found[1] ?? '', from: at + found[0].length} : undefined;
+}
+
+function contentOf(text: string, line: number): number {
+  let at = line;
+  while (text.charCodeAt(at) === SPACE) at++;
+  return at;
+}
+
+function columnOf({start, from, name}: Part): number {
+  return from - 1 - name.length - start;
+}

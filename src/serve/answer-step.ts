@@ -1,0 +1,89 @@
+import type {Reply} from '../effects/model/answer.ts';
+import type {Session} from '../files/session.ts';
+import {insertMessage} from '../files/session-edit.ts';
+import type {Message, SessionHeader} from '../files/session-schema.ts';
+import {waitForMore} from '../reconcile/budget.ts';
+import {GO_ON, mayGoOn, nextOf, withHeader} from '../reconcile/turn.ts';
+import {limitFor} from './budget.ts';
+import {callStep} from './call-step.ts';
+import type {Caller} from './calls.ts';
+import {staleness} from './question.ts';
+import type {Serving} from './serving.ts';
+import {limitStep, type Step} from './step.ts';
+
+/** Record what the model answered, or that it did not. A question that is not the session's any more is dropped. */
+export async function answerStep(
+  serving: Serving,
+  caller: Caller,
+  session: Session,
+  now: string,
+): Promise<Step | undefined> {
+  const {turns, report} = serving;
+  const {path, agent} = caller;
+  const asked = turns.asked(path);
+  if (!asked) return undefined;
+  const why = staleness(session, asked, caller.template);
+  if (why !== undefined) {
+    turns.drop(path);
+    report({event: 'dropped', session: caller.session, agent, why});
+    return undefined;
+  }
+  const {ended} = asked;
+  if (!ended) return undefined;
+  const done = () => turns.answered(path);
+  if ('limited' in ended) {
+    const limit = limitFor(serving, path, session);
+    if (limit) return {...limitStep(waitForMore(session, limit, now), limit.id), done};
+    // Meanwhile it was raised, or a new message came: ask again.
+    done();
+    return undefined;
+  }
+  if ('failed' in ended) {
+    const error = `${ended.failed}; ${ended.hint}`;
+    report({event: 'failed', session: caller.session, agent, why: ended.failed, hint: ended.hint});
+    const result = withHeader(session, {error, status: 'error'} as Partial<SessionHeader>, now);
+    return {session: result, entry: {words: `error: ${ended.failed}`, cause: 'turn'}, done};
+  }
+  const {reply} = ended;
+  const at = asked.basis.length;
+  let result = insertMessage(session, at, messageOf(reply, now));
+  if (reply.cut && reply.calls.length === 0 && mayGoOn(result.messages.slice(0, at)))
+    result = insertMessage(result, at + 1, {timestamp: now, role: 'user', from: 'system', content: GO_ON});
+  const status = nextOf(result.messages).do === 'rest' ? 'sleeping' : 'active';
+  result = withHeader(result, {status, error: undefined} as Partial<SessionHeader>, now);
+  const then = await callStep(serving, caller, result, now, true);
+  const {usage, model, calls} = reply;
+  const tokens = usage && usage.input_tokens + usage.output_tokens;
+  const written = () => report({event: 'answered', session: caller.session, agent, model, calls: calls.length, tokens});
+  return {session: result, entry: {cause: 'turn', agent, ...wordsOf(reply)}, written, done, then};
+}
+
+function messageOf({content, calls, model, usage, cut}: Reply, now: string): Message {
+  return {
+    timestamp: now,
+    role: 'assistant',
+    model,
+    ...(usage && {usage}),
+    ...(cut && {cut}),
+    ...((content !== null || calls.length === 0) && {content: content ?? ''}),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map(({id, name, arguments: args}) => ({
+        id,
+        type: 'function' as const,
+        function: {name, arguments: args},
+      })),
+    }),
+  };
+}
+
+function wordsOf({calls, model, usage}: Reply): {words: string; trailers: [string, string][]} {
+  const names = calls.map(({name}) => name).join(', ');
+  return {
+    words: calls.length > 0 ? `assistant turn, calls ${names}` : 'assistant turn',
+    trailers: [
+      ...calls.map(({id}): [string, string] => ['Call', id]),
+      ['Model', model],
+      ...(usage ? [['Tokens', `${usage.input_tokens} in, ${usage.output_tokens} out`] as [string, string]] : []),
+    ],
+  };
+}

@@ -1,0 +1,74 @@
+import type {HomeIndex} from '../check/home-index.ts';
+import type {FileOf} from '../check/parse-file.ts';
+import type {Playbook} from '../files/playbook.ts';
+import {emptyPolicy, type Policy} from '../files/rule.ts';
+import type {Settings} from '../files/settings.ts';
+import type {TemplateValue} from '../files/template.ts';
+import {blobId} from '../store/blob-id.ts';
+import type {Journal} from '../store/journal.ts';
+import {readHomeFile} from '../store/read.ts';
+import type {Known, Texts} from './known.ts';
+
+/** What it reads from. */
+export interface CurrentSource {
+  readonly home: string;
+  readonly index: HomeIndex;
+  readonly known: ReadonlyMap<string, Known>;
+  readonly texts: Texts;
+  readonly journal: Journal;
+}
+
+type Served = 'settings' | 'policy' | 'template' | 'playbook';
+
+/** What settings, policy, templates and playbooks say now: of a file with errors, what it said before. Read once each. */
+export class Current {
+  readonly #source: () => CurrentSource;
+  readonly #parsed = new Map<string, {blob: string; file: FileOf<Served> | undefined}>();
+
+  constructor(source: () => CurrentSource) {
+    this.#source = source;
+  }
+
+  async settings(): Promise<Settings> {
+    return (await this.#file('settings', 'agentdir.yaml'))?.file.value ?? {};
+  }
+
+  /** Without a policy everything asks. */
+  async policy(): Promise<Policy> {
+    return (await this.#file('policy', 'allowlist.yaml'))?.file.policy ?? emptyPolicy;
+  }
+
+  /** Of an agent, or of its instance in a workflow: `coder@pr-123`. */
+  async template(agent: string): Promise<TemplateValue | undefined> {
+    const name = agent.split('@')[0] ?? agent;
+    const path = this.#source().index.definitionsOf(`agent/${name}`)[0]?.path;
+    return path === undefined ? undefined : (await this.#file('template', path))?.file.value;
+  }
+
+  async playbooks(): Promise<Playbook[]> {
+    const paths = this.#source().index.pathsOf('playbook');
+    const files = await Promise.all(paths.map(path => this.#file('playbook', path)));
+    return files.flatMap(found => found?.file.value ?? []);
+  }
+
+  async #file<K extends Served>(kind: K, path: string): Promise<FileOf<K> | undefined> {
+    const {home, known, texts, journal} = this.#source();
+    const blob = known.get(path)?.good;
+    if (blob === undefined) return undefined;
+    let parsed = this.#parsed.get(path);
+    if (parsed?.blob !== blob) {
+      const text = texts.get(blob) ?? onDisk(home, path, blob) ?? (await journal.read(blob))?.toString();
+      // Not before it is needed: it takes long to load.
+      const {parseFile} = await import('../check/parse-file.ts');
+      const file = text === undefined ? undefined : (parseFile(path, text) as FileOf<Served> | undefined);
+      parsed = {blob, file};
+      this.#parsed.set(path, parsed);
+    }
+    return parsed.file?.kind === kind ? (parsed.file as FileOf<K>) : undefined;
+  }
+}
+
+function onDisk(home: string, path: string, blob: string): string | undefined {
+  const read = readHomeFile(home, path);
+  return read && 'text' in read && blobId(read.bytes) === blob ? read.text : undefined;
+}

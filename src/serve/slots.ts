@@ -1,0 +1,76 @@
+/** Who waits for a slot. */
+interface Waiter {
+  group: string;
+  go: () => void;
+}
+
+/**
+ * So many at a time, in the order they came; but of each group one may always go: a server that answers nothing, and so
+ * holds all the slots there are, does not keep others from being asked.
+ */
+export class Slots {
+  readonly #most: () => number;
+  readonly #waiting: Waiter[] = [];
+  readonly #taken = new Map<string, number>();
+  #count = 0;
+
+  /** `most` is asked each time: a person may change it. */
+  constructor(most: () => number) {
+    this.#most = most;
+  }
+
+  /** Resolves to what gives the slot back; undefined if `signal` came first. */
+  async take(group: string, signal: AbortSignal): Promise<(() => void) | undefined> {
+    if (signal.aborted) return undefined;
+    if (this.#mayGo(group)) this.#change(group, 1);
+    else if (!(await this.#wait(group, signal))) return undefined;
+    let held = true;
+    const giveBack = () => {
+      if (held) this.#release(group);
+      held = false;
+    };
+    if (!signal.aborted) return giveBack;
+    giveBack();
+    return undefined;
+  }
+
+  #mayGo(group: string): boolean {
+    return this.#count < this.#most() || !this.#taken.has(group);
+  }
+
+  #change(group: string, by: 1 | -1): void {
+    this.#count += by;
+    const taken = (this.#taken.get(group) ?? 0) + by;
+    if (taken > 0) this.#taken.set(group, taken);
+    else this.#taken.delete(group);
+  }
+
+  /** Whether a slot was handed on, which is counted as taken. */
+  #wait(group: string, signal: AbortSignal): Promise<boolean> {
+    return new Promise(resolve => {
+      const go = () => {
+        signal.removeEventListener('abort', leave);
+        resolve(true);
+      };
+      const waiter: Waiter = {group, go};
+      const leave = () => {
+        const at = this.#waiting.indexOf(waiter);
+        if (at !== -1) this.#waiting.splice(at, 1);
+        resolve(false);
+      };
+      this.#waiting.push(waiter);
+      signal.addEventListener('abort', leave, {once: true});
+    });
+  }
+
+  #release(group: string): void {
+    this.#change(group, -1);
+    for (;;) {
+      const at = this.#waiting.findIndex(waiter => this.#mayGo(waiter.group));
+      const [next] = at === -1 ? [] : this.#waiting.splice(at, 1);
+      if (!next) return;
+      this.#change(next.group, 1);
+      next.go();
+    }
+  }
+}

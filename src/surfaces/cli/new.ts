@@ -1,0 +1,31 @@
+import {exit, UserError} from '../../errors.ts';
+import {agentName} from '../talk/find-agent.ts';
+import {sharedSession} from '../talk/find-session.ts';
+import {makeSession} from '../talk/make-session.ts';
+import {agentNamed} from '../talk/read-agent.ts';
+import {colors, print, printJson} from './output.ts';
+
+/** A session without messages, ready for an editor or for `send`. */
+export async function newSession(options: {
+  home: string;
+  agent: string;
+  shared: boolean;
+  json: boolean;
+}): Promise<number> {
+  const {home, shared, json} = options;
+  const agent = agentNamed(home, agentName(home, options.agent));
+  const other = shared ? sharedSession(home, agent.name) : undefined;
+  if (other)
+    throw new UserError(
+      `${agent.name} has a shared session: ${other.path}`,
+      exit.failed,
+      'take "shared: true" out of that one first, or leave --shared out',
+    );
+  const {id, path} = await makeSession({home, agent, shared, now: new Date().toISOString()});
+  if (json) printJson({session: id, path, agent: agent.name, shared});
+  else
+    print(
+      `${colors.green('made')} ${path}\n  write into it with any editor, or: agentdir send TEXT --session ${id} --wait`,
+    );
+  return exit.done;
+}

@@ -1,0 +1,93 @@
+import {exit} from '../../errors.ts';
+import {makeVisible} from '../../files/visible.ts';
+import type {LiveEvent} from '../../store/live.ts';
+import {followLive} from '../../store/live-read.ts';
+import {agentName} from '../talk/find-agent.ts';
+import {sessionFile} from '../talk/find-session.ts';
+import {type Output, outputs} from '../talk/outputs.ts';
+import {colors, print, printJson, shortCall} from './output.ts';
+import {ago} from './short-text.ts';
+
+export interface PeekOptions {
+  home: string;
+  to: string | undefined;
+  session: string | undefined;
+  follow: boolean;
+  count: number | undefined;
+  json: boolean;
+}
+
+const DEFAULT_COUNT = 3;
+
+/** What agents are saying: the last of it, or word by word as it comes. */
+export async function peek({home, to, session, follow, count, json}: PeekOptions): Promise<number> {
+  const filter = {
+    session: session === undefined ? undefined : sessionFile(home, session).id,
+    agent: to === undefined ? undefined : agentName(home, to),
+  };
+  if (follow) {
+    const stop = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+    const show = json ? printJson : follower(filter.session !== undefined);
+    await followLive(home, filter, show, stop.signal);
+    return exit.done;
+  }
+  const found = outputs(home, filter, count ?? DEFAULT_COUNT);
+  if (json) printJson(found);
+  else if (found.length === 0) print('nothing was said yet. Begin: agentdir send "Is Redis up?"');
+  else print(found.map(describe).join('\n\n'));
+  return exit.done;
+}
+
+function describe({session, agent, running, at, text, calls, error}: Output): string {
+  const state = running ? colors.cyan('answering') : colors.dim(at === null ? '' : ago(at, Date.now()));
+  const lines = [`${colors.bold(makeVisible(session))} ${colors.cyan(`@${makeVisible(agent)}`)} ${state}`.trimEnd()];
+  if (text !== '') lines.push(makeVisible(text.trimEnd(), false));
+  for (const {name, args} of calls) lines.push(colors.dim(`→ ${makeVisible(shortCall(name, args))}`));
+  if (error !== null) lines.push(colors.red(makeVisible(error)));
+  return lines.join('\n');
+}
+
+/** Prints events as they come; with more than one session, each stretch of text begins with whose it is. */
+function follower(single: boolean): (event: LiveEvent) => void {
+  let last: string | undefined;
+  let open = false;
+  const write = (text: string) => process.stdout.write(text);
+  const endLine = () => {
+    if (open) write('\n');
+    open = false;
+  };
+  const turnTo = ({session, agent}: LiveEvent) => {
+    if (last === session && open) return;
+    endLine();
+    if (!single) write(`${colors.cyan(makeVisible(`${agent}/${session}`))} ${colors.dim('│')} `);
+    last = session;
+    open = true;
+  };
+  const line = (event: LiveEvent, text: string) => {
+    endLine();
+    turnTo(event);
+    write(text);
+    endLine();
+  };
+  return event => {
+    switch (event.event) {
+      case 'begin':
+        return;
+      case 'text':
+        turnTo(event);
+        write(makeVisible(event.text, false));
+        return;
+      case 'call':
+        return line(event, colors.dim(`→ ${makeVisible(shortCall(event.name, event.args))}`));
+      case 'retry':
+        return line(event, colors.yellow(`${makeVisible(event.why)}; asked again at ${event.next}`));
+      case 'end':
+        if (event.how === 'answered') endLine();
+        else {
+          const paint = event.how === 'failed' ? colors.red : colors.yellow;
+          line(event, paint(`${event.how}${event.why ? `: ${makeVisible(event.why)}` : ''}`));
+        }
+    }
+  };
+}

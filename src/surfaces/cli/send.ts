@@ -1,0 +1,119 @@
+import {readFileSync} from 'node:fs';
+import {exit, UserError} from '../../errors.ts';
+import {daemonOf} from '../../store/status.ts';
+import {answerText, errorOf, usageOf} from '../talk/answer.ts';
+import {type Said, say} from '../talk/say.ts';
+import {plainScreen, streamingScreen} from './answer-screen.ts';
+import {colors, complain, note, print, printJson} from './output.ts';
+import {type Waited, waitForAnswer} from './wait.ts';
+
+export interface SendOptions {
+  home: string;
+  words: readonly string[];
+  to: string | undefined;
+  session: string | undefined;
+  wait: boolean;
+  /** Word by word even where it is not a terminal. */
+  stream: boolean;
+  timeoutMs: number | undefined;
+  json: boolean;
+}
+
+/** A message from a person, written into the file of a session; with `wait`, the answer to it. */
+export async function send(options: SendOptions): Promise<number> {
+  const {home, words, to, session, wait, json} = options;
+  const said = await say({home, content: contentOf(words), session, agent: to});
+  const running = daemonOf(home) !== undefined;
+  if (wait && running) return answer(options, said);
+  const {id, path, message} = said;
+  if (json)
+    printJson(wait ? {session: id, answer: null, usage: null, status: said.status} : {session: id, path, message});
+  else if (!wait) print(`${colors.green('sent')} to ${colors.bold(id)} ${colors.dim(path)}`);
+  tellStatus(said);
+  if (!running) note('no daemon runs: the answer comes once one does: agentdir start');
+  else if (!json && said.status === 'active') note(`see the answer: agentdir peek --session ${id} -f`);
+  return wait ? exit.daemon : exit.done;
+}
+
+function contentOf(words: readonly string[]): string {
+  const given = words.length === 0 || (words.length === 1 && words[0] === '-') ? fromStdin(words) : words.join(' ');
+  if (given.trim() === '') throw new UserError('there is nothing to send', exit.usage, 'agentdir send "Is Redis up?"');
+  return given;
+}
+
+function fromStdin(words: readonly string[]): string {
+  if (words.length === 0 && process.stdin.isTTY)
+    throw new UserError(
+      'there is nothing to send',
+      exit.usage,
+      'agentdir send "Is Redis up?", or: agentdir send < FILE',
+    );
+  return readFileSync(0, 'utf8').replace(/\r?\n$/, '');
+}
+
+function tellStatus({id, path, status, waitingFor}: Said): void {
+  if (status === 'paused') note(`${id} is paused: it answers once "status: active" is set in ${path}`);
+  if (status === 'waiting')
+    note(`${id} waits for a decision${waitingFor ? ` on ${waitingFor}` : ''}: see NEEDS_YOU.md. It answers after that`);
+}
+
+async function answer({home, stream, timeoutMs, json}: SendOptions, said: Said): Promise<number> {
+  const {stdout} = process;
+  const write = (text: string) => void stdout.write(text);
+  const size = () => (stdout.isTTY ? {columns: stdout.columns || 80, rows: stdout.rows || 24} : undefined);
+  const screen = !json && stream ? streamingScreen({write, size}) : plainScreen(json ? () => {} : write);
+  const waited = await waitForAnswer({
+    home,
+    file: said,
+    asked: {message: said.message, segments: said.segments},
+    screen,
+    since: said.since,
+    timeoutMs,
+  });
+  const {over, replies, header} = waited;
+  const text = over === 'answered' ? answerText(replies) : undefined;
+  screen.finish(text);
+  if (json)
+    printJson({
+      session: said.id,
+      answer: text ?? null,
+      usage: usageOf(replies),
+      status: header?.status ?? said.status,
+    });
+  return outcome(said, waited);
+}
+
+/** Tell what became of it: the exit code. With --json the one value is on stdout already. */
+function outcome(said: Said, {over, header}: Waited): number {
+  const {id, path, status} = said;
+  switch (over) {
+    case 'answered':
+      return exit.done;
+    case 'waiting': {
+      const approval = typeof header?.waiting_for === 'string' ? header.waiting_for : said.waitingFor;
+      tellStatus({...said, status: 'waiting', waitingFor: approval});
+      return exit.waiting;
+    }
+    case 'paused':
+      tellStatus({...said, status: 'paused'});
+      return exit.waiting;
+    case 'error':
+      complain(
+        `${id} is in error: ${header ? errorOf(header) : status}`,
+        `once that is mended, ask again: agentdir send TEXT --session ${id}, or set "status: active" in ${path}`,
+      );
+      return exit.failed;
+    case 'unanswered':
+      complain(`${id} was completed before it answered`);
+      return exit.failed;
+    case 'removed':
+      complain(`the message is no longer in ${path}`, 'what became of it: agentdir log');
+      return exit.failed;
+    case 'timeout':
+      complain('no answer yet', `it is still being worked on: agentdir peek --session ${id} -f`);
+      return exit.failed;
+    case 'no-daemon':
+      complain('the daemon stopped before the answer came', 'it comes once one runs: agentdir start');
+      return exit.daemon;
+  }
+}

@@ -1,0 +1,82 @@
+import {isQueue} from '../../check/parse-file.ts';
+import {exit} from '../../errors.ts';
+import {stemOf} from '../../files/key.ts';
+import {fieldOf} from '../../files/task.ts';
+import {parseTasks} from '../../files/task-parse.ts';
+import {makeVisible} from '../../files/visible.ts';
+import {listFolder, readHomeFile} from '../../store/read.ts';
+import {listSessions} from '../../store/session-files.ts';
+import {readSession, sessionFile} from '../talk/find-session.ts';
+import {oneOf} from '../talk/one-of.ts';
+import {agent} from './agent.ts';
+import {colors, print, printJson} from './output.ts';
+import {transcript} from './transcript.ts';
+
+interface ShowOptions {
+  home: string;
+  id: string;
+  json: boolean;
+}
+
+/** A part of a file, with where it stands. */
+interface Excerpt {
+  kind: 'task' | 'approval';
+  file: string;
+  line: number;
+  text: string;
+}
+
+/** Anything with an id: a session, task, approval or agent. */
+export function show({home, id: wanted, json}: ShowOptions): number {
+  const sessions = listSessions(home).map(({id}) => id);
+  // A whole session id needs no look at other files.
+  const excerpts = sessions.includes(wanted) ? new Map<string, Excerpt[]>() : excerptsOf(home);
+  const agents = listFolder(home, 'templates').map(stemOf);
+  const id = oneOf(
+    'session, task, approval or agent',
+    wanted,
+    [...new Set([...sessions, ...excerpts.keys(), ...agents])],
+    'see what there is: agentdir list, agentdir tasks',
+  );
+  if (sessions.includes(id)) return showSession(home, id, json);
+  const found = excerpts.get(id);
+  if (!found) return agent({home, name: id, json});
+  if (json) printJson({id, kind: found[0]?.kind, places: found.map(({file, line, text}) => ({file, line, text}))});
+  else
+    print(
+      found
+        .map(({file, line, text}) => `${colors.bold(`${file}:${line}`)}\n${makeVisible(text.trimEnd(), false)}`)
+        .join('\n\n'),
+    );
+  return exit.done;
+}
+
+function showSession(home: string, id: string, json: boolean): number {
+  const file = sessionFile(home, id);
+  const found = readSession(home, file);
+  if (!found) return exit.failed;
+  const {header, session} = found;
+  if (json) printJson({kind: 'session', file: file.path, ...header, messages: session.messages});
+  else print(transcript(id, file.path, header, session.messages));
+  return exit.done;
+}
+
+/** Tasks and approvals by id; an approval has its item in the queue and a page of its own, which comes first. */
+function excerptsOf(home: string): Map<string, Excerpt[]> {
+  const found = new Map<string, Excerpt[]>();
+  const add = (id: string, excerpt: Excerpt) => found.set(id, [...(found.get(id) ?? []), excerpt]);
+  for (const file of listFolder(home, 'approvals').sort()) {
+    const read = readHomeFile(home, file);
+    if (read && 'text' in read) add(stemOf(file), {kind: 'approval', file, line: 1, text: read.text});
+  }
+  for (const file of listFolder(home, 'tasks').sort()) {
+    const read = readHomeFile(home, file);
+    if (!read || !('text' in read)) continue;
+    const kind = isQueue(file) ? 'approval' : 'task';
+    for (const task of parseTasks(read.text).tasks) {
+      const id = fieldOf(task, 'id');
+      if (id !== undefined) add(id, {kind, file, line: task.line, text: read.text.slice(task.start, task.end)});
+    }
+  }
+  return found;
+}

@@ -1,0 +1,116 @@
+import {statSync} from 'node:fs';
+import {join} from 'node:path';
+import {UserError} from '../../errors.ts';
+import type {Message, SessionHeader} from '../../files/session-schema.ts';
+import {followLive} from '../../store/live-read.ts';
+import type {SessionFile} from '../../store/session-files.ts';
+import {daemonOf} from '../../store/status.ts';
+import {type Asked, type Over, progressOf} from '../talk/answer.ts';
+import {type FoundSession, readSession} from '../talk/find-session.ts';
+import type {AnswerScreen} from './answer-screen.ts';
+
+const LOOK_MS = 40;
+/** A file may be half saved, and a daemon just being restarted. */
+const PATIENCE_MS = 3_000;
+
+export interface Waiting {
+  home: string;
+  file: SessionFile;
+  asked: Asked;
+  screen: AnswerScreen;
+  /** Live output of turns that began before tells of something else. ISO time. */
+  since: string;
+  timeoutMs: number | undefined;
+}
+
+export interface Waited {
+  over: Over | 'timeout' | 'no-daemon';
+  replies: readonly Message[];
+  header: SessionHeader | undefined;
+}
+
+/** Until the session is done with the message: the session file tells, live output only comes before it. */
+export async function waitForAnswer({home, file, asked, screen, since, timeoutMs}: Waiting): Promise<Waited> {
+  const looker = new SessionLooker(home, file);
+  const daemon = patient(() => daemonOf(home) !== undefined);
+  let given = 0;
+  let result: Waited = {over: 'no-daemon', replies: [], header: undefined};
+  const look = (): Over | undefined => {
+    const found = looker.look();
+    if (!found) return looker.gone ? 'removed' : undefined;
+    const {replies, over} = progressOf(found.header, found.session.messages, asked);
+    for (const reply of replies.slice(given)) screen.reply(reply, found.header.updated ?? '');
+    given = Math.max(given, replies.length);
+    result = {...result, replies, header: found.header};
+    return over;
+  };
+  const stop = new AbortController();
+  const follow = followLive(
+    home,
+    {session: file.id},
+    event => {
+      if (event.event === 'begin') look();
+      if (event.event !== 'begin' || event.at >= since) screen.live(event);
+    },
+    stop.signal,
+  );
+  try {
+    for (const end = performance.now() + (timeoutMs ?? Number.POSITIVE_INFINITY); ; ) {
+      const over = look();
+      if (over !== undefined) return {...result, over};
+      if (performance.now() > end) return {...result, over: 'timeout'};
+      if (!daemon()) return {...result, over: 'no-daemon'};
+      await new Promise(resolve => setTimeout(resolve, LOOK_MS));
+    }
+  } finally {
+    stop.abort();
+    await follow;
+  }
+}
+
+/** Holds, or held a moment ago. */
+function patient(holds: () => boolean): () => boolean {
+  let last = performance.now();
+  return () => {
+    if (performance.now() - last < PATIENCE_MS / 3) return true;
+    if (holds()) last = performance.now();
+    return performance.now() - last < PATIENCE_MS;
+  };
+}
+
+/** A session file, read again when it is another than before. Throws if it stays one with errors. */
+class SessionLooker {
+  readonly #home: string;
+  readonly #file: SessionFile;
+  #signature = '';
+  #found: FoundSession | undefined;
+  #wrongSince: number | undefined;
+
+  constructor(home: string, file: SessionFile) {
+    this.#home = home;
+    this.#file = file;
+  }
+
+  get gone(): boolean {
+    return this.#found === undefined && this.#lasting();
+  }
+
+  look(): FoundSession | undefined {
+    const stat = statSync(join(this.#home, this.#file.path), {bigint: true, throwIfNoEntry: false});
+    const signature = stat ? `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}` : '';
+    if (signature !== '' && signature === this.#signature && this.#wrongSince === undefined) return this.#found;
+    this.#signature = signature;
+    try {
+      this.#found = readSession(this.#home, this.#file, this.#found?.session);
+      this.#wrongSince = this.#found ? undefined : (this.#wrongSince ?? performance.now());
+    } catch (error) {
+      this.#wrongSince ??= performance.now();
+      if (!(error instanceof UserError) || this.#lasting()) throw error;
+    }
+    return this.#found;
+  }
+
+  #lasting(): boolean {
+    return this.#wrongSince !== undefined && performance.now() - this.#wrongSince > PATIENCE_MS;
+  }
+}

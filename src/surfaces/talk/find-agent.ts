@@ -1,0 +1,29 @@
+import {exit, UserError} from '../../errors.ts';
+import {hasErrors} from '../../files/diagnostic.ts';
+import {stemOf} from '../../files/key.ts';
+import {parseSettings} from '../../files/settings.ts';
+import {listFolder, readHomeFile} from '../../store/read.ts';
+import {fileError} from './file-error.ts';
+import {oneOf} from './one-of.ts';
+
+/** The name of the agent that is meant; without one, that of `default_agent`, or of the only one there is. */
+export function agentName(home: string, wanted: string | undefined): string {
+  const names = [...new Set(templates(home).map(stemOf))];
+  if (wanted !== undefined) return oneOf('agent', wanted, names, 'see the list: agentdir agent');
+  const read = readHomeFile(home, 'agentdir.yaml');
+  const settings = read && 'text' in read ? parseSettings(read.text) : undefined;
+  if (settings && hasErrors(settings.problems)) throw fileError('agentdir.yaml', settings.problems);
+  const name = settings?.value?.default_agent ?? (names.length === 1 ? names[0] : undefined);
+  if (name === undefined)
+    throw new UserError(
+      'no agent is named, and agentdir.yaml has no default_agent',
+      exit.usage,
+      `name one: --to ${names[0] ?? 'AGENT'}`,
+    );
+  return oneOf('agent', name, names, 'mend default_agent in agentdir.yaml, or name another: --to AGENT');
+}
+
+/** In the order of their paths: of two with one name the first counts, as for the daemon. */
+export function templates(home: string): string[] {
+  return listFolder(home, 'templates').sort();
+}

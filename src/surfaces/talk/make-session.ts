@@ -1,0 +1,54 @@
+import {randomBytes} from 'node:crypto';
+import {UserError} from '../../errors.ts';
+import {newSession} from '../../files/session.ts';
+import type {Message, SessionHeader} from '../../files/session-schema.ts';
+import {save} from '../../store/save.ts';
+import type {SessionFile} from '../../store/session-files.ts';
+import type {Agent} from './read-agent.ts';
+
+export interface NewSession {
+  home: string;
+  agent: Agent;
+  shared: boolean;
+  /** The first one; without it the file is made ready for an editor. */
+  message?: Message;
+  /** ISO time. */
+  now: string;
+}
+
+/** A new session file, complete as the daemon would make it. */
+export async function makeSession({home, agent, shared, message, now}: NewSession): Promise<SessionFile> {
+  const {name, template} = agent;
+  const id = `${name.slice(0, 100)}-${random()}`;
+  const path = `sessions/${name}/${id}.session.yaml`;
+  const header: SessionHeader = {
+    session_id: id,
+    agent_id: name,
+    agent_type: template.type,
+    model: template.model ?? 'default',
+    system_prompt: template.system_prompt,
+    created: now,
+    updated: now,
+    status: message ? 'active' : 'sleeping',
+    ...(shared ? {shared: true} : {}),
+  };
+  const text = newSession(header, message ? [message] : [], '../../schemas/session.json');
+  const bytes = Buffer.from(message ? text : text.replace(/^messages: \[\]\n$/m, EXAMPLE));
+  const result = await save(home, {path, expected: undefined, bytes});
+  if ('failed' in result) throw new UserError(`${path} cannot be written: ${result.failed.message}`);
+  if ('changed' in result) throw new UserError(`${path} is there already`);
+  return {id, path};
+}
+
+/** For a person with an editor, who adds the first message below. */
+const EXAMPLE = `# A message:
+#  - role: user
+#    content: What is to be done?
+messages:
+`;
+
+/** 60 random bits, in letters and digits that are hard to misread. */
+function random(): string {
+  const letters = '0123456789abcdefghjkmnpqrstvwxyz';
+  return [...randomBytes(12)].map(byte => letters[byte % 32]).join('');
+}

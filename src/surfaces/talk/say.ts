@@ -1,0 +1,122 @@
+import {join} from 'node:path';
+import {exit, UserError} from '../../errors.ts';
+import {sessionText} from '../../files/session.ts';
+import {appendMessage, setField} from '../../files/session-edit.ts';
+import type {Message, SessionStatus} from '../../files/session-schema.ts';
+import {later} from '../../files/values.ts';
+import {waitForLock} from '../../store/lock.ts';
+import {isOpen} from '../../store/open-files.ts';
+import type {Replaced} from '../../store/replaced.ts';
+import {save} from '../../store/save.ts';
+import type {SessionFile} from '../../store/session-files.ts';
+import {daemonOf} from '../../store/status.ts';
+import {agentName} from './find-agent.ts';
+import {readSession, sessionFile, sharedSession} from './find-session.ts';
+import {makeSession} from './make-session.ts';
+
+export interface Saying {
+  home: string;
+  content: string;
+  /** A session, by any unique part of its id; else the agent's. */
+  session: string | undefined;
+  agent: string | undefined;
+}
+
+export interface Said extends SessionFile {
+  message: Message;
+  /** The status the session has now. */
+  status: SessionStatus;
+  /** The approval it waits for, if it does. */
+  waitingFor: string | undefined;
+  /** Older parts of the session, in files of their own. */
+  segments: number;
+  /** No turn that began before knows of the message. ISO time. */
+  since: string;
+}
+
+const TRY_MS = 10_000;
+
+/** Put a message into a session as a person would with an editor, after all that are there. */
+export async function say({home, content, session, agent}: Saying): Promise<Said> {
+  if (session !== undefined) {
+    const file = sessionFile(home, session);
+    if (agent !== undefined) refuseOther(home, file, agentName(home, agent));
+    return append(home, file, content);
+  }
+  const name = agentName(home, agent);
+  // Two that find no session must not make two.
+  const lock = await waitForLock(join(home, '.agentdir/locks', `shared-${name}`), TRY_MS);
+  if ('heldBy' in lock) throw new UserError(`process ${lock.heldBy.pid} is making a session of ${name}`);
+  try {
+    const shared = sharedSession(home, name);
+    if (shared) return await append(home, shared, content);
+    // Whatever reads templates is loaded when a session is made, not for each message.
+    const found = (await import('./read-agent.ts')).agentNamed(home, name);
+    const now = new Date().toISOString();
+    const message = personal(content, now);
+    const made = await makeSession({home, agent: found, shared: found.template.context !== 'fresh', message, now});
+    return {...made, message, status: 'active', waitingFor: undefined, segments: 0, since: now};
+  } finally {
+    lock.release();
+  }
+}
+
+function personal(content: string, now: string): Message {
+  return {timestamp: now, role: 'user', from: 'human', content};
+}
+
+function refuseOther(home: string, file: SessionFile, agent: string): void {
+  const found = readSession(home, file)?.header.agent_id;
+  if (found !== undefined && found !== agent)
+    throw new UserError(`${file.id} is a session of ${found}, not of ${agent}`, exit.usage, 'leave --to out');
+}
+
+/** Whoever else writes meanwhile, a person or another process: what they wrote stays, and this comes after it. */
+async function append(home: string, file: SessionFile, content: string): Promise<Said> {
+  const {id, path} = file;
+  for (const end = performance.now() + TRY_MS; ; ) {
+    const found = readSession(home, file);
+    if (!found) throw new UserError(`${path} is gone`, exit.failed, 'see what there is: agentdir list');
+    const {header} = found;
+    if (header.status === 'completed')
+      throw new UserError(
+        `${id} is completed: nothing is added to it`,
+        exit.failed,
+        `set "status: active" in ${path} to go on with it, or begin another: agentdir new ${header.agent_id}`,
+      );
+    const now = new Date().toISOString();
+    const message = personal(content, now);
+    const status = header.status === 'paused' || header.status === 'waiting' ? header.status : 'active';
+    let next = appendMessage(found.session, message);
+    if (header.status !== status) next = setField(next, 'status', status);
+    // What stopped it is over as soon as it is asked to go on.
+    if (status === 'active' && header.error !== undefined) next = setField(next, 'error', undefined);
+    next = setField(next, 'updated', later(now, header.updated));
+    const result = await save(home, {
+      path,
+      expected: found.bytes,
+      bytes: Buffer.from(sessionText(next)),
+      by: 'command',
+    });
+    if ('saved' in result) {
+      // An idle session has no turn under way.
+      const idle = header.status === 'sleeping' || header.status === 'error';
+      const since = idle ? now : new Date().toISOString();
+      if (result.replaced) await letGo(home, result.replaced);
+      const waitingFor = typeof header.waiting_for === 'string' ? header.waiting_for : undefined;
+      return {id, path, message, status, waitingFor, segments: header.segments?.length ?? 0, since};
+    }
+    if ('failed' in result) throw new UserError(`${path} cannot be written: ${result.failed.message}`);
+    if (performance.now() > end)
+      throw new UserError(`${path} does not hold still: it changed at each try for ${TRY_MS / 1000} s`);
+  }
+}
+
+/** A daemon looks after it. Without one, and where an editor has the old file open, it stays until there is one. */
+async function letGo(home: string, replaced: Replaced): Promise<void> {
+  try {
+    if (!daemonOf(home) && !(await isOpen(home, replaced.inode)) && replaced.late() === undefined) replaced.forget();
+  } catch {
+    // Somebody emptied .agentdir.
+  }
+}

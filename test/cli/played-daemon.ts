@@ -1,0 +1,71 @@
+import {randomUUID} from 'node:crypto';
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {onTestFinished} from 'vitest';
+import {parseSession, type Session, sessionText} from '../../src/files/session.ts';
+import {appendMessage, setField} from '../../src/files/session-edit.ts';
+import type {Message, SessionHeader} from '../../src/files/session-schema.ts';
+import {later} from '../../src/files/values.ts';
+import {LiveOutput} from '../../src/store/live.ts';
+import {tryLock} from '../../src/store/lock.ts';
+import {save} from '../../src/store/save.ts';
+import {listSessions} from '../../src/store/session-files.ts';
+import {daemonLock} from '../../src/store/status.ts';
+import {until} from './run.ts';
+
+/** The test itself as the daemon of a home: it holds the lock, writes live output and session files. */
+export interface PlayedDaemon {
+  /** Until a session has a message with this text: that session. */
+  asked: (text: string) => Promise<PlayedSession>;
+  stop: () => void;
+}
+
+export interface PlayedSession {
+  id: string;
+  path: string;
+  /** Begins a turn. */
+  turn: () => LiveOutput;
+  /** Writes a message, or none, and keys of the header, as one save. */
+  write: (message: Partial<Message> | undefined, header?: Partial<SessionHeader>) => Promise<void>;
+  read: () => Session;
+}
+
+export function playDaemon(home: string): PlayedDaemon {
+  const lock = tryLock(daemonLock(home));
+  if (!('release' in lock)) throw new Error('the home has a daemon');
+  onTestFinished(() => lock.release());
+  return {
+    asked: async text => {
+      const found = await until(
+        () => listSessions(home).find(({path}) => readFileSync(join(home, path), 'utf8').includes(text)),
+        file => file !== undefined,
+      );
+      return playSession(home, found as {id: string; path: string});
+    },
+    stop: () => lock.release(),
+  };
+}
+
+export function playSession(home: string, {id, path}: {id: string; path: string}): PlayedSession {
+  const read = () => parseSession(readFileSync(join(home, path), 'utf8'));
+  const live = new LiveOutput(home, id, read().header?.agent_id ?? '');
+  return {
+    id,
+    path,
+    read,
+    turn: () => {
+      live.begin(randomUUID());
+      return live;
+    },
+    write: async (message, header = {}) => {
+      const bytes = readFileSync(join(home, path));
+      const now = new Date().toISOString();
+      let session = parseSession(bytes.toString());
+      if (message) session = appendMessage(session, {timestamp: now, role: 'assistant', ...message});
+      for (const [key, value] of Object.entries({...header, updated: later(now, session.header?.updated)}))
+        session = setField(session, key, value);
+      const result = await save(home, {path, expected: bytes, bytes: Buffer.from(sessionText(session))});
+      if (!('saved' in result)) throw new Error(JSON.stringify(result));
+    },
+  };
+}

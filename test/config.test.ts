@@ -1,0 +1,100 @@
+import {describe, expect, it} from 'vitest';
+import {chooseModel} from '../src/config.ts';
+import {parseSettings} from '../src/files/settings.ts';
+
+const settings = (text: string) => {
+  const {value, problems} = parseSettings(text);
+  expect(problems).toEqual([]);
+  return value ?? {};
+};
+
+const two = settings(`
+models:
+  - {id: claude-sonnet-4.5, nickname: sonnet, base_url: "https://one.example/v1", api_key_env: ONE_KEY,
+     context_tokens: 200000, price: {input: 3, output: 15}, timeout_seconds: 30}
+  - {id: gpt-5, api_key_env: TWO_KEY}
+  - {id: llama, base_url: "http://127.0.0.1:11434/v1"}
+`);
+
+describe('which model serves', () => {
+  it('one that is listed, by id or nickname', () => {
+    const expected = {
+      kind: 'openai',
+      id: 'claude-sonnet-4.5',
+      baseURL: 'https://one.example/v1',
+      apiKey: 'secret',
+      keyVariable: 'ONE_KEY',
+      price: {input: 3, output: 15},
+      contextTokens: 200000,
+      silenceMs: 30_000,
+    };
+    expect(chooseModel('sonnet', two, {ONE_KEY: 'secret'})).toEqual(expected);
+    expect(chooseModel('claude-sonnet-4.5', two, {ONE_KEY: ' secret\n'})).toEqual(expected);
+    expect(chooseModel('default', {...two, default_model: 'sonnet'}, {ONE_KEY: 'secret'})).toEqual(expected);
+  });
+
+  it('one that is listed, and whose key is missing, is never replaced by another', () => {
+    for (const env of [{}, {ONE_KEY: ''}, {ONE_KEY: ' ', OPENAI_API_KEY: 'x', TWO_KEY: 'y'}]) {
+      const choice = chooseModel('sonnet', two, env);
+      expect(choice).toEqual({
+        failed: expect.stringContaining('ONE_KEY'),
+        hint: expect.stringContaining('set ONE_KEY'),
+      });
+    }
+  });
+
+  it('auto: the first that is listed and has its key', () => {
+    expect(chooseModel(undefined, two, {TWO_KEY: 'b', ONE_KEY: 'a'})).toMatchObject({
+      id: 'claude-sonnet-4.5',
+      apiKey: 'a',
+    });
+    expect(chooseModel('auto', two, {TWO_KEY: 'b', OPENAI_API_KEY: 'c'})).toMatchObject({id: 'gpt-5', apiKey: 'b'});
+    expect(chooseModel('default', {...two, default_model: 'default'}, {})).toMatchObject({
+      id: 'llama',
+      apiKey: undefined,
+    });
+  });
+
+  it('auto: else the server of the environment', () => {
+    const expected = {kind: 'openai', keyVariable: 'OPENAI_API_KEY', silenceMs: 120_000, price: undefined};
+    expect(chooseModel('auto', {}, {OPENAI_API_KEY: 'k'})).toMatchObject({
+      ...expected,
+      id: undefined,
+      baseURL: undefined,
+    });
+    expect(chooseModel('auto', {}, {OPENAI_BASE_URL: 'http://x/v1', OPENAI_MODEL: 'm'})).toMatchObject({
+      ...expected,
+      id: 'm',
+      baseURL: 'http://x/v1',
+      apiKey: undefined,
+    });
+  });
+
+  it('auto: else the playbook, which says why', () => {
+    const choice = chooseModel('auto', {models: (two.models ?? []).slice(0, 2)}, {OPENAI_MODEL: 'm'});
+    expect(choice).toEqual({kind: 'playbook', why: expect.stringMatching(/ONE_KEY, TWO_KEY, OPENAI_API_KEY/)});
+    expect(chooseModel(undefined, {models: null}, {})).toMatchObject({kind: 'playbook'});
+  });
+
+  it('the playbook, if it is asked for', () => {
+    expect(chooseModel('playbook', two, {ONE_KEY: 'a'})).toMatchObject({kind: 'playbook'});
+    expect(chooseModel(undefined, {default_model: 'playbook'}, {OPENAI_API_KEY: 'a'})).toMatchObject({
+      kind: 'playbook',
+    });
+  });
+
+  it('one that is not listed goes to the server of the environment', () => {
+    expect(chooseModel('gpt-9', two, {OPENAI_API_KEY: 'k'})).toMatchObject({
+      id: 'gpt-9',
+      baseURL: undefined,
+      apiKey: 'k',
+    });
+    expect(chooseModel('gpt-9', two, {})).toMatchObject({failed: expect.stringContaining('not listed')});
+    expect(chooseModel('sonet', two, {})).toMatchObject({hint: 'did you mean "sonnet"?'});
+    expect(chooseModel('constructor', {}, {})).toMatchObject({failed: expect.stringContaining('constructor')});
+  });
+
+  it("a server that a file names never gets OpenAI's key", () => {
+    expect(chooseModel('llama', two, {OPENAI_API_KEY: 'k'})).toMatchObject({apiKey: undefined, keyVariable: undefined});
+  });
+});

@@ -1,0 +1,47 @@
+import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach} from 'vitest';
+import {prepare} from '../../src/effects/tools/registry.ts';
+import type {ToolContext, ToolResult} from '../../src/effects/tools/tool.ts';
+import {emptyPolicy, type Policy} from '../../src/files/rule.ts';
+import {tools} from '../../src/policy/tools.ts';
+
+const homes: string[] = [];
+
+afterEach(() => {
+  for (const home of homes.splice(0)) rmSync(home, {recursive: true, force: true});
+});
+
+export interface ToolHome {
+  home: string;
+  workspace: string;
+  context: ToolContext;
+  /** Run a call that the policy allows, or get the refusal. */
+  run: (name: string, args: object | string) => Promise<ToolResult>;
+}
+
+export const allowAll: Policy = {...emptyPolicy, tools: {'*': 'allow'}};
+
+/** A home in which agent `coder` has every tool. */
+export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
+  const home = mkdtempSync(join(tmpdir(), 'agentdir-tools-'));
+  homes.push(home);
+  for (const folder of ['workspaces/coder', 'memory', 'tasks']) mkdirSync(join(home, folder), {recursive: true});
+  const context: ToolContext = {
+    home,
+    agent: 'coder',
+    session: 'coder-1',
+    call: 'call-1',
+    signal: new AbortController().signal,
+    agents: () => [],
+    sessions: () => [],
+    ...changes,
+  };
+  const run = async (name: string, args: object | string): Promise<ToolResult> => {
+    const text = typeof args === 'string' ? args : JSON.stringify(args);
+    const ready = prepare({name, arguments: text}, Object.keys(tools), allowAll, context);
+    return 'refused' in ready ? ready.refused : ready.execute();
+  };
+  return {home, workspace: join(home, 'workspaces', 'coder'), context, run};
+}

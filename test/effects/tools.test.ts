@@ -1,0 +1,449 @@
+import {chmodSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import fc from 'fast-check';
+import {describe, expect, it} from 'vitest';
+import {implementedTools, offers, prepare} from '../../src/effects/tools/registry.ts';
+import {emptyPolicy} from '../../src/files/rule.ts';
+import {tools} from '../../src/policy/tools.ts';
+import {allowAll, toolHome} from './tool-home.ts';
+
+/** Arguments with which each can run in the home that `filled` makes. */
+const examples: Record<(typeof implementedTools)[number], object> = {
+  read_file: {path: 'a.txt'},
+  list_directory: {},
+  create_directory: {path: 'new/folder'},
+  write_file: {path: 'a.txt', content: 'other\n'},
+  create_file: {path: 'new.txt', content: 'new\n'},
+  edit_file: {path: 'a.txt', old: 'two', new: 'zwei'},
+  glob: {pattern: '**/*.txt'},
+  grep: {pattern: 'two'},
+  list_agents: {},
+  list_sessions: {},
+};
+
+function filled(changes = {}) {
+  const made = toolHome({
+    agents: () => [{id: 'coder', type: 'worker', description: 'writes code'}],
+    sessions: () => [{id: 'coder-1', agent: 'coder', status: 'active', updated: '2026-01-01T00:00:00.000Z'}],
+    ...changes,
+  });
+  writeFileSync(join(made.workspace, 'a.txt'), 'one\ntwo\nthree\n');
+  return made;
+}
+
+/** Every path, with its content. */
+function treeOf(folder: string): [string, string][] {
+  return readdirSync(folder, {recursive: true, withFileTypes: true})
+    .map((entry): [string, string] => {
+      const path = join(entry.parentPath, entry.name);
+      return [path, entry.isFile() ? readFileSync(path, 'utf8') : ''];
+    })
+    .sort();
+}
+
+describe.each(implementedTools)('the contract of a tool: %s', name => {
+  const call = (args: unknown) => ({name, arguments: typeof args === 'string' ? args : JSON.stringify(args)});
+
+  it('is offered with a schema made from its definition', () => {
+    const [offer] = offers([name]);
+    expect(offer).toMatchObject({name, description: tools[name].description});
+    expect(offer?.parameters).toMatchObject({type: 'object', additionalProperties: false});
+    expect(Object.keys(offer?.parameters.properties ?? {})).toEqual(Object.keys(tools[name].arguments.shape));
+    expect(offers([name])[0]?.parameters).toBe(offer?.parameters);
+  });
+
+  it('runs with valid arguments, and its result is JSON', async () => {
+    const {context} = filled();
+    const ready = prepare(call(examples[name]), [name], allowAll, context);
+    if ('refused' in ready) throw new Error(JSON.stringify(ready.refused));
+    expect(ready.effect).toBe(tools[name].effect);
+    const result = await ready.execute();
+    expect(result).toMatchObject({success: true});
+    expect(JSON.parse(JSON.stringify(result))).toEqual(result);
+    expect(JSON.stringify(result)).not.toContain(context.home);
+  });
+
+  it('changes the home if and only if its effect says so', async () => {
+    const {run, home} = filled();
+    const before = treeOf(home);
+    await run(name, examples[name]);
+    expect(JSON.stringify(treeOf(home)) !== JSON.stringify(before)).toBe(tools[name].effect !== 'read');
+  });
+
+  it('shows what it would do, and does not do it', async () => {
+    const {context, workspace} = filled();
+    const ready = prepare(call(examples[name]), [name], allowAll, context);
+    if ('refused' in ready) throw new Error(JSON.stringify(ready.refused));
+    expect(await ready.preview()).not.toBe('');
+    expect(readdirSync(workspace)).toEqual(['a.txt']);
+    expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
+  });
+
+  it('refuses what does not fit its schema', () => {
+    const {context} = filled();
+    for (const args of [
+      '{',
+      '[]',
+      '"x"',
+      'null',
+      '{"no_such_argument": 1}',
+      '{"__proto__": {}}',
+      '{"path": {}, "agent": []}',
+    ]) {
+      const {refused} = prepare(call(args), [name], allowAll, context) as {refused: {error: string}};
+      expect(refused, args).toMatchObject({success: false, code: 'INVALID_ARGUMENTS'});
+      expect(refused.error).toContain(`${name} takes {`);
+    }
+  });
+
+  it('never throws, whatever it is given and wherever it runs', async () => {
+    const odd = fc.oneof(
+      fc.string(),
+      fc.constantFrom('..', '/', 'a.txt', '.', '\0', 'a\\', '[', '(', '**', '{', 'x/y'),
+    );
+    const value = fc.oneof(odd, fc.boolean(), fc.nat(3), fc.constant(null));
+    const keys = Object.keys(tools[name].arguments.shape);
+    const args = fc.record(Object.fromEntries(keys.map(key => [key, value])), {requiredKeys: []});
+    const {context} = filled();
+    await fc.assert(
+      fc.asyncProperty(args, fc.constantFrom('coder', '../up', '', 'no.such'), async (given, agent) => {
+        const ready = prepare(call(given), [name], allowAll, {...context, agent});
+        const result = 'refused' in ready ? ready.refused : await ready.execute();
+        expect(typeof result.success).toBe('boolean');
+        if (!result.success) expect(result.error).not.toBe('');
+        expect(JSON.stringify(result)).not.toContain(context.home);
+      }),
+      {numRuns: 25},
+    );
+    const gone = prepare(call(examples[name]), [name], allowAll, {...context, home: `${context.home}/gone`});
+    if (!('refused' in gone)) expect(typeof (await gone.execute()).success).toBe('boolean');
+  });
+
+  it('does not begin once it is stopped', async () => {
+    const made = filled({signal: AbortSignal.abort()});
+    expect(await made.run(name, examples[name])).toMatchObject({success: false, code: 'INTERRUPTED'});
+    const late = filled({signal: AbortSignal.abort(new DOMException('', 'TimeoutError'))});
+    expect(await late.run(name, examples[name])).toMatchObject({success: false, code: 'TIMEOUT'});
+    expect(readFileSync(join(late.workspace, 'a.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
+  });
+});
+
+describe('which calls may run', () => {
+  it('offers capabilities by name or alias, once, and only what can run', () => {
+    const names = offers(['Read', 'read', 'read_file', 'bash', 'no_such', 'mcp__a__b', 'list_agents']).map(o => o.name);
+    expect(names).toEqual(['read_file', 'list_agents']);
+    expect(offers(Object.keys(tools)).map(o => o.name)).toEqual(
+      Object.keys(tools).filter(name => (implementedTools as string[]).includes(name)),
+    );
+  });
+
+  it('refuses in order: not its tool, bad arguments, the policy, not there yet', () => {
+    const {context} = toolHome();
+    const refusal = (name: string, args: string, capabilities: string[], rules = {}) => {
+      const ready = prepare({name, arguments: args}, capabilities, {...emptyPolicy, tools: rules}, context);
+      return 'refused' in ready ? ready.refused : undefined;
+    };
+    expect(refusal('raed_file', '{}', ['read'])).toMatchObject({
+      code: 'NOT_ALLOWED',
+      error: 'there is no tool "raed_file" (did you mean read_file?); its tools are read_file',
+    });
+    expect(refusal('write_file', '{', ['read'])).toMatchObject({code: 'NOT_ALLOWED'});
+    expect(refusal('write_file', '{', ['write'], {write_file: 'deny'})).toMatchObject({code: 'INVALID_ARGUMENTS'});
+    const args = '{"path": "a", "content": "b"}';
+    expect(refusal('write_file', args, ['write'], {write_file: 'deny'})).toMatchObject({code: 'DENIED'});
+    expect(refusal('write_file', args, ['write'], {'*': 'deny', write_file: 'allow'})).toBeUndefined();
+    const asked = refusal('Write', args, ['write_file']);
+    expect(asked).toMatchObject({code: 'REJECTED'});
+    expect(JSON.stringify(asked)).toContain('allowlist.yaml');
+    expect(refusal('bash', '{"command": "ls"}', ['bash'])).toMatchObject({code: 'NOT_ALLOWED'});
+    expect(refusal('bash', '{"command": "ls"}', ['bash'], {bash: 'deny'})).toMatchObject({code: 'DENIED'});
+    expect(refusal('toString', '{}', ['toString', 'read'])).toMatchObject({code: 'NOT_ALLOWED'});
+  });
+
+  it('says what is wrong with arguments so that they can be mended', async () => {
+    const {run} = toolHome();
+    expect(await run('read_file', {pth: 'x', offset: 'a', limit: 0})).toMatchObject({
+      error:
+        '"path" is missing; "offset" must be a number, got the string "a"; "limit" must be at least 1, got the number 0; ' +
+        'unknown argument "pth" (did you mean "path"?). read_file takes {path: string, offset?: integer, limit?: integer}',
+    });
+    expect(await run('grep', {pattern: ''})).toMatchObject({code: 'INVALID_ARGUMENTS'});
+    expect(await run('grep', {pattern: '('})).toMatchObject({code: 'INVALID_ARGUMENTS'});
+  });
+
+  it('takes empty arguments for none, and null for what is left out', async () => {
+    const {run} = toolHome();
+    expect(await run('list_agents', '')).toEqual({success: true, agents: []});
+    expect(await run('list_sessions', {agent: null, status: null})).toEqual({success: true, sessions: []});
+  });
+});
+
+describe('lists', () => {
+  it('turn an unexpected error into a result that names no place of the machine', async () => {
+    const broken = (): never => {
+      throw new Error("cannot read '/home/somebody/secret/file.txt'");
+    };
+    const {run} = toolHome({agents: broken, sessions: broken});
+    for (const name of ['list_agents', 'list_sessions'])
+      expect(await run(name, {})).toEqual({success: false, code: 'FAILED', error: "cannot read '…/file.txt'"});
+  });
+
+  const sessions = [
+    {id: 'a-1', agent: 'a', status: 'sleeping', updated: '2026-01-01T00:00:00.000Z'},
+    {id: 'b-1', agent: 'b', status: 'active', updated: '2026-01-03T00:00:00.000Z'},
+    {id: 'a-2', agent: 'a', status: 'active', updated: undefined},
+  ];
+
+  it('sessions, the latest first, of an agent or with a status', async () => {
+    const {run} = toolHome({sessions: () => sessions});
+    const ids = async (args: object) =>
+      ((await run('list_sessions', args)) as unknown as {sessions: {id: string}[]}).sessions.map(({id}) => id);
+    expect(await ids({})).toEqual(['b-1', 'a-1', 'a-2']);
+    expect(await ids({agent: '@a'})).toEqual(['a-1', 'a-2']);
+    expect(await ids({agent: 'a', status: 'active'})).toEqual(['a-2']);
+    expect(sessions[0]?.id).toBe('a-1');
+  });
+
+  it('no more than a model can use', async () => {
+    const many = Array.from({length: 1000}, (_, i) => ({
+      id: `s${i}`,
+      agent: 'a',
+      status: 'active',
+      updated: undefined,
+    }));
+    const agents = many.map(({id}) => ({id, type: undefined, description: 'd'.repeat(1000)}));
+    const {run} = toolHome({sessions: () => many, agents: () => agents});
+    expect(await run('list_sessions', {})).toMatchObject({left_out: 800});
+    const listed = await run('list_agents', {});
+    expect(listed).toMatchObject({left_out: expect.any(Number)});
+    expect(JSON.stringify(listed).length).toBeLessThan(34 * 1024);
+  });
+});
+
+describe('read_file', () => {
+  it('reads ranges of lines', async () => {
+    const {run, workspace, home} = toolHome();
+    writeFileSync(join(workspace, 'a.txt'), 'one\r\ntwo\n\nfour');
+    writeFileSync(join(workspace, 'empty'), '');
+    writeFileSync(join(home, 'memory', 'prefs.md'), 'tabs\n');
+    writeFileSync(join(home, 'tasks', 'x.task.md'), '- [ ] x\n');
+    const at = (offset?: number, limit?: number) => run('read_file', {path: './a.txt', offset, limit});
+    expect(await at()).toEqual({
+      success: true,
+      path: 'a.txt',
+      content: 'one\r\ntwo\n\nfour',
+      first_line: 1,
+      last_line: 4,
+      total_lines: 4,
+    });
+    expect(await at(2, 2)).toMatchObject({content: 'two\n\n', first_line: 2, last_line: 3});
+    expect(await at(4, 100)).toMatchObject({content: 'four', last_line: 4});
+    expect(await at(5)).toMatchObject({code: 'FAILED', error: 'a.txt has 4 lines; offset 5 is beyond them'});
+    expect(await run('read_file', {path: 'empty'})).toMatchObject({content: '', total_lines: 0});
+    expect(await run('read_file', {path: 'memory/prefs.md'})).toMatchObject({content: 'tabs\n'});
+    expect(await run('read_file', {path: 'tasks/x.task.md'})).toMatchObject({content: '- [ ] x\n'});
+    expect(await run('read_file', {path: 'a.txy'})).toMatchObject({error: 'a.txy does not exist; did you mean a.txt?'});
+    expect(await run('read_file', {path: '.'})).toMatchObject({error: '. is a directory'});
+  });
+
+  it('cuts long files in the middle, and every line can be had', async () => {
+    const {run, workspace} = toolHome();
+    const lines = Array.from({length: 5000}, (_, i) => `${i + 1}: ${'ä'.repeat(i % 60)}\n`);
+    writeFileSync(join(workspace, 'long.txt'), lines.join(''));
+    const seen = new Set<number>();
+    const open = [{offset: 1, limit: 5000}];
+    for (let range = open.pop(); range; range = open.pop()) {
+      const result = (await run('read_file', {path: 'long.txt', ...range})) as unknown as {
+        content: string;
+        left_out?: {offset: number; limit: number};
+      };
+      expect(Buffer.byteLength(result.content)).toBeLessThan(33 * 1024);
+      for (const line of result.content.split('\n')) {
+        const number = Number(/^(\d+): /.exec(line)?.[1] ?? 0);
+        if (number > 0) {
+          expect(`${line}\n`).toBe(lines[number - 1]);
+          expect(seen.has(number)).toBe(false);
+          seen.add(number);
+        }
+      }
+      if (result.left_out) open.push({offset: result.left_out.offset, limit: result.left_out.limit});
+    }
+    expect(seen.size).toBe(5000);
+  });
+
+  it('shows the ends of one very long line, in whole characters', async () => {
+    const {run, workspace} = toolHome();
+    writeFileSync(join(workspace, 'min.js'), `a${'é€😀'.repeat(20_000)}z`);
+    const result = (await run('read_file', {path: 'min.js'})) as unknown as {content: string};
+    expect(result.content).not.toContain('\ufffd');
+    expect(result.content).toMatch(/^aé.*bytes left out.*z$/s);
+  });
+
+  it('knows what is not text, or too large', async () => {
+    const {run, workspace} = toolHome();
+    writeFileSync(join(workspace, 'a.png'), Buffer.from([0x89, 0x50, 0, 1]));
+    writeFileSync(join(workspace, 'latin1.txt'), Buffer.from([0x61, 0xe9, 0x0a]));
+    writeFileSync(join(workspace, 'large.bin'), '');
+    truncateSync(join(workspace, 'large.bin'), 32 * 1024 * 1024 + 1);
+    expect(await run('read_file', {path: 'a.png'})).toMatchObject({
+      code: 'FAILED',
+      error: 'a.png is binary (4 bytes), not text',
+    });
+    expect(await run('read_file', {path: 'latin1.txt'})).toMatchObject({
+      content: 'a\ufffd\n',
+      note: expect.any(String),
+    });
+    expect(await run('read_file', {path: 'large.bin'})).toMatchObject({code: 'FAILED'});
+  });
+});
+
+describe('writing', () => {
+  it('writes whole files, makes folders, keeps the mode, leaves nothing beside', async () => {
+    const {run, workspace} = toolHome();
+    expect(await run('write_file', {path: 'a/b/c.sh', content: 'x'})).toMatchObject({created: true, bytes: 1});
+    chmodSync(join(workspace, 'a/b/c.sh'), 0o751);
+    expect(await run('write_file', {path: 'a/b/c.sh', content: 'äy'})).toMatchObject({created: false, bytes: 3});
+    expect(statSync(join(workspace, 'a/b/c.sh')).mode & 0o777).toBe(0o751);
+    expect(readFileSync(join(workspace, 'a/b/c.sh'), 'utf8')).toBe('äy');
+    expect(readdirSync(join(workspace, 'a/b'))).toEqual(['c.sh']);
+    expect(await run('write_file', {path: 'a', content: ''})).toMatchObject({
+      code: 'FAILED',
+      error: 'a is a directory',
+    });
+    expect(await run('write_file', {path: 'a/b/c.sh/d', content: ''})).toMatchObject({code: 'FAILED'});
+    expect(await run('write_file', {path: './memory/own.md', content: 'mine'})).toMatchObject({
+      path: './memory/own.md',
+    });
+    expect(await run('read_file', {path: './memory/own.md'})).toMatchObject({content: 'mine'});
+  });
+
+  it('makes the workspace on first need', async () => {
+    const {run, home} = toolHome({agent: 'fresh@pr-1'});
+    expect(await run('list_directory', {})).toMatchObject({entries: []});
+    expect(await run('create_file', {path: 'a', content: ''})).toMatchObject({success: true});
+    expect(readdirSync(join(home, 'workspaces'))).toEqual(['coder', 'fresh@pr-1']);
+  });
+
+  it('create_file fails if it exists, and of many at once one wins', async () => {
+    const {run, workspace} = toolHome();
+    const results = await Promise.all(
+      Array.from({length: 20}, (_, i) => run('create_file', {path: 'one', content: String(i)})),
+    );
+    expect(results.filter(({success}) => success)).toHaveLength(1);
+    const winner = results.findIndex(({success}) => success);
+    expect(readFileSync(join(workspace, 'one'), 'utf8')).toBe(String(winner));
+    expect(readdirSync(workspace)).toEqual(['one']);
+  });
+
+  it('create_directory makes parents, and is content if it is there', async () => {
+    const {run, workspace} = toolHome();
+    expect(await run('create_directory', {path: 'a/b/c'})).toEqual({success: true, path: 'a/b/c', created: true});
+    expect(await run('create_directory', {path: 'a/b/'})).toEqual({success: true, path: 'a/b', created: false});
+    expect(statSync(join(workspace, 'a/b/c')).isDirectory()).toBe(true);
+    writeFileSync(join(workspace, 'file'), '');
+    expect(await run('create_directory', {path: 'file/x'})).toMatchObject({
+      code: 'FAILED',
+      error: 'file is a file, not a directory',
+    });
+  });
+});
+
+describe('edit_file', () => {
+  const edited = async (before: string, args: object) => {
+    const {run, workspace} = toolHome();
+    writeFileSync(join(workspace, 'f'), before);
+    const result = await run('edit_file', {path: 'f', ...args});
+    return {result, text: readFileSync(join(workspace, 'f'), 'utf8')};
+  };
+
+  it('replaces one exact piece, taken literally', async () => {
+    const {result, text} = await edited('\ufeffa.b\na+b\n', {old: 'a+b', new: "$&$'\\n"});
+    expect(result).toMatchObject({success: true, replaced: 1, lines: [2]});
+    expect(text).toBe("\ufeffa.b\n$&$'\\n\n");
+  });
+
+  it('replaces several only if told to', async () => {
+    const twice = await edited('x\ny\nx x\n', {old: 'x', new: 'z'});
+    expect(twice.result).toMatchObject({
+      code: 'FAILED',
+      error: expect.stringContaining('3 times in f, at lines 1, 3, 3'),
+    });
+    expect(twice.text).toBe('x\ny\nx x\n');
+    expect((await edited('x\ny\nx x\n', {old: 'x', new: '', all: true})).text).toBe('\ny\n \n');
+  });
+
+  it('says why it found nothing', async () => {
+    const text = 'if (a) {\n\treturn 1;\n}\n';
+    const miss = async (old: string) => ((await edited(text, {old, new: 'x'})).result as {error: string}).error;
+    expect(await miss('if (a) {\n  return 1;')).toContain('at line 1 it stands with other white space');
+    expect(await miss('if (a) {\n  return 2;')).toContain('its first line is like line 1');
+    expect(await miss('nothing')).toBe('old does not occur in f; it must be exactly as in the file');
+    expect((await edited(text, {old: 'a', new: 'a'})).result).toMatchObject({code: 'FAILED'});
+  });
+
+  it('keeps line ends and bytes it cannot read', async () => {
+    expect((await edited('a\r\nb\r\nc\r\n', {old: 'a\nb', new: 'x\ny\nz'})).text).toBe('x\r\ny\r\nz\r\nc\r\n');
+    const {run, workspace} = toolHome();
+    writeFileSync(join(workspace, 'latin1'), Buffer.from([0x61, 0xe9]));
+    expect(await run('edit_file', {path: 'latin1', old: 'a', new: 'b'})).toMatchObject({code: 'FAILED'});
+    expect([...readFileSync(join(workspace, 'latin1'))]).toEqual([0x61, 0xe9]);
+  });
+
+  it('of two edits at once, none is lost', async () => {
+    const {run, workspace} = toolHome();
+    writeFileSync(join(workspace, 'f'), 'a b');
+    const both = await Promise.all([
+      run('edit_file', {path: 'f', old: 'a', new: 'A'}),
+      run('edit_file', {path: 'f', old: 'b', new: 'B'}),
+    ]);
+    const text = readFileSync(join(workspace, 'f'), 'utf8');
+    expect(text.includes('A')).toBe(both[0].success);
+    expect(text.includes('B')).toBe(both[1].success);
+  });
+
+  it('shows the change', async () => {
+    const {context, workspace} = toolHome();
+    writeFileSync(join(workspace, 'f'), 'a\nb\nc\n');
+    const args = JSON.stringify({path: 'f', old: 'b', new: 'B'});
+    const ready = prepare({name: 'edit_file', arguments: args}, ['edit'], allowAll, context);
+    expect('refused' in ready || (await ready.preview())).toBe(
+      'f\n@@ from line 1: 1 lines become 1 @@\n a\n-b\n+B\n c\n',
+    );
+  });
+});
+
+describe('list_directory', () => {
+  it('lists by name, with sizes, and everything below if asked', async () => {
+    const {run, workspace} = toolHome();
+    mkdirSync(join(workspace, 'src/node_modules/x'), {recursive: true});
+    mkdirSync(join(workspace, '.git'));
+    writeFileSync(join(workspace, 'src/a.ts'), 'abc');
+    writeFileSync(join(workspace, 'z'), '');
+    expect(await run('list_directory', {})).toEqual({
+      success: true,
+      path: '.',
+      entries: [{name: 'src/'}, {name: 'z', size: 0}],
+    });
+    expect(await run('list_directory', {recursive: true})).toMatchObject({
+      entries: [{name: 'src/'}, {name: 'src/a.ts', size: 3}, {name: 'src/node_modules/'}, {name: 'z', size: 0}],
+    });
+    expect(await run('list_directory', {path: 'src'})).toMatchObject({
+      entries: [{name: 'a.ts'}, {name: 'node_modules/'}],
+    });
+    expect(await run('list_directory', {path: 'z'})).toMatchObject({
+      code: 'FAILED',
+      error: 'z is a file, not a directory',
+    });
+    expect(await run('list_directory', {path: 'no'})).toMatchObject({code: 'FAILED'});
+  });
+
+  it('lists a thousand at most', async () => {
+    const {run, workspace} = toolHome();
+    for (let i = 0; i < 1010; i++) writeFileSync(join(workspace, `f${i}`), '');
+    for (const recursive of [false, true]) {
+      const result = (await run('list_directory', {recursive})) as unknown as {entries: unknown[]; incomplete: string};
+      expect(result.entries).toHaveLength(1000);
+      expect(result.incomplete).toBeDefined();
+    }
+  });
+});
