@@ -62,6 +62,7 @@ const usage: Shape = [
   ['input_tokens', tokens],
   ['output_tokens', tokens],
   ['cost_usd', money],
+  ['estimated', flag],
 ];
 const message: Shape = [
   ['timestamp', time],

@@ -23,6 +23,7 @@ export const usageSchema = z.looseObject({
   input_tokens: z.int().min(0).optional(),
   output_tokens: z.int().min(0).optional(),
   cost_usd: z.number().min(0).optional(),
+  estimated: z.boolean().optional().describe('The server did not say; counted by characters.'),
 });
 
 const needs = (key: string, role: string) =>

@@ -1,5 +1,6 @@
 import {chooseModel} from '../config.ts';
 import type {Answer, ModelRequest, RetryKind} from '../effects/model/answer.ts';
+import {estimateUsage} from '../effects/model/estimate.ts';
 import {Models} from '../effects/model/models.ts';
 import {offers} from '../effects/tools/registry.ts';
 import type {Message} from '../files/session-schema.ts';
@@ -60,14 +61,19 @@ export async function ask(serving: Serving, asking: Asking, signal: AbortSignal)
     }
     const {retry, kind, after} = answer;
     tries[kind] = (tries[kind] ?? 0) + 1;
-    const ms = after ?? Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (count - 1)) * (0.75 + Math.random() / 2);
+    // A server that says "at once" is not asked at once for ever.
+    const backoff = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (count - 1)) * (0.75 + Math.random() / 2);
+    const ms = Math.max(after ?? 0, backoff);
     const patience = serving.once ? ONCE_PATIENCE_MS : PATIENCE_MS;
     const most = MOST_TRIES[kind];
     const waited = performance.now() - began;
     if (most === undefined ? waited + ms > Math.max(patience, after ?? 0) : (tries[kind] ?? 0) >= most) {
       live.end('failed', retry);
       serving.troubles.set(`model ${server}`, undefined);
-      return {failed: `${retry} (tried ${count} times)`, hint: 'set "status: active" to try again'};
+      return {
+        failed: `${retry} (tried ${count === 1 ? 'once' : `${count} times`}${after !== undefined && after > patience ? `; it asks to wait ${Math.round(after / 1000)} s` : ''})`,
+        hint: 'set "status: active" to try again',
+      };
     }
     const at = new Date(Date.now() + ms).toISOString();
     live.retry(retry, at);
@@ -98,7 +104,7 @@ async function once(
   const {agent, session, template, prompt, messages} = asking;
   const choice = chooseModel(asking.model ?? template.model, settings, process.env);
   if ('failed' in choice) return {answer: choice, server: ''};
-  const server = choice.kind === 'playbook' ? 'playbook' : (choice.baseURL ?? 'openai');
+  const server = choice.kind === 'playbook' ? 'playbook' : `${choice.id ?? ''} ${choice.baseURL ?? 'openai'}`.trim();
   const release = await serving.turns.slots.take(server, signal);
   if (!release) return {answer: {aborted: true}, server};
   try {
@@ -119,6 +125,8 @@ async function once(
     crashPoint('turn-ask');
     serving.models ??= new Models();
     const answer = await serving.models.ask(choice, request, playbooks);
+    if ('reply' in answer && !answer.reply.usage && choice.kind === 'openai')
+      answer.reply.usage = estimateUsage(request, answer.reply, choice.price);
     return {answer, server};
   } catch (error) {
     // What no one has foreseen is told, and does not stop the others.

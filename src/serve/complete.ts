@@ -38,8 +38,10 @@ export async function complete(serving: Serving, seen: Seen, recorded?: Promise<
   } catch (error) {
     // An edit that would lose a comment or change how other lines are read is refused, and left to the person.
     if (!(error instanceof UserError || error instanceof RangeError)) throw error;
-    serving.troubles.set(trouble, `${path} cannot be completed: ${error.message}`);
-    return settle(serving, path);
+    serving.troubles.set(trouble, `${path} cannot be gone on with: ${error.message}. Write it in the plain way`);
+    // Nobody could write the answer down. The next start tells of it again.
+    serving.turns.drop(path);
+    return undefined;
   }
 }
 

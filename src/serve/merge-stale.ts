@@ -25,6 +25,8 @@ const VERSIONS = 20;
 export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   const {path, kind, text, blob} = seen;
   if (serving.late.has(path)) return mergeLate(serving, seen);
+  // What the last daemon wrote is what there is, whether or not it could commit it.
+  if (serving.cause === 'recovered' && serving.writtenBefore.has(shortId(blob))) return {seen};
   const good = serving.known.get(path)?.good ?? lastBlob(serving, path);
   // A text with errors is neither acted on nor touched: what was good holds until it is mended.
   if (good === undefined || good === blob || text === undefined || hasErrors(seen.facts.problems)) return {seen};

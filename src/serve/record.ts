@@ -37,6 +37,9 @@ async function recordMode(serving: Serving, seen: Seen): Promise<void> {
   });
 }
 
+/** More than a daemon writes in the time for which what it replaced is kept. */
+const PAST = 2_000;
+
 /**
  * At the start: what the last daemon wrote and did not commit is not the person's. What they had saved before it is
  * committed first, as theirs. False if this is an edit of theirs.
@@ -50,12 +53,16 @@ export async function recordRecovered(serving: Serving, seen: Seen): Promise<boo
   let base = serving.madeFrom.get(shortId(blob));
   while (base !== undefined && base !== before && serving.writtenBefore.has(shortId(base)))
     base = serving.madeFrom.get(shortId(base));
-  const bytes = base === undefined || base === before ? undefined : await serving.journal.read(base);
+  // Not every version of the last daemon's was ever in the file, so HEAD's need not be among those found.
+  const past = base === undefined || base === before ? [] : await serving.journal.versions(path, PAST);
+  const known = base === undefined || base === before || past.some(version => version.blob === base);
+  const bytes = known ? undefined : await serving.journal.read(base ?? '');
   if (bytes) {
     const old = before === undefined ? undefined : await textOf(serving, before);
     addEdit(serving, seen, old, bytes);
   }
   recordOwn(serving, seen, {words: 'as the daemon left it', cause: 'recovered', ...agentOf(seen)});
+  serving.writtenBefore.delete(shortId(blob));
   return true;
 }
 

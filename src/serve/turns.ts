@@ -79,12 +79,15 @@ export class Turns {
     const before = all.get(path);
     all.set(path, asked);
     before?.abort.abort();
-    void answer(asked.abort.signal).then(ended => {
-      if (this.#asked.get(path) !== asked && this.#ahead.get(path) !== asked) return;
-      if (ended) asked.ended = ended;
-      else for (const all of [this.#asked, this.#ahead]) if (all.get(path) === asked) all.delete(path);
-      this.#changed(path);
-    });
+    const failed = (error: Error): Ended => ({failed: error.message, hint: 'set "status: active" to try again'});
+    void answer(asked.abort.signal)
+      .catch(failed)
+      .then(ended => {
+        if (this.#asked.get(path) !== asked && this.#ahead.get(path) !== asked) return;
+        if (ended) asked.ended = ended;
+        else for (const all of [this.#asked, this.#ahead]) if (all.get(path) === asked) all.delete(path);
+        this.#changed(path);
+      });
   }
 
   /** The answer is recorded. */

@@ -3,7 +3,7 @@ import {cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {afterAll, onTestFinished} from 'vitest';
+import {onTestFinished} from 'vitest';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const main = join(root, 'bin/main.js');
@@ -83,12 +83,8 @@ export function temporary(): string {
 }
 
 let fresh: Promise<string> | undefined;
-const made: string[] = [];
-afterAll(() => {
-  for (const dir of made) rmSync(dir, {recursive: true, force: true});
-});
 
-/** A home made by `agentdir init`, with these files added. Made once for each test file, and copied. */
+/** A home made by `agentdir init`, with these files added. Made once for each process that runs tests, and copied. */
 export async function newHome(files: Record<string, string> = {}): Promise<string> {
   fresh ??= makeHome();
   const home = join(temporary(), 'home');
@@ -101,7 +97,7 @@ export async function newHome(files: Record<string, string> = {}): Promise<strin
 
 async function makeHome(): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'agentdir-fresh-'));
-  made.push(dir);
+  process.once('exit', () => rmSync(dir, {recursive: true, force: true}));
   const {code, stderr} = await agentdir(dir, ['init', join(dir, 'home')]);
   if (code !== 0) throw new Error(stderr);
   return join(dir, 'home');

@@ -64,7 +64,6 @@ describe('agentdir send', () => {
     expect(read(home, 'sessions/deep/mine.session.yaml')).toBe(`# mine
 agent_id: planner-001
 status: active   # kept
-updated: '${message.timestamp}'
 messages:
   - role: user
     content: first   # also kept

@@ -27,6 +27,8 @@ export type Usage = {
   output_tokens: number;
   /** Only where the price is known. */
   cost_usd?: number;
+  /** The server did not say. */
+  estimated?: boolean;
 };
 
 export interface ReplyCall {

@@ -73,10 +73,12 @@ export class Collecting {
   }
 
   reply(asked: string, price: Price | undefined, session: readonly Message[]): Reply {
-    const cut = this.finish === 'length' || this.finish === 'content_filter';
+    // What a filter held back does not come by asking for the rest.
+    const filtered = this.finish === 'content_filter';
+    const cut = this.finish === 'length';
     const last = this.#calls.at(-1);
     // Cut before its arguments: it must not look like a call without any.
-    if (cut && last && last.arguments.trim() === '') last.arguments = '{';
+    if ((cut || filtered) && last && last.arguments.trim() === '') last.arguments = '{';
     return {
       content: this.text.trim() === '' ? null : this.text,
       calls: withOwnIds(this.#calls, session),

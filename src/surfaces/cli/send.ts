@@ -48,7 +48,10 @@ function fromStdin(words: readonly string[]): string {
       exit.usage,
       'agentdir send "Is Redis up?", or: agentdir send < FILE',
     );
-  return readFileSync(0, 'utf8').replace(/\r?\n$/, '');
+  const bytes = readFileSync(0);
+  const text = bytes.toString();
+  if (!Buffer.from(text).equals(bytes)) throw new UserError('what is to be sent is not UTF-8', exit.usage);
+  return text.replace(/\r?\n$/, '');
 }
 
 function tellStatus({id, path, status, waitingFor}: Said): void {

@@ -3,7 +3,6 @@ import {exit, UserError} from '../../errors.ts';
 import {sessionText} from '../../files/session.ts';
 import {appendMessage, setField} from '../../files/session-edit.ts';
 import type {Message, SessionStatus} from '../../files/session-schema.ts';
-import {later} from '../../files/values.ts';
 import {waitForLock} from '../../store/lock.ts';
 import {isOpen} from '../../store/open-files.ts';
 import type {Replaced} from '../../store/replaced.ts';
@@ -91,7 +90,7 @@ async function append(home: string, file: SessionFile, content: string): Promise
     if (header.status !== status) next = setField(next, 'status', status);
     // What stopped it is over as soon as it is asked to go on.
     if (status === 'active' && header.error !== undefined) next = setField(next, 'error', undefined);
-    next = setField(next, 'updated', later(now, header.updated));
+    // `updated` stays: it names the version that this was made from.
     const result = await save(home, {
       path,
       expected: found.bytes,

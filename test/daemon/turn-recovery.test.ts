@@ -1,0 +1,75 @@
+import {afterAll, describe, expect, it} from 'vitest';
+import {agentdir, environment, git, newHome, put, until} from '../cli/run.ts';
+import {read, serve, spawnDaemon} from './serve.ts';
+import {leastForm, pathOf, sessionOf, setStage, TALKER} from './talk.ts';
+
+const stage = await setStage();
+afterAll(() => stage.server.close());
+
+const LOOP = 12;
+/** Calls a tool again and again, then says so. */
+stage.parts.set('loop', ({messages}) => {
+  const turns = messages.filter(({role}) => role === 'assistant').length;
+  return turns >= LOOP ? {text: 'enough'} : {calls: [{id: `call_${turns}`, name: 'list_agents', arguments: {}}]};
+});
+
+describe('killed in the midst of turns', () => {
+  it("nothing that the agent said is committed as the person's, and nothing merged", async () => {
+    const home = await newHome({'templates/talker.agent.yaml': TALKER});
+    put(home, {[pathOf('l')]: leastForm('loop', 'talker')});
+    for (const crash of ['save-rename:2', 'journal-ref-rename:2', 'turn-ask:3', 'turn-answer:3', 'save-unlock:4']) {
+      const daemon = spawnDaemon(home, {...stage.env, AGENTDIR_CRASH_AT: crash});
+      expect(await daemon.exited, crash).toBe('SIGKILL');
+    }
+    const {code} = await agentdir(home, ['start', '--once'], {...environment, ...stage.env});
+    expect(code).toBe(0);
+    const {messages, header} = sessionOf(home, 'l');
+    expect(header?.status).toBe('sleeping');
+    expect(messages.filter(({role}) => role === 'assistant')).toHaveLength(LOOP + 1);
+    const log = (await git(home, 'log', '--format=%an: %s', '--', pathOf('l'))).trim().split('\n');
+    expect(log.filter(line => line.startsWith('Ada: '))).toEqual(['Ada: session(l): created by hand']);
+    expect(log.join('\n')).not.toContain('merged');
+    expect(await git(home, 'status', '--porcelain')).toBe('');
+    expect(stage.server.violations).toEqual([]);
+  }, 60_000);
+});
+
+describe('a session in error', () => {
+  it('is asked again after agentdir send', async () => {
+    const home = await newHome({'templates/talker.agent.yaml': TALKER});
+    stage.parts.set('wrong', (_, nth) =>
+      nth === 0 ? {status: 401, error: {message: 'no such key'}} : {text: 'right'},
+    );
+    put(home, {[pathOf('w')]: leastForm('wrong', 'talker')});
+    const {stop, events} = await serve(home, stage.env);
+    await until(
+      () => read(home, pathOf('w')),
+      text => text.includes('status: error'),
+    );
+    const sent = await agentdir(home, ['send', 'again', '--session', 'w', '--wait'], {...environment, ...stage.env});
+    expect(sent).toMatchObject({code: 0, stdout: 'right\n'});
+    expect(read(home, pathOf('w'))).not.toContain('error:');
+    expect(events.filter(({event}) => event === 'merged')).toEqual([]);
+    await stop();
+  });
+});
+
+describe('a server that is busy', () => {
+  it('and says "at once" is not asked at once for ever', async () => {
+    const home = await newHome({'templates/talker.agent.yaml': TALKER});
+    const asked: number[] = [];
+    stage.parts.set('busy', (_, nth) => {
+      asked.push(performance.now());
+      return nth < 3 ? {status: 429, headers: {'retry-after': '0'}} : {text: 'now'};
+    });
+    put(home, {[pathOf('b')]: leastForm('busy', 'talker')});
+    const {stop} = await serve(home, stage.env);
+    await until(
+      () => read(home, pathOf('b')),
+      text => text.includes('now'),
+    );
+    // 0.5 s, 1 s and 2 s, a quarter more or less.
+    expect((asked.at(-1) ?? 0) - (asked[0] ?? 0)).toBeGreaterThan(2_000);
+    await stop();
+  });
+});
