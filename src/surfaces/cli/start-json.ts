@@ -7,7 +7,8 @@ export const jsonReporter: Report = happening => {
   if (lines === '') setImmediate(flush);
   const {text: _, ...rest} = {text: undefined, ...happening};
   lines += `${JSON.stringify({time: new Date().toISOString(), ...rest})}\n`;
-  if (happening.event === 'stopped') flush();
+  // Whoever waits for these waits for nothing else.
+  if (happening.event === 'serving' || happening.event === 'stopped') flush();
 };
 
 function flush(): void {
