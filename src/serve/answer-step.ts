@@ -44,18 +44,51 @@ export async function answerStep(
     const result = withHeader(session, {error, status: 'error'} as Partial<SessionHeader>, now);
     return {session: result, entry: {words: `error: ${ended.failed}`, cause: 'turn'}, done};
   }
-  const {reply} = ended;
-  const at = asked.basis.length;
+  const step = replyStep(serving, caller, session, asked.basis.length, ended.reply, now);
+  const then = await callStep(serving, caller, step.session, now, true);
+  if (then) then.then = await answeredMeanwhile(serving, caller, then.session, now);
+  return {...step, then};
+}
+
+/** A model that answers at once saves a save: its answer goes into the file together with what it answers. */
+const AT_ONCE_MS = 3;
+
+/** The answer to the question that was asked ahead, if it is there already and asks for nothing more. */
+async function answeredMeanwhile(
+  serving: Serving,
+  caller: Caller,
+  session: Session,
+  now: string,
+): Promise<Step | undefined> {
+  const ahead = await serving.turns.aheadSoon(caller.path, AT_ONCE_MS);
+  if (!ahead?.ended || !('reply' in ahead.ended) || staleness(session, ahead, caller.template)) return undefined;
+  const {reply} = ahead.ended;
+  if (reply.cut || reply.calls.length > 0) return undefined;
+  return replyStep(serving, caller, session, ahead.basis.length, reply, now);
+}
+
+/** The reply, after the messages it answers. */
+function replyStep(
+  {turns, report}: Serving,
+  {path, session: id, agent}: Caller,
+  session: Session,
+  at: number,
+  reply: Reply,
+  now: string,
+): Step {
   let result = insertMessage(session, at, messageOf(reply, now));
   if (reply.cut && reply.calls.length === 0 && mayGoOn(result.messages.slice(0, at)))
     result = insertMessage(result, at + 1, {timestamp: now, role: 'user', from: 'system', content: GO_ON});
   const status = nextOf(result.messages).do === 'rest' ? 'sleeping' : 'active';
   result = withHeader(result, {status, error: undefined} as Partial<SessionHeader>, now);
-  const then = await callStep(serving, caller, result, now, true);
   const {usage, model, calls} = reply;
   const tokens = usage && usage.input_tokens + usage.output_tokens;
-  const written = () => report({event: 'answered', session: caller.session, agent, model, calls: calls.length, tokens});
-  return {session: result, entry: {cause: 'turn', agent, ...wordsOf(reply)}, written, done, then};
+  return {
+    session: result,
+    entry: {cause: 'turn', agent, ...wordsOf(reply)},
+    written: () => report({event: 'answered', session: id, agent, model, calls: calls.length, tokens}),
+    done: () => turns.answered(path),
+  };
 }
 
 function messageOf({content, calls, model, usage, cut}: Reply, now: string): Message {

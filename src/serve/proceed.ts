@@ -33,18 +33,19 @@ export async function proceed(serving: Serving, seen: Seen, recorded?: Promise<v
     // A rebase or merge does not go on over files that change meanwhile.
     if (serving.journal.unfinished()) return {after: WAIT_MS};
     await recorded;
-    const last = step.then ?? step;
+    const steps = [step, step.then, step.then?.then].filter(each => each !== undefined);
+    const last = steps.at(-1) ?? step;
     const text = sessionText(last.session);
     const seenAs = (found: Found) => seenSession(current.path, last.session, text, found);
     const written = await replaceText(serving, current, text, {light: !last.marked, seenAs});
     if ('outcome' in written) return written.outcome;
     current = written.seen;
-    step.written?.();
+    for (const each of steps) each.written?.();
     take(serving, current);
-    if (step !== last) recordOwn(serving, current, step.entry, Buffer.from(sessionText(step.session)));
+    for (const {entry, session} of steps.slice(0, -1))
+      recordOwn(serving, current, entry, Buffer.from(sessionText(session)));
     recordOwn(serving, current, last.entry);
-    step.done?.();
-    step.then?.done?.();
+    for (const each of steps) each.done?.();
     if (hasErrors(current.facts.problems)) break;
   }
   const known = serving.known.get(seen.path);
