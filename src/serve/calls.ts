@@ -65,7 +65,9 @@ async function readied(serving: Serving, caller: Caller, call: Call, signal: Abo
   }
   const {name, arguments: args} = call.function;
   const policy = await serving.current.policy();
-  return prepare({name, arguments: args}, caller.template.capabilities, policy, context);
+  const ready = prepare({name, arguments: args}, caller.template.capabilities, policy, context);
+  if ('refused' in ready || ready.effect === 'read' || serving.current.hasTemplate(caller.agent)) return ready;
+  return {refused: {success: false, code: 'NOT_ALLOWED', error: 'the template of this agent was removed'}};
 }
 
 function isRead(call: Call): boolean {

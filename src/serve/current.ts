@@ -1,3 +1,5 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
 import type {HomeIndex} from '../check/home-index.ts';
 import type {FileOf} from '../check/parse-file.ts';
 import type {Playbook} from '../files/playbook.ts';
@@ -43,6 +45,13 @@ export class Current {
     const name = agent.split('@')[0] ?? agent;
     const path = this.#source().index.definitionsOf(`agent/${name}`)[0]?.path;
     return path === undefined ? undefined : (await this.#file('template', path))?.file.value;
+  }
+
+  /** Whether the agent's template is there at this moment: one that was just removed counts for a second more. */
+  hasTemplate(agent: string): boolean {
+    const {home, index} = this.#source();
+    const path = index.definitionsOf(`agent/${agent.split('@')[0] ?? agent}`)[0]?.path;
+    return path !== undefined && existsSync(join(home, path));
   }
 
   async playbooks(): Promise<Playbook[]> {
