@@ -66,6 +66,8 @@ describe('agentdir peek', () => {
     one.begin('t1');
     one.text('Hel');
     await shows('planner-001/one │ Hel');
+    // The turn is under way: whoever comes late is told of it, too.
+    await until(json.stdout, text => text.includes('Hel'));
     one.text('lo');
     await shows('planner-001/one │ Hello');
     two.begin('t2');
