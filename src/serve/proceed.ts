@@ -37,7 +37,7 @@ export async function proceed(serving: Serving, seen: Seen, recorded?: Promise<v
     const last = steps.at(-1) ?? step;
     const text = sessionText(last.session);
     const seenAs = (found: Found) => seenSession(current.path, last.session, text, found);
-    const written = await replaceText(serving, current, text, {light: !last.marked, seenAs});
+    const written = await replaceText(serving, current, text, {light: !steps.some(({marked}) => marked), seenAs});
     if ('outcome' in written) return written.outcome;
     current = written.seen;
     for (const each of steps) each.written?.();

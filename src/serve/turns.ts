@@ -63,17 +63,17 @@ export class Turns {
     return this.#asked.get(path);
   }
 
+  /** What is asked already although the answer before it is not recorded yet. */
+  ahead(path: string): Question | undefined {
+    return this.#ahead.get(path);
+  }
+
   /** The same, as soon as it is answered, or after `ms`. */
   async aheadSoon(path: string, ms: number): Promise<(Question & {ended: Ended | undefined}) | undefined> {
     const asked = this.#ahead.get(path);
     const end = performance.now() + ms;
     while (asked && !asked.ended && this.#ahead.get(path) === asked && performance.now() < end)
       await Promise.race([this.whenChanged(), new Promise(resolve => setTimeout(resolve, end - performance.now()))]);
-    return this.#ahead.get(path);
-  }
-
-  /** What is asked already although the answer before it is not recorded yet. */
-  ahead(path: string): Question | undefined {
     return this.#ahead.get(path);
   }
 
