@@ -7,12 +7,16 @@ const suites = {
   tasks: () => import('./tasks.mjs'),
   check: () => import('./check.mjs'),
   merge: () => import('./merge.mjs'),
+  policy: () => import('./policy.mjs'),
   markdown: () => import('./markdown.mjs'),
   hostile: () => import('./hostile-bench.mjs'),
+  redact: () => import('./redact.mjs'),
   commands: () => import('./commands.mjs'),
   journal: () => import('./journal.mjs'),
   daemon: () => import('./daemon.mjs'),
   turns: () => import('./turns.mjs'),
+  tools: () => import('./tools.mjs'),
+  sandbox: () => import('./sandbox.mjs'),
 };
 
 // Node reads these certificates at every start, which takes some 45 ms and is no part of what is measured.

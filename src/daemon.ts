@@ -5,6 +5,7 @@ import {type Outcome, Queue} from './queue.ts';
 import {wakeOnNewDay, writeSpend} from './serve/budget.ts';
 import {forgetOutdated, remember, restore} from './serve/cache.ts';
 import {claim} from './serve/claim.ts';
+import {lazySandbox} from './serve/confinement.ts';
 import {Current} from './serve/current.ts';
 import {Ignored} from './serve/ignored.ts';
 import {Latest, Recent, Texts} from './serve/known.ts';
@@ -13,6 +14,7 @@ import {recoverReplaced} from './serve/late.ts';
 import {Looker} from './serve/looker.ts';
 import {Needs} from './serve/needs.ts';
 import {whenDone, workOnce} from './serve/once.ts';
+import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
 import {Scanner} from './serve/scanner.ts';
 import type {Serving} from './serve/serving.ts';
 import {untilSignal} from './serve/signals.ts';
@@ -30,7 +32,8 @@ export interface ServeOptions {
   report: Report;
 }
 
-/** A stop takes ten seconds at most: so long for looks under way, then for the journal. */
+/** A stop takes ten seconds at most: so long for calls to end by themselves, for looks under way, then for the journal. */
+const STOP_CALLS_MS = 1_500;
 const STOP_LOOKS_MS = 3_000;
 const STOP_JOURNAL_MS = 5_000;
 const REMEMBER_MS = 60_000;
@@ -39,7 +42,9 @@ const REMEMBER_MS = 60_000;
  * Serve a home: whatever may have changed is a path in the queue; each path is looked at, and what follows from the
  * file as it is now is done. The watch and the scan only say where to look.
  */
-export async function serve({home, once, version, report}: ServeOptions): Promise<number> {
+export async function serve({home, once, version, report: tell}: ServeOptions): Promise<number> {
+  const redact = makeRedaction(process.env);
+  const report = redactReport(redact, tell);
   const held = claim(home);
   const signals = untilSignal();
   let served = false;
@@ -88,12 +93,16 @@ export async function serve({home, once, version, report}: ServeOptions): Promis
       current: new Current(() => serving),
       models: undefined,
       model: undefined,
+      sandbox: lazySandbox(home),
+      confinement: undefined,
       queue,
+      redact,
       report,
       watching: () => watch !== undefined && watch.trouble === undefined,
       cause: 'recovered',
       loading: true,
       hurry: false,
+      onSettings: () => void (served && looker.announce(serving)),
       onChanged: () => needs.changed(),
     };
     const needs = new Needs(serving);
@@ -142,6 +151,8 @@ export async function serve({home, once, version, report}: ServeOptions): Promis
       needs.close();
       await remember(serving);
     }
+  } catch (error) {
+    throw redactError(redact, error);
   } finally {
     signals.release();
     held.release(failed);
@@ -158,6 +169,8 @@ async function settleDown(serving: Serving, looksMs: number, journalMs: number):
   serving.spend.close();
   if (looksMs > 0) {
     for (const path of pending.keys()) queue.add(path);
+    await Promise.race([whenDone(serving), pause(Math.min(looksMs, STOP_CALLS_MS))]);
+    turns.endCalls('the daemon was stopped');
     await Promise.race([whenDone(serving), pause(looksMs)]);
   }
   await queue.stop();

@@ -8,6 +8,7 @@ export const codes = {
   FILE_TOO_LARGE: 'error',
   UNREADABLE: 'error',
   UNMERGED: 'error',
+  SECRET_IN_FILE: 'warning',
   // YAML
   YAML_SYNTAX: 'error',
   YAML_TOO_DEEP: 'error',

@@ -13,6 +13,8 @@ export type Happening =
   | {event: 'conflict'; path: string; copy: string; conflicts: readonly string[]}
   /** What answers where a template says nothing else. */
   | {event: 'model'; model: string; isModel: boolean}
+  /** How commands are confined, in words. */
+  | {event: 'sandbox'; sandbox: string; confines: boolean}
   | {event: 'asking'; session: string; agent: string; model: string}
   /** What the model said is in the file. */
   | {event: 'answered'; session: string; agent: string; model: string; calls: number; tokens: number | undefined}

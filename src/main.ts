@@ -55,12 +55,28 @@ function buildProgram(finish: (code: number) => void): Command {
     );
   const policy = program.command('policy').description('what agents may run, and why');
   policy
-    .command('explain <command>')
-    .description('the verdict on a command line, with its reasons')
+    .command('explain <command...>')
+    .description('the verdict on a command line, with its reasons; quote the line, or - to read it from standard input')
     .option('--agent <name>', 'as this agent')
-    .action(async (line: string, options: {agent?: string}) =>
+    .allowUnknownOption()
+    .action(async (words: string[], options: {agent?: string}) =>
       finish(
-        (await import('./surfaces/cli/policy.ts')).explain({home: home(), line, agent: options.agent, json: json()}),
+        (await import('./surfaces/cli/policy.ts')).explain({home: home(), words, agent: options.agent, json: json()}),
+      ),
+    );
+  policy
+    .command('what-if')
+    .description('which commands and tools of the whole journal another allowlist would judge otherwise')
+    .requiredOption('--allowlist <file>', 'the allowlist to try; - reads standard input')
+    .option('--agent <name>', 'only what this agent called')
+    .action(async (options: {allowlist: string; agent?: string}) =>
+      finish(
+        await (await import('./surfaces/cli/what-if.ts')).policyWhatIf({
+          home: home(),
+          allowlist: options.allowlist,
+          agent: options.agent,
+          json: json(),
+        }),
       ),
     );
   policy

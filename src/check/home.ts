@@ -1,5 +1,6 @@
 import type {ApprovalItem} from '../files/approval-item.ts';
 import type {Problem} from '../files/diagnostic.ts';
+import {credentialProblems} from './credentials.ts';
 import {type FileOf, type ParsedFile, parseFile} from './parse-file.ts';
 
 export interface HomeText {
@@ -21,6 +22,8 @@ export interface Home {
   approvals: FileOf<'approval'>[];
   playbooks: FileOf<'playbook'>[];
   workflows: FileOf<'workflow'>[];
+  /** What looks like a credential in any of them. */
+  credentials: Problem[];
   /** Why other files and folders could not be read. */
   unread: Problem[];
 }
@@ -28,9 +31,12 @@ export interface Home {
 /** Pure. */
 export function parseHome(texts: Iterable<HomeText>): Home {
   const files: ParsedFile[] = [];
+  const credentials: Problem[] = [];
   for (const {path, text} of texts) {
     const file = parseFile(path, text);
-    if (file) files.push(file);
+    if (!file) continue;
+    files.push(file);
+    credentials.push(...credentialProblems(path, text));
   }
   const all = <K extends ParsedFile['kind']>(kind: K) => files.filter((file): file is FileOf<K> => file.kind === kind);
   return {
@@ -44,6 +50,7 @@ export function parseHome(texts: Iterable<HomeText>): Home {
     approvals: all('approval'),
     playbooks: all('playbook'),
     workflows: all('workflow'),
+    credentials,
     unread: [],
   };
 }

@@ -1,4 +1,4 @@
-import type {Problem} from '../files/diagnostic.ts';
+import {byPlace, type Problem} from '../files/diagnostic.ts';
 import {unreadFacts} from './facts.ts';
 import type {Home} from './home.ts';
 import {HomeIndex} from './home-index.ts';
@@ -10,5 +10,5 @@ export function checkHome(home: Home): Problem[] {
   for (const file of home.files) index.set(file.path, factsFrom(file));
   for (const problem of home.unread) index.set(problem.file, unreadFacts(problem.file, [problem]));
   index.settle();
-  return index.all();
+  return home.credentials.length === 0 ? index.all() : [...index.all(), ...home.credentials].sort(byPlace);
 }

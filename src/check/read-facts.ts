@@ -4,6 +4,7 @@ import {settingPlace} from '../files/settings.ts';
 import type {Limits} from '../files/spent.ts';
 import type {TemplateValue} from '../files/template.ts';
 import {budgetFacts, itemFacts, pageFacts} from './approval-facts.ts';
+import {credentialProblems} from './credentials.ts';
 import {type Facts, type Reference, unreadFacts} from './facts.ts';
 import {ownProblems} from './own-problems.ts';
 import {type ParsedFile, parseFile} from './parse-file.ts';
@@ -13,7 +14,10 @@ import {taskFacts} from './task-facts.ts';
 /** Pure, and must not throw. The file must be one of ours. */
 export function factsOf(path: string, text: string): Facts {
   const parsed = parseFile(path, text);
-  return parsed ? factsFrom(parsed) : unreadFacts(path, []);
+  if (!parsed) return unreadFacts(path, []);
+  const facts = factsFrom(parsed);
+  const found = credentialProblems(path, text);
+  return found.length === 0 ? facts : {...facts, problems: [...facts.problems, ...found]};
 }
 
 /** The facts of a file that is parsed already. */

@@ -1,5 +1,6 @@
 import {z} from 'zod';
 import {exit, UserError} from '../errors.ts';
+import {parsePattern} from './address-pattern.ts';
 import {type Place, type Problem, problem, refuseErrors} from './diagnostic.ts';
 import {lineStarts} from './lines.ts';
 import {nestsRepetition} from './pattern.ts';
@@ -135,6 +136,19 @@ function readList(source: YamlSource, at: PlaceFinder): Read {
         });
     }
   }
+  const addresses = value.network?.allow ?? [];
+  for (const [i, text] of addresses.entries()) {
+    const pattern = parsePattern(text);
+    if ('wrong' in pattern)
+      problems.push(
+        problem(
+          'BAD_PATTERN',
+          at(['network', 'allow', i]),
+          `${pattern.wrong}, in ${JSON.stringify(text)}`,
+          'write it as "https://docs.example.com/**" or "https://*.example.com/guide/*"',
+        ),
+      );
+  }
   const tests: PolicyTest[] = (value.tests ?? []).map((test, i) => ({
     run: test.run,
     expect: test.expect,
@@ -142,7 +156,7 @@ function readList(source: YamlSource, at: PlaceFinder): Read {
     place: at(['tests', i]),
   }));
   return {
-    policy: {rules: found, tools: value.tools ?? {}, network: {allow: value.network?.allow ?? []}, tests},
+    policy: {rules: found, tools: value.tools ?? {}, network: {allow: addresses}, tests},
     problems,
   };
 }

@@ -10,6 +10,15 @@ const sameAs: Readonly<Record<string, string>> = {
   podman: 'docker',
   nerdctl: 'docker',
   nodejs: 'node',
+  vi: 'vim',
+  nvim: 'vim',
+  ex: 'vim',
+  view: 'vim',
+  netcat: 'nc',
+  'nc.traditional': 'nc',
+  'nc.openbsd': 'nc',
+  proxychains4: 'proxychains',
+  sem: 'parallel',
   pypy: 'python',
   tofu: 'terraform',
   fdfind: 'fd',
@@ -28,6 +37,7 @@ export function baseName(command: string): string {
 /** The name under which the tables of this folder know a command: `/usr/bin/python3.11` is `python`. */
 export function kindOf(command: string): string {
   const base = baseName(command);
+  if (/^ld(-[\w-]+)?\.so(\.\d+)*$/.test(base)) return 'ld.so';
   const plain = /^(python|perl|ruby|node|lua|php|pip|pypy)[\d.]+$/.exec(base)?.[1] ?? base;
   return Object.hasOwn(sameAs, plain) ? (sameAs[plain] ?? plain) : plain;
 }

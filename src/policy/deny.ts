@@ -27,11 +27,14 @@ const longForms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   npm: {g: 'global', f: 'force'},
   kubectl: {f: 'filename', A: 'all-namespaces'},
   rsync: {r: 'recursive', a: 'archive', e: 'rsh'},
+  iptables: {F: 'flush', X: 'delete-chain', P: 'policy', D: 'delete'},
+  ncat: {e: 'exec', c: 'sh-exec', l: 'listen', k: 'keep-open'},
 };
 
 /**
- * Does a deny rule speak of this command? Generous: a path counts as its last component, `*` is anything, options are
- * a set in any order and spelling, and what follows an option may be its value.
+ * Does a deny rule speak of this command? Generous: a path counts as its last component, another name of the same
+ * command as that command, `*` is anything, options are a set in any order and spelling, and what follows an option may
+ * be its value.
  */
 export function denies(rule: Rule, argv: readonly string[]): boolean {
   const [command, ...rest] = rule.words;
@@ -40,9 +43,16 @@ export function denies(rule: Rule, argv: readonly string[]): boolean {
   return inOrder(rest, rule.open, argv.slice(1)) || asSet(command, rest, rule.open, argv.slice(1));
 }
 
+/** May it speak of a command of this name, by the first word alone? */
+export function mayDeny(rule: Rule, name: string): boolean {
+  const [command] = rule.words;
+  return command === undefined || isCommand(command, name);
+}
+
 function isCommand(word: string, name: string): boolean {
   const wanted = word.toLowerCase();
-  return looseMatch(wanted, name.toLowerCase()) || looseMatch(wanted, baseName(name).toLowerCase());
+  const given = name.toLowerCase();
+  return [given, baseName(given), kindOf(given)].some(form => looseMatch(wanted, form));
 }
 
 function inOrder(words: readonly string[], open: boolean, given: readonly string[]): boolean {
@@ -75,14 +85,14 @@ interface Operand {
   mayBeValue: boolean;
 }
 
-/** In order, each of the wanted found, nothing skipped but possible values of options. */
+/** In order, each of the wanted found, `*` one or more times, nothing skipped but possible values of options. */
 function operandsMatch(wanted: readonly Operand[], open: boolean, got: readonly Operand[]): boolean {
   let reached = new Set([0]);
   for (const operand of got) {
     const next = new Set<number>();
     for (const at of reached) {
       const word = wanted[at];
-      if (word === undefined ? open || operand.mayBeValue : operand.mayBeValue) next.add(at);
+      if (operand.mayBeValue || (word === undefined && open) || wanted[at - 1]?.text === '*') next.add(at);
       if (word !== undefined && looseMatch(word.text, operand.text)) next.add(at + 1);
     }
     reached = next;
@@ -95,7 +105,7 @@ function readArguments(kind: string, words: readonly string[]): Arguments {
   const operands: Operand[] = [];
   let ended = false;
   let mayBeValue = false;
-  for (const word of words) {
+  for (const word of kind === 'kill' ? killArguments(words) : words) {
     // dd's operands are options in all but looks.
     const isOption = !ended && (kind === 'dd' ? word.includes('=') : word.startsWith('-') && word !== '-');
     if (!ended && word === '--') ended = true;
@@ -104,6 +114,15 @@ function readArguments(kind: string, words: readonly string[]): Arguments {
     mayBeValue = isOption && !word.includes('=');
   }
   return {words, options, names: new Set(options.flatMap(option => namesOf(kind, option))), operands};
+}
+
+/** `-9`, `-s 9`, `-s KILL` and `--signal=SIGKILL` are `-KILL`; `--` only keeps `-1` from being a signal. */
+function killArguments(words: readonly string[]): string[] {
+  const named = words.join('\0').replace(/(^|\0)(?:-[sn]\0?|--signal[=\0])(?=[A-Za-z0-9])/g, '$1-');
+  return named
+    .split('\0')
+    .filter(word => word !== '--' && word !== '')
+    .map(word => (/^-(?:9|(?:sig)?kill)$/i.test(word) ? '-KILL' : word));
 }
 
 /** Is `option` there, in whatever spelling? */

@@ -20,24 +20,46 @@ export interface Uses {
   writes?: string;
   /** Options that send data away, or talk to another machine. */
   sends?: string;
+  /** Of a command with subcommands: the only options before one that change nothing. */
+  globals?: string;
   /** Operands from this one on (1 is the first) do more than name what is read. */
-  operands?: {from: number; why: string; unless?: RegExp; unlessOption?: string};
+  operands?: {
+    from: number;
+    why: string;
+    unless?: RegExp;
+    /** One of these makes them harmless, if it comes first; `past`: what may stand before it. */
+    unlessOption?: string;
+    past?: string;
+  };
+  /** Why it does more than read even without operands. */
+  bare?: string;
 }
 
-const script = {from: 1, why: 'runs a program from a file'};
+const script = {operands: {from: 1, why: 'runs a program from a file'}, bare: 'runs the program that it reads'};
+const reads = 'runs the commands that it reads';
 const writesFile = (from: number) => ({from, why: 'names a file to write'});
+
+// Lists of files count as running: what is read is no longer what the line shows.
+const sums = {runs: '-c --check --files0-from'};
 
 /** By command, or by command and subcommand. */
 export const flagTable: Readonly<Record<string, Uses>> = {
-  find: {whole: true, runs: '-exec -execdir -ok -okdir', writes: '-delete -fprint -fprint0 -fprintf -fls'},
+  find: {whole: true, runs: '-exec -execdir -ok -okdir -files0-from', writes: '-delete -fprint -fprint0 -fprintf -fls'},
   fd: {runs: '-x -X --exec --exec-batch'},
   sort: {runs: '--compress-program --files0-from', writes: '-o -T --output --temporary-directory'},
   wc: {runs: '--files0-from'},
   du: {runs: '--files0-from'},
-  file: {writes: '-C --compile'},
+  file: {
+    runs: '-f -m -z -Z -S --files-from --magic-file --uncompress --uncompress-noreport --no-sandbox',
+    writes: '-C -p --compile --preserve-date',
+  },
+  sha256sum: sums,
+  sha1sum: sums,
+  sha512sum: sums,
+  md5sum: sums,
+  b2sum: sums,
+  cksum: sums,
   kill: {whole: true},
-  // Without a dash, `e` shows what each process has in its environment.
-  ps: {operands: {from: 1, why: 'may show the environment of processes', unless: /^[^e]*$/}},
   shuf: {writes: '-o --output'},
   iconv: {writes: '-o --output'},
   tree: {writes: '-o -R --output'},
@@ -60,7 +82,7 @@ export const flagTable: Readonly<Record<string, Uses>> = {
   zip: {runs: '-T -TT --test --unzip-command', operands: writesFile(1)},
   unzip: {operands: {from: 1, why: 'writes what it unpacks', unlessOption: '-l -v -t -Z -p'}},
   gzip: {operands: {from: 1, why: 'replaces the file', unlessOption: '-l -t -c --list --test --stdout'}},
-  rg: {runs: '--pre --hostname-bin'},
+  rg: {runs: '-z --pre --hostname-bin --search-zip'},
   ag: {runs: '--pager'},
   ack: {runs: '--pager --output'},
   less: {
@@ -72,6 +94,10 @@ export const flagTable: Readonly<Record<string, Uses>> = {
   diff: {runs: '-l --paginate'},
   date: {writes: '-s --set', operands: {from: 1, why: 'sets the clock', unless: /^\+/}},
   hostname: {writes: '-F -b --file --boot', operands: {from: 1, why: 'sets the name of the machine'}},
+  // Of the shell's own printf: it sets a variable.
+  printf: {writes: '-v'},
+  // In a shell the subscript of a[x] is computed, and may run commands.
+  test: {runs: '-v -R', whole: true},
   dmesg: {writes: '-c -C -D -E -n --clear --read-clear --console-off --console-on --console-level'},
   sysctl: {
     writes: '-w -p --write --load --system',
@@ -84,7 +110,11 @@ export const flagTable: Readonly<Record<string, Uses>> = {
   mount: {operands: {from: 1, why: 'mounts a file system'}},
   ifconfig: {operands: {from: 2, why: 'changes a network interface'}},
   ip: {whole: true, runs: '-b -ba -bat -batc -batch -force', writes: '-n -ne -net -netn -netns'},
-  crontab: {writes: '-e -r -i', operands: {from: 1, why: 'replaces the crontab'}},
+  crontab: {
+    writes: '-e -r -i',
+    operands: {from: 1, why: 'replaces the crontab'},
+    bare: 'replaces the crontab by what it reads',
+  },
   curl: {
     runs: '-K -E -x --config --cert --engine --proxy --preproxy --unix-socket --abstract-unix-socket --netrc-file --doh-url --resolve --connect-to',
     writes:
@@ -108,33 +138,45 @@ export const flagTable: Readonly<Record<string, Uses>> = {
     operands: {from: 2, why: 'writes to its last operand'},
   },
   git: {
-    runs: '=-c --config-env --exec-path --git-dir --work-tree --ext-diff --textconv --upload-pack --receive-pack --exec --open-files-in-pager --extcmd --tool',
+    runs: '=-c --config-env --exec-path --git-dir --work-tree --ext-diff --textconv --upload-pack --receive-pack --exec --open-files-in-pager --extcmd --tool --show-signature --recurse-submodules --submodule --help',
     writes: '--output --output-directory',
+    globals:
+      '--no-pager --no-optional-locks --no-replace-objects --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --version --help -P -v -h',
   },
   'git grep': {runs: '-O'},
+  'git cat-file': {runs: '--filters'},
   'git archive': {writes: '-o --output', sends: '--remote'},
   'git branch': {
     writes:
-      '-d -D -m -M -c -C -f -u -t --delete --move --copy --force --set-upstream-to --unset-upstream --edit-description --track --create-reflog',
+      '-d -D -m -M -c -C -f -u -t --delete --move --copy --force --set-upstream-to --unset-upstream --edit-description --track --create-reflog --no-list --no-points-at',
     operands: {
       from: 1,
       why: 'makes a branch',
+      past: '-a -r -v -vv -i -q',
       unlessOption: '-l --list --contains --no-contains --merged --no-merged --points-at',
     },
   },
   'git tag': {
-    writes: '-d -a -s -u -f -m -F --delete --annotate --sign --local-user --force --message --file',
+    runs: '-v -e --verify --edit',
+    writes:
+      '-d -a -s -u -f -m -F --delete --annotate --sign --local-user --force --message --file --create-reflog --no-list --no-points-at',
     operands: {
       from: 1,
       why: 'makes a tag',
+      past: '-i -n',
       unlessOption: '-l --list --contains --no-contains --merged --no-merged --points-at',
     },
   },
   'git config': {
     writes: '-e --edit --add --unset --unset-all --replace-all --rename-section --remove-section',
-    operands: {from: 2, why: 'sets a value', unlessOption: '--get --get-all --get-regexp --get-urlmatch --list -l'},
+    operands: {
+      from: 2,
+      why: 'sets a value',
+      unlessOption: '--get --get-all --get-regexp --get-urlmatch --list -l',
+      past: '--global --local --system --worktree',
+    },
   },
-  docker: {runs: '--config', sends: '=-H =-c --host --context'},
+  docker: {runs: '--config', sends: '=-H =-c --host --context', globals: '-D --debug --version --help -v'},
   kubectl: {runs: '--kubeconfig', sends: '=-s --server --token --as --cluster --context --user --raw'},
   systemctl: {sends: '-H -M --host --machine', runs: '--root --image'},
   npm: {
@@ -145,75 +187,46 @@ export const flagTable: Readonly<Record<string, Uses>> = {
   make: {
     runs: '-f -C -E -I -e --file --makefile --directory --eval --include-dir --environment-overrides',
     operands: {from: 1, why: 'runs recipes'},
+    bare: 'runs recipes of the Makefile',
   },
-  python: {runs: '-c -m -i -x', operands: script},
-  perl: {runs: '-e -E -M -m -I -i -n -p -x -d', operands: script},
-  ruby: {runs: '-e -r -I -i -n -p -x', operands: script},
+  vim: {runs: '-c -S -s -u -U -i -w -W --cmd', operands: {from: 1, why: 'edits a file'}},
+  ed: {operands: {from: 1, why: 'edits a file'}, bare: 'runs the commands that it reads'},
+  emacs: {
+    whole: true,
+    runs: '-f -l --eval --load --script --funcall --batch',
+    operands: {from: 1, why: 'edits a file'},
+  },
+  python: {runs: '-c -m -i -x', ...script},
+  perl: {runs: '-e -E -M -m -I -i -n -p -x -d', ...script},
+  ruby: {runs: '-e -r -I -i -n -p -x', ...script},
   node: {
     runs: '-e -p -r -i --eval --print --require --import --loader --experimental-loader --run --test --inspect --env-file',
-    operands: script,
+    ...script,
   },
-  php: {runs: '-r -f -B -R -F -E -S -d -c -z', operands: script},
-  lua: {runs: '-e -l -i', operands: script},
+  php: {runs: '-r -f -B -R -F -E -S -d -c -z', ...script},
+  lua: {runs: '-e -l -i', ...script},
   jq: {runs: '-L -f --from-file --library-path'},
   yq: {writes: '-i -s --inplace --split-exp'},
   openssl: {whole: true, runs: '-engine -provider -config', writes: '-out -keyout -CAcreateserial -writerand'},
-  sqlite3: {runs: '-cmd -init', operands: {from: 1, why: 'may write a database or run a program'}},
+  sqlite3: {runs: '-cmd -init', operands: {from: 1, why: 'may write a database or run a program'}, bare: reads},
   psql: {
     runs: '-c -f -v -o -L --command --file --set --variable --output --log-file',
     operands: {from: 2, why: 'logs in as another user'},
+    bare: reads,
   },
-  mysql: {runs: '-e --execute --init-command --tee --pager'},
-  'redis-cli': {runs: '--eval --pipe --cluster', sends: '-h -u -a --pass --user'},
-  java: {whole: true, runs: '-cp -jar -classpath -javaagent -agentlib -agentpath', operands: script},
-};
-
-/** Subcommands that only read. A rule must name any other one itself: `git *` does not cover `git push`. */
-export const readingSubcommands: Readonly<Record<string, string>> = {
-  git: 'status log diff show blame annotate shortlog describe rev-parse rev-list ls-files ls-tree cat-file grep name-rev merge-base for-each-ref show-ref show-branch whatchanged cherry range-diff diff-tree diff-files diff-index count-objects check-ignore check-attr var version help branch tag config remote worktree reflog',
-  'git remote': 'show get-url',
-  'git worktree': 'list',
-  'git reflog': 'show exists',
-  'git stash': 'list show',
-  'git submodule': 'status summary',
-  'git notes': 'list show',
-  'git bisect': 'log view',
-  docker:
-    'ps images version info inspect logs top stats port diff history events help container image volume network system compose context',
-  'docker container': 'ls list ps inspect logs top stats port diff',
-  'docker image': 'ls list inspect history',
-  'docker volume': 'ls list inspect',
-  'docker network': 'ls list inspect',
-  'docker system': 'df info events',
-  'docker context': 'ls list show inspect',
-  'docker compose': 'ps ls logs config images top version port events',
-  kubectl: 'get describe logs top version explain api-resources api-versions cluster-info events config auth',
-  'kubectl config': 'view get-contexts current-context get-clusters get-users',
-  'kubectl auth': 'can-i whoami',
-  systemctl:
-    'status show cat is-active is-enabled is-failed list-units list-unit-files list-timers list-sockets list-dependencies list-jobs get-default',
-  npm: 'ls list la ll view info show outdated search why explain root prefix bin help',
-  pnpm: 'ls list la ll view info outdated why root bin licenses help',
-  yarn: 'list info why versions help',
-  bun: 'help',
-  pip: 'list show freeze check index help',
-  cargo: 'metadata tree version search help',
-  go: 'version list doc help',
-  apt: 'list show search policy',
-  'apt-cache': 'search show policy depends rdepends madison',
-  brew: 'list info search outdated deps leaves config',
-  gh: 'status version help',
-  terraform: 'version validate show output providers graph',
-  helm: 'list ls status history get show search version',
-  'redis-cli': 'ping info dbsize time role get mget exists ttl type strlen llen scard hlen hget hgetall zcard lastsave',
-  ip: 'addr address a route r link l neigh rule',
-  'ip addr': 'show list ls',
-  'ip address': 'show list ls',
-  'ip a': 'show list ls',
-  'ip route': 'show list ls get',
-  'ip r': 'show list ls get',
-  'ip link': 'show list ls',
-  'ip l': 'show list ls',
-  'ip neigh': 'show list ls',
-  'ip rule': 'show list ls',
+  mysql: {runs: '-e --execute --init-command --tee --pager', bare: reads},
+  'redis-cli': {runs: '-x --eval --pipe --cluster', sends: '-h -u -a --pass --user', bare: reads},
+  deno: script,
+  tsx: script,
+  'ts-node': script,
+  julia: script,
+  Rscript: script,
+  guile: script,
+  tclsh: script,
+  groovy: script,
+  elixir: script,
+  irb: script,
+  ipython: script,
+  osascript: script,
+  java: {whole: true, runs: '-cp -jar -classpath -javaagent -agentlib -agentpath', ...script},
 };

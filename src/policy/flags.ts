@@ -1,6 +1,7 @@
 import {kindOf} from './command-name.ts';
 import {abbreviates} from './deny.ts';
-import {flagTable, type RiskyUse, readingSubcommands, type Uses} from './flag-table.ts';
+import {flagTable, type RiskyUse, type Uses} from './flag-table.ts';
+import {readingSubcommands} from './reading-subcommands.ts';
 import {riskyScripts} from './scripts.ts';
 import {isLiteral, literalPrefix} from './words.ts';
 
@@ -13,9 +14,11 @@ export function riskyUses(argv: readonly string[]): RiskyUse[] {
     const entry = entryOf(flagTable, path);
     return entry ? [optionUses(entry, args), operandUses(entry, args, at)].flat() : [];
   });
+  const globals = entryOf(flagTable, kind)?.globals;
+  if (globals !== undefined) all.push(...globalUses(globals, args, found[1]?.at ?? args.length));
   return [uses, all, riskyScripts(kind, args)]
     .flat()
-    .map(use => ({...use, reason: `\`${kind} ${use.flag}\` ${use.reason}`}));
+    .map(use => ({...use, reason: `\`${`${kind} ${use.flag}`.trim()}\` ${use.reason}`}));
 }
 
 /** Does this word of a rule, the one at the use's place, spell it? */
@@ -69,10 +72,19 @@ function isOption(flag: string, name: string, word: string, whole: boolean): boo
   return flag.length === 2 && !whole && !word.startsWith('--') && word.includes(flag.charAt(1));
 }
 
+/** Options before the subcommand, but those that change nothing: `git -p log` starts a pager, `git log -p` does not. */
+function globalUses(harmless: string, args: readonly string[], before: number): RiskyUse[] {
+  const known = harmless.split(' ');
+  return args.slice(1, before).flatMap((word, i) => {
+    if (!word.startsWith('-') || known.includes(word)) return [];
+    return [{index: i + 1, flag: word.split('=', 1)[0] ?? word, reason: 'may load settings or start a program'}];
+  });
+}
+
 function operandUses(entry: Uses, args: readonly string[], after: number): RiskyUse[] {
   const {operands} = entry;
   if (!operands) return [];
-  if (operands.unlessOption && optionsIn(operands.unlessOption, entry.whole === true, args).length > 0) return [];
+  if (isHarmlessForm(operands, args.slice(after + 1))) return [];
   const uses: RiskyUse[] = [];
   let seen = 0;
   let ended = false;
@@ -84,7 +96,23 @@ function operandUses(entry: Uses, args: readonly string[], after: number): Risky
       uses.push({index, flag: word, reason: operands.why});
     }
   }
+  if (seen === 0 && entry.bare !== undefined && !isOnlyInformation(args.slice(1)))
+    uses.push({index: args.length, flag: '', reason: entry.bare});
   return uses;
+}
+
+/**
+ * Does an option that makes the operands harmless come first? Further on it may be the value of another, as in
+ * `git branch --format --list x`, which makes x.
+ */
+function isHarmlessForm({unlessOption, past}: NonNullable<Uses['operands']>, rest: readonly string[]): boolean {
+  if (unlessOption === undefined) return false;
+  const first = rest.find(word => !/^--[\w-]+=/.test(word) && past?.split(' ').includes(word) !== true);
+  return first !== undefined && unlessOption.split(' ').includes(first.split('=', 1)[0] ?? first);
+}
+
+function isOnlyInformation(rest: readonly string[]): boolean {
+  return rest.length > 0 && rest.every(word => /^(--version|--help|-V|-v|-h)$/.test(word));
 }
 
 /** `tar xf` is `tar -xf`. */

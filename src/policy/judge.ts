@@ -2,9 +2,10 @@ import type {Policy, PolicyTest, Rule, Verdict} from '../files/rule.ts';
 import {denies} from './deny.ts';
 import {objection} from './objection.ts';
 import type {Segment} from './plain.ts';
+import {indexOf, type RuleIndex} from './rule-index.ts';
 import {readLine} from './shell.ts';
 import {toolNamed, tools} from './tools.ts';
-import {isFor, literalWords, looseMatch, matches} from './words.ts';
+import {literalWords, looseMatch, matches} from './words.ts';
 import {unwrap} from './wrappers.ts';
 
 export interface SegmentJudgement extends Segment {
@@ -39,16 +40,16 @@ export function worst(a: Verdict, b: Verdict): Verdict {
 /** The verdict on a command line: the worst of its simple commands. Must not throw. */
 export function judge(line: string, policy: Policy, {agent}: Caller = {}): Judgement {
   const reading = readLine(line);
-  const rules = policy.rules.filter(rule => isFor(rule, agent));
+  const rules = indexOf(policy, agent);
   const single = reading.segments.length === 1 && reading.doubts.length === 0;
-  const wordRules = rules.filter(rule => !rule.pattern && (single || !rule.wholeLine || rule.verdict === 'deny'));
-  const patterns = rules.filter(rule => rule.pattern && rule.verdict !== 'allow');
-  const segments = reading.segments.map(segment =>
-    judgeSegment(
-      segment,
-      wordRules,
-      patterns.filter(rule => !rule.wholeLine),
-    ),
+  // Read once however many shells share it, so that the time stays linear: one denial is enough.
+  const taken = new Set<Segment['input']>();
+  const segments = reading.segments.map(({input, ...segment}) =>
+    judgeSegment(segment, rules, single, () => {
+      const fresh = !taken.has(input);
+      taken.add(input);
+      return fresh ? (input ?? []) : [];
+    }),
   );
 
   let verdict: Verdict = segments.length === 0 ? 'ask' : 'allow';
@@ -57,8 +58,8 @@ export function judge(line: string, policy: Policy, {agent}: Caller = {}): Judge
     verdict = worst(verdict, segment.verdict);
     if (segment.verdict !== 'allow') reasons.push(`\`${segment.source}\`: ${segment.reason}`);
   }
-  for (const rule of patterns) {
-    if (!rule.wholeLine || !found(rule, line)) continue;
+  for (const rule of rules.linePatterns) {
+    if (!found(rule, line)) continue;
     verdict = worst(verdict, rule.verdict);
     reasons.push(`the whole line matches ${describe(rule)}`);
   }
@@ -73,17 +74,25 @@ export function judge(line: string, policy: Policy, {agent}: Caller = {}): Judge
   return {verdict, segments, reasons, doubts: reading.doubts};
 }
 
-function judgeSegment(segment: Segment, rules: readonly Rule[], patterns: readonly Rule[]): SegmentJudgement {
+/** `single`: the line is this command and nothing else. `input`: what it reads, if it is a shell. */
+function judgeSegment(
+  segment: Segment,
+  rules: RuleIndex,
+  single: boolean,
+  input: () => readonly string[],
+): SegmentJudgement {
   const {argv, source} = segment;
-  const denying = rules.filter(rule => rule.verdict === 'deny');
-  let denied = denying.find(rule => denies(rule, argv));
+  const denierOf = (words: readonly string[]): Rule | undefined =>
+    rules.denying(words[0] ?? '').find(rule => denies(rule, words));
+  let denied = denierOf(argv);
   let through = '';
-  const {why, doubts} = unwrap(argv, inner => {
+  const visit = (inner: string[]): void => {
     if (denied) return;
-    denied = denying.find(rule => denies(rule, inner));
+    denied = denierOf(inner);
     if (denied) through = ` (it would run \`${inner.join(' ')}\`)`;
-  });
-  const matched = patterns.filter(rule => found(rule, source) || found(rule, argv.join(' ')));
+  };
+  const {why, doubts} = unwrap(argv, visit, input);
+  const matched = rules.segmentPatterns.filter(rule => found(rule, source) || found(rule, argv.join(' ')));
   denied ??= matched.find(rule => rule.verdict === 'deny');
   if (denied) {
     return {...segment, verdict: 'deny', rule: denied.match, reason: `denied by ${describe(denied)}${through}`};
@@ -91,7 +100,9 @@ function judgeSegment(segment: Segment, rules: readonly Rule[], patterns: readon
 
   const asking = matched[0];
   if (asking) return {...segment, verdict: 'ask', rule: asking.match, reason: `asked by ${describe(asking)}`};
-  const best = mostLiteral(rules.filter(rule => rule.verdict !== 'deny' && matches(rule, argv)));
+  const best = mostLiteral(
+    rules.others(argv[0] ?? '').filter(rule => (single || !rule.wholeLine) && matches(rule, argv)),
+  );
   const [first] = best;
   if (first === undefined) return {...segment, verdict: 'ask', reason: 'no rule matches'};
   const ask = best.find(rule => rule.verdict === 'ask');

@@ -11,7 +11,7 @@ export function objection(rule: Rule, argv: readonly string[], wrapper: string |
   if (command.includes('/') && rule.words[0] !== command) return 'the command is a path that the rule does not spell';
   if (shellOnly.has(kindOf(command))) return `${command} means something only inside a shell`;
   if (wrapper !== undefined && !(isExact(rule) && argv.length > 1)) return wrapper;
-  const use = riskyUses(argv).find(risky => !spells(rule.words[risky.index], risky));
+  const use = isExact(rule) ? undefined : riskyUses(argv).find(risky => !spells(rule.words[risky.index], risky));
   if (use) return use.reason;
   const outside = argv.findIndex(
     (argument, i) => i > 0 && leavesHere(argument) && !spellsPath(rule.words[i], argument),

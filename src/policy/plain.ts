@@ -7,11 +7,14 @@ export interface Segment {
   /** The text it was read from. */
   source: string;
   operator: Operator;
+  /** What it reads from here-documents or a plain echo before a pipe; the same array for all that share it. */
+  input?: readonly string[];
 }
 
 /** Why a line is not proven to mean one thing; each says something of "the line". */
 export const doubt = {
   long: 'is longer than 16384 characters',
+  deep: 'has too many brackets to follow',
   character: 'has a character outside printable ASCII',
   tab: 'has a tab',
   newline: 'has more than one line',
@@ -105,7 +108,8 @@ export function readPlain(line: string): PlainReading {
     } else if (char === '(' || char === ')') {
       doubts.add(doubt.compound);
       endSegment(i, ';', 1);
-    } else if (char === "'" || char === '"') {
+    } else if (char === '`') endSegment(i, ';', 1);
+    else if (char === "'" || char === '"') {
       quote = char;
       word ??= '';
     } else if (char === '\\') {

@@ -61,9 +61,11 @@ const classes: readonly {level: RiskLevel; why: string; commands: ReadonlySet<st
   },
 ];
 
-/** How bad it may be, by simple rules that can be read out to a person. */
-export function riskOf(judgement: Judgement): Risk {
+/** How bad it may be, by simple rules that can be read out to a person. `asked`: what the call asks for besides. */
+export function riskOf(judgement: Judgement, asked: {host?: boolean; network?: boolean} = {}): Risk {
   const factors: Factor[] = [];
+  if (asked.host) factors.push({level: 'MEDIUM', why: 'runs outside the sandbox'});
+  if (asked.network) factors.push({level: 'MEDIUM', why: 'runs with network access'});
   const add = (argv: readonly string[]): void => {
     for (const factor of factorsOf(argv)) factors.push(factor);
   };

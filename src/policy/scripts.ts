@@ -1,9 +1,13 @@
 import type {RiskyUse} from './flag-table.ts';
 
-/** Arguments that are programs of sed or awk and may do more than print. */
+/** Arguments with a grammar of their own that may do more than print. */
 export function riskyScripts(kind: string, args: readonly string[]): RiskyUse[] {
   if (kind === 'sed') return sedScripts(args).filter(use => !isHarmlessSed(use.flag));
   if (kind === 'awk') return awkPrograms(args).filter(use => !isHarmlessAwk(use.flag));
+  if (kind === 'ps') return psOptions(args);
+  if (kind === 'jq') return jqPrograms(args);
+  if (kind === 'tar') return otherMachines(args);
+  if (kind === 'git') return gitFormats(args);
   return [];
 }
 
@@ -41,4 +45,40 @@ function sedScripts(args: readonly string[]): RiskyUse[] {
 function awkPrograms(args: readonly string[]): RiskyUse[] {
   const reason = 'may write files or run commands';
   return args.slice(1).map((word, i) => ({index: i + 1, flag: word, reason}));
+}
+
+/**
+ * `e` without a dash shows what processes have in their environment; and what is no option with a dash, or names no user,
+ * makes ps read everything again as without: `ps -auxe`, `ps -x -e`, `ps -e -u nobody-here`.
+ */
+function psOptions(args: readonly string[]): RiskyUse[] {
+  const short = args.slice(1).filter(word => /^-[^-]/.test(word));
+  const certain = short.every(word => /^-[AadefFHjlLmMNPTVwyc]*[oO]?$/.test(word));
+  return args.flatMap((flag, index) => {
+    if (index === 0 || flag.startsWith('--') || !flag.includes('e') || (certain && flag.startsWith('-'))) return [];
+    return [{index, flag, reason: 'may show the environment of processes'}];
+  });
+}
+
+/** A program may name files of code to load, and where to look for them. */
+function jqPrograms(args: readonly string[]): RiskyUse[] {
+  return args.flatMap((flag, index) =>
+    index > 0 && /\b(?:import|include)\s*"/.test(flag) ? [{index, flag, reason: 'loads code'}] : [],
+  );
+}
+
+/** Formats and sort keys that tell of signatures, which gpg checks. */
+function gitFormats(args: readonly string[]): RiskyUse[] {
+  const ofRefs = args.some(word => /^(branch|tag|for-each-ref)$/.test(word));
+  const signature = ofRefs ? /%[-+ ]?G|signature/ : /%[-+ ]?G|%\(\*?signature/;
+  return args.flatMap((flag, index) =>
+    index > 0 && signature.test(flag) ? [{index, flag, reason: 'starts gpg to check signatures'}] : [],
+  );
+}
+
+/** `host:file` is on another machine, reached by a remote shell. */
+function otherMachines(args: readonly string[]): RiskyUse[] {
+  return args.flatMap((flag, index) =>
+    index > 0 && flag.includes(':') ? [{index, flag, reason: 'may name a file of another machine'}] : [],
+  );
 }

@@ -1,6 +1,7 @@
-import {minimatch} from 'minimatch';
-import {type Command, forEachChild, parse, type SyntaxNode, type Word} from 'unbash';
+import {forEachChild, parse, type SyntaxNode, type Word} from 'unbash';
+import {argvOf} from './argv-of.ts';
 import {doubt, readPlain, type Segment} from './plain.ts';
+import {type Input, inputOf, pipedInputs} from './shell-input.ts';
 
 export interface LineReading {
   /** Every simple command anywhere in the line, inside substitutions and compound commands too. */
@@ -9,8 +10,9 @@ export interface LineReading {
   doubts: string[];
 }
 
-/** Longer lines are read by the linear reader only. */
+/** Longer lines, and doubtful ones with more brackets, are read by the linear reader only: unbash takes seconds. */
 const longest = 16_384;
+const mostBrackets = 256;
 
 /**
  * Must not throw. Two readers look at the line: unbash, which sees all of the language, and a plain one, which is exact
@@ -18,9 +20,10 @@ const longest = 16_384;
  */
 export function readLine(line: string): LineReading {
   const {segments: plain, doubts} = readPlain(line);
-  if (line.length > longest) {
-    doubts.add(doubt.long);
-    return {segments: plain, doubts: [...doubts]};
+  const long = line.length > longest;
+  if (long || (doubts.size > 0 && hasManyBrackets(line))) {
+    doubts.add(long ? doubt.long : doubt.deep);
+    return {segments: plain.map(withoutKeywords), doubts: [...doubts]};
   }
   let segments: Segment[] = [];
   try {
@@ -33,36 +36,44 @@ export function readLine(line: string): LineReading {
   if (segments.length === 0) doubts.add(doubt.empty);
   if (doubts.size > 0) return {segments, doubts: [...doubts]};
   if (fingerprint(segments) !== fingerprint(plain)) return {segments, doubts: [doubt.twoReadings]};
-  return {segments: plain, doubts: []};
+  return {segments: plain.map((segment, i) => ({...segment, ...inputIn(segments[i])})), doubts: []};
+}
+
+function hasManyBrackets(line: string): boolean {
+  let found = 0;
+  for (let i = 0; i < line.length && found <= mostBrackets; i++) if ('({`'.includes(line.charAt(i))) found++;
+  return found > mostBrackets;
+}
+
+interface Reached {
+  node: SyntaxNode;
+  source: string;
+  input: Input;
+}
+
+function inputIn(read: {input?: Input} | undefined): {input?: Input} {
+  return read?.input !== undefined && read.input.length > 0 ? {input: read.input} : {};
 }
 
 function readTree(line: string, doubts: Set<string>): Segment[] {
   const segments: Segment[] = [];
   // The scripts of escaped backticks have a source of their own, to which positions refer.
-  const stack: {node: SyntaxNode; source: string}[] = [{node: parse(line), source: line}];
+  const stack: Reached[] = [{node: parse(line), source: line, input: []}];
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const {node} = top;
     const source = (node.type === 'Script' ? node.source : undefined) ?? top.source;
+    const input = inputOf(node, top.input);
     addNodeDoubts(node, doubts);
     if (node.type === 'Command' && node.name) {
-      segments.push({argv: argvOf(node), source: source.slice(node.pos, node.end), operator: ''});
+      const text = source.slice(node.pos, node.end);
+      segments.push({argv: argvOf(node), source: text, operator: '', ...inputIn({input})});
     }
-    const children: {node: SyntaxNode; source: string}[] = [];
-    forEachChild(node, child => children.push({node: child, source}));
-    while (children.length > 0) stack.push(children.pop() as (typeof children)[number]);
+    const piped = node.type === 'Pipeline' ? pipedInputs(node, input) : undefined;
+    const children: Reached[] = [];
+    forEachChild(node, child => children.push({node: child, source, input: piped?.get(child) ?? input}));
+    while (children.length > 0) stack.push(children.pop() as Reached);
   }
   return segments;
-}
-
-function argvOf(command: Command): string[] {
-  const words = command.name ? [command.name, ...command.args] : command.args;
-  return words.flatMap(word => (word.type === 'Word' ? expand(word) : [word.text]));
-}
-
-/** `{rm,-rf,x}` is several words; only for the eyes of deny rules, since a brace is a doubt. */
-function expand(word: Word): string[] {
-  if (word.value.length > 512 || !word.parts?.some(part => part.type === 'BraceExpansion')) return [word.value];
-  return minimatch.braceExpand(word.value, {braceExpandMax: 256});
 }
 
 const nodeDoubts: Readonly<Partial<Record<SyntaxNode['type'], string>>> = {
@@ -117,8 +128,16 @@ function fingerprint(segments: readonly Segment[]): string {
 
 function unseen(plain: readonly Segment[], seen: readonly Segment[]): Segment[] {
   const known = new Set(seen.map(segment => JSON.stringify(segment.argv)));
-  return plain.filter(segment => {
+  return plain.map(withoutKeywords).filter(segment => {
     const words = JSON.stringify(segment.argv);
     return !known.has(words) && known.add(words);
   });
+}
+
+const keywords: ReadonlySet<string> = new Set('{ } ! if then elif else fi while until do done time coproc'.split(' '));
+
+/** The plain reader knows no `then sudo`; where it is all there is, the command is what follows. */
+function withoutKeywords(segment: Segment): Segment {
+  const from = segment.argv.findIndex(word => !keywords.has(word));
+  return from > 0 ? {...segment, argv: segment.argv.slice(from)} : segment;
 }

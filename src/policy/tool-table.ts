@@ -11,6 +11,8 @@ export interface ToolDefinition {
   arguments: z.ZodObject;
   /** The verdict where the policy has no rule for it. */
   default: Verdict;
+  /** Of a tool that can run: the fields of a result, beside `success`. With a `?` those that are not always there. */
+  result?: Readonly<Record<string, string>>;
 }
 
 const text = (what: string) => z.string().describe(what);
@@ -46,30 +48,58 @@ export const tools = {
       offset: count('First line, from 1.').optional(),
       limit: count('Most lines to return.').optional(),
     }),
+    result: {
+      path: 'As the tools take it.',
+      content: 'The lines, as they are in the file.',
+      first_line: 'Number of the first of them.',
+      last_line: 'Number of the last.',
+      'total_lines?': 'Lines of the file, unless it is large.',
+      'file_bytes?': 'Size of a large file, whose lines are not counted.',
+      'left_out?': 'Offset and limit of the lines that did not fit, and how to get them.',
+      'note?': 'What to know about its text: another encoding than UTF-8.',
+    },
   },
   list_directory: {
     effect: 'read',
     default: 'allow',
     description: 'List the files and folders of a directory, the workspace by default.',
     arguments: z.strictObject({path: path.optional(), recursive: flag('Also everything below.').optional()}),
+    result: {
+      path: 'As the tools take it.',
+      entries: '`name` of each, with `/` at the end of a directory; `size` of files, `link` for links.',
+      'incomplete?': 'Why not all is there, and what to do.',
+    },
   },
   create_directory: {
     effect: 'write',
     default: 'ask',
     description: 'Create a directory in the workspace, with its parents.',
     arguments: z.strictObject({path: ownPath}),
+    result: {
+      path: 'As the tools take it.',
+      created: 'False if it was there.',
+    },
   },
   write_file: {
     effect: 'write',
     default: 'ask',
     description: 'Write a whole file in the workspace, replacing what it held.',
     arguments: z.strictObject({path: ownPath, content: text('The whole new content.')}),
+    result: {
+      path: 'As the tools take it.',
+      created: 'False if it replaced a file.',
+      bytes: 'Its size.',
+    },
   },
   create_file: {
     effect: 'write',
     default: 'ask',
     description: 'Create a new file in the workspace. Fails if it exists.',
     arguments: z.strictObject({path: ownPath, content: text('The content.')}),
+    result: {
+      path: 'As the tools take it.',
+      bytes: 'Its size.',
+    },
   },
   edit_file: {
     effect: 'write',
@@ -82,25 +112,47 @@ export const tools = {
       new: text('The text to put there.'),
       all: flag('Replace every occurrence.').optional(),
     }),
+    result: {
+      path: 'As the tools take it.',
+      replaced: 'How many pieces.',
+      lines: 'Where they stood.',
+      bytes: 'The size of the file now.',
+    },
   },
   glob: {
     effect: 'read',
     default: 'allow',
     description: 'Find files by name pattern, for example `src/**/*.ts`.',
     arguments: z.strictObject({pattern: name('A glob.'), path: path.optional()}),
+    result: {
+      files: 'Paths, by name.',
+      'incomplete?': 'Why not all is there, and what to do.',
+      'note?': 'If there are none: why that may be.',
+    },
   },
   grep: {
     effect: 'read',
     default: 'allow',
-    description: 'Find lines that match a regular expression, with file and line number.',
+    description:
+      'Find lines that match a regular expression, with file and line number, as ripgrep does. Hidden files and what ignore files name are left out unless `path` names them.',
     arguments: z.strictObject({
-      pattern: name('A regular expression.'),
+      pattern: name('A regular expression, matched within a line. Escape . ( ) [ ] { } * + ? | ^ $ to find them.'),
       path: path.optional(),
-      glob: text('Only files whose name matches this glob.').optional(),
+      glob: text('Only these files: `*.{ts,js}`, `src/**`, or `!*.test.ts` for all others.').optional(),
       ignore_case: flag('Upper and lower case are the same.').optional(),
-      context: z.number().int().min(0).describe('Lines to show around each match.').optional(),
-      limit: count('Most matches to return.').optional(),
+      context: z.number().int().min(0).describe('Lines to show around each match, 20 at most.').optional(),
+      limit: count('Most matches to return: 200 unless given, 2000 at most.').optional(),
     }),
+    result: {
+      matches: 'Lines that match.',
+      files: 'Files that have one.',
+      content:
+        '`path:line:text` of each, `path-line-text` of those around it, as ripgrep prints them. Of long lines the part around the match.',
+      'incomplete?': 'Why not all is there, and what to do.',
+      'skipped?': 'Files that were not searched: too large, not readable, or binary.',
+      'note?':
+        'An argument that was too large; if there are no matches, what ignore files, hidden names or the glob left out.',
+    },
   },
   search_files: {
     effect: 'read',
@@ -119,12 +171,22 @@ export const tools = {
     description:
       'Run a command line in the workspace. Plain commands run at once if the policy allows them; anything else waits for a person.',
     arguments: z.strictObject({
-      command: name('The command line. Prefer one plain command without expansions or redirects.'),
+      command: name('The command line. Prefer one plain command without expansions or redirects.').max(65_536),
       reason,
       timeout_seconds: count('Stop it after so many seconds.').optional(),
       sandbox: z.literal('host').describe('Ask to run outside the sandbox.').optional(),
       network: flag('Ask for network access.').optional(),
     }),
+    result: {
+      'exit_code, signal?': 'how it ended; other than 0 is `FAILED`, with all these fields',
+      'stdout, stderr': 'what it printed; of more than 16 KB the beginning and the end',
+      'stdout_file?, stderr_file?': 'where all of it is, if it was cut',
+      duration_ms: 'how long it took',
+      ran: '`sandbox`, `sandbox with network` or `host`, or several for a pipeline',
+      'changed_files, changed_count?':
+        'what it made, changed and removed in the workspace; at most 100, with the number of all',
+      'note?': 'what else to know: no comparison of very large workspaces, set-user-id bits taken off',
+    },
   },
   fetch: {
     effect: 'outside',
@@ -200,6 +262,10 @@ export const tools = {
     default: 'allow',
     description: 'List the agents of this home with what they do.',
     arguments: z.strictObject({}),
+    result: {
+      agents: '`id`, `type` and `description` of each.',
+      'left_out?': 'How many did not fit.',
+    },
   },
   list_sessions: {
     effect: 'read',
@@ -209,6 +275,10 @@ export const tools = {
       agent: text('Only of this agent.').optional(),
       status: text('Only with this status.').optional(),
     }),
+    result: {
+      sessions: '`id`, `agent`, `status` and `updated` of each, the latest first.',
+      'left_out?': 'How many did not fit.',
+    },
   },
   slack_send: {
     effect: 'outside',

@@ -1,4 +1,4 @@
-import {minimatch} from 'minimatch';
+import {Minimatch} from 'minimatch';
 import type {Rule} from '../files/rule.ts';
 
 /** `*` stops at `/` and does not match a leading dot; nothing but `*`, `?` and `[…]` is special. */
@@ -40,8 +40,18 @@ export function strictMatch(word: string, argument: string): boolean {
   if (argument.startsWith('-') && !word.startsWith('-')) return false;
   // minimatch throws on very long patterns.
   if (word.length > 4096) return false;
-  return minimatch(argument, word, strict);
+  let glob = globs.get(word);
+  if (!glob) {
+    if (globs.size >= MOST) globs.clear();
+    glob = new Minimatch(word, strict);
+    globs.set(word, glob);
+  }
+  return glob.match(argument);
 }
+
+/** Words of rules, compiled. */
+const globs = new Map<string, Minimatch>();
+const MOST = 500;
 
 /** For what is asked about or denied: `*` is anything, `/` and leading dots included; `[…]` is any one character. */
 export function looseMatch(word: string, argument: string): boolean {
@@ -72,6 +82,12 @@ export function matches(rule: Rule, argv: readonly string[]): boolean {
   if (open ? argv.length < words.length : argv.length !== words.length) return false;
   const match = rule.verdict === 'allow' ? strictMatch : looseMatch;
   return words.every((word, i) => match(word, argv[i] ?? ''));
+}
+
+/** May it, by the first word alone? */
+export function mayMatch(rule: Rule, name: string): boolean {
+  const match = rule.verdict === 'allow' ? strictMatch : looseMatch;
+  return rule.words[0] === undefined || match(rule.words[0], name);
 }
 
 /** Is the rule for this agent? A rule for some agents is not for an unknown one. */

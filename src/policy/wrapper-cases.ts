@@ -8,31 +8,65 @@ export interface Inner {
   commands?: string[][];
   /** Texts that a shell will read. */
   lines?: string[];
+  /** It runs what it reads from standard input. */
+  reads?: true;
   doubt?: string;
 }
 
 /** `sh -c LINE`; without a line it runs a file or what it reads. */
 export function innerOfShell(kind: string, argv: readonly string[]): Inner {
+  let takesLine = false;
   let reads = false;
   for (let i = 1; i < argv.length; i++) {
     const word = argv[i] ?? '';
-    if (/^[-+][oO]$|^--(rcfile|init-file)$/.test(word)) i++;
-    else if (/^-[A-Za-z]*c[A-Za-z]*$/.test(word)) reads = true;
-    else if (!/^[-+]/.test(word)) return {why: `${kind} runs a script`, lines: reads ? [word] : []};
+    if (/^(-[A-Za-z]*c[A-Za-z]*|--commands?|-Command)$/i.test(word)) takesLine = true;
+    else if (/^-[A-Za-z]*s[A-Za-z]*$/.test(word)) reads = true;
+    else if (/^--commands?=/.test(word))
+      return {why: `${kind} runs a line`, lines: [word.slice(word.indexOf('=') + 1)]};
+    else if (!/^[-+]/.test(word)) {
+      if (takesLine) return {why: `${kind} runs a script`, ...inlineScript(argv, i)};
+      if (!reads && !/^\/(dev\/stdin|(dev|proc\/self)\/fd\/0)$/.test(word)) return {why: `${kind} runs a script`};
+      break;
+    }
+    if (takesName.test(word) && !(argv[i + 1] ?? '').startsWith('-')) i++;
   }
-  return {why: `${kind} runs what it reads`};
+  return takesLine ? {why: `${kind} runs a line`} : {why: `${kind} runs what it reads`, reads: true};
 }
 
-/** The commands after `-exec` and its like, each up to `;` or `+`. */
-export function innerOfFind(argv: readonly string[]): Inner {
+/** Options with a value: `-euo pipefail`, but not `-NoLogo -Command` of another shell. */
+const takesName = /^[-+][A-Za-z]*[oO]$|^--(rcfile|init-file)$/;
+
+/** What follows the line may be a command for it: `sh -c '"$@"' _ sudo id`. */
+function inlineScript(argv: readonly string[], at: number): Inner {
+  const line = argv[at] ?? '';
+  const starts = line.includes('$') ? [at + 1, at + 2].filter(start => start < argv.length) : [];
+  return {lines: [line], starts};
+}
+
+const findExec = {
+  find: {option: /^-(?:exec|execdir|ok|okdir)$/, end: /^[;+]$/},
+  // The command may begin attached: `--exec=rm`, `-xrm`.
+  fd: {option: /^(?:-[A-Za-z]*?[xX]|--exec(?:-batch)?(?:=|$))(.*)$/s, end: /^;$/},
+} as const;
+
+/** The commands after `-exec` and its like, each up to its end. */
+export function innerOfFind(kind: keyof typeof findExec, argv: readonly string[]): Inner {
+  const {option, end} = findExec[kind];
   const commands: string[][] = [];
   for (let i = 1; i < argv.length; i++) {
-    if (!/^-(exec|execdir|ok|okdir)$/.test(argv[i] ?? '')) continue;
-    const start = i + 1;
-    for (i = start; i < argv.length && argv[i] !== ';' && argv[i] !== '+'; i++);
-    commands.push(argv.slice(start, i));
+    const match = option.exec(argv[i] ?? '');
+    if (!match) continue;
+    const command = match[1] ? [match[1]] : [];
+    for (i++; i < argv.length && !end.test(argv[i] ?? ''); i++) command.push(argv[i] ?? '');
+    commands.push(command);
   }
-  return commands.length === 0 ? {} : {why: 'find runs a command for what it finds', commands};
+  return commands.length === 0 ? {} : {why: `${kind} runs a command for what it finds`, commands};
+}
+
+/** `capsh -- ARGUMENTS` is `bash ARGUMENTS`. */
+export function innerOfCapsh(argv: readonly string[]): Inner {
+  const at = argv.findIndex(word => word === '--' || word === '==');
+  return at < 0 ? {} : {why: 'capsh runs a shell', commands: [['bash', ...argv.slice(at + 1)]]};
 }
 
 const valued = new Set(
@@ -57,13 +91,20 @@ export function innerOfGit(argv: readonly string[]): Inner {
   else if (sub === 'bisect' && first === 'run') commands.push(rest);
   else if (sub === 'rebase' || sub === 'difftool' || sub === 'filter-branch')
     lines.push(...optionLines(argv.slice(i + 1)));
+  else if (sub === 'config')
+    return {lines: [first ?? '', ...rest].filter(word => /^!|\s/.test(word)).map(withoutBang), commands};
   else return runs ? {why: 'git runs programs that its settings name', lines, commands} : {commands};
   return {why: `git ${sub} runs other commands`, lines, commands};
 }
 
 function settingValue(setting: string): string[] {
   const at = setting.indexOf('=');
-  return at < 0 ? [] : [setting.slice(at + 1).replace(/^!/, '')];
+  return at < 0 ? [] : [withoutBang(setting.slice(at + 1))];
+}
+
+/** An alias that is a command line. */
+function withoutBang(value: string): string {
+  return value.replace(/^!/, '');
 }
 
 /** Values of `-x`, `--exec`, `--extcmd` and the filters. */

@@ -1,7 +1,10 @@
 import {kindOf} from './command-name.ts';
+import {abbreviates} from './deny.ts';
+import {linesInArguments} from './program-text.ts';
 import {readLine} from './shell.ts';
-import {type Inner, innerOfFind, innerOfGit, innerOfShell} from './wrapper-cases.ts';
-import {type Runner, runners, shellOnly, shells, subRunners} from './wrapper-table.ts';
+import {subRunners} from './sub-runner-table.ts';
+import {type Inner, innerOfCapsh, innerOfFind, innerOfGit, innerOfShell} from './wrapper-cases.ts';
+import {lineRunners, type Runner, runners, shellOnly, shells} from './wrapper-table.ts';
 
 export interface Unwrapped {
   why: string | undefined;
@@ -15,8 +18,13 @@ const tooDeep = 'wraps commands too deep to follow';
 
 /**
  * Hands each command that `argv` would run, however deep, to `visit`. Must not throw. Where it cannot follow, it doubts.
+ * `input`: asked for the texts on standard input when a shell is found that runs them.
  */
-export function unwrap(argv: readonly string[], visit: (inner: string[]) => void): Unwrapped {
+export function unwrap(
+  argv: readonly string[],
+  visit: (inner: string[]) => void,
+  input: () => readonly string[] = () => [],
+): Unwrapped {
   const doubts = new Set<string>();
   const work = [{base: argv, start: 0, depth: 0, seen: new Set<number>()}];
   const lines = new Set<string>();
@@ -28,7 +36,8 @@ export function unwrap(argv: readonly string[], visit: (inner: string[]) => void
     seen.add(start);
     const words = start === 0 ? base : base.slice(start);
     if (depth > 0) visit([...words]);
-    const inner = innerOf(words);
+    const kind = kindOf(words[0] ?? '');
+    const inner = innerOf(kind, words);
     if (depth === 0) why = inner.why;
     if (inner.doubt !== undefined) doubts.add(inner.doubt);
     if (depth === deepest) {
@@ -37,7 +46,8 @@ export function unwrap(argv: readonly string[], visit: (inner: string[]) => void
     }
     for (const at of inner.starts ?? []) work.push({base, start: start + at, depth: depth + 1, seen});
     const commands = [...(inner.commands ?? [])];
-    for (const line of inner.lines ?? []) {
+    const read = inner.reads ? input() : [];
+    for (const line of [...(inner.lines ?? []), ...linesInArguments(kind, words), ...read]) {
       if (lines.has(line)) continue;
       if (text > mostText) {
         doubts.add(tooDeep);
@@ -54,15 +64,18 @@ export function unwrap(argv: readonly string[], visit: (inner: string[]) => void
   return {why, doubts: [...doubts]};
 }
 
-function innerOf(argv: readonly string[]): Inner {
-  const kind = kindOf(argv[0] ?? '');
+function innerOf(kind: string, argv: readonly string[]): Inner {
   if (shells.has(kind)) return innerOfShell(kind, argv);
-  if (kind === 'eval') return {why: 'eval runs its words as a line', lines: [argv.slice(1).join(' ')]};
-  if (kind === 'trap') return {why: 'trap runs its first word as a line', lines: argv.slice(1, 2)};
-  if (kind === 'find') return innerOfFind(argv);
+  if (kind === 'eval') return {why: 'eval runs its words as a line', lines: [operandsOf(argv).join(' ')]};
+  if (kind === 'trap') return {why: 'trap runs its first word as a line', lines: operandsOf(argv).slice(0, 1)};
+  if (kind === 'alias') return {why: onlyInShell(kind), lines: argv.slice(1).map(word => word.replace(/^[^=]*=/, ''))};
+  if (kind === 'find' || kind === 'fd') return innerOfFind(kind, argv);
+  if (kind === 'capsh') return innerOfCapsh(argv);
+  if (lineRunners.has(kind))
+    return {why: `${kind} runs its words as lines`, lines: argv.slice(1).map(word => word.replace(/^--[\w-]+=/, ''))};
   if (kind === 'git') return innerOfGit(argv);
   if (kind === 'command' && /^-p*[vV]/.test(argv[1] ?? '')) return {why: 'command only looks a name up'};
-  if (shellOnly.has(kind)) return {why: `${kind} means something only inside a shell`};
+  if (shellOnly.has(kind)) return {why: onlyInShell(kind)};
   const runner = Object.hasOwn(runners, kind) ? runners[kind] : undefined;
   if (runner) return innerOfRunner(kind, runner, argv, 1);
   const subs = Object.hasOwn(subRunners, kind) ? subRunners[kind] : undefined;
@@ -71,34 +84,69 @@ function innerOf(argv: readonly string[]): Inner {
   return sub ? innerOfRunner(`${kind} ${argv[at]}`, sub, argv, at + 1) : {};
 }
 
+function onlyInShell(kind: string): string {
+  return `${kind} means something only inside a shell`;
+}
+
+function operandsOf(argv: readonly string[]): readonly string[] {
+  return argv.slice(argv[1] === '--' ? 2 : 1);
+}
+
 /** Options that the table of a runner does not know, after which the search is given up. */
 const mostUnknown = 16;
 
 function innerOfRunner(name: string, runner: Runner, argv: readonly string[], from: number): Inner {
   const starts = new Set<number>();
   const lines = new Set<string>();
-  const branches = [{at: from, operands: runner.operands ?? 0}];
+  const commands: string[][] = [];
+  const branches = [{at: from, operands: runner.operands ?? 0, program: ''}];
   let unknown = 0;
   for (let branch = branches.pop(); branch !== undefined; branch = branches.pop()) {
-    let {at, operands} = branch;
+    let {at, operands, program} = branch;
     for (; at < argv.length; at++) {
       const word = argv[at] ?? '';
       if (word === '--') {
+        if (runner.optional && at + 1 < argv.length) starts.add(at + 1);
         at += operands + 1;
         break;
       }
       const kind = wordKind(runner, word);
+      if (isListed(runner.program, word.split('=', 1)[0] ?? ''))
+        program = word.includes('=') ? word.slice(word.indexOf('=') + 1) : (argv[at + 1] ?? '');
       if (kind === 'line') lines.add(attachedLine(runner, word) ?? argv[++at] ?? '');
       else if (kind === 'valued') at++;
       // It may take the next word or not: both are looked at.
-      else if (kind === 'unknown' && ++unknown <= mostUnknown) branches.push({at: at + 2, operands});
-      else if (kind === 'operand' && operands-- === 0) break;
+      else if (kind === 'unknown' && ++unknown <= mostUnknown) branches.push({at: at + 2, operands, program});
+      else if (kind === 'operand') {
+        if (operands-- === 0) break;
+        if (runner.optional) starts.add(at);
+        if (program !== '' && operands === 0) {
+          at++;
+          break;
+        }
+      }
     }
-    if (at < argv.length) starts.add(at);
+    if (program !== '') commands.push([program, ...argv.slice(at)]);
+    else if (at < argv.length) starts.add(at);
+  }
+  const before =
+    runner.before === undefined ? -1 : argv.findIndex((word, i) => i >= from && isListed(runner.before, word));
+  if (before > 0 && before + 1 < argv.length) starts.add(before + 1);
+  for (let i = from; runner.anywhere && i < argv.length; i++) {
+    const word = argv[i] ?? '';
+    if (wordKind(runner, word) === 'line') lines.add(attachedLine(runner, word) ?? argv[i + 1] ?? '');
   }
   if (runner.joined) for (const at of starts) lines.add(argv.slice(at).join(' '));
-  const inner: Inner = {starts: runner.joined ? [] : [...starts], lines: [...lines].filter(line => line !== '')};
+  // Without a command of its own, `parallel ::: LINE LINE` runs each.
+  const listed = argv.indexOf(':::');
+  if (runner.joined && starts.has(listed)) for (const line of argv.slice(listed + 1)) lines.add(line);
+  const inner: Inner = {
+    starts: runner.joined ? [] : [...starts],
+    commands,
+    lines: [...lines].filter(line => line !== ''),
+  };
   if (!runner.bare || starts.size > 0 || lines.size > 0) inner.why = `${name} runs other words as a command`;
+  if (runner.reads && starts.size === 0) inner.reads = true;
   if (unknown > mostUnknown) inner.doubt = `gives ${name} too many options to follow`;
   return inner;
 }
@@ -108,24 +156,32 @@ function wordKind(runner: Runner, word: string): 'line' | 'valued' | 'plain' | '
   // `-qc`: the last of several letters.
   if (/^-[A-Za-z]{2,}$/.test(word) && isListed(runner.strings, `-${word.at(-1)}`)) return 'line';
   if (isListed(runner.valued, word)) return 'valued';
-  if (word.startsWith('-') && word !== '-') return isPlainOption(runner, word) ? 'plain' : 'unknown';
+  if (word.startsWith('-')) return isPlainOption(runner, word) ? 'plain' : 'unknown';
   return runner.assignments && /^[A-Za-z_]\w*=/.test(word) ? 'plain' : 'operand';
 }
 
-/** `--command=LINE` or `-cLINE`. */
+/** `--command=LINE`, `-cLINE`, or `-vcLINE`. */
 function attachedLine(runner: Runner, word: string): string | undefined {
-  const at = word.startsWith('--') ? word.indexOf('=') : 2;
-  if (at < 2 || word.length <= at || !isListed(runner.strings, word.slice(0, at))) return undefined;
-  return word.slice(word.startsWith('--') ? at + 1 : at);
+  if (runner.strings === undefined || !word.startsWith('-')) return undefined;
+  if (word.startsWith('--')) {
+    const at = word.indexOf('=');
+    return at > 0 && isListed(runner.strings, word.slice(0, at)) ? word.slice(at + 1) : undefined;
+  }
+  for (let i = 1; i < word.length - 1; i++) {
+    if (isListed(runner.strings, `-${word.charAt(i)}`)) return word.slice(i + 1);
+    if (runner.plain?.includes(word.charAt(i)) !== true) return undefined;
+  }
+  return undefined;
 }
 
-/** A long option, a letter with its value attached, or letters known to take none. */
+/** A lone dash, a long option with its value or known to take none, a letter with its value, or letters without. */
 function isPlainOption(runner: Runner, word: string): boolean {
-  if (word.startsWith('--')) return true;
+  if (word.startsWith('--')) return word.includes('=') || isListed(runner.switches, word);
   if (word.length > 2 && isListed(runner.valued, word.slice(0, 2))) return true;
   return [...word.slice(1)].every(letter => (runner.plain ?? '').includes(letter));
 }
 
+/** Long options also in their abbreviations. */
 function isListed(list: string | undefined, option: string): boolean {
-  return list?.split(' ').includes(option) === true;
+  return list?.split(' ').some(listed => listed === option || abbreviates(option, listed)) === true;
 }

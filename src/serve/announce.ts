@@ -1,13 +1,33 @@
-import {chooseModel} from '../config.ts';
+import {setTimeout as pause} from 'node:timers/promises';
+import {type Choice, chooseModel} from '../config.ts';
+import {announceSandbox} from './confinement.ts';
 import type {Serving} from './serving.ts';
 
-/** Say which model answers where a template names none: loudly if it is only a script. */
+const AT_LAST_MS = 2_000;
+const SOON_MS = 500;
+
+/** Say what answers and how commands are confined, unless it was said: loudly where that is less than it could be. */
 export async function announce(serving: Serving): Promise<void> {
+  await announceModel(serving);
+  // What people and agents wait for comes first.
+  await Promise.race([serving.queue.whenIdle(), pause(AT_LAST_MS, undefined, {ref: false})]);
+  await pause(SOON_MS, undefined, {ref: false});
+  await announceSandbox(serving);
+}
+
+/** Which model answers where a template names none. */
+async function announceModel(serving: Serving): Promise<void> {
   const choice = chooseModel(undefined, await serving.current.settings(), process.env);
-  if ('failed' in choice) serving.model = `none: ${choice.failed}; ${choice.hint}`;
-  else if (choice.kind === 'playbook') serving.model = `playbook (a script, not an AI): ${choice.why}`;
-  else serving.model = choice.id ?? `the first model of ${choice.baseURL ?? 'the server'}`;
+  const words = inWords(choice);
+  if (words === serving.model || serving.turns.stopped) return;
+  serving.model = words;
   const isModel = !('failed' in choice) && choice.kind === 'openai';
-  serving.report({event: 'model', model: serving.model, isModel});
+  serving.report({event: 'model', model: words, isModel});
   serving.onChanged();
+}
+
+function inWords(choice: Choice): string {
+  if ('failed' in choice) return `none: ${choice.failed}; ${choice.hint}`;
+  if (choice.kind === 'playbook') return `playbook (a script, not an AI): ${choice.why}`;
+  return choice.id ?? `the first model of ${choice.baseURL ?? 'the server'}`;
 }

@@ -8,6 +8,7 @@ import type {TemplateValue} from '../files/template.ts';
 import {historyOf} from '../reconcile/history.ts';
 import {crashPoint} from '../store/crash.ts';
 import {LiveOutput} from '../store/live.ts';
+import {redactAnswer} from './redaction.ts';
 import type {Serving} from './serving.ts';
 import type {Ended} from './turns.ts';
 
@@ -38,7 +39,9 @@ export async function ask(serving: Serving, asking: Asking, signal: AbortSignal)
   const began = performance.now();
   const tries: Partial<Record<RetryKind, number>> = {};
   for (let count = 1; ; count++) {
-    const {answer, server} = await once(serving, asking, live, signal);
+    const tried = await once(serving, asking, live, signal);
+    const {server} = tried;
+    const answer = redactAnswer(serving.redact, tried.answer);
     if ('limited' in answer) {
       live.end('dropped');
       return answer;
@@ -100,6 +103,7 @@ async function once(
   signal: AbortSignal,
 ): Promise<{answer: Answer | {limited: true}; server: string}> {
   const settings = await serving.current.settings();
+  serving.redact.follow(settings);
   serving.turns.concurrency = settings.concurrency ?? 8;
   const {agent, session, template, prompt, messages} = asking;
   const choice = chooseModel(asking.model ?? template.model, settings, process.env);
@@ -111,13 +115,14 @@ async function once(
     // Others may have used up what was left while this waited for its slot.
     if (asking.limited()) return {answer: {limited: true}, server};
     const playbooks = choice.kind === 'playbook' ? await serving.current.playbooks() : [];
+    const shown = serving.redact.stream();
     const request: ModelRequest = {
       agent,
       messages: historyOf(prompt ?? template.system_prompt, messages),
       session: messages,
       tools: offers(template.capabilities),
       signal,
-      onText: delta => live.text(delta),
+      onText: delta => live.text(shown.push(delta)),
     };
     const model = choice.kind === 'playbook' ? 'playbook' : (choice.id ?? 'the first model of the server');
     serving.report({event: 'asking', session, agent, model});
@@ -125,6 +130,7 @@ async function once(
     crashPoint('turn-ask');
     serving.models ??= new Models();
     const answer = await serving.models.ask(choice, request, playbooks);
+    live.text(shown.end());
     if ('reply' in answer && !answer.reply.usage && choice.kind === 'openai')
       answer.reply.usage = estimateUsage(request, answer.reply, choice.price);
     return {answer, server};

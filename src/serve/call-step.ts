@@ -1,5 +1,7 @@
 import type {Session} from '../files/session.ts';
 import type {Message} from '../files/session-schema.ts';
+import {visibleLine} from '../files/visible.ts';
+import {callWords} from '../policy/call-words.ts';
 import {mayWork, type OpenCalls, withHeader, withResults, withStarted, workOf} from '../reconcile/turn.ts';
 import {beginCalls, type Caller} from './calls.ts';
 import {askFor} from './question.ts';
@@ -27,7 +29,9 @@ export async function callStep(
     return undefined;
   }
   const {open} = next;
-  const mayBegin = mayWork(session.header?.status) && !turns.stopped;
+  const {status} = session.header ?? {};
+  const mayBegin = mayWork(status) && !turns.stopped;
+  if (!mayWork(status)) turns.endCalls(`the session is ${status}`, path);
   const marked = mayBegin ? await beginCalls(serving, caller, open) : undefined;
   const results = await resultsOf(serving, path, open);
   if (results.length === 0 && !marked) return undefined;
@@ -66,7 +70,7 @@ function wordsOf({calls}: OpenCalls, ended: readonly string[], started: string |
   const names = (ids: readonly string[]) =>
     calls
       .filter(({id}) => ids.includes(id))
-      .map(call => call.function.name)
+      .map(call => visibleLine(callWords(call.function)))
       .join(', ');
   const words: string[] = [];
   if (ended.length > 0) words.push(`${ended.length === 1 ? 'result' : 'results'} of ${names(ended)}`);

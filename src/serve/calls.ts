@@ -1,8 +1,12 @@
+import {join} from 'node:path';
+import {endLeftovers} from '../effects/sandbox/leftovers.ts';
+import {markOf} from '../effects/sandbox/mark.ts';
 import {prepare, tidyAfter} from '../effects/tools/registry.ts';
 import type {ReadyCall, ToolContext, ToolResult} from '../effects/tools/tool.ts';
 import {stemOf} from '../files/key.ts';
 import type {Call, Message} from '../files/session-schema.ts';
 import type {TemplateValue} from '../files/template.ts';
+import {callWords} from '../policy/call-words.ts';
 import {toolNamed, tools} from '../policy/tools.ts';
 import type {OpenCalls} from '../reconcile/turn.ts';
 import {crashPoint} from '../store/crash.ts';
@@ -36,8 +40,10 @@ export async function beginCalls(serving: Serving, caller: Caller, {calls}: Open
     if (!ended && !turns.isRunning(path, call.id)) {
       const abort = new AbortController();
       const ready = await readied(serving, caller, call, abort.signal);
-      const start = () => turns.run(path, call.id, abort, execute(serving, caller, call, ready));
-      if (!('refused' in ready) && ready.effect !== 'read') return allEnded ? {call: call.id, start} : undefined;
+      const marked = !('refused' in ready) && ready.effect !== 'read';
+      const start = () =>
+        turns.run(path, call.id, marked ? abort : undefined, execute(serving, caller, call, ready, abort.signal));
+      if (marked) return allEnded ? {call: call.id, start} : undefined;
       start();
     }
     // What changes something ends before the next begins.
@@ -50,24 +56,32 @@ export async function beginCalls(serving: Serving, caller: Caller, {calls}: Open
 type Ready = {refused: ToolResult} | ReadyCall;
 
 async function readied(serving: Serving, caller: Caller, call: Call, signal: AbortSignal): Promise<Ready> {
-  const context = contextOf(serving, caller, call, signal);
+  const context = await contextOf(serving, caller, call, signal);
   // A call that this daemon runs is known to `turns`.
-  if (call.started !== undefined && !isRead(call)) {
-    tidyAfter(call.function, context);
-    return {
-      refused: {
-        success: false,
-        code: 'INTERRUPTED',
-        error:
-          'interrupted, outcome unknown: the daemon was stopped while this ran. Find out what happened before trying again.',
-      },
-    };
-  }
+  if (call.started !== undefined && !isRead(call)) return {refused: await interrupted(call, caller, context)};
   const {name, arguments: args} = call.function;
   const policy = await serving.current.policy();
-  const ready = prepare({name, arguments: args}, caller.template.capabilities, policy, context);
+  serving.redact.follow(await serving.current.settings());
+  const ready = await prepare({name, arguments: args}, caller.template.capabilities, policy, context);
   if ('refused' in ready || ready.effect === 'read' || serving.current.hasTemplate(caller.agent)) return ready;
   return {refused: {success: false, code: 'NOT_ALLOWED', error: 'the template of this agent was removed'}};
+}
+
+/** What an earlier daemon had started. It is told only when nothing of it runs any more. */
+async function interrupted(call: Call, {session}: Caller, context: ToolContext): Promise<ToolResult> {
+  const left = call.run === undefined ? 0 : await endLeftovers(markOf(call.run, session, call.id));
+  tidyAfter(call.function, context);
+  const ended =
+    left === 0 ? '' : ` What still ran of it (${left === 1 ? 'a process' : `${left} processes`}) was ended.`;
+  return {
+    success: false,
+    code: 'INTERRUPTED',
+    error: `interrupted, outcome unknown: the daemon was stopped while this ran.${ended} Find out what happened before trying again.`,
+  };
+}
+
+function isExecute(call: Call): boolean {
+  return toolNamed(call.function.name) === 'execute_command';
 }
 
 function isRead(call: Call): boolean {
@@ -75,19 +89,32 @@ function isRead(call: Call): boolean {
   return name !== undefined && tools[name].effect === 'read';
 }
 
-async function execute(serving: Serving, {session, agent}: Caller, call: Call, ready: Ready): Promise<Message> {
+async function execute(
+  serving: Serving,
+  caller: Caller,
+  call: Call,
+  ready: Ready,
+  signal: AbortSignal,
+): Promise<Message> {
+  const {session, agent} = caller;
+  const isCommand = !('refused' in ready) && isExecute(call);
+  const release = isCommand ? await serving.turns.commands.take(agent, signal) : undefined;
   const began = performance.now();
   let result: ToolResult;
   try {
     crashPoint('call-start');
-    result = 'refused' in ready ? ready.refused : await ready.execute();
+    // It may have waited: the policy counts as it is now.
+    const now = isCommand ? await readied(serving, caller, call, signal) : ready;
+    result = 'refused' in now ? serving.redact.value(now.refused) : await now.execute();
     crashPoint('call-end');
   } catch (error) {
-    result = {success: false, code: 'FAILED', error: (error as Error).message};
+    result = {success: false, code: 'FAILED', error: serving.redact.text((error as Error).message)};
+  } finally {
+    release?.();
   }
   const ms = Math.round(performance.now() - began);
   const code = result.success ? undefined : result.code;
-  serving.report({event: 'called', session, agent, tool: call.function.name, code, ms});
+  serving.report({event: 'called', session, agent, tool: callWords(call.function), code, ms});
   return resultOf(call.id, result);
 }
 
@@ -100,13 +127,29 @@ function resultOf(call: string, result: ToolResult): Message {
   };
 }
 
-function contextOf({home, index}: Serving, {agent, session}: Caller, call: Call, signal: AbortSignal): ToolContext {
+async function contextOf(
+  {home, index, run, sandbox, redact, current}: Serving,
+  {agent, session, template}: Caller,
+  call: Call,
+  signal: AbortSignal,
+): Promise<ToolContext> {
+  const seconds = template.limits?.call_timeout_seconds;
   return {
     home,
     agent,
     session,
     call: call.id,
-    signal,
+    mark: markOf(run, session, call.id),
+    workspace: join(home, 'workspaces', agent),
+    commands: {mode: (await current.settings()).sandbox ?? 'auto', sandbox},
+    onStarted: () => crashPoint('spawn-command'),
+    timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+    redact,
+    // Of a command only the time counts that it runs.
+    signal:
+      seconds === undefined || isExecute(call)
+        ? signal
+        : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]),
     agents: () =>
       index.pathsOf('template').map(path => {
         const {type, description} = index.facts(path)?.agent ?? {};

@@ -156,6 +156,7 @@ async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
   serving.pending.delete(path);
   serving.known.delete(path);
   serving.turns.drop(path);
+  serving.turns.endCalls('the session was removed', path);
   setFacts(serving, path, undefined);
   tell(serving);
   recordRemoval(serving, path);

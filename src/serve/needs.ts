@@ -46,7 +46,7 @@ export class Needs {
     });
     // Where the one cannot be written the other may be, and say so.
     const status = this.#try('.agentdir/status.json', () => {
-      const text = JSON.stringify(this.#status(), null, 2);
+      const text = JSON.stringify(this.#serving.redact.value(this.#status()), null, 2);
       if (text === this.#writtenStatus) return;
       writeOver(statusPath(home), text);
       this.#writtenStatus = text;
@@ -88,16 +88,18 @@ export class Needs {
   }
 
   #text(): string {
-    const {home, index, troubles, known} = this.#serving;
+    const {home, index, troubles, known, redact} = this.#serving;
     const sinceOf = (path: string) => {
       const time = modified(home, path, known.get(path)?.signature);
       return time === undefined ? '' : new Date(time).toISOString();
     };
-    return needsYou({problems: index.all(), needs: index.needs(), troubles: troubles.list(), sinceOf, home});
+    return redact.text(
+      needsYou({problems: index.all(), needs: index.needs(), troubles: troubles.list(), sinceOf, home}),
+    );
   }
 
   #status(): Status {
-    const {home, index, troubles, sessions, version, watching, model} = this.#serving;
+    const {home, index, troubles, sessions, version, watching, model, confinement} = this.#serving;
     const problems = index.all();
     const errors = problems.filter(({severity}) => severity === 'error').length;
     const {agents, tasks} = index.counts();
@@ -114,6 +116,7 @@ export class Needs {
       needs: index.needs().length,
       troubles: troubles.list(),
       model,
+      sandbox: confinement,
       watching: watching(),
       ...(this.#stopped && {stopped: this.#stopped}),
     };

@@ -174,8 +174,9 @@ async function isIgnored(serving: Serving, path: string): Promise<boolean> {
   return ignored;
 }
 
-function add(serving: Serving, path: string, blob: string | null, entry: Entry): void {
-  const {underWay, unpublished} = serving;
+function add(serving: Serving, path: string, blob: string | null, {subject, trailers, ...rest}: Entry): void {
+  const {underWay, unpublished, redact} = serving;
+  const entry = {...rest, subject: redact.text(subject), trailers: redact.value(trailers)};
   underWay.set(path, blob);
   const cause = entry.trailers.find(([key]) => key === 'Cause')?.[1] ?? '';
   if (blob) unpublished.set(path, [{blob, cause}, ...(unpublished.get(path) ?? [])]);

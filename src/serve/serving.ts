@@ -1,5 +1,6 @@
 import type {HomeIndex} from '../check/home-index.ts';
 import type {Models} from '../effects/model/models.ts';
+import type {Sandbox} from '../effects/sandbox/sandbox.ts';
 import type {Problem} from '../files/diagnostic.ts';
 import type {Report} from '../happening.ts';
 import type {Queue} from '../queue.ts';
@@ -8,6 +9,7 @@ import type {Replaced} from '../store/replaced.ts';
 import type {Current} from './current.ts';
 import type {Ignored} from './ignored.ts';
 import type {Known, Latest, Recent, Texts} from './known.ts';
+import type {Redaction} from './redaction.ts';
 import type {Spend} from './spend.ts';
 import type {Troubles} from './troubles.ts';
 import type {Turns} from './turns.ts';
@@ -76,7 +78,14 @@ export interface Serving {
   models: Models | undefined;
   /** Which model answers by default, in words; known soon after the start. */
   model: string | undefined;
+  /** How commands are confined. */
+  readonly sandbox: Sandbox;
+  /** The same in words, once it is known. */
+  confinement: string | undefined;
   readonly queue: Queue;
+  /** Whatever is written down, and is not a person's own, goes through this first. */
+  readonly redact: Redaction;
+  /** Redacts by itself. */
   readonly report: Report;
   /** Whether changes are seen at once. */
   watching: () => boolean;
@@ -88,6 +97,8 @@ export interface Serving {
   unsaved: boolean;
   /** Do not wait for files to hold still: the daemon is stopping. */
   hurry: boolean;
+  /** The settings are others than before. */
+  onSettings: () => void;
   /** Problems or needs are not what was written down last. */
   onChanged: () => void;
 }

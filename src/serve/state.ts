@@ -22,6 +22,7 @@ export function take(serving: Serving, seen: Seen): void {
   serving.latest.set(path, wrong || serving.loading ? undefined : seen);
   setFacts(serving, path, seen.facts);
   tell(serving);
+  if (seen.kind === 'settings' && !serving.loading) serving.onSettings();
 }
 
 /** What a file says now; undefined: it is gone. */

@@ -19,12 +19,14 @@ interface Asked extends Question {
 }
 
 interface Running {
-  abort: AbortController;
+  /** Undefined: it only reads, and is over soon. */
+  abort: AbortController | undefined;
   ended: Promise<Message>;
   /** The message to be recorded, once it is known. */
   result: Message | undefined;
 }
 
+const MOST_COMMANDS = 32;
 const NONE: ReadonlyMap<string, Message> = new Map();
 
 /**
@@ -34,6 +36,8 @@ const NONE: ReadonlyMap<string, Message> = new Map();
  */
 export class Turns {
   readonly slots: Slots;
+  /** Of each agent one command may always run, and so many in all. */
+  readonly commands = new Slots(() => MOST_COMMANDS);
   readonly #asked = new Map<string, Asked>();
   readonly #ahead = new Map<string, Asked>();
   readonly #running = new Map<string, Map<string, Running>>();
@@ -122,8 +126,8 @@ export class Turns {
     return this.#running.get(path)?.has(call) ?? false;
   }
 
-  /** `result` never fails. */
-  run(path: string, call: string, abort: AbortController, result: Promise<Message>): void {
+  /** `result` never fails. `abort`: how it is ended before its time. */
+  run(path: string, call: string, abort: AbortController | undefined, result: Promise<Message>): void {
     const calls = this.#running.get(path) ?? new Map<string, Running>();
     this.#running.set(path, calls);
     const running: Running = {abort, result: undefined, ended: result};
@@ -182,6 +186,13 @@ export class Turns {
   /** When something has ended since. */
   whenChanged(): Promise<void> {
     return new Promise(resolve => this.#waiters.push(resolve));
+  }
+
+  /** End the calls that run, of this session or of all: each has its result soon, which says why. */
+  endCalls(why: string, path?: string): void {
+    const all =
+      path === undefined ? [...this.#running.values()] : [this.#running.get(path) ?? new Map<string, Running>()];
+    for (const calls of all) for (const {abort, result} of calls.values()) if (!result) abort?.abort(new Error(why));
   }
 
   /** Ask nothing more, and give up what is being asked. Calls are left to end by themselves. */

@@ -25,6 +25,7 @@ export const crashLabels = [
   'cache-write',
   'spawn-git',
   'spawn-background',
+  'spawn-command',
 ] as const;
 export type CrashLabel = (typeof crashLabels)[number];
 

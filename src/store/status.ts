@@ -20,6 +20,8 @@ export interface Status {
   troubles: readonly {what: string; since: string}[];
   /** Which model answers by default, in words. */
   model?: string | undefined;
+  /** How commands are confined, in words. */
+  sandbox?: string | undefined;
   /** Whether changes are seen at once, or by scanning only. */
   watching: boolean;
   /** Why it stopped by itself, and when. */

@@ -124,14 +124,16 @@ describe('agentdir doctor', () => {
     const home = await newHome();
     const good = await agentdir(home, ['doctor']);
     expect(good.code).toBe(0);
-    expect(good.stdout).toContain('all is well');
+    expect(good.stdout).toMatch(/nothing is wrong; \d+ things? to know\n$/);
     writeFileSync(join(home, '.git/index.lock'), '');
-    const bad = await agentdir(home, ['doctor', '--json']);
+    const bad = await agentdir(home, ['doctor', '--json'], {...environment, OPENAI_API_KEY: 'short12'});
     expect(bad.code).toBe(1);
     const findings = JSON.parse(bad.stdout) as {name: string; state: string; hint?: string}[];
     expect(findings.filter(({state}) => state === 'bad')).toMatchObject([
       {name: 'repository', hint: expect.stringContaining('index.lock')},
     ]);
+    expect(bad.stdout).toContain('OPENAI_API_KEY has less than 8 characters');
+    expect(good.stdout).not.toContain('OPENAI_API_KEY');
     rmSync(join(home, '.git/index.lock'));
     const branch = (await git(home, 'symbolic-ref', 'HEAD')).trim();
     const locks = ['HEAD.lock', `${branch}.lock`, 'packed-refs.lock'];

@@ -1,4 +1,4 @@
-import {existsSync} from 'node:fs';
+import {existsSync, readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect} from 'vitest';
 import {parseSession, type Session} from '../../src/files/session.ts';
@@ -9,13 +9,13 @@ import {read} from './serve.ts';
 /** The agent whose model this is: what it makes, it makes once. */
 export const WORKER = {
   'templates/worker.agent.yaml':
-    'id: worker\ntype: worker\nmodel: fake-1\nsystem_prompt: You work.\ncapabilities: [list_agents, read_file, create_file]\n',
-  'allowlist.yaml': 'version: 1\ntools: {create_file: allow}\n',
+    'id: worker\ntype: worker\nmodel: fake-1\nsystem_prompt: You work.\ncapabilities: [list_agents, read_file, create_file, execute_command]\n',
+  'allowlist.yaml': 'version: 1\ncommands: {allow: ["mktemp *"]}\ntools: {create_file: allow}\n',
 };
 
 /**
  * A model whose answers can be told apart. To a question that begins with "write" it calls for something to be read,
- * something to be made, and that to be read; then it says the number of its answer and the last question it was asked.
+ * something to be made, that to be read, and a command that counts its runs; then it says the number of its answer and the last question it was asked.
  * To one that begins with "say" it says so at once, to any other the number only.
  */
 export async function answering(): Promise<FakeOpenAI> {
@@ -32,6 +32,7 @@ export async function answering(): Promise<FakeOpenAI> {
           {name: 'list_agents'},
           {name: 'create_file', arguments: {path, content: `${n}\n`}},
           {name: 'read_file', arguments: {path}},
+          {name: 'execute_command', arguments: {command: `mktemp ran-${n}.XXXXXX`}},
         ],
       };
     },
@@ -91,8 +92,10 @@ function wrongCalls(home: string, {messages}: Session): string[] {
     }
     for (const call of message.tool_calls ?? []) {
       const {name, arguments: args} = call.function;
-      open.set(call.id, name === 'create_file' ? (JSON.parse(args) as {path: string}).path : '');
-      if ((name === 'create_file') !== (call.started !== undefined)) wrong.push(`${call.id} is marked wrongly`);
+      const {path, command} = JSON.parse(args) as {path?: string; command?: string};
+      const made = name === 'create_file' ? path : command?.split(' ').at(-1);
+      open.set(call.id, made ?? '');
+      if ((made !== undefined) !== (call.started !== undefined)) wrong.push(`${call.id} is marked wrongly`);
     }
   }
   return wrong;
@@ -102,6 +105,12 @@ function wrongCalls(home: string, {messages}: Session): string[] {
 function wrongResult(home: string, {content, tool_call_id}: Message, made: string): string[] {
   const {success, code, error} = JSON.parse(content ?? '') as {success: boolean; code?: string; error?: string};
   if (made === '') return success || /made-/.test(error ?? '') ? [] : [`${tool_call_id}: ${error}`];
-  if (success) return existsSync(join(home, 'workspaces/worker', made)) ? [] : [`${made} was not made`];
+  const times = filesLike(join(home, 'workspaces/worker'), made.replace(/X+$/, ''));
+  if (times > 1) return [`${made} was made ${times} times`];
+  if (success) return times === 1 ? [] : [`${made} was not made`];
   return code === 'INTERRUPTED' ? [] : [`${tool_call_id}: ${error}`];
+}
+
+function filesLike(folder: string, prefix: string): number {
+  return existsSync(folder) ? readdirSync(folder).filter(name => name.startsWith(prefix)).length : 0;
 }

@@ -16,7 +16,7 @@ import {dirname, join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {parseSession} from '../../src/files/session.ts';
 import {parseTasks} from '../../src/files/task-parse.ts';
-import {agentdir, git, newHome, put, temporary, until} from '../cli/run.ts';
+import {agentdir, git, newHome, put, temporary, thorough, until} from '../cli/run.ts';
 import {read, serve, settled} from './serve.ts';
 import {saysNoMore, sound, tidy, told} from './trouble.ts';
 
@@ -75,6 +75,10 @@ describe('a full disk', () => {
       () => read(home, 'NEEDS_YOU.md'),
       text => text !== '',
     );
+    await until(
+      () => served.events,
+      events => events.some(({event}) => event === 'sandbox'),
+    );
     fill();
     // In place, in blocks the files have already.
     writeFileSync(join(home, TASKS), '# Mine\n- [ ] @planner-001 "one"\n', {flag: 'r+'});
@@ -104,13 +108,17 @@ describe('a full disk', () => {
     await sound(home, served);
   });
 
-  it.skipIf(!mountable)(
+  it.skipIf(!mountable || !thorough)(
     '(needs to mount a tmpfs) full when it stops, and when it starts: nothing torn, nothing lost',
     async () => {
       const {home, fill, free} = await smallHome();
       put(home, {[TASKS]: '# Mine\n'});
       const served = await serve(home);
       await settled(home, TASKS, text => text !== '');
+      await until(
+        () => served.events,
+        events => events.some(({event}) => event === 'sandbox'),
+      );
       fill();
       writeFileSync(join(home, TASKS), '# Mine\n- [ ] @planner-001 "one"\n', {flag: 'r+'});
       await until(
@@ -143,6 +151,10 @@ describe('a full disk', () => {
     expect((await agentdir(home, ['start', '--background'])).code).toBe(0);
     await settled(home, 'memory/m.md', text => text !== '');
     const log = join(home, '.agentdir/daemon.log');
+    await until(
+      () => readFileSync(log, 'utf8'),
+      text => / sandbox /.test(text),
+    );
     // Room for 40 more bytes in its last block.
     appendFileSync(log, `${new Date().toISOString()} ${'.'.repeat(BLOCK - 40 - 26 - (statSync(log).size % BLOCK))}\n`);
     fill();

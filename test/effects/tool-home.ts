@@ -2,9 +2,13 @@ import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach} from 'vitest';
+import {markOf} from '../../src/effects/sandbox/mark.ts';
+import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
 import {prepare} from '../../src/effects/tools/registry.ts';
 import type {ToolContext, ToolResult} from '../../src/effects/tools/tool.ts';
+import {parseAllowlist} from '../../src/files/allowlist.ts';
 import {emptyPolicy, type Policy} from '../../src/files/rule.ts';
+import {makeRedactor} from '../../src/policy/redact.ts';
 import {tools} from '../../src/policy/tools.ts';
 
 const homes: string[] = [];
@@ -21,7 +25,11 @@ export interface ToolHome {
   run: (name: string, args: object | string) => Promise<ToolResult>;
 }
 
-export const allowAll: Policy = {...emptyPolicy, tools: {'*': 'allow'}};
+export const allowAll: Policy = {
+  ...emptyPolicy,
+  ...parseAllowlist('version: 1\ncommands: {allow: ["echo *", "touch *"]}').policy,
+  tools: {'*': 'allow'},
+};
 
 /** A home in which agent `coder` has every tool. */
 export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
@@ -33,6 +41,12 @@ export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
     agent: 'coder',
     session: 'coder-1',
     call: 'call-1',
+    mark: markOf('run', 'coder-1', `call-${home}`),
+    workspace: join(home, 'workspaces', 'coder'),
+    commands: {mode: 'auto', sandbox: makeSandbox(home)},
+    onStarted: () => {},
+    timeoutMs: undefined,
+    redact: makeRedactor([]),
     signal: new AbortController().signal,
     agents: () => [],
     sessions: () => [],
@@ -40,7 +54,7 @@ export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
   };
   const run = async (name: string, args: object | string): Promise<ToolResult> => {
     const text = typeof args === 'string' ? args : JSON.stringify(args);
-    const ready = prepare({name, arguments: text}, Object.keys(tools), allowAll, context);
+    const ready = await prepare({name, arguments: text}, Object.keys(tools), allowAll, context);
     return 'refused' in ready ? ready.refused : ready.execute();
   };
   return {home, workspace: join(home, 'workspaces', 'coder'), context, run};

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {implementedTools, offers, prepare} from '../../src/effects/tools/registry.ts';
 import {emptyPolicy} from '../../src/files/rule.ts';
+import {makeRedactor} from '../../src/policy/redact.ts';
 import {tools} from '../../src/policy/tools.ts';
 import {allowAll, toolHome} from './tool-home.ts';
 
@@ -17,6 +18,7 @@ const examples: Record<(typeof implementedTools)[number], object> = {
   edit_file: {path: 'a.txt', old: 'two', new: 'zwei'},
   glob: {pattern: '**/*.txt'},
   grep: {pattern: 'two'},
+  execute_command: {command: 'touch made.txt'},
   list_agents: {},
   list_sessions: {},
 };
@@ -54,7 +56,7 @@ describe.each(implementedTools)('the contract of a tool: %s', name => {
 
   it('runs with valid arguments, and its result is JSON', async () => {
     const {context} = filled();
-    const ready = prepare(call(examples[name]), [name], allowAll, context);
+    const ready = await prepare(call(examples[name]), [name], allowAll, context);
     if ('refused' in ready) throw new Error(JSON.stringify(ready.refused));
     expect(ready.effect).toBe(tools[name].effect);
     const result = await ready.execute();
@@ -72,14 +74,14 @@ describe.each(implementedTools)('the contract of a tool: %s', name => {
 
   it('shows what it would do, and does not do it', async () => {
     const {context, workspace} = filled();
-    const ready = prepare(call(examples[name]), [name], allowAll, context);
+    const ready = await prepare(call(examples[name]), [name], allowAll, context);
     if ('refused' in ready) throw new Error(JSON.stringify(ready.refused));
     expect(await ready.preview()).not.toBe('');
     expect(readdirSync(workspace)).toEqual(['a.txt']);
     expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
   });
 
-  it('refuses what does not fit its schema', () => {
+  it('refuses what does not fit its schema', async () => {
     const {context} = filled();
     for (const args of [
       '{',
@@ -90,7 +92,7 @@ describe.each(implementedTools)('the contract of a tool: %s', name => {
       '{"__proto__": {}}',
       '{"path": {}, "agent": []}',
     ]) {
-      const {refused} = prepare(call(args), [name], allowAll, context) as {refused: {error: string}};
+      const {refused} = (await prepare(call(args), [name], allowAll, context)) as {refused: {error: string}};
       expect(refused, args).toMatchObject({success: false, code: 'INVALID_ARGUMENTS'});
       expect(refused.error).toContain(`${name} takes {`);
     }
@@ -107,7 +109,7 @@ describe.each(implementedTools)('the contract of a tool: %s', name => {
     const {context} = filled();
     await fc.assert(
       fc.asyncProperty(args, fc.constantFrom('coder', '../up', '', 'no.such'), async (given, agent) => {
-        const ready = prepare(call(given), [name], allowAll, {...context, agent});
+        const ready = await prepare(call(given), [name], allowAll, {...context, agent});
         const result = 'refused' in ready ? ready.refused : await ready.execute();
         expect(typeof result.success).toBe('boolean');
         if (!result.success) expect(result.error).not.toBe('');
@@ -115,7 +117,7 @@ describe.each(implementedTools)('the contract of a tool: %s', name => {
       }),
       {numRuns: 25},
     );
-    const gone = prepare(call(examples[name]), [name], allowAll, {...context, home: `${context.home}/gone`});
+    const gone = await prepare(call(examples[name]), [name], allowAll, {...context, home: `${context.home}/gone`});
     if (!('refused' in gone)) expect(typeof (await gone.execute()).success).toBe('boolean');
   });
 
@@ -128,36 +130,64 @@ describe.each(implementedTools)('the contract of a tool: %s', name => {
   });
 });
 
+describe('secrets', () => {
+  const secret = 'correct-horse-battery-staple-4711';
+  const redact = makeRedactor([{name: 'MY_KEY', value: secret}]);
+
+  it('are taken out of results, and the result says so', async () => {
+    const {run, workspace} = filled({redact});
+    writeFileSync(join(workspace, 'conf.env'), `KEY=${secret}\nPORT=80\n`);
+    const result = await run('read_file', {path: 'conf.env'});
+    expect(result).toMatchObject({success: true, redacted: expect.stringContaining('secrets were taken out')});
+    expect(JSON.stringify(result)).not.toContain(secret);
+  });
+
+  it.each([
+    ['write_file', {path: 'conf.env', content: 'KEY=[redacted: MY_KEY]\nPORT=81\n'}],
+    ['create_file', {path: 'new.env', content: 'KEY=[redacted: MY_KEY]\n'}],
+    ['edit_file', {path: 'conf.env', old: 'KEY=[redacted: MY_KEY]\nPORT=80', new: 'x'}],
+  ])('are not replaced in files by the words that stand for them: %s', async (name, args) => {
+    const {run, workspace} = filled({redact});
+    const path = join(workspace, 'conf.env');
+    writeFileSync(path, `KEY=${secret}\nPORT=80\n`);
+    expect(await run(name, args)).toMatchObject({success: false, code: 'INVALID_ARGUMENTS'});
+    expect(readFileSync(path, 'utf8')).toBe(`KEY=${secret}\nPORT=80\n`);
+  });
+});
+
 describe('which calls may run', () => {
   it('offers capabilities by name or alias, once, and only what can run', () => {
     const names = offers(['Read', 'read', 'read_file', 'bash', 'no_such', 'mcp__a__b', 'list_agents']).map(o => o.name);
-    expect(names).toEqual(['read_file', 'list_agents']);
+    expect(names).toEqual(['read_file', 'execute_command', 'list_agents']);
     expect(offers(Object.keys(tools)).map(o => o.name)).toEqual(
       Object.keys(tools).filter(name => (implementedTools as string[]).includes(name)),
     );
   });
 
-  it('refuses in order: not its tool, bad arguments, the policy, not there yet', () => {
+  it('refuses in order: not its tool, bad arguments, the policy, not there yet', async () => {
     const {context} = toolHome();
-    const refusal = (name: string, args: string, capabilities: string[], rules = {}) => {
-      const ready = prepare({name, arguments: args}, capabilities, {...emptyPolicy, tools: rules}, context);
+    const refusal = async (name: string, args: string, capabilities: string[], rules = {}) => {
+      const ready = await prepare({name, arguments: args}, capabilities, {...emptyPolicy, tools: rules}, context);
       return 'refused' in ready ? ready.refused : undefined;
     };
-    expect(refusal('raed_file', '{}', ['read'])).toMatchObject({
+    expect(await refusal('raed_file', '{}', ['read'])).toMatchObject({
       code: 'NOT_ALLOWED',
       error: 'there is no tool "raed_file" (did you mean read_file?); its tools are read_file',
     });
-    expect(refusal('write_file', '{', ['read'])).toMatchObject({code: 'NOT_ALLOWED'});
-    expect(refusal('write_file', '{', ['write'], {write_file: 'deny'})).toMatchObject({code: 'INVALID_ARGUMENTS'});
+    expect(await refusal('write_file', '{', ['read'])).toMatchObject({code: 'NOT_ALLOWED'});
+    expect(await refusal('write_file', '{', ['write'], {write_file: 'deny'})).toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+    });
     const args = '{"path": "a", "content": "b"}';
-    expect(refusal('write_file', args, ['write'], {write_file: 'deny'})).toMatchObject({code: 'DENIED'});
-    expect(refusal('write_file', args, ['write'], {'*': 'deny', write_file: 'allow'})).toBeUndefined();
-    const asked = refusal('Write', args, ['write_file']);
+    expect(await refusal('write_file', args, ['write'], {write_file: 'deny'})).toMatchObject({code: 'DENIED'});
+    expect(await refusal('write_file', args, ['write'], {'*': 'deny', write_file: 'allow'})).toBeUndefined();
+    const asked = await refusal('Write', args, ['write_file']);
     expect(asked).toMatchObject({code: 'REJECTED'});
     expect(JSON.stringify(asked)).toContain('allowlist.yaml');
-    expect(refusal('bash', '{"command": "ls"}', ['bash'])).toMatchObject({code: 'NOT_ALLOWED'});
-    expect(refusal('bash', '{"command": "ls"}', ['bash'], {bash: 'deny'})).toMatchObject({code: 'DENIED'});
-    expect(refusal('toString', '{}', ['toString', 'read'])).toMatchObject({code: 'NOT_ALLOWED'});
+    expect(await refusal('bash', '{"command": "ls"}', ['bash'])).toMatchObject({code: 'REJECTED'});
+    expect(await refusal('fetch', '{"url": "http://a/"}', ['fetch'])).toMatchObject({code: 'NOT_ALLOWED'});
+    expect(await refusal('bash', '{"command": "ls"}', ['bash'], {bash: 'deny'})).toMatchObject({code: 'DENIED'});
+    expect(await refusal('toString', '{}', ['toString', 'read'])).toMatchObject({code: 'NOT_ALLOWED'});
   });
 
   it('says what is wrong with arguments so that they can be mended', async () => {
@@ -169,6 +199,25 @@ describe('which calls may run', () => {
     });
     expect(await run('grep', {pattern: ''})).toMatchObject({code: 'INVALID_ARGUMENTS'});
     expect(await run('grep', {pattern: '('})).toMatchObject({code: 'INVALID_ARGUMENTS'});
+  });
+
+  it('knows how other agents call arguments', async () => {
+    const {run} = toolHome();
+    for (const [tool, given, meant] of [
+      ['read_file', 'file_path', 'path'],
+      ['edit_file', 'old_string', 'old'],
+      ['edit_file', 'new_string', 'new'],
+      ['execute_command', 'cmd', 'command'],
+      ['grep', 'pattren', 'pattern'],
+    ] as const)
+      expect(await run(tool, {[given]: 'x'})).toMatchObject({
+        code: 'INVALID_ARGUMENTS',
+        error: expect.stringContaining(`unknown argument "${given}" (did you mean "${meant}"?)`),
+      });
+    const both = (await run('read_file', {path: 'a', file_path: 'b'})) as unknown as {error: string};
+    expect(both.error).not.toContain('did you mean');
+    const odd = (await run('read_file', {path: 'a', constructor: 'b'})) as unknown as {error: string};
+    expect(odd.error).not.toContain('did you mean');
   });
 
   it('takes empty arguments for none, and null for what is left out', async () => {
@@ -290,7 +339,7 @@ describe('read_file', () => {
       error: 'a.png is binary (4 bytes), not text',
     });
     expect(await run('read_file', {path: 'latin1.txt'})).toMatchObject({
-      content: 'a\ufffd\n',
+      content: 'aé\n',
       note: expect.any(String),
     });
     expect(await run('read_file', {path: 'large.bin'})).toMatchObject({code: 'FAILED'});
@@ -405,10 +454,54 @@ describe('edit_file', () => {
     const {context, workspace} = toolHome();
     writeFileSync(join(workspace, 'f'), 'a\nb\nc\n');
     const args = JSON.stringify({path: 'f', old: 'b', new: 'B'});
-    const ready = prepare({name: 'edit_file', arguments: args}, ['edit'], allowAll, context);
+    const ready = await prepare({name: 'edit_file', arguments: args}, ['edit'], allowAll, context);
     expect('refused' in ready || (await ready.preview())).toBe(
       'f\n@@ from line 1: 1 lines become 1 @@\n a\n-b\n+B\n c\n',
     );
+  });
+});
+
+describe('paths', () => {
+  it('of files do not end with a slash where one is written', async () => {
+    const {run, workspace} = toolHome();
+    for (const [tool, args] of [
+      ['write_file', {content: 'x'}],
+      ['create_file', {content: 'x'}],
+      ['edit_file', {old: 'x', new: 'y'}],
+    ] as const)
+      for (const path of ['newdir/', 'newdir/.'])
+        expect(await run(tool, {path, ...args})).toMatchObject({
+          code: 'INVALID_ARGUMENTS',
+          error: expect.stringContaining('create_directory'),
+        });
+    expect(readdirSync(workspace)).toEqual([]);
+    expect(await run('create_directory', {path: 'newdir/'})).toMatchObject({success: true, path: 'newdir'});
+    expect(await run('list_directory', {path: 'newdir/'})).toMatchObject({success: true});
+  });
+
+  it('may begin with that of the workspace, as programs print them', async () => {
+    const {run, workspace, home} = toolHome();
+    writeFileSync(join(home, 'memory/secret.md'), 'of the home');
+    const at = (path: string) => `${workspace}/${path}`;
+    expect(await run('write_file', {path: at('memory/a.txt'), content: 'one'})).toMatchObject({path: './memory/a.txt'});
+    expect(readFileSync(join(workspace, 'memory/a.txt'), 'utf8')).toBe('one');
+    expect(await run('edit_file', {path: at('memory/a.txt'), old: 'one', new: 'two'})).toMatchObject({success: true});
+    expect(await run('read_file', {path: at('memory/a.txt')})).toMatchObject({content: 'two'});
+    expect(await run('create_directory', {path: at('sub')})).toMatchObject({path: 'sub'});
+    expect(await run('create_file', {path: at('sub/b.txt'), content: 'two'})).toMatchObject({path: 'sub/b.txt'});
+    expect(await run('grep', {pattern: 'two', path: workspace})).toMatchObject({matches: 2});
+    expect(await run('list_directory', {path: workspace})).toMatchObject({path: '.'});
+    expect(await run('glob', {pattern: at('sub/*')})).toMatchObject({files: ['sub/b.txt']});
+    expect(await run('glob', {pattern: '*', path: at('sub')})).toMatchObject({files: ['sub/b.txt']});
+    expect(await run('read_file', {path: at('memory/secret.md')})).toMatchObject({code: 'FAILED'});
+    for (const path of ['../other/x', '.git/config', './../x', 'sub/../../x'])
+      for (const tool of ['read_file', 'list_directory', 'grep'])
+        expect(await run(tool, {path: at(path), ...(tool === 'grep' && {pattern: 'x'})})).toMatchObject({
+          code: 'DENIED',
+        });
+    for (const path of [`${workspace}x/a`, `${workspace}/../coder/sub/b.txt`, home, `/${workspace}`, '/etc/passwd'])
+      expect(await run('read_file', {path})).toMatchObject({code: 'DENIED'});
+    expect(await run('glob', {pattern: at('../*')})).toMatchObject({code: 'DENIED'});
   });
 });
 

@@ -277,7 +277,7 @@ describe('not asked again', () => {
     [
       '401, key in part',
       {status: 401, error: {message: 'Wrong key: sk-abc***xyz'}},
-      /: Wrong key: \[redacted\]/,
+      /: Wrong key: \[redacted: key\]/,
       /FAKE_KEY/,
     ],
     [

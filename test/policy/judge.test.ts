@@ -3,6 +3,7 @@ import {describe, expect, test} from 'vitest';
 import type {Verdict} from '../../src/files/rule.ts';
 import {judge, judgeTool} from '../../src/policy/judge.ts';
 import {riskOf} from '../../src/policy/risk.ts';
+import {runs} from '../arbitrary.ts';
 import {policyOf} from './policy-of.ts';
 
 const policy = policyOf({
@@ -222,7 +223,7 @@ describe('properties of judge', () => {
         }
         if (got.segments.some(segment => segment.verdict === 'deny')) expect(got.verdict).toBe('deny');
       }),
-      {numRuns: 4000},
+      runs(4000),
     );
   });
 
@@ -257,7 +258,7 @@ describe('properties of judge', () => {
         const more = {...policy, rules: [...policy.rules, ...policyOf({[verdict]: [match]}).rules]};
         expect(rank[judge(text, more).verdict]).toBeGreaterThanOrEqual(rank[judge(text, policy).verdict]);
       }),
-      {numRuns: 1000},
+      runs(1000),
     );
   });
 
@@ -304,5 +305,32 @@ describe('judgeTool', () => {
     ['constructor', {}, 'ask'],
   ])('%s with %j: %s', (name, rules, verdict) => {
     expect(judgeTool(name, {...policy, tools: rules}).verdict).toBe(verdict);
+  });
+});
+
+describe('what the fuzzer found', () => {
+  const open = policyOf({allow: ['printf *', 'test *', 'help *', 'break *', 'continue *'], deny: ['rm -rf *']});
+
+  test.each(['printf -v x y', 'printf -vx y', "test -v 'a[b]'", "test -R 'a[b]'", 'help x', 'break', 'continue 2'])(
+    'asks about %s, which acts on the shell itself',
+    line => {
+      expect(judge(line, open).verdict).toBe('ask');
+    },
+  );
+
+  test.each(['printf %s v', 'test -f v', 'test a = v'])('allows %s', line => {
+    expect(judge(line, open).verdict).toBe('allow');
+  });
+
+  test.each(['{', '$(', '"$(', '<('])('still denies beside thousands of %s', bracket => {
+    expect(judge(`rm -rf x; a ${bracket.repeat(8000)}`.slice(0, 16_000), open).verdict).toBe('deny');
+    expect(judge(`a ${bracket.repeat(100)}; rm -rf x`, open).verdict).not.toBe('allow');
+  });
+
+  test('a policy that replaces another is not judged by what was found out of that', () => {
+    expect(judge('printf x', open).verdict).toBe('allow');
+    expect(judge('printf x', {...open, rules: []}).verdict).toBe('ask');
+    const some = policyOf({allow: [{match: 'a *', agents: ['coder-*']}]});
+    expect([judge('a', some, {agent: 'coder-1'}).verdict, judge('a', some).verdict]).toEqual(['allow', 'ask']);
   });
 });

@@ -99,10 +99,16 @@ describe('a commit of the journal', () => {
     const added = [1, 2, 3, 4, 5].map(i => journal.add(entry(write(dir, 'memory/a.md', `${i}\n`), `to ${i}`)));
     const done = await Promise.all(added);
     expect(lines(await git(dir, 'log', '--format=%s', '--reverse', '-5'))).toEqual(done.map(({subject}) => subject));
-    expect(lines(await git(dir, 'reflog', '--format=%gs'))).toEqual([
-      'commit: to 5 (and 4 before)',
-      'commit (initial): start',
-    ]);
+    // One batch; a slow machine may make it several.
+    const told = lines(await git(dir, 'reflog', '--format=%gs'));
+    const counts = told
+      .slice(0, -1)
+      .map(line => 1 + Number(/^commit: to \d(?: \(and (\d) before\))?$/.exec(line)?.[1] ?? 0));
+    expect(
+      counts.reduce((sum, count) => sum + count, 0),
+      told.join('; '),
+    ).toBe(5);
+    expect(told.length).toBeLessThan(6);
     expect(await soundness(dir)).toBe('');
     expect((await journal.versions('memory/a.md', 3)).map(v => v.commit)).toEqual(
       done

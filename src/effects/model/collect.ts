@@ -38,7 +38,8 @@ export class Collecting {
   take(chunk: unknown): void {
     if (!isRecord(chunk)) return;
     if (chunk.error !== undefined && chunk.error !== null) this.error = chunk.error;
-    if (typeof chunk.model === 'string' && chunk.model !== '') this.model = chunk.model.slice(0, 200);
+    // What is longer is no name; half of one might be half a secret.
+    if (typeof chunk.model === 'string' && chunk.model !== '' && chunk.model.length <= 200) this.model = chunk.model;
     this.#usage = usageOf(chunk.usage) ?? this.#usage;
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
     if (!isRecord(choice)) return;

@@ -1,4 +1,5 @@
 import type {ServerChoice} from '../../config.ts';
+import {makeRedactor, type Redactor} from '../../policy/redact.ts';
 import type {Answer} from './answer.ts';
 import {isRecord} from './collect.ts';
 import {hostOf} from './server.ts';
@@ -133,20 +134,25 @@ export function retryAfter(headers: Headers | undefined, now = Date.now()): numb
 
 /** One line of what a server says, at most this long. The key first: half of one is still a secret. */
 function short(text: string, {apiKey}: ServerChoice): string {
-  const line = withoutKey(text.slice(0, 10_000), apiKey)
+  const line = withoutKey(text, apiKey)
+    .slice(0, 10_000)
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   return line.length > 300 ? `${line.slice(0, 299)}…` : line;
 }
 
+let last: {key: string | undefined; redactor: Redactor} | undefined;
+
+function redactorFor(key: string | undefined): Redactor {
+  if (!last || last.key !== key)
+    last = {key, redactor: makeRedactor(key === undefined ? [] : [{name: 'key', value: key, named: true}])};
+  return last.redactor;
+}
+
 /** Servers repeat keys in their errors, whole or in part, as they are or encoded. */
 export function withoutKey(text: string, key: string | undefined): string {
-  let result = text;
-  // A shorter one is a word such as "x", put there because something had to be.
-  if (key !== undefined && key.length >= 4) {
-    const base64 = Buffer.from(key).toString('base64').replace(/=+$/, '');
-    for (const form of [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1), base64])
-      result = result.replaceAll(form, '[redacted]');
-  }
-  return result.replace(/\bsk-[\w*.-]{4,}/g, '[redacted]');
+  const whole = redactorFor(key).text(text);
+  // Here a short one counts as well, unless it is something like "x", put there because something had to be.
+  const plain = key !== undefined && key.length >= 4 ? whole.replaceAll(key, '[redacted: key]') : whole;
+  return plain.replace(/\bsk-[\w*.-]{4,}/g, '[redacted: key]');
 }

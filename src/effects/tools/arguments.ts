@@ -7,6 +7,32 @@ import type {ToolFailure} from './tool.ts';
 
 const LONGEST = 20 * 1024 * 1024;
 
+/** As the tools of other agents call them. */
+const elsewhere: Readonly<Record<string, string>> = {
+  file_path: 'path',
+  filepath: 'path',
+  filename: 'path',
+  file: 'path',
+  directory: 'path',
+  dir: 'path',
+  old_string: 'old',
+  old_str: 'old',
+  new_string: 'new',
+  new_str: 'new',
+  replace_all: 'all',
+  file_text: 'content',
+  contents: 'content',
+  text: 'content',
+  cmd: 'command',
+  timeout: 'timeout_seconds',
+  regex: 'pattern',
+  query: 'pattern',
+  include: 'glob',
+  '-i': 'ignore_case',
+  '-C': 'context',
+  head_limit: 'limit',
+};
+
 /** The arguments a model wrote, or what is wrong with them and what was expected, so that it can mend them. */
 export function readArguments(tool: ToolName, text: string): {value: object} | ToolFailure {
   const value = text.trim() === '' ? {} : parse(text);
@@ -42,7 +68,9 @@ function explain(tool: ToolName, issue: z.core.$ZodIssue, root: object): string[
   if (issue.code === 'unrecognized_keys') {
     const known = Object.keys(tools[tool].arguments.shape).filter(key => !Object.hasOwn(root, key));
     return issue.keys.slice(0, 5).map(key => {
-      const near = name === '' ? nearest(key, known) : undefined;
+      const other = Object.hasOwn(elsewhere, key) ? elsewhere[key] : undefined;
+      const meant = known.find(each => each === other) ?? nearest(key, known);
+      const near = name === '' ? meant : undefined;
       return `unknown argument ${JSON.stringify(key.slice(0, 60))}${near ? ` (did you mean "${near}"?)` : ''}`;
     });
   }

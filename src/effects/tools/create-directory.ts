@@ -5,7 +5,7 @@ import type {Tool} from './tool.ts';
 
 export const createDirectory: Tool<'create_directory'> = {
   execute: ({path}, context) => {
-    const place = placeOf(path, 'write');
+    const place = placeOf(path, 'make folder', context.workspace);
     if (isFailure(place)) return place;
     const there = openFolder(context, place);
     const folder = isFailure(there) ? openFolder(context, place, place.parts, {make: true}) : there;

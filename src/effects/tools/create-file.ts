@@ -6,7 +6,7 @@ import type {Tool} from './tool.ts';
 
 export const createFile: Tool<'create_file'> = {
   execute: async ({path, content}, context) => {
-    const place = placeOf(path, 'write');
+    const place = placeOf(path, 'write', context.workspace);
     if (isFailure(place)) return place;
     const written = await replaceFile(context, place, content, 'nothing');
     return isFailure(written) ? written : {success: true, path: place.path, bytes: written.bytes};

@@ -4,6 +4,7 @@ import {isBinary, readPlace} from '../workspace/open-file.ts';
 import {type Place, placeOf} from '../workspace/place.ts';
 import {MOST_WRITTEN, replaceFile} from '../workspace/replace-file.ts';
 import {failure, isFailure} from './failure.ts';
+import {notFound} from './near-miss.ts';
 import {changedFile} from './preview.ts';
 import type {Arguments, Tool, ToolContext, ToolFailure} from './tool.ts';
 
@@ -27,24 +28,32 @@ export const editFile: Tool<'edit_file'> = {
   },
   preview: async (args, context) => {
     const edited = await edit(args, context);
-    return isFailure(edited) ? edited.error : changedFile(edited.place.path, edited.before, edited.after);
+    return isFailure(edited)
+      ? edited.error
+      : changedFile(edited.place.path, edited.before, edited.after, context.redact);
   },
 };
 
 async function edit(args: Arguments<'edit_file'>, context: ToolContext): Promise<Edited | ToolFailure> {
-  const place = placeOf(args.path, 'write');
+  const place = placeOf(args.path, 'write', context.workspace);
   if (isFailure(place)) return place;
   const file = await readPlace(context, place, MOST_WRITTEN);
   if (isFailure(file)) return file;
   // Decoding anything else would lose bytes on the way back.
   if (isBinary(file.bytes) || !isUtf8(file.bytes))
-    return failure('FAILED', `${place.path} is not UTF-8 text and cannot be edited as text`);
+    return failure(
+      'FAILED',
+      `${place.path} is not UTF-8 text and cannot be edited as text; write_file replaces it whole`,
+    );
   const before = file.bytes.toString();
   const {old, new: replacement} = inLineEndsOf(before, args);
-  if (old === replacement) return failure('FAILED', 'old and new are the same: there is nothing to change');
+  if (old === replacement) {
+    const why = args.old === args.new ? '' : `; the lines of ${place.path} end with \\r\\n, and edit_file keeps that`;
+    return failure('FAILED', `old and new are the same: there is nothing to change${why}`);
+  }
 
-  const found = offsetsOf(before, old);
-  if (found.length === 0) return failure('FAILED', notFound(before, old, place.path));
+  const found = offsetsOf(before, old, args.all ?? false);
+  if (found.length === 0) return failure('FAILED', notFound(before, old, place.path, context.redact));
   const lines = linesAt(before, found);
   if (found.length > 1 && !args.all) {
     const shown = `${lines.slice(0, 10).join(', ')}${lines.length > 10 ? ', …' : ''}`;
@@ -57,15 +66,18 @@ async function edit(args: Arguments<'edit_file'>, context: ToolContext): Promise
 
 /** Models write \n: in a file whose every line ends with \r\n, that is meant. */
 function inLineEndsOf(text: string, args: {old: string; new: string}): {old: string; new: string} {
-  if (text.includes(args.old) || !text.includes('\r\n') || /(?<!\r)\n/.test(text)) return args;
+  if (!text.includes('\r\n') || /(?<!\r)\n/.test(text)) return args;
   const crlf = (part: string) => part.replace(/\r?\n/g, '\r\n');
   return {old: crlf(args.old), new: crlf(args.new)};
 }
 
-function offsetsOf(text: string, piece: string): number[] {
+function offsetsOf(text: string, piece: string, all: boolean): number[] {
   const found: number[] = [];
   for (let at = text.indexOf(piece); at >= 0; at = text.indexOf(piece, at + piece.length)) found.push(at);
-  return found;
+  // `aa` is twice in `aaa`: one of them must not be taken for the one that is meant.
+  const [only] = found;
+  const overlapping = found.length !== 1 || only === undefined || all ? -1 : text.indexOf(piece, only + 1);
+  return overlapping < 0 ? found : [...found, overlapping];
 }
 
 /** Line numbers of ascending offsets. */
@@ -79,22 +91,4 @@ function linesAt(text: string, offsets: readonly number[]): number[] {
     }
     return line;
   });
-}
-
-/** What may have gone wrong: other white space, or only the first line is there. */
-function notFound(text: string, old: string, path: string): string {
-  const base = `old does not occur in ${path}; it must be exactly as in the file`;
-  const bare = (line: string) => line.replace(/\s+/g, '');
-  const wanted = old.split('\n').map(bare).filter(Boolean);
-  const [first] = wanted;
-  if (first === undefined || text.length > 1024 * 1024) return base;
-  const lines = text.split('\n').map(bare);
-  const starts: number[] = [];
-  for (const [i, line] of lines.entries()) if (line.includes(first) && starts.push(i + 1) === 10) break;
-  const whole = starts.find(start => {
-    const rest = lines.slice(start - 1, start - 1 + wanted.length * 3).filter(Boolean);
-    return wanted.every((line, i) => rest[i]?.includes(line));
-  });
-  if (whole !== undefined) return `${base}: at line ${whole} it stands with other white space`;
-  return starts.length > 0 ? `${base}: its first line is like line ${starts.join(', ')}, but not the rest` : base;
 }

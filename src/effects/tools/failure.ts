@@ -38,10 +38,10 @@ export function errorCode(error: unknown): string | undefined {
 
 /** The call was stopped from outside: by its time limit, or because the daemon ends. */
 export function stopped({signal}: ToolContext): ToolFailure {
-  const late = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
-  return late
-    ? failure('TIMEOUT', 'it took too long and was stopped')
-    : failure('INTERRUPTED', 'it was stopped before it was done');
+  const {name, message} = signal.reason instanceof Error ? signal.reason : new Error('');
+  if (name === 'TimeoutError') return failure('TIMEOUT', 'it took too long and was stopped');
+  const why = name === 'AbortError' || message === '' ? '' : `: ${message}`;
+  return failure('INTERRUPTED', `it was stopped before it was done${why}`);
 }
 
 /** What nobody expected, without the places of this machine. */
@@ -49,7 +49,7 @@ export function unexpected(error: unknown, context: ToolContext): ToolFailure {
   const code = errorCode(error);
   if (code !== undefined && words[code]) return failure('FAILED', words[code]);
   const message = error instanceof Error ? error.message : String(error);
-  return failure('FAILED', withoutPlaces(message, context.home) || 'it failed');
+  return failure('FAILED', withoutPlaces(context.redact.text(message), context.home) || 'it failed');
 }
 
 /** Paths of the home become relative to it; of others only the last part stays. */

@@ -1,23 +1,38 @@
 import {globPattern} from '../workspace/glob-pattern.ts';
-import {placeOf, shownPath} from '../workspace/place.ts';
+import {kindAt} from '../workspace/open-file.ts';
+import {placeOf, shownPath, withoutWorkspace} from '../workspace/place.ts';
 import {walk} from '../workspace/walk.ts';
 import {MOST_TEXT} from './cut.ts';
 import {failure, isFailure} from './failure.ts';
 import type {Tool} from './tool.ts';
 
 const MOST = 1000;
+const WILD = /[*?[{\\]/;
 
 export const glob: Tool<'glob'> = {
-  execute: async ({pattern, path}, context) => {
+  execute: async ({pattern: written, path}, context) => {
+    const pattern = withoutWorkspace(written, context.workspace);
     if (/^[/~]/.test(pattern)) return failure('DENIED', `${pattern}: patterns are relative to the workspace`);
+    if (pattern.endsWith('/'))
+      return failure('INVALID_ARGUMENTS', `"pattern" ends with /, but files are found; ${pattern}** finds those in it`);
     const {fixed, rest} = cutFixed(pattern);
-    const place = placeOf([...(path === undefined ? [] : [path]), ...fixed].join('/') || '.');
+    const start = [...(path === undefined ? [] : [path]), ...fixed];
+    const place = placeOf(start.join('/') || '.', 'read', context.workspace);
     if (isFailure(place)) return place;
     if (rest.split('/').includes('..')) return failure('DENIED', `${pattern}: ".." is not allowed`);
     const compiled = globPattern(rest);
     if (typeof compiled === 'string') return failure('INVALID_ARGUMENTS', `"pattern" is ${compiled}`);
 
+    if (!WILD.test(rest)) {
+      // One name: it is looked for itself, however many there are beside it, and whatever ignore files say.
+      const named = placeOf([...start, rest].join('/'), 'read', context.workspace);
+      const kind = isFailure(named) ? named : kindAt(context, named);
+      if (!isFailure(named) && kind === 'file') return {success: true, files: [named.path]};
+      if (!isFailure(named) && kind === 'directory')
+        return {success: true, files: [], note: `${named.path} is a folder; ${pattern}/** finds the files in it`};
+    }
     const files: string[] = [];
+    let more = false;
     let bytes = 0;
     const walked = await walk(context, place, {
       start: compiled.start,
@@ -26,7 +41,10 @@ export const glob: Tool<'glob'> = {
         if (kind !== 'file') return true;
         const matched = compiled.step(state, name);
         if (!matched || !compiled.accepts(matched)) return true;
-        if (files.length >= MOST || bytes > MOST_TEXT) return false;
+        if (files.length >= MOST || bytes > MOST_TEXT) {
+          more = true;
+          return false;
+        }
         const shown = shownPath(place.root, parts);
         bytes += shown.length + 4;
         return files.push(shown) > 0;
@@ -38,8 +56,9 @@ export const glob: Tool<'glob'> = {
       if (walked.code !== 'FAILED') return walked;
       return {success: true, files: [], note: walked.error};
     }
-    const cut = files.length >= MOST || bytes > MOST_TEXT;
-    const incomplete = cut ? `only the first ${files.length} are listed; make the pattern narrower` : walked.incomplete;
+    const incomplete = more
+      ? `only the first ${files.length} are listed; make the pattern narrower`
+      : walked.incomplete;
     const note = files.length > 0 ? undefined : whyNone(pattern, walked.ignored);
     return {success: true, files, ...(incomplete && {incomplete}), ...(note && {note})};
   },
@@ -49,7 +68,7 @@ export const glob: Tool<'glob'> = {
 function cutFixed(pattern: string): {fixed: string[]; rest: string} {
   const parts = pattern.split('/');
   const fixed: string[] = [];
-  while (parts.length > 1 && !/[*?[{\\]/.test(parts[0] ?? '')) fixed.push(parts.shift() ?? '');
+  while (parts.length > 1 && !WILD.test(parts[0] ?? '')) fixed.push(parts.shift() ?? '');
   return {fixed, rest: parts.join('/')};
 }
 

@@ -1,56 +1,80 @@
-import {closeSync, readSync} from 'node:fs';
+import {closeSync} from 'node:fs';
 import {closeFolder, type Folder, openFolder} from '../workspace/folder.ts';
-import {type GlobPattern, globMatches, globPattern} from '../workspace/glob-pattern.ts';
-import {isBinary, kindAt, openIn} from '../workspace/open-file.ts';
+import {beginRegular, type FileBeginning, kindAt, readAll} from '../workspace/open-file.ts';
 import {type Place, placeOf, shownPath} from '../workspace/place.ts';
 import {type Walked, walk} from '../workspace/walk.ts';
 import {failure, isFailure} from './failure.ts';
-import {type Finding, finding} from './finding.ts';
+import {type FileFilter, fileFilter} from './file-filter.ts';
+import {type Finding, finding, PIECE} from './finding.ts';
+import {wholeLines} from './large-file.ts';
 import {lineSearch} from './search-lines.ts';
-import type {Tool, ToolContext, ToolFailure} from './tool.ts';
+import {isUtf16} from './text-encoding.ts';
+import type {Arguments, Tool, ToolContext, ToolFailure} from './tool.ts';
 
 const USUAL_MATCHES = 200;
 const MOST_MATCHES = 2000;
 const MOST_CONTEXT = 20;
 const LARGEST = 64 * 1024 * 1024;
+/** As read_file has it. */
+const LARGEST_UTF16 = 1024 * 1024;
 
 export const grep: Tool<'grep'> = {
   execute: async (args, context) => {
-    const place = placeOf(args.path ?? '.');
+    const place = placeOf(args.path ?? '.', 'read', context.workspace);
     if (isFailure(place)) return place;
     const search = lineSearch(args.pattern, args.ignore_case ?? false, Math.min(args.context ?? 0, MOST_CONTEXT));
     if (typeof search === 'string') return failure('INVALID_ARGUMENTS', `"pattern": ${search}`);
-    const only = args.glob === undefined || args.glob === '' ? undefined : globPattern(args.glob);
-    if (typeof only === 'string') return failure('INVALID_ARGUMENTS', `"glob" is ${only}`);
+    const filter = fileFilter(args.glob ?? '', place);
+    if (typeof filter === 'string') return failure('INVALID_ARGUMENTS', `"glob" is ${filter}`);
 
-    const found = finding(search, Math.min(args.limit ?? USUAL_MATCHES, MOST_MATCHES), context.signal);
-    const seen = await readInto(found, context, place, nameFilter(args.glob, only, place));
+    const found = finding(search, Math.min(args.limit ?? USUAL_MATCHES, MOST_MATCHES), context.signal, context.redact);
+    const seen = await readInto(found, context, place, filter);
     if (isFailure(seen)) return seen;
     const end = await found.end();
     if (isFailure(end)) return end;
     const incomplete = end.full ? 'there may be more; narrow the pattern, path or glob' : seen.incomplete;
-    const {ignored} = seen;
+    const skipped = [
+      ...(seen.skipped > 0 ? [`${seen.skipped} files that are too large or not readable`] : []),
+      ...(end.binary > 0 ? [`${end.binary} binary files that may match`] : []),
+    ].join(', ');
+    const note = [...tooMuch(args), ...(end.matches > 0 ? [] : whyNone(seen, args))].join('; ');
     return {
       success: true,
       matches: end.matches,
       files: end.files,
       content: end.content,
       ...(incomplete && {incomplete}),
-      ...(seen.skipped > 0 && {skipped: `${seen.skipped} files that are too large or not readable`}),
-      ...(end.matches === 0 && ignored > 0 && {note: `ignore files left out ${ignored}; name one to look in it`}),
+      ...(skipped && {skipped}),
+      ...(note && {note}),
     };
   },
 };
 
-/** A glob without `/` is about names, at any depth. */
-function nameFilter(
-  source: string | undefined,
-  only: GlobPattern | undefined,
-  place: Place,
-): (parts: readonly string[]) => boolean {
-  if (!only) return () => true;
-  if (!source?.includes('/')) return parts => globMatches(only, parts.slice(-1));
-  return parts => globMatches(only, parts.slice(place.parts.length)) || globMatches(only, parts);
+interface Seen extends Walked {
+  /** Files that the glob wants. */
+  wanted: number;
+  skipped: number;
+}
+
+function tooMuch({context = 0, limit = 0}: Arguments<'grep'>): string[] {
+  return [
+    ...(context > MOST_CONTEXT ? [`context is ${MOST_CONTEXT} at most, and was taken as that`] : []),
+    ...(limit > MOST_MATCHES ? [`limit is ${MOST_MATCHES} at most, and was taken as that`] : []),
+  ];
+}
+
+function whyNone({wanted, ignored, hidden}: Seen, {glob, pattern}: Arguments<'grep'>): string[] {
+  const bars = /\\\|/.test(pattern) ? ['\\| finds the character |; to find one or the other, write | without \\'] : [];
+  const out = [
+    ...(ignored > 0 ? [`ignore files left out ${ignored}`] : []),
+    ...(hidden > 0 ? [`${hidden} hidden ones were left out`] : []),
+  ];
+  const named = out.length > 0 ? [`${out.join(', ')}; name one as path to look in it`] : [];
+  const none =
+    wanted > 0 || glob === undefined
+      ? []
+      : [`no file matches the glob ${glob}; several are written in braces, as in *.{ts,js}`];
+  return [...bars, ...none, ...named];
 }
 
 /** Hand the bytes of each file to `found`, until it has enough. */
@@ -58,14 +82,25 @@ async function readInto(
   found: Finding,
   context: ToolContext,
   place: Place,
-  wanted: (parts: readonly string[]) => boolean,
-): Promise<(Walked & {skipped: number}) | ToolFailure> {
+  {wants, namesHidden}: FileFilter,
+): Promise<Seen | ToolFailure> {
   let skipped = 0;
-  const read = (folder: Folder, name: string, parts: readonly string[]) => {
-    const bytes = bytesOf(folder, name);
-    if (!bytes) skipped++;
-    const searched = bytes && !isBinary(bytes) ? found.add(shownPath(place.root, parts), bytes) : undefined;
-    return searched ? searched.then(() => !found.full()) : !found.full();
+  let wanted = 0;
+  const read = (folder: Folder, name: string, parts: readonly string[]): boolean | Promise<boolean> => {
+    wanted++;
+    const file = begin(folder, name);
+    const pathOf = () => shownPath(place.root, parts);
+    if (!file) skipped++;
+    else if (file.more && file.more.size > LARGEST) {
+      closeSync(file.more.fd);
+      skipped++;
+    } else {
+      const searched = file.more
+        ? inPieces(found, file.bytes, file.more, pathOf(), context.signal)
+        : found.add(file.bytes, pathOf);
+      if (searched) return searched.then(() => !found.full());
+    }
+    return !found.full();
   };
   const kind = kindAt(context, place);
   if (isFailure(kind)) return kind;
@@ -77,39 +112,41 @@ async function readInto(
     } finally {
       closeFolder(folder);
     }
-    return {skipped, ignored: 0};
+    return {skipped, wanted, ignored: 0, hidden: 0};
   }
   const walked = await walk(context, place, {
     start: true,
     enter: () => true,
-    visit: ({folder, name, parts, kind: what}) => what !== 'file' || !wanted(parts) || read(folder, name, parts),
+    visit: ({folder, name, parts, kind: what}) => what !== 'file' || !wants(parts) || read(folder, name, parts),
     ignoring: true,
+    withoutHidden: !namesHidden,
   });
-  return isFailure(walked) ? walked : {...walked, skipped};
+  return isFailure(walked) ? walked : {...walked, skipped, wanted};
+}
+
+async function inPieces(
+  found: Finding,
+  head: Buffer,
+  {fd, size}: {fd: number; size: number},
+  path: string,
+  signal: AbortSignal,
+) {
+  try {
+    // Its lines are not to be seen in its bytes.
+    const whole = isUtf16(head) ? await readAll(fd, size, LARGEST_UTF16, signal) : undefined;
+    if (whole) await found.add(whole, () => path);
+    else await found.addPieces(wholeLines(fd, head, size, PIECE), path);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 const buffer = Buffer.allocUnsafe(64 * 1024);
 
-/** Valid until the next call. Undefined: too large, or not to be read. */
-function bytesOf(folder: Folder, name: string): Buffer | undefined {
+/** Its bytes are valid until the next call. Undefined: not to be read. */
+function begin(folder: Folder, name: string): FileBeginning | undefined {
   try {
-    const file = openIn(folder, name);
-    if (!file) return undefined;
-    try {
-      const {size} = file.stat;
-      if (size > LARGEST) return undefined;
-      const into = size <= buffer.length ? buffer : Buffer.allocUnsafe(size);
-      let length = 0;
-      while (length < into.length) {
-        const read = readSync(file.fd, into, length, into.length - length, null);
-        if (read === 0) break;
-        length += read;
-        if (length >= size) break;
-      }
-      return into.subarray(0, length);
-    } finally {
-      closeSync(file.fd);
-    }
+    return beginRegular(folder, name, buffer);
   } catch {
     return undefined;
   }

@@ -5,12 +5,12 @@ const MOST = 200;
 const LONGEST_DESCRIPTION = 300;
 
 export const listAgents: Tool<'list_agents'> = {
-  execute: (_, {agents}) => {
+  execute: (_, {agents, redact}) => {
     const all = agents();
     const lines = all.slice(0, MOST).map(({id, type, description}) => ({
       id,
       ...(type !== undefined && {type}),
-      ...(description !== undefined && {description: shorten(description)}),
+      ...(description !== undefined && {description: shorten(redact.text(description))}),
     }));
     const fit = fitting(lines, MOST);
     return {success: true, agents: fit, ...(all.length > fit.length && {left_out: all.length - fit.length})};

@@ -18,7 +18,7 @@ interface Line {
 
 export const listDirectory: Tool<'list_directory'> = {
   execute: async ({path = '.', recursive = false}, context) => {
-    const place = placeOf(path);
+    const place = placeOf(path, 'read', context.workspace);
     if (isFailure(place)) return place;
     const seen = recursive ? await allBelow(context, place) : directlyIn(context, place);
     if (isFailure(seen)) return seen;

@@ -1,3 +1,4 @@
+import type {Redactor} from '../../policy/redact.ts';
 import {cutMiddle} from './cut.ts';
 
 const AROUND = 3;
@@ -7,8 +8,8 @@ export function newFile(path: string, content: string): string {
   return cutMiddle(`new file ${path}\n${prefixed('+', linesOf(content))}`);
 }
 
-/** From the first line that differs to the last, with some lines around. */
-export function changedFile(path: string, before: string, after: string): string {
+/** From the first line that differs to the last, with some lines around. Redacted before it is cut. */
+export function changedFile(path: string, before: string, after: string, redact: Redactor): string {
   const old = linesOf(before);
   const now = linesOf(after);
   let head = 0;
@@ -22,7 +23,9 @@ export function changedFile(path: string, before: string, after: string): string
   const below = old.slice(old.length - tail, old.length - tail + AROUND);
   const place = `@@ from line ${from + 1}: ${removed.length} lines become ${added.length} @@`;
   return cutMiddle(
-    `${path}\n${place}\n${prefixed(' ', old.slice(from, head))}${prefixed('-', removed)}${prefixed('+', added)}${prefixed(' ', below)}`,
+    redact.text(
+      `${path}\n${place}\n${prefixed(' ', old.slice(from, head))}${prefixed('-', removed)}${prefixed('+', added)}${prefixed(' ', below)}`,
+    ),
   );
 }
 

@@ -1,39 +1,104 @@
-import {isUtf8} from 'node:buffer';
-import {isBinary, readPlace} from '../workspace/open-file.ts';
-import {placeOf} from '../workspace/place.ts';
+import {closeSync, readSync} from 'node:fs';
+import type {Redactor} from '../../policy/redact.ts';
+import {isBinary, openPlace, readAll} from '../workspace/open-file.ts';
+import {type Place, placeOf} from '../workspace/place.ts';
 import {MOST_TEXT} from './cut.ts';
-import {failure, isFailure} from './failure.ts';
-import type {Tool} from './tool.ts';
+import {failure, isFailure, systemFailure} from './failure.ts';
+import {largeRange} from './large-range.ts';
+import {asUtf8, characterStart} from './text-encoding.ts';
+import type {Tool, ToolContext, ToolResult} from './tool.ts';
 
-const MOST_BYTES = 32 * 1024 * 1024;
+/** Of larger files only the lines asked for are read, and those before them. */
+const LARGE = 1024 * 1024;
+const HEAD = 8192;
 const NEWLINE = 10;
+
+interface Asked {
+  offset: number;
+  limit: number | undefined;
+}
 
 export const readFile: Tool<'read_file'> = {
   execute: async ({path, offset = 1, limit}, context) => {
-    const place = placeOf(path);
+    const place = placeOf(path, 'read', context.workspace);
     if (isFailure(place)) return place;
-    const file = await readPlace(context, place, MOST_BYTES);
-    if (isFailure(file)) return file;
-    const {bytes} = file;
-    if (isBinary(bytes)) return failure('FAILED', `${place.path} is binary (${bytes.length} bytes), not text`);
-
-    const starts = lineStarts(bytes);
-    const total = starts.length;
-    if (offset > Math.max(total, 1))
-      return failure('FAILED', `${place.path} has ${total} lines; offset ${offset} is beyond them`);
-    const last = Math.min(total, limit === undefined ? total : offset - 1 + limit);
-    const range = {from: starts[offset - 1] ?? 0, to: starts[last] ?? bytes.length};
-    return {
-      success: true,
-      path: place.path,
-      ...textOf(bytes, range, starts),
-      first_line: Math.min(offset, total),
-      last_line: last,
-      total_lines: total,
-      ...(!isUtf8(bytes) && {note: 'it is not UTF-8: what could not be read is shown as \ufffd'}),
-    };
+    const opened = openPlace(context, place);
+    if (isFailure(opened)) return opened;
+    try {
+      const {fd, stat} = opened;
+      if (stat.size > LARGE) return await readLarge(fd, stat.size, place, {offset, limit}, context);
+      const bytes = await readAll(fd, stat.size, 2 * LARGE, context.signal);
+      return bytes
+        ? readSmall(bytes, place, {offset, limit}, context.redact)
+        : failure('FAILED', `${place.path} grows; try again`);
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      return systemFailure(error, place.path);
+    } finally {
+      closeSync(opened.fd);
+    }
   },
 };
+
+function readSmall(all: Buffer, place: Place, {offset, limit}: Asked, redact: Redactor): ToolResult {
+  const text = asUtf8(all);
+  if (!text) return binary(place, all.length);
+  const {bytes, note} = text;
+  const starts = lineStarts(bytes);
+  const total = starts.length;
+  if (offset > Math.max(total, 1)) return beyond(place, offset, total);
+  const last = Math.min(total, limit === undefined ? total : offset - 1 + limit);
+  const range = {from: starts[offset - 1] ?? 0, to: starts[last] ?? bytes.length};
+  return {
+    success: true,
+    path: place.path,
+    ...textOf(bytes, range, starts, redact),
+    first_line: Math.min(offset, total),
+    last_line: last,
+    total_lines: total,
+    ...(note && {note}),
+  };
+}
+
+async function readLarge(
+  fd: number,
+  size: number,
+  place: Place,
+  asked: Asked,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const head = Buffer.alloc(HEAD);
+  if (isBinary(head.subarray(0, readSync(fd, head, 0, HEAD, 0)))) return binary(place, size);
+  const range = await largeRange(fd, asked, context.signal);
+  if (typeof range === 'number') return beyond(place, asked.offset, range);
+  if (typeof range === 'string') return failure('FAILED', `${place.path}: ${range}`);
+  const {bytes, note} = asUtf8(range.bytes) ?? {bytes: range.bytes};
+  const {lastLine, end, inLine} = range;
+  const next = lastLine + 1;
+  const done = end >= size || (!inLine && asked.limit !== undefined && next - asked.offset >= asked.limit);
+  const how = inLine
+    ? `line ${lastLine} is longer than a result; grep shows parts of it`
+    : `read_file with offset ${next} shows more`;
+  return {
+    success: true,
+    path: place.path,
+    // What may be the beginning of a secret that was cut stays back.
+    content: inLine ? context.redact.stream().push(bytes.toString()) : bytes.toString(),
+    first_line: asked.offset,
+    last_line: lastLine,
+    file_bytes: size,
+    ...(!done && {left_out: {offset: next, bytes: size - end, how}}),
+    ...(note && {note}),
+  };
+}
+
+function binary(place: Place, size: number): ToolResult {
+  return failure('FAILED', `${place.path} is binary (${size} bytes), not text`);
+}
+
+function beyond(place: Place, offset: number, total: number): ToolResult {
+  return failure('FAILED', `${place.path} has ${total} lines; offset ${offset} is beyond them`);
+}
 
 /** Offset of each line. What follows the last newline is a line only if there is something. */
 function lineStarts(bytes: Buffer): number[] {
@@ -52,15 +117,29 @@ interface Range {
 }
 
 /** The text of a range; if it is long, its first and its last lines, and how to get those between. */
-function textOf(bytes: Buffer, {from, to}: Range, starts: readonly number[]): {content: string; left_out?: unknown} {
+function textOf(
+  bytes: Buffer,
+  {from, to}: Range,
+  starts: readonly number[],
+  redact?: Redactor,
+): {content: string; left_out?: unknown} {
   if (to - from <= MOST_TEXT) return {content: decode(bytes, from, to)};
   const half = MOST_TEXT / 2;
   const first = lineAt(starts, from + half);
   const last = lineAt(starts, to - half - 1) + 1;
   // Lines longer than that are cut themselves: no range of lines shows the rest of them.
-  const headEnd = start(starts, first) > from ? start(starts, first) : character(bytes, from + half);
-  const tailStart = start(starts, last, to) < to ? start(starts, last, to) : character(bytes, to - half);
+  const headEnd = start(starts, first) > from ? start(starts, first) : characterStart(bytes, from + half);
+  const tailStart = start(starts, last, to) < to ? start(starts, last, to) : characterStart(bytes, to - half);
   const inLine = headEnd !== start(starts, first) || tailStart !== start(starts, last, to);
+  if (inLine && redact) {
+    // Half a secret is not known as one.
+    const whole = decode(bytes, from, to);
+    const redacted = redact.text(whole);
+    if (redacted !== whole) {
+      const left = Buffer.from(redacted);
+      return textOf(left, {from: 0, to: left.length}, [0]);
+    }
+  }
   const offset = first + 1;
   const limit = Math.max(1, last - first);
   const how = inLine
@@ -89,15 +168,6 @@ function lineAt(starts: readonly number[], offset: number): number {
   return low;
 }
 
-/** The beginning of the character at `offset`. */
-function character(bytes: Buffer, offset: number): number {
-  let at = offset;
-  while (at > 0 && at > offset - 4 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at--;
-  return at;
-}
-
-const decoder = new TextDecoder();
-
 function decode(bytes: Buffer, from: number, to: number): string {
-  return decoder.decode(bytes.subarray(from, to));
+  return bytes.toString('utf8', from, to);
 }

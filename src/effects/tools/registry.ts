@@ -10,6 +10,7 @@ import {createDirectory} from './create-directory.ts';
 import {createFile} from './create-file.ts';
 import {cutMiddle} from './cut.ts';
 import {editFile} from './edit-file.ts';
+import {executeCommand} from './execute-command.ts';
 import {failure, isFailure, stopped, unexpected} from './failure.ts';
 import {glob} from './glob.ts';
 import {grep} from './grep.ts';
@@ -18,7 +19,7 @@ import {listDirectory} from './list-directory.ts';
 import {listSessions} from './list-sessions.ts';
 import {readFile} from './read-file.ts';
 import {schemaOf} from './schema.ts';
-import type {ReadyCall, ResultCode, Tool, ToolContext, ToolResult} from './tool.ts';
+import type {Arguments, JudgingTool, Prepared, ReadyCall, ResultCode, Tool, ToolContext, ToolResult} from './tool.ts';
 import {writeFile} from './write-file.ts';
 
 /** What can run. The rest of the table is not offered. */
@@ -31,9 +32,10 @@ const implemented = {
   edit_file: editFile,
   glob,
   grep,
+  execute_command: executeCommand,
   list_agents: listAgents,
   list_sessions: listSessions,
-} as const satisfies {[N in ToolName]?: Tool<N>};
+} as const satisfies {[N in ToolName]?: Tool<N> | JudgingTool<N>};
 
 export const implementedTools = Object.keys(implemented) as (keyof typeof implemented)[];
 
@@ -63,39 +65,59 @@ function toolsOf(capabilities: readonly string[]): Set<ToolName> {
 
 /**
  * A call as the model wrote it → what runs it, or the result that refuses it: not among the agent's tools, arguments
- * that do not fit, or the policy's verdict.
+ * that do not fit, or the policy's verdict. `approved`: a person approved this very call, so it is not asked about.
  */
-export function prepare(
+export async function prepare(
   call: {name: string; arguments: string},
   capabilities: readonly string[],
   policy: Policy,
   context: ToolContext,
-): {refused: ToolResult} | ReadyCall {
+  approved = false,
+): Promise<{refused: ToolResult} | ReadyCall> {
   const name = toolNamed(call.name);
   if (name === undefined || !toolsOf(capabilities).has(name)) return notAmong(call.name, name, capabilities);
+  if (!isImplemented(name)) return notYet(name, policy);
   const args = readArguments(name, call.arguments);
   if (isFailure(args)) return {refused: args};
-
-  const {verdict, reason} = judgeTool(name, policy);
+  const placeholder = exact.has(name) ? /\[redacted: [^\]\n]{1,90}\]/.exec(call.arguments)?.[0] : undefined;
+  if (placeholder !== undefined) return refuse('INVALID_ARGUMENTS', isPlaceholder(placeholder));
+  const prepared = await judged(name, args.value, policy, context);
+  const {verdict, reason, remedy} = prepared;
   if (verdict === 'deny') return refuse('DENIED', `${name} is denied: ${reason}`);
-  if (!isImplemented(name)) return refuse('NOT_ALLOWED', `${name} cannot be run yet: this version does not have it`);
-  if (verdict === 'ask') {
-    const how = `a person must first write "${name}: allow" under tools: in allowlist.yaml`;
-    return refuse('REJECTED', `${name} needs a person's decision (${reason}); ${how}`);
-  }
-  // The table of implementations is indexed by the name whose schema the arguments passed.
-  const tool = implemented[name] as Tool<ToolName>;
-  const value = args.value as Parameters<typeof tool.execute>[0];
+  if (verdict === 'ask' && !approved)
+    return refuse('REJECTED', `${name} needs a person's decision (${reason}); ${remedy}`);
   return {
     effect: tools[name].effect,
-    execute: () => execute(tool, value, context),
+    execute: () => execute(prepared, verdict === 'ask', context),
     preview: async () => {
       try {
-        return (await tool.preview?.(value, context)) ?? cutMiddle(`${name} ${JSON.stringify(value, null, 2)}`);
+        return context.redact.text(await prepared.preview());
       } catch (error) {
         return unexpected(error, context).error;
       }
     },
+  };
+}
+
+/** The policy's verdict on a call whose arguments fit, with what runs it. */
+async function judged(
+  name: keyof typeof implemented,
+  args: object,
+  policy: Policy,
+  context: ToolContext,
+): Promise<Prepared> {
+  const {verdict, reason} = judgeTool(name, policy);
+  // The table of implementations is indexed by the name whose schema the arguments passed.
+  const tool = implemented[name] as Tool<ToolName> | JudgingTool<ToolName>;
+  const value = args as Arguments<ToolName>;
+  if ('prepare' in tool) return tool.prepare(value, policy, context);
+  return {
+    verdict,
+    reason,
+    remedy: `a person must first write "${name}: allow" under tools: in allowlist.yaml`,
+    execute: () => tool.execute(value, context),
+    preview: async () =>
+      (await tool.preview?.(value, context)) ?? cutMiddle(`${name} ${JSON.stringify(value, null, 2)}`),
   };
 }
 
@@ -104,21 +126,40 @@ export function tidyAfter(call: {name: string; arguments: string}, context: Tool
   const name = toolNamed(call.name);
   const args = name === undefined ? undefined : readArguments(name, call.arguments);
   if (!args || isFailure(args) || !('path' in args.value) || typeof args.value.path !== 'string') return;
-  const place = placeOf(args.value.path, 'write');
+  const place = placeOf(args.value.path, 'write', context.workspace);
   if (!isFailure(place)) clearLeftovers(context, place);
 }
 
-async function execute(
-  tool: Tool<ToolName>,
-  args: Parameters<typeof tool.execute>[0],
-  context: ToolContext,
-): Promise<ToolResult> {
+async function execute(prepared: Prepared, approved: boolean, context: ToolContext): Promise<ToolResult> {
   if (context.signal.aborted) return stopped(context);
   try {
-    return await tool.execute(args, context);
+    return finalize(await prepared.execute(approved), context);
   } catch (error) {
-    return context.signal.aborted ? stopped(context) : unexpected(error, context);
+    return finalize(context.signal.aborted ? stopped(context) : unexpected(error, context), context);
   }
+}
+
+/** What the model is told, and what is written down: without secrets, and it says so. */
+function finalize(result: ToolResult, {redact}: ToolContext): ToolResult {
+  const redacted = redact.value(result);
+  if (redacted === result) return result;
+  return {...redacted, redacted: 'secrets were taken out: where it says [redacted: …] there is something else'};
+}
+
+function notYet(name: ToolName, policy: Policy): {refused: ToolResult} {
+  const {verdict, reason} = judgeTool(name, policy);
+  if (verdict === 'deny') return refuse('DENIED', `${name} is denied: ${reason}`);
+  return refuse('NOT_ALLOWED', `${name} cannot be run yet: this version does not have it`);
+}
+
+/** What these write or run is meant to the letter. */
+const exact: ReadonlySet<ToolName> = new Set<ToolName>(['write_file', 'create_file', 'edit_file', 'execute_command']);
+
+function isPlaceholder(placeholder: string): string {
+  return (
+    `${placeholder} stands for a secret that was taken out, here or where it was read; nothing is written or run with it. ` +
+    'Change other lines with edit_file, and leave the secret itself to a person'
+  );
 }
 
 function notAmong(wanted: string, name: ToolName | undefined, capabilities: readonly string[]): {refused: ToolResult} {

@@ -7,16 +7,16 @@ import type {Tool} from './tool.ts';
 
 export const writeFile: Tool<'write_file'> = {
   execute: async ({path, content}, context) => {
-    const place = placeOf(path, 'write');
+    const place = placeOf(path, 'write', context.workspace);
     if (isFailure(place)) return place;
     const written = await replaceFile(context, place, content, 'anything');
     return isFailure(written) ? written : {success: true, path: place.path, ...written};
   },
   preview: async ({path, content}, context) => {
-    const place = placeOf(path, 'write');
+    const place = placeOf(path, 'write', context.workspace);
     if (isFailure(place)) return place.error;
     const file = await readPlace(context, place, MOST_WRITTEN);
     if (isFailure(file)) return `${file.error}\n${newFile(place.path, content)}`;
-    return changedFile(place.path, file.bytes.toString(), content);
+    return changedFile(place.path, file.bytes.toString(), content, context.redact);
   },
 };

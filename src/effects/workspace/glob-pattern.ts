@@ -1,4 +1,4 @@
-import {nameMatcher} from './name-pattern.ts';
+import {hasOpenClass, nameMatcher} from './name-pattern.ts';
 
 /**
  * A glob over the parts of a path, read part by part: `state = step(state, name)` for each. Its time grows with the
@@ -23,8 +23,11 @@ const LONGEST = 1024;
 /** `*` and `?` within a name, `[…]`, `**` for any folders, `{a,b}`. A string says why it is none. */
 export function globPattern(source: string): GlobPattern | string {
   if (source.length > LONGEST) return `a glob of more than ${LONGEST} characters`;
+  if (hasOpenBrace(source)) return 'a glob in which a { has no }; to find the character, write \\{';
   const alternatives = expandBraces(source);
   if (!alternatives) return `more than ${MOST_ALTERNATIVES} alternatives in braces`;
+  if (alternatives.some(each => each.split('/').some(hasOpenClass)))
+    return 'a glob in which a [ has no ]; to find the character, write \\[';
   const patterns = alternatives.map(alternative =>
     alternative
       .split('/')
@@ -93,6 +96,16 @@ function expandBraces(source: string): string[] | undefined {
     if (out.length > MOST_ALTERNATIVES) return undefined;
   }
   return out;
+}
+
+function hasOpenBrace(source: string): boolean {
+  let depth = 0;
+  for (let i = 0; i < source.length; i++) {
+    if (source[i] === '\\') i++;
+    else if (source[i] === '{') depth++;
+    else if (source[i] === '}' && depth > 0) depth--;
+  }
+  return depth > 0;
 }
 
 function findBraces(source: string): {from: number; to: number; items: string[]} | undefined {

@@ -4,12 +4,17 @@ import {type GlobPattern, globMatches, globPattern} from './glob-pattern.ts';
 import {nameMatcher} from './name-pattern.ts';
 import {openIn} from './open-file.ts';
 
-/** What the ignore files of a folder and of those above say. */
-export interface IgnoreRules {
+/** Those that decide first, as ripgrep has it: whatever one of them says, the others are not asked. */
+export const ignoreFiles: readonly string[] = ['.rgignore', '.ignore', '.gitignore'];
+
+/** What the ignore files of a folder and of those above say: of each name a chain, from the deepest up. */
+export type IgnoreRules = readonly (Level | undefined)[];
+
+interface Level {
   rules: readonly IgnoreRule[];
   /** Parts of the path of the folder they stand in. */
   depth: number;
-  above: IgnoreRules | undefined;
+  above: Level | undefined;
 }
 
 interface IgnoreRule {
@@ -20,8 +25,6 @@ interface IgnoreRule {
   path?: GlobPattern;
 }
 
-export const ignoreFiles: readonly string[] = ['.gitignore', '.ignore'];
-
 const MOST_BYTES = 64 * 1024;
 const MOST_RULES = 1000;
 
@@ -30,29 +33,40 @@ export function isNeverSearched(name: string): boolean {
   return name === 'node_modules';
 }
 
+export const noRules: IgnoreRules = [];
+
 /** The rules for what is in `folder`; a file that cannot be read ignores nothing. */
 export function withIgnoreFiles(
   folder: Folder,
   depth: number,
-  above: IgnoreRules | undefined,
+  above: IgnoreRules,
   present: (name: string) => boolean,
-): IgnoreRules | undefined {
-  const rules = ignoreFiles.filter(present).flatMap(name => parseIgnore(textOf(folder, name)));
-  return rules.length > 0 ? {rules, depth, above} : above;
+): IgnoreRules {
+  if (!ignoreFiles.some(present)) return above;
+  return ignoreFiles.map((name, i) => {
+    const rules = present(name) ? parseIgnore(textOf(folder, name)) : [];
+    return rules.length > 0 ? {rules, depth, above: above[i]} : above[i];
+  });
 }
 
-/** The last rule that matches decides, of the deepest file that has one. */
-export function isIgnored(rules: IgnoreRules | undefined, parts: readonly string[], isFolder: boolean): boolean {
+/** The last rule that matches decides, of the deepest file that has one. Undefined: none does. */
+export function ignoring(
+  all: IgnoreRules,
+  parts: readonly string[],
+  isFolder: boolean,
+): 'ignored' | 'kept' | undefined {
   const name = parts.at(-1) ?? '';
-  for (let level = rules; level; level = level.above) {
-    for (let i = level.rules.length - 1; i >= 0; i--) {
-      const rule = level.rules[i];
-      if (!rule || (rule.folderOnly && !isFolder)) continue;
-      const hit = rule.name ? rule.name(name) : rule.path && globMatches(rule.path, parts.slice(level.depth));
-      if (hit) return !rule.keep;
+  for (const deepest of all) {
+    for (let level = deepest; level; level = level.above) {
+      for (let i = level.rules.length - 1; i >= 0; i--) {
+        const rule = level.rules[i];
+        if (!rule || (rule.folderOnly && !isFolder)) continue;
+        const hit = rule.name ? rule.name(name) : rule.path && globMatches(rule.path, parts.slice(level.depth));
+        if (hit) return rule.keep ? 'kept' : 'ignored';
+      }
     }
   }
-  return false;
+  return undefined;
 }
 
 /** As gitignore(5) has it. */
@@ -69,8 +83,8 @@ export function parseIgnore(text: string): IgnoreRule[] {
     if (folderOnly) body = body.slice(0, -1);
     if (body === '' || body === '/') continue;
     if (!body.includes('/')) rules.push({keep, folderOnly, name: nameMatcher(body)});
-    else {
-      // Braces are nothing special there.
+    else if (!/(?:^|\/)\.{1,2}(?:\/|$)|\/\//.test(body)) {
+      // No path has such parts. Braces are nothing special there.
       const path = globPattern(body.replace(/[{}]/g, '\\$&'));
       if (typeof path !== 'string') rules.push({keep, folderOnly, path});
     }

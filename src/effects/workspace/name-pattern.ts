@@ -32,6 +32,20 @@ function tokensOf(source: string): Token[] {
   return tokens;
 }
 
+/** Whether a `[` has no `]`. */
+export function hasOpenClass(source: string): boolean {
+  const chars = [...source];
+  for (let i = 0; i < chars.length; i++) {
+    if (chars[i] === '\\') i++;
+    else if (chars[i] === '[') {
+      const end = classEnd(chars, i);
+      if (end === undefined) return true;
+      i = end;
+    }
+  }
+  return false;
+}
+
 function literal(wanted: string): Token {
   return {one: char => char === wanted};
 }

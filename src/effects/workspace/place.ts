@@ -18,8 +18,15 @@ const LONGEST_PATH = 4096;
 const LONGEST_NAME = 255;
 const DEEPEST = 64;
 
-/** `memory/…` and `tasks/…` are the home's, anything else is the workspace's; so is `./memory`, for there may be one. */
-export function placeOf(path: string, to: 'read' | 'write' = 'read'): Place | ToolFailure {
+/** What is to be done there: `write` is about a file. */
+type Purpose = 'read' | 'write' | 'make folder';
+
+/**
+ * `memory/…` and `tasks/…` are the home's, anything else is the workspace's; so is `./memory`, for there may be one.
+ * `workspace` is its absolute path, with which programs name files: then that is as good as `./`.
+ */
+export function placeOf(written: string, to: Purpose = 'read', workspace?: string): Place | ToolFailure {
+  const path = workspace === undefined ? written : withoutWorkspace(written, workspace);
   const bad = badText(path, to);
   if (bad !== undefined) return failure('INVALID_ARGUMENTS', `path: ${bad}`);
   if (/^(?:[/\\~]|[A-Za-z]:[/\\])/.test(path))
@@ -28,12 +35,14 @@ export function placeOf(path: string, to: 'read' | 'write' = 'read'): Place | To
   const parts = path.split('/').filter(part => part !== '' && part !== '.');
   if (parts.includes('..')) return failure('DENIED', `${path}: ".." is not allowed; name the path from the workspace`);
   if (parts.some(isGitName)) return failure('DENIED', `${path}: git's own files are not for agents`);
+  if (to === 'write' && /\/\.?$/.test(path))
+    return failure('INVALID_ARGUMENTS', 'path: ends with /, but is to be a file; create_directory makes folders');
   if (parts.length > DEEPEST) return failure('INVALID_ARGUMENTS', `path: deeper than ${DEEPEST} directories`);
 
   const [first] = parts;
   const ofHome = (first === 'memory' || first === 'tasks') && !path.startsWith('.');
   if (!ofHome) return place('workspace', parts);
-  if (to === 'write') {
+  if (to !== 'read') {
     const how = first === 'memory' ? 'remember adds to it' : 'create_task and update_task change tasks';
     const own = `for a folder of the workspace with that name write ./${first}/`;
     return failure('DENIED', `${path}: ${first}/ is the home's and is not written as files; ${how}; ${own}`);
@@ -52,10 +61,16 @@ export function shownPath(root: Root, parts: readonly string[]): string {
   return path === '' ? '.' : parts[0] === 'memory' || parts[0] === 'tasks' ? `./${path}` : path;
 }
 
-function badText(path: string, to: 'read' | 'write'): string | undefined {
+/** A path or glob below the workspace that was written in full, from the workspace on. */
+export function withoutWorkspace(path: string, workspace: string): string {
+  if (path === workspace) return '.';
+  return path.startsWith(`${workspace}/`) ? `./${path.slice(workspace.length + 1)}` : path;
+}
+
+function badText(path: string, to: Purpose): string | undefined {
   if (path.includes('\0')) return 'has a NUL character';
   if (/\p{Surrogate}/u.test(path)) return 'is not valid Unicode';
-  if (to === 'write' && /\p{Cc}/u.test(path)) return 'has a control character';
+  if (to !== 'read' && /\p{Cc}/u.test(path)) return 'has a control character';
   if (Buffer.byteLength(path) > LONGEST_PATH) return `is longer than ${LONGEST_PATH} bytes`;
   if (path.split('/').some(part => Buffer.byteLength(part) > LONGEST_NAME))
     return `has a name longer than ${LONGEST_NAME} bytes`;

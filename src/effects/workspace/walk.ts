@@ -1,11 +1,11 @@
-import {type Dirent, opendirSync} from 'node:fs';
+import {type Dirent, fstatSync, opendirSync, readdirSync} from 'node:fs';
 import {isFailure} from '../tools/failure.ts';
 import {pace} from '../tools/pace.ts';
 import type {ToolContext, ToolFailure} from '../tools/tool.ts';
 import {assertInPlace, closeFolder, type Folder, openBelow, openFolder} from './folder.ts';
 import {isGitName} from './git-name.ts';
-import {type IgnoreRules, ignoreFiles, isIgnored, isNeverSearched, withIgnoreFiles} from './ignore-rules.ts';
-import type {Place} from './place.ts';
+import {type IgnoreRules, ignoreFiles, ignoring, isNeverSearched, noRules, withIgnoreFiles} from './ignore-rules.ts';
+import {type Place, type Root, shownPath} from './place.ts';
 import {isTemporary} from './replace-file.ts';
 
 const MOST_ENTRIES = 200_000;
@@ -32,6 +32,8 @@ export interface Visitor<T> {
   visit: (found: Found<T>) => boolean | Promise<boolean>;
   /** Ignore files count; what is named itself is not ignored. */
   ignoring: boolean;
+  /** Names that begin with a dot are left out, unless an ignore file keeps them. */
+  withoutHidden?: boolean;
 }
 
 export interface Walked {
@@ -39,10 +41,13 @@ export interface Walked {
   incomplete?: string;
   /** Files and folders that ignore files kept out. */
   ignored: number;
+  /** Those left out for their dot. */
+  hidden: number;
 }
 
 interface Tour<T> {
   visitor: Visitor<T>;
+  root: Root;
   breathe: () => Promise<void> | undefined;
   until: number;
   left: number;
@@ -52,7 +57,7 @@ interface Tour<T> {
 
 /** Everything below a place that may be seen, in order of names, links not followed. */
 export async function walk<T>(context: ToolContext, place: Place, visitor: Visitor<T>): Promise<Walked | ToolFailure> {
-  let rules: IgnoreRules | undefined;
+  let rules = noRules;
   let depth = 0;
   const entered = (folder: Folder) => {
     if (visitor.ignoring) rules = withIgnoreFiles(folder, depth++, rules, () => true);
@@ -61,10 +66,11 @@ export async function walk<T>(context: ToolContext, place: Place, visitor: Visit
   if (isFailure(folder)) return folder;
   const tour: Tour<T> = {
     visitor,
+    root: place.root,
     breathe: pace(context.signal),
     until: performance.now() + MOST_MILLISECONDS,
     left: MOST_ENTRIES,
-    walked: {ignored: 0},
+    walked: {ignored: 0, hidden: 0},
     ended: false,
   };
   try {
@@ -80,11 +86,12 @@ async function inside<T>(
   folder: Folder,
   parts: readonly string[],
   state: T,
-  above: IgnoreRules | undefined,
+  above: IgnoreRules,
 ): Promise<void> {
   const {visitor, walked} = tour;
   const entries = entriesOf(folder, Math.min(tour.left, MOST_IN_FOLDER));
-  if (entries.cut) walked.incomplete = 'there are too many files; name a folder';
+  if (entries.cut)
+    walked.incomplete = `${shownPath(tour.root, parts)} has more than ${entries.list.length} entries, not all of which were seen; name one`;
   tour.left -= entries.list.length;
   const rules = visitor.ignoring ? withIgnoreFiles(folder, parts.length, above, entries.has) : above;
 
@@ -92,7 +99,9 @@ async function inside<T>(
     const {name} = entry;
     const path = [...parts, name];
     const kind = kindOf(entry);
-    if (visitor.ignoring && isIgnored(rules, path, kind === 'directory')) walked.ignored++;
+    const said = visitor.ignoring ? ignoring(rules, path, kind === 'directory') : undefined;
+    if (said === 'ignored') walked.ignored++;
+    else if (visitor.withoutHidden && said !== 'kept' && name.startsWith('.')) walked.hidden++;
     else {
       const more = visitor.visit({folder, name, parts: path, kind, state});
       if (!(typeof more === 'boolean' ? more : await more)) tour.ended = true;
@@ -113,7 +122,7 @@ async function descend<T>(
   name: string,
   path: readonly string[],
   state: T,
-  rules: IgnoreRules | undefined,
+  rules: IgnoreRules,
 ): Promise<void> {
   if (isNeverSearched(name)) return;
   const next = tour.visitor.enter(state, name);
@@ -149,24 +158,37 @@ export function entriesOf(
   const list: Dirent[] = [];
   const special = new Set<string>();
   assertInPlace(folder);
-  const directory = opendirSync(folder.path, {bufferSize: 256});
   let cut = false;
-  try {
-    for (let entry = directory.readSync(); entry; entry = directory.readSync()) {
-      if (isGitName(entry.name) || isTemporary(entry.name)) continue;
-      if (ignoreFiles.includes(entry.name)) special.add(entry.name);
-      if (list.length >= most) {
-        cut = true;
-        break;
-      }
-      list.push(entry);
+  for (const entry of entriesAt(folder)) {
+    if (isGitName(entry.name) || isTemporary(entry.name)) continue;
+    if (ignoreFiles.includes(entry.name)) special.add(entry.name);
+    if (list.length >= most) {
+      cut = true;
+      break;
     }
-  } finally {
-    directory.closeSync();
+    list.push(entry);
   }
   assertInPlace(folder);
   list.sort((a, b) => (a.name < b.name ? -1 : 1));
   return {list, cut, has: name => special.has(name)};
+}
+
+/** A directory of this size has some thousand entries at most, on any usual file system. */
+const SMALL = 64 * 1024;
+
+/** All at once, which is twice as fast; of a large directory one by one, for nobody may want them all. */
+function entriesAt(folder: Folder): Iterable<Dirent> {
+  if (fstatSync(folder.fd).size <= SMALL) return readdirSync(folder.path, {withFileTypes: true});
+  return oneByOne(folder.path);
+}
+
+function* oneByOne(path: string): Generator<Dirent> {
+  const directory = opendirSync(path, {bufferSize: 256});
+  try {
+    for (let entry = directory.readSync(); entry; entry = directory.readSync()) yield entry;
+  } finally {
+    directory.closeSync();
+  }
 }
 
 export function kindOf(entry: Dirent): 'file' | 'directory' | 'link' | 'other' {

@@ -69,7 +69,9 @@ function report(problems: readonly Problem[], texts: ReadonlyMap<string, string>
       starts = lineStarts(text ?? '');
       shown = 0;
     }
-    if (shown++ < MOST) print(`${renderProblem(problem, text, starts)}\n`);
+    // No excerpt of a secret.
+    const excerpt = problem.code === 'SECRET_IN_FILE' ? undefined : text;
+    if (shown++ < MOST) print(`${renderProblem(problem, excerpt, starts)}\n`);
     else if (shown === MOST + 2) print(`${visibleLine(file)}: and more; --json lists them all\n`);
   }
   const errors = problems.filter(p => p.severity === 'error').length;

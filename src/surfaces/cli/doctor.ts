@@ -1,11 +1,13 @@
-import {execFileSync} from 'node:child_process';
 import {accessSync, constants, existsSync, readFileSync, statfsSync} from 'node:fs';
 import {basename, join, resolve} from 'node:path';
+import {makeSandbox} from '../../effects/sandbox/sandbox.ts';
 import {exit} from '../../errors.ts';
 import {folders} from '../../files/key.ts';
+import {SHORTEST_KEY} from '../../policy/redact-credential.ts';
 import {ignored} from '../../store/create.ts';
 import {git} from '../../store/git.ts';
 import {daemonOf, readStatus} from '../../store/status.ts';
+import {keyVariables} from '../talk/redact-message.ts';
 import {colors, plural, print, printJson} from './output.ts';
 
 interface Finding {
@@ -27,7 +29,8 @@ export async function doctor({home, json}: {home: string; json: boolean}): Promi
     writable(home),
     space(home),
     ignoring(home),
-    sandbox(),
+    ...shortKeys(home),
+    await sandbox(home),
   ];
   const bad = findings.filter(({state}) => state === 'bad').length;
   if (json) printJson(findings);
@@ -37,7 +40,10 @@ export async function doctor({home, json}: {home: string; json: boolean}): Promi
       print(`${marks[state]} ${name.padEnd(11)} ${message}`);
       if (hint) print(`  ${' '.repeat(11)} ${colors.cyan('=')} ${hint}`);
     }
-    print(bad > 0 ? `\n${colors.red(`${plural(bad, 'thing')} to mend`)}` : `\n${colors.green('all is well')}`);
+    const notes = findings.filter(({state}) => state === 'note').length;
+    const well =
+      notes > 0 ? colors.yellow(`nothing is wrong; ${plural(notes, 'thing')} to know`) : colors.green('all is well');
+    print(`\n${bad > 0 ? colors.red(`${plural(bad, 'thing')} to mend`) : well}`);
   }
   return bad > 0 ? exit.failed : exit.done;
 }
@@ -190,19 +196,29 @@ function ignoring(home: string): Finding {
       };
 }
 
-function sandbox(): Finding {
-  try {
-    const version = execFileSync('bwrap', ['--version'], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim();
-    return {name: 'sandbox', state: 'ok', message: version};
-  } catch {
-    return {
-      name: 'sandbox',
-      state: 'note',
-      message: 'bubblewrap is not installed; nothing needs it yet',
-      hint: 'apt-get install bubblewrap',
-    };
-  }
+/** Those of this shell, which most often is the daemon's. */
+function shortKeys(home: string): Finding[] {
+  const names = new Set(['OPENAI_API_KEY', ...keyVariables(home)]);
+  const short = [...names].filter(name => {
+    const length = process.env[name]?.trim().length ?? 0;
+    return length > 0 && length < SHORTEST_KEY;
+  });
+  return short.map(name => ({
+    name: 'keys',
+    state: 'note',
+    message: `${name} has less than ${SHORTEST_KEY} characters: it is not redacted where it turns up`,
+    hint: 'if it is a real key, have a longer one issued (docs/secrets.md)',
+  }));
+}
+
+async function sandbox(home: string): Promise<Finding> {
+  const found = await makeSandbox(home).state();
+  if (found.state === 'works')
+    return {name: 'sandbox', state: 'ok', message: `bubblewrap ${found.version}; its self-test finds no way out`};
+  return {
+    name: 'sandbox',
+    state: found.state === 'missing' ? 'note' : 'bad',
+    message: `none: ${found.why}; commands run unconfined or ask, with sandbox: require none runs`,
+    hint: found.hint,
+  };
 }

@@ -1,76 +1,114 @@
+import {readFileSync} from 'node:fs';
 import {exit, UserError} from '../../errors.ts';
 import {parseAllowlist} from '../../files/allowlist.ts';
-import {hasErrors} from '../../files/diagnostic.ts';
+import {hasErrors, nearest} from '../../files/diagnostic.ts';
+import {stemOf} from '../../files/key.ts';
 import type {Policy, Verdict} from '../../files/rule.ts';
+import {jsonText, visibleLine} from '../../files/visible.ts';
 import {judge, runPolicyTests} from '../../policy/judge.ts';
 import {riskOf} from '../../policy/risk.ts';
-import {readHomeFile} from '../../store/read.ts';
-import {colors, plural, print, printJson} from './output.ts';
+import {listFolder, readHomeFile} from '../../store/read.ts';
+import {colors, note, plural, print} from './output.ts';
 
-const paint: Record<Verdict, (text: string) => string> = {allow: colors.green, ask: colors.yellow, deny: colors.red};
+export const paint: Record<Verdict, (text: string) => string> = {
+  allow: colors.green,
+  ask: colors.yellow,
+  deny: colors.red,
+};
 
-/** What the policy says of a command line, and why. */
-export function explain({
-  home: dir,
-  line,
-  agent,
-  json,
-}: {
+interface ExplainOptions {
   home: string;
-  line: string;
+  /** One: the line, or `-` for standard input. Several: the words of one command. */
+  words: readonly string[];
   agent: string | undefined;
   json: boolean;
-}): number {
-  const judgement = judge(line, policyOf(dir), agent === undefined ? {} : {agent});
+}
+
+/** What the policy says of a command line, and why. */
+export function explain({home: dir, words, agent, json}: ExplainOptions): number {
+  const line = lineOf(words);
+  const policy = policyOf(dir);
+  if (agent !== undefined) noteUnknownAgent(dir, agent);
+  const judgement = judge(line, policy, agent === undefined ? {} : {agent});
   const risk = riskOf(judgement);
   if (json) {
-    const segments = judgement.segments.map(({argv, verdict, rule, reason}) => ({
+    const segments = judgement.segments.map(({argv, verdict, rule, reason, sandbox, network}) => ({
       argv,
       verdict,
       rule: rule ?? null,
       reason,
+      ...(sandbox && {sandbox}),
+      ...(network && {network}),
     }));
-    printJson({
-      verdict: judgement.verdict,
-      segments,
-      risk: risk.level,
-      reasons: [...judgement.reasons, ...risk.factors],
-    });
+    const reasons = [...judgement.reasons, ...risk.factors];
+    print(jsonText({verdict: judgement.verdict, segments, risk: risk.level, reasons}));
     return exit.done;
   }
-  print(`${paint[judgement.verdict](judgement.verdict)}  ${line}   ${colors.dim(`risk ${risk.level}`)}`);
-  for (const segment of judgement.segments) {
-    print(
-      `  ${paint[segment.verdict](segment.verdict.padEnd(5))} ${segment.argv.map(word => JSON.stringify(word)).join(' ')}`,
-    );
-    print(`        ${colors.dim(segment.reason)}`);
+  print(`${paint[judgement.verdict](judgement.verdict)}  ${visibleLine(line)}`);
+  for (const {argv, verdict, reason, sandbox, network} of judgement.segments) {
+    print(`  ${paint[verdict](verdict.padEnd(5))} ${visibleLine(argv.map(word => JSON.stringify(word)).join(' '))}`);
+    print(`        ${colors.dim(visibleLine(reason))}`);
+    if (sandbox) print(`        ${colors.yellow('sandbox: host')} ${colors.dim('runs outside the sandbox')}`);
+    if (network) print(`        ${colors.yellow('network: true')} ${colors.dim('runs with network access')}`);
   }
-  for (const reason of judgement.reasons) print(`  - ${reason}`);
+  // What is said of one command stands below it already.
+  const told = new Set(judgement.segments.map(({source, reason}) => `\`${source}\`: ${reason}`));
+  for (const reason of judgement.reasons) if (!told.has(reason)) print(`  - ${visibleLine(reason)}`);
+  print(`  risk ${risk.level}${colors.dim(`: ${visibleLine(risk.factors.join('; '))}`)}`);
   return exit.done;
+}
+
+/** Words that the shell has already taken apart are quoted again, so that they are judged as what they were. */
+function lineOf(words: readonly string[]): string {
+  const [first = ''] = words;
+  if (words.length > 1) return words.map(quoted).join(' ');
+  return first === '-' ? readStdin().replace(/\r?\n$/, '') : first;
+}
+
+function quoted(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  return word.includes("'") && !/["$`\\!]/.test(word) ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+export function readStdin(): string {
+  return readFileSync(0, 'utf8');
+}
+
+/** Rules may be for some agents, so a name that is none deserves a word. */
+export function noteUnknownAgent(home: string, agent: string): void {
+  const names = listFolder(home, 'templates').map(stemOf);
+  if (names.includes(agent)) return;
+  const near = nearest(agent, names);
+  note(`there is no agent "${agent}"${near ? `; did you mean ${near}?` : ''}`);
 }
 
 /** The tests that stand in allowlist.yaml itself. */
 export function test({home: dir, json}: {home: string; json: boolean}): number {
-  const policy = policyOf(dir);
-  const failures = runPolicyTests(policy);
-  const failed = failures.map(({test: {run, expect, place}, got}) => ({
-    run,
-    expect,
-    got: got.verdict,
-    reasons: got.reasons,
-    line: place.line,
-  }));
-  if (json) printJson({tests: policy.tests.length, failed});
-  else {
-    for (const {run, expect, got, reasons, line} of failed)
-      print(
-        `${colors.red('✗')} allowlist.yaml:${line}: ${run}\n    expected ${expect}, got ${got}: ${reasons.join('; ')}`,
-      );
-    print(
-      `${failed.length === 0 ? colors.green('✓') : colors.red('✗')} ${plural(policy.tests.length, 'test')}, ${failed.length} failed`,
-    );
+  const results = testsOf(policyOf(dir));
+  if (json) print(jsonText(results));
+  else printTests('allowlist.yaml', results);
+  return results.failed.length === 0 ? exit.done : exit.badFile;
+}
+
+export interface TestResults {
+  tests: number;
+  failed: {run: string; expect: Verdict; got: Verdict; reasons: string[]; line: number}[];
+}
+
+export function testsOf(policy: Policy): TestResults {
+  const failed = runPolicyTests(policy).map(({test: {run, expect, place}, got}) => {
+    return {run, expect, got: got.verdict, reasons: got.reasons, line: place.line};
+  });
+  return {tests: policy.tests.length, failed};
+}
+
+export function printTests(file: string, {tests, failed}: TestResults): void {
+  for (const {run, expect, got, reasons, line} of failed) {
+    print(`${colors.red('✗')} ${visibleLine(`${file}:${line}: ${run}`)}`);
+    print(`    expected ${expect}, got ${got}: ${visibleLine(reasons.join('; '))}`);
   }
-  return failed.length === 0 ? exit.done : exit.badFile;
+  const mark = failed.length === 0 ? colors.green('✓') : colors.red('✗');
+  print(`${mark} ${plural(tests, 'test')}, ${failed.length} failed`);
 }
 
 function policyOf(dir: string): Policy {

@@ -2,6 +2,7 @@ import {readFileSync} from 'node:fs';
 import {exit, UserError} from '../../errors.ts';
 import {daemonOf} from '../../store/status.ts';
 import {answerText, errorOf, usageOf} from '../talk/answer.ts';
+import {type Replaced, redactMessage} from '../talk/redact-message.ts';
 import {type Said, say} from '../talk/say.ts';
 import {plainScreen, streamingScreen} from './answer-screen.ts';
 import {colors, complain, note, print, printJson} from './output.ts';
@@ -22,12 +23,20 @@ export interface SendOptions {
 /** A message from a person, written into the file of a session; with `wait`, the answer to it. */
 export async function send(options: SendOptions): Promise<number> {
   const {home, words, to, session, wait, json} = options;
-  const said = await say({home, content: contentOf(words), session, agent: to});
+  const {content, replaced} = redactMessage(home, contentOf(words));
+  const said = await say({home, content, session, agent: to});
+  for (const {what, count} of replaced)
+    note(`note: ${count === 1 ? `1 ${what} was` : `${count} × ${what} were`} replaced before writing`);
+  const extra = replaced.length > 0 ? {replaced} : {};
   const running = daemonOf(home) !== undefined;
-  if (wait && running) return answer(options, said);
+  if (wait && running) return answer(options, said, extra);
   const {id, path, message} = said;
   if (json)
-    printJson(wait ? {session: id, answer: null, usage: null, status: said.status} : {session: id, path, message});
+    printJson(
+      wait
+        ? {session: id, answer: null, usage: null, status: said.status, ...extra}
+        : {session: id, path, message, ...extra},
+    );
   else if (!wait) print(`${colors.green('sent')} to ${colors.bold(id)} ${colors.dim(path)}`);
   tellStatus(said);
   if (!running) note('no daemon runs: the answer comes once one does: agentdir start');
@@ -60,7 +69,11 @@ function tellStatus({id, path, status, waitingFor}: Said): void {
     note(`${id} waits for a decision${waitingFor ? ` on ${waitingFor}` : ''}: see NEEDS_YOU.md. It answers after that`);
 }
 
-async function answer({home, stream, timeoutMs, json}: SendOptions, said: Said): Promise<number> {
+async function answer(
+  {home, stream, timeoutMs, json}: SendOptions,
+  said: Said,
+  extra: {replaced?: Replaced[]},
+): Promise<number> {
   const {stdout} = process;
   const write = (text: string) => void stdout.write(text);
   const size = () => (stdout.isTTY ? {columns: stdout.columns || 80, rows: stdout.rows || 24} : undefined);
@@ -82,6 +95,7 @@ async function answer({home, stream, timeoutMs, json}: SendOptions, said: Said):
       answer: text ?? null,
       usage: usageOf(replies),
       status: header?.status ?? said.status,
+      ...extra,
     });
   return outcome(said, waited);
 }

@@ -31,6 +31,10 @@ export function describe(happening: Happening): string | undefined {
       return happening.isModel
         ? `model ${colors.bold(visibleLine(happening.model))}`
         : `${colors.yellow(colors.bold(`model ${visibleLine(happening.model)}`))}`;
+    case 'sandbox':
+      return happening.confines
+        ? `sandbox ${visibleLine(happening.sandbox)}`
+        : colors.yellow(colors.bold(`sandbox ${visibleLine(happening.sandbox)}`));
     case 'asking':
       return `${colors.bold(happening.agent)} asks ${happening.model} ${colors.dim(happening.session)}`;
     case 'answered':

@@ -42,7 +42,7 @@ function lookedUp(home: string): Shown {
 }
 
 function lines(home: string, pid: number | undefined, shown: Shown): string[] {
-  const {agents, tasks, sessions, errors, warnings, needs, troubles, since, watching, stopped, model} = shown;
+  const {agents, tasks, sessions, errors, warnings, needs, troubles, since, watching, stopped, model, sandbox} = shown;
   const count = Object.values(sessions).reduce((sum, n) => sum + n, 0);
   const byStatus = Object.entries(sessions).map(([name, n]) => `${n} ${name}`);
   const out = [
@@ -53,6 +53,8 @@ function lines(home: string, pid: number | undefined, shown: Shown): string[] {
   ];
   if (stopped) out.push(`  ${colors.red('stopped')} ${localTime(stopped.at)}: ${visibleLine(stopped.why)}`);
   if (model) out.push(`  model ${visibleLine(model)}`);
+  if (sandbox)
+    out.push(`  sandbox ${/^(none|off)/.test(sandbox) ? colors.yellow(visibleLine(sandbox)) : visibleLine(sandbox)}`);
   if (watching === false) out.push(`  ${colors.yellow('changes are seen by scanning only')}`);
   for (const trouble of troubles) out.push(`  ${colors.yellow('waiting')} ${visibleLine(trouble.what)}`);
   if (errors + warnings > 0)

@@ -1,5 +1,6 @@
 import type {Message, SessionHeader} from '../../files/session-schema.ts';
 import {makeVisible} from '../../files/visible.ts';
+import {callWords} from '../../policy/call-words.ts';
 import {errorOf, usageOf} from '../talk/answer.ts';
 import {colors, plural, shortCall} from './output.ts';
 import {localTime, shorten} from './short-text.ts';
@@ -21,7 +22,9 @@ export function transcript(id: string, path: string, header: SessionHeader, mess
     facts.push(colors.yellow(`  waits for ${makeVisible(header.waiting_for)}`));
   if (header.status === 'error') facts.push(colors.red(`  ${makeVisible(errorOf(header))}`));
   for (const segment of header.segments ?? []) facts.push(colors.dim(`  earlier: ${makeVisible(segment)}`));
-  const names = new Map(messages.flatMap(({tool_calls = []}) => tool_calls.map(call => [call.id, call.function.name])));
+  const names = new Map(
+    messages.flatMap(({tool_calls = []}) => tool_calls.map(call => [call.id, callWords(call.function)])),
+  );
   return [facts.join('\n'), ...messages.map(message => entry(message, names))].join('\n\n');
 }
 
@@ -55,7 +58,11 @@ function entry(message: Message, names: ReadonlyMap<string, string>): string {
     beside ? colors.dim(makeVisible(beside)) : '',
   ];
   const text =
-    content === null || content === undefined ? '' : isResult ? shorten(content, RESULT_LINES, RESULT_CHARS) : content;
+    content === null || content === undefined
+      ? ''
+      : isResult
+        ? shorten(resultText(content), RESULT_LINES, RESULT_CHARS)
+        : content;
   const lines = [head.filter(Boolean).join('  ')];
   if (text !== '') lines.push(indented(makeVisible(text.trimEnd(), false)));
   for (const {function: called, approval, started} of tool_calls) {
@@ -63,6 +70,20 @@ function entry(message: Message, names: ReadonlyMap<string, string>): string {
     lines.push(`  ${colors.dim('→')} ${makeVisible(shortCall(called.name, called.arguments))}${state}`);
   }
   return lines.join('\n');
+}
+
+/** What a command printed, as it printed it; any other result as it is. */
+function resultText(content: string): string {
+  let result: Partial<Record<'error' | 'stdout' | 'stderr' | 'ran' | 'duration_ms' | 'exit_code', unknown>>;
+  try {
+    result = JSON.parse(content) as typeof result;
+  } catch {
+    return content;
+  }
+  const {error, stdout, stderr, ran, duration_ms, exit_code} = result ?? {};
+  if (typeof stdout !== 'string' || typeof stderr !== 'string') return content;
+  const how = typeof error === 'string' ? error : `exit code ${exit_code}`;
+  return [`${how}, ${duration_ms} ms, ${ran}`, stdout.trimEnd(), stderr.trimEnd()].filter(Boolean).join('\n');
 }
 
 function indented(text: string): string {

@@ -1,0 +1,35 @@
+import type {Ran, RunRequest} from './request.ts';
+
+type Why = Exclude<Ran['how'], 'ended' | 'failed'>;
+
+/** Why a run is to end before its programs do; the first reason counts. */
+export interface CutShort {
+  why: () => Why | undefined;
+  happened: Promise<void>;
+  now: (why: Why) => void;
+  /** Neither time nor the caller cuts it short any more. */
+  over: () => void;
+}
+
+const longestTimer = 2 ** 31 - 1;
+
+export function cutShort({timeoutMs, signal}: RunRequest): CutShort {
+  let why: Why | undefined;
+  let happen = (): void => {};
+  const happened = new Promise<void>(resolve => {
+    happen = resolve;
+  });
+  const now = (reason: Why): void => {
+    why ??= reason;
+    happen();
+  };
+  const stop = (): void => now('stopped');
+  const timer = setTimeout(now, Math.min(timeoutMs, longestTimer), 'timeout');
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, {once: true});
+  const over = (): void => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  };
+  return {why: () => why, happened, now, over};
+}

@@ -1,0 +1,101 @@
+import {accessSync, constants, realpathSync, statSync} from 'node:fs';
+import {dirname, isAbsolute, join, resolve} from 'node:path';
+import {systemPath} from './environment.ts';
+import {within} from './profile.ts';
+import {systemMounts} from './system-mounts.ts';
+
+/** Where a command name leads. */
+export interface FoundProgram {
+  /** Absolute, as it was found: this is what is started. */
+  place: string;
+  /** Absolute, links resolved. */
+  path: string;
+  /** It lies where an agent can write: in the home, the workspace, or a folder that everybody may write. */
+  unsafe: boolean;
+  /** It cannot be started: a folder, or a file that is not executable. */
+  notExecutable: boolean;
+}
+
+export interface Where {
+  home: string;
+  workspace: string;
+  confined: boolean;
+}
+
+/** The daemon's own PATH as it was at the start: programs of the host may lie there too, such as docker's. */
+const startPath = (process.env.PATH ?? '').split(':').filter(folder => isAbsolute(folder));
+
+/**
+ * Looked up on a fixed PATH, a name with a slash relative to the workspace; undefined: there is no such program. On the
+ * host the daemon's own PATH follows, without folders in the home or that others may write. In the sandbox only what
+ * can be seen there is found.
+ */
+export function findProgram(name: string, where: Where): FoundProgram | undefined {
+  if (name === '' || name.includes('\0')) return undefined;
+  if (name.includes('/')) return look(resolve(where.workspace, name), where);
+  let second: FoundProgram | undefined;
+  for (const folder of where.confined ? systemPath : [...systemPath, ...startPath]) {
+    if (
+      !isSystem(folder) &&
+      (within(real(folder) ?? folder, real(where.home) ?? where.home) || writableByOthers(folder))
+    )
+      continue;
+    const found = look(join(folder, name), where);
+    if (found && !found.notExecutable) return found;
+    second ??= found;
+  }
+  return second;
+}
+
+function look(place: string, where: Where): FoundProgram | undefined {
+  const path = real(place);
+  const stat = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});
+  if (path === undefined || !stat) return undefined;
+  if (where.confined && !visible(path, where)) return undefined;
+  return {place, path, unsafe: unsafe(path, where), notExecutable: !stat.isFile() || !executable(path)};
+}
+
+/** Inside there are the system's folders and the workspace. */
+function visible(path: string, where: Where): boolean {
+  const workspace = real(where.workspace) ?? where.workspace;
+  if (within(path, workspace)) return true;
+  if (within(path, real(where.home) ?? where.home)) return false;
+  return systemMounts(false).roots.some(root => within(path, root));
+}
+
+function unsafe(path: string, where: Where): boolean {
+  if ([where.home, where.workspace].some(folder => within(path, real(folder) ?? folder))) return true;
+  // Whoever may write a folder above it can put another in its place.
+  for (let at = path; at !== '/'; at = dirname(at)) if ((statSync(at).mode & 0o002) !== 0) return true;
+  return false;
+}
+
+/** By somebody who is neither root nor the daemon's own user. */
+function writableByOthers(path: string): boolean {
+  const stat = statSync(path, {throwIfNoEntry: false});
+  if (!stat) return true;
+  const ours = stat.uid === 0 || stat.uid === process.getuid?.();
+  const group = (stat.mode & 0o020) !== 0 && stat.gid !== 0 && stat.gid !== process.getgid?.();
+  return !ours || group || (stat.mode & 0o002) !== 0;
+}
+
+function isSystem(folder: string): boolean {
+  return (systemPath as readonly string[]).includes(folder);
+}
+
+function executable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function real(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+import {setTimeout as pause} from 'node:timers/promises';
+import {marked, sandboxedAs, signal} from './processes.ts';
+
+/** Not for ever: a process in an uninterruptible wait does not die even of SIGKILL. */
+const rounds = 200;
+
+/**
+ * Kill whatever still runs of this mark; resolves when nothing does, with how many there were. Never throws. Where there
+ * is no /proc nothing is found; on the host neither is what left its session and its environment.
+ */
+export async function endLeftovers(mark: string, find = everywhere): Promise<number> {
+  const ended = new Set<number>();
+  for (let round = 0; round < rounds; round++) {
+    const alive = await find(mark);
+    if (alive.length === 0) break;
+    for (const pid of alive) {
+      ended.add(pid);
+      signal(pid, 'SIGKILL');
+    }
+    await pause(Math.min(round + 1, 50));
+  }
+  return ended.size;
+}
+
+/** In the sandbox and on the host. */
+async function everywhere(mark: string): Promise<number[]> {
+  return [...new Set([...(await marked(mark)), ...(await sandboxedAs(mark))])];
+}

@@ -1,0 +1,60 @@
+import {closeSync, writeSync} from 'node:fs';
+import {Socket} from 'node:net';
+import {type Pipe, pipes} from './pipes.ts';
+import type {RunRequest} from './request.ts';
+
+/** What the programs of a run say. */
+export interface Output {
+  /** For the programs to write to. */
+  stdout: number;
+  stderr: number;
+  /** A line on stderr in our own words, in order with theirs. */
+  say: (line: string) => void;
+  /** Resolves when all that was written is handed on. Nobody who still holds a pipe is waited for. */
+  close: () => Promise<void>;
+}
+
+/** All writers are gone by then: this is for one that could not be killed. */
+const patienceMs = 500;
+
+/** Handed on at once, so that nothing gathers in memory; what is more than `mostOutput` is dropped, and told. */
+export async function openOutput({mostOutput, onOutput}: RunRequest, tooMuch: () => void): Promise<Output> {
+  let left = mostOutput;
+  const take = (stream: 'stdout' | 'stderr', chunk: Buffer): void => {
+    const part = chunk.length > left ? chunk.subarray(0, left) : chunk;
+    left -= part.length;
+    if (part.length > 0) onOutput(stream, part);
+    if (part.length < chunk.length) tooMuch();
+  };
+  const [stdout, stderr] = (await pipes(2)) as [Pipe, Pipe];
+  const sockets = [listen(stdout, chunk => take('stdout', chunk)), listen(stderr, chunk => take('stderr', chunk))];
+  const closed = Promise.all(sockets.map(socket => new Promise(resolve => socket.once('close', resolve))));
+  return {
+    stdout: stdout.write,
+    stderr: stderr.write,
+    say: line => {
+      const words = Buffer.from(`${line}\n`);
+      try {
+        writeSync(stderr.ours, words);
+      } catch {
+        take('stderr', words); // the pipe is full
+      }
+    },
+    close: async () => {
+      for (const fd of [stdout, stderr].flatMap(pipe => [pipe.write, pipe.ours])) closeSync(fd);
+      const timer = setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, patienceMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** The socket closes what it reads from. */
+function listen({read}: Pipe, take: (chunk: Buffer) => void): Socket {
+  const socket = new Socket({fd: read, readable: true, writable: false});
+  socket.on('error', () => {});
+  socket.on('data', take);
+  return socket;
+}

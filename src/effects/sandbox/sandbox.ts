@@ -1,0 +1,95 @@
+import {readFileSync, realpathSync, statSync} from 'node:fs';
+import {dirname} from 'node:path';
+import {findBubblewrap} from './bubblewrap.ts';
+import {exampleWorkspace, selfTest} from './self-test.ts';
+
+/** What the self-test of bubblewrap found. */
+export type SandboxState =
+  | {state: 'works'; version: string}
+  /** Not installed, or it does not hold what it must: nothing is run in it. */
+  | {state: 'missing' | 'broken'; why: string; hint: string};
+
+/** Whether commands can be confined on this machine. */
+export interface Sandbox {
+  /** Tested at the first use, and kept; one that is missing is looked for again, one that is broken after a while. Never throws. */
+  state: () => Promise<SandboxState>;
+}
+
+/** Its cause may be over: a full disk, a setting of the kernel. */
+const AGAIN_MS = 30_000;
+
+export function makeSandbox(home: string): Sandbox {
+  let known: Promise<SandboxState> | undefined;
+  let since = 0;
+  return {
+    state: async () => {
+      if (!known) since = performance.now();
+      known ??= test(home);
+      const state = await known;
+      if (state.state === 'missing' || (state.state === 'broken' && performance.now() - since > AGAIN_MS))
+        known = undefined;
+      return state;
+    },
+  };
+}
+
+async function test(home: string): Promise<SandboxState> {
+  const bubblewrap = await findBubblewrap();
+  if (!bubblewrap) return {state: 'missing', why: 'bubblewrap is not installed', hint: howToInstall()};
+  if ('problem' in bubblewrap) return {state: 'broken', why: bubblewrap.problem, hint: unusable};
+  try {
+    const wrong = await selfTest(home);
+    if (wrong === undefined) return {state: 'works', version: bubblewrap.version};
+    const stranger = /cannot be written|Can't find source path/.test(wrong) ? belongsToAnother(home) : undefined;
+    return {state: 'broken', ...(stranger ?? {why: wrong, hint: howToMend(wrong)})};
+  } catch (error) {
+    return {state: 'broken', why: (error as Error).message, hint: 'the home must be writable for the self-test'};
+  }
+}
+
+const unusable = 'commands are not run in a sandbox that does not hold; a newer bubblewrap may';
+
+function howToInstall(): string {
+  return process.platform === 'linux'
+    ? 'apt-get install bubblewrap, dnf install bubblewrap, apk add bubblewrap or pacman -S bubblewrap'
+    : 'bubblewrap needs Linux: commands cannot be confined here';
+}
+
+/** Inside, root is a user like any other: it cannot enter or write the folders of others. */
+function belongsToAnother(home: string): {why: string; hint: string} | undefined {
+  const ours = process.getuid?.() ?? 0;
+  const workspace = realpathSync(exampleWorkspace(home));
+  for (let path = workspace; path !== '/'; path = dirname(path)) {
+    const {uid, mode} = statSync(path);
+    if (uid === ours || (mode & (path === workspace ? 0o002 : 0o001)) !== 0) continue;
+    const what = path === workspace ? 'the workspace' : `the folder ${path}`;
+    return {
+      why: `${what} belongs to another user than the daemon's: uid ${uid}`,
+      hint: `start the daemon as uid ${uid}, or give the home to its user: chown -R ${ours} ${home}`,
+    };
+  }
+  return undefined;
+}
+
+function howToMend(wrong: string): string {
+  if (wrong.includes("Can't find source path"))
+    return "the daemon's user must be able to enter the home and every folder above it";
+  if (/namespace|uid map|Operation not permitted|No space left|Permission denied/i.test(wrong)) {
+    if (setting('kernel/apparmor_restrict_unprivileged_userns') === '1')
+      return 'AppArmor forbids user namespaces: give /usr/bin/bwrap a profile with "userns,", or sysctl kernel.apparmor_restrict_unprivileged_userns=0';
+    if (setting('kernel/unprivileged_userns_clone') === '0')
+      return 'user namespaces are off: sysctl kernel.unprivileged_userns_clone=1';
+    if (setting('user/max_user_namespaces') === '0')
+      return 'user namespaces are off: sysctl user.max_user_namespaces=10000';
+    return 'user namespaces are not allowed here; in a container, start it with a seccomp profile that allows them';
+  }
+  return unusable;
+}
+
+function setting(name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/sys/${name}`, 'latin1').trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,169 @@
+import {mkdtempSync, openSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+
+/**
+ * The calls that the kernel refuses a confined program, as a filter in the kernel's own form (seccomp(2), bpf): what
+ * would reach another process, above all the first inside; keys; parts of the kernel that a program has no use for;
+ * and whatever gives a file a set-id mode, which would be a way to the daemon's rights for everybody on the machine.
+ */
+interface Machine {
+  /** What the kernel says of a call made in this machine's own way. */
+  arch: number;
+  numbers: Readonly<Record<string, number>>;
+  /** Calls from this number on are another kind: x32. */
+  foreignFrom?: number;
+}
+
+/** The same on all machines since Linux 5.1. */
+const everywhere = {
+  ...{io_uring_setup: 425, io_uring_enter: 426, io_uring_register: 427, open_tree: 428, move_mount: 429, fsopen: 430},
+  ...{fsconfig: 431, fsmount: 432, fspick: 433, openat2: 437, pidfd_getfd: 438, mount_setattr: 442, fchmodat2: 452},
+  ...{open_tree_attr: 467},
+};
+
+const machines: Readonly<Partial<Record<string, Machine>>> = {
+  x64: {
+    arch: 0xc000003e,
+    foreignFrom: 0x40000000,
+    numbers: {
+      ...everywhere,
+      ...{ptrace: 101, process_vm_readv: 310, process_vm_writev: 311, keyctl: 250, add_key: 248, request_key: 249},
+      ...{bpf: 321, perf_event_open: 298, userfaultfd: 323, kexec_load: 246, kexec_file_load: 320, init_module: 175},
+      ...{finit_module: 313, delete_module: 176, mount: 165, umount2: 166, pivot_root: 155, setns: 308},
+      ...{open_by_handle_at: 304, chmod: 90, fchmod: 91, fchmodat: 268, creat: 85, mknod: 133, mknodat: 259},
+      ...{open: 2, openat: 257, clone: 56, unshare: 272},
+    },
+  },
+  arm64: {
+    arch: 0xc00000b7,
+    numbers: {
+      ...everywhere,
+      ...{ptrace: 117, process_vm_readv: 270, process_vm_writev: 271, keyctl: 219, add_key: 217, request_key: 218},
+      ...{bpf: 280, perf_event_open: 241, userfaultfd: 282, kexec_load: 104, kexec_file_load: 294, init_module: 105},
+      ...{finit_module: 273, delete_module: 106, mount: 40, umount2: 39, pivot_root: 41, setns: 268},
+      ...{open_by_handle_at: 265, fchmod: 52, fchmodat: 53, mknodat: 33, openat: 56, clone: 220, unshare: 97},
+    },
+  },
+};
+
+/** As if the kernel did not have them, so that programs take the older way: their arguments cannot be seen here. */
+const absent = ['io_uring_setup', 'io_uring_enter', 'io_uring_register', 'openat2'];
+
+const refused = [
+  ...['ptrace', 'process_vm_readv', 'process_vm_writev', 'pidfd_getfd', 'keyctl', 'add_key', 'request_key', 'bpf'],
+  ...['perf_event_open', 'userfaultfd', 'kexec_load', 'kexec_file_load', 'init_module', 'finit_module'],
+  ...['delete_module', 'mount', 'umount2', 'pivot_root', 'setns', 'open_by_handle_at', 'open_tree', 'open_tree_attr'],
+  ...['move_mount', 'fsopen', 'fsconfig', 'fsmount', 'fspick', 'mount_setattr'],
+];
+
+/** Some bits of an argument, by its place. */
+type Bits = readonly [argument: number, bits: number];
+
+const setId = 0o6000;
+const makesFile = 0o100 | 0o20000000; // O_CREAT, O_TMPFILE: else the mode has no meaning
+const userNamespace = 0x10000000;
+
+/** Refused if each of these arguments has one of its bits. */
+const refusedWith: Readonly<Record<string, readonly Bits[]>> = {
+  chmod: [[1, setId]],
+  fchmod: [[1, setId]],
+  fchmodat: [[2, setId]],
+  fchmodat2: [[2, setId]],
+  creat: [[1, setId]],
+  mknod: [[1, setId]],
+  mknodat: [[2, setId]],
+  open: [
+    [1, makesFile],
+    [2, setId],
+  ],
+  openat: [
+    [2, makesFile],
+    [3, setId],
+  ],
+  clone: [[0, userNamespace]],
+  unshare: [[0, userNamespace]],
+};
+
+const load = 0x20;
+const ifEqual = 0x15;
+const ifAtLeast = 0x35;
+const ifAnyBit = 0x45;
+const answer = 0x06;
+const allow = 0x7fff0000;
+const notPermitted = 0x00050000 | 1; // EPERM
+const notKnown = 0x00050000 | 38; // ENOSYS
+
+/** One instruction: what to do, how many to skip if it is so and if not, and with what. */
+type Step = readonly [code: number, yes: number, no: number, value: number];
+
+/** Undefined: this kind of machine is not known here, and its programs go without. */
+export function filterFor(arch: string): Buffer | undefined {
+  const machine = machines[arch];
+  if (!machine) return undefined;
+  const {numbers, foreignFrom} = machine;
+  const when = (name: string, then: readonly Step[]): Step[] => {
+    const number = numbers[name];
+    return number === undefined ? [] : [[ifEqual, 0, then.length, number], ...then];
+  };
+  const steps: Step[] = [
+    [load, 0, 0, 4],
+    [ifEqual, 1, 0, machine.arch],
+    [answer, 0, 0, notKnown],
+    [load, 0, 0, 0],
+    ...(foreignFrom === undefined
+      ? []
+      : ([
+          [ifAtLeast, 0, 1, foreignFrom],
+          [answer, 0, 0, notKnown],
+        ] as Step[])),
+    ...absent.flatMap(name => when(name, [[answer, 0, 0, notKnown]])),
+    ...refused.flatMap(name => when(name, [[answer, 0, 0, notPermitted]])),
+    ...Object.entries(refusedWith).flatMap(([name, bits]) => when(name, ifAll(bits))),
+    [answer, 0, 0, allow],
+  ];
+  const program = Buffer.alloc(8 * steps.length);
+  for (const [i, [code, yes, no, value]] of steps.entries()) {
+    program.writeUInt16LE(code, 8 * i);
+    program.writeUInt8(yes, 8 * i + 2);
+    program.writeUInt8(no, 8 * i + 3);
+    program.writeUInt32LE(value, 8 * i + 4);
+  }
+  return program;
+}
+
+function ifAll(bits: readonly Bits[]): Step[] {
+  const steps = bits.flatMap(([argument, some], i): Step[] => [
+    [load, 0, 0, 16 + 8 * argument],
+    [ifAnyBit, 0, 2 * (bits.length - i) - 1, some],
+  ]);
+  return [...steps, [answer, 0, 0, notPermitted], [answer, 0, 0, allow]];
+}
+
+let kept: number | undefined;
+
+/** Whether there is a filter for this machine. */
+export const hasFilter = process.arch in machines;
+
+/** The filter of this machine, open to be read from its start; the caller's to close. Undefined: there is none. */
+export function openFilter(): number | undefined {
+  if (kept === undefined) {
+    const filter = filterFor(process.arch);
+    if (!filter) return undefined;
+    kept = keep(filter);
+  }
+  // Opened again, since each reader needs a place of its own in it.
+  return openSync(`/proc/self/fd/${kept}`, 'r');
+}
+
+/** In a file without a name. */
+function keep(filter: Buffer): number {
+  const folder = mkdtempSync(join(tmpdir(), 'agentdir-filter-'));
+  try {
+    const path = join(folder, 'filter');
+    writeFileSync(path, filter, {mode: 0o400});
+    return openSync(path, 'r');
+  } finally {
+    rmSync(folder, {recursive: true, force: true});
+  }
+}

@@ -1,0 +1,158 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import {closeSync} from 'node:fs';
+import {constants} from 'node:os';
+import {setImmediate as nextTurn, setTimeout as pause} from 'node:timers/promises';
+import {findBubblewrap} from './bubblewrap.ts';
+import {environment} from './environment.ts';
+import {findProgram} from './find-program.ts';
+import {coverInherited} from './inherited.ts';
+import {type NotRunnable, notRunnable} from './not-runnable.ts';
+import {isAlive, isGroupAlive, signal} from './processes.ts';
+import {profile} from './profile.ts';
+import type {Program, RunRequest} from './request.ts';
+import {hasFilter, openFilter} from './seccomp.ts';
+
+/** How a program ended, as a shell says it: 128 + n if signal n ended it. */
+export interface Exit {
+  code: number;
+  signal: NodeJS.Signals | null;
+  /** It was never started, or its sandbox could not be made: why. */
+  error?: string;
+}
+
+/** A program that was started. */
+export interface Started {
+  exited: Promise<Exit>;
+  /** Ask it to end; false: there is nobody to ask. */
+  ask: () => boolean;
+  /** Kill what is left of it, and wait until nothing is; false: it could not be killed. */
+  end: () => Promise<boolean>;
+}
+
+/** What to start: either a file with its arguments, or the code and the words of a shell that cannot start it. */
+export type Prepared =
+  | {file: string; argv: readonly string[]; confined: boolean; env: Record<string, string>; cwd: string}
+  | NotRunnable
+  | {error: string};
+
+export async function prepare(program: Program, request: RunRequest): Promise<Prepared> {
+  const {confined, argv} = program;
+  const name = argv[0] ?? '';
+  const found = findProgram(name, {...request, confined});
+  if (!found)
+    return {code: 127, says: `${name}: ${name.includes('/') ? 'No such file or directory' : 'command not found'}`};
+  if (found.notExecutable) return {code: 126, says: `${name}: Permission denied`};
+  const not = notRunnable(found.path, {...request, confined});
+  if (not) return {code: not.code, says: `${name}: ${not.says}`};
+  const env = environment({...request, confined});
+  const cwd = request.workspace;
+  if (!confined) return {file: found.place, argv, confined, env, cwd};
+  const bubblewrap = await findBubblewrap();
+  if (!bubblewrap) return {error: 'bubblewrap is not installed'};
+  if ('problem' in bubblewrap) return {error: bubblewrap.problem};
+  const made = profile({...request, network: program.network}, bubblewrap);
+  if ('problem' in made) return {error: made.problem};
+  const inner = [...statusArgs, ...(hasFilter ? filterArgs : []), ...made.args, ...argv];
+  return {file: bubblewrap.path, argv: ['bwrap', ...inner], confined, env, cwd: '/'};
+}
+
+const statusFd = 3;
+const statusArgs = ['--json-status-fd', String(statusFd)];
+const filterArgs = ['--seccomp', String(statusFd + 1)];
+
+/** `nothing` is an open /dev/null. Throws what Node says of a process that cannot be started. */
+export function start(prepared: Extract<Prepared, {file: string}>, stdio: readonly number[], nothing: number): Started {
+  const {file, argv, confined, env, cwd} = prepared;
+  const filter = confined ? openFilter() : undefined;
+  try {
+    const own = [...stdio, ...(confined ? (['pipe'] as const) : []), ...(filter === undefined ? [] : [filter])];
+    const child = spawn(file, argv.slice(1), {
+      ...{argv0: argv[0] ?? file, cwd, env},
+      detached: true,
+      stdio: [...own, ...coverInherited(own.length, nothing)],
+    });
+    return confined ? sandboxed(child) : onHost(child);
+  } finally {
+    if (filter !== undefined) closeSync(filter);
+  }
+}
+
+function onHost(child: ChildProcess): Started {
+  const group = child.pid;
+  return {
+    exited: exitOf(child),
+    ask: () => group !== undefined && signal(-group, 'SIGTERM'),
+    end: async () => {
+      if (group === undefined) return true;
+      return until(() => {
+        if (!isGroupAlive(group)) return true;
+        signal(-group, 'SIGKILL');
+        return false;
+      });
+    },
+  };
+}
+
+/** Bubblewrap tells which process is the first inside: when that is gone, so is everything inside. */
+function sandboxed(child: ChildProcess): Started {
+  let status = '';
+  const first = (): number | undefined => {
+    const pid = /"child-pid": (\d+)/.exec(status)?.[1];
+    return pid === undefined ? undefined : Number(pid);
+  };
+  const telling = child.stdio[statusFd];
+  if (telling && 'setEncoding' in telling) {
+    telling.setEncoding('latin1');
+    telling.on('data', (text: string) => {
+      status += text;
+    });
+    telling.on('error', () => {});
+  }
+  let told = false;
+  const exited = exitOf(child).finally(() => {
+    told = true;
+  });
+  return {
+    exited: exited.then(exit =>
+      exit.error !== undefined || exit.signal !== null || status.includes('"exit-code"')
+        ? exit
+        : {...exit, error: 'the sandbox could not be made'},
+    ),
+    ask: () => {
+      const leader = first();
+      // Of the session inside. It does not listen itself, as the first process of its namespace.
+      return leader !== undefined && signal(-leader, 'SIGTERM');
+    },
+    end: async () => {
+      const outer = child.pid;
+      if (outer === undefined) return true;
+      return until(() => {
+        const inner = first();
+        const alive = [outer, ...(inner === undefined ? [] : [inner])].filter(isAlive);
+        for (const pid of alive) signal(pid, 'SIGKILL');
+        // What is installed as bubblewrap may be a script, whose children hold our pipe.
+        if (!told) signal(-outer, 'SIGKILL');
+        // Killed early, it may not have told yet which is the first.
+        return told && alive.length === 0;
+      });
+    },
+  };
+}
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise(resolve => {
+    child.once('error', error => resolve({code: 126, signal: null, error: error.message}));
+    child.once('close', (code, name) =>
+      resolve({code: code ?? 128 + (name ? constants.signals[name] : 0), signal: name}),
+    );
+  });
+}
+
+/** Looks at once and often, then ever less; after some ten seconds it gives up. */
+async function until(done: () => boolean): Promise<boolean> {
+  for (let round = 0; round < 250; round++) {
+    if (done()) return true;
+    await (round < 20 ? nextTurn() : pause(Math.min(round - 19, 50)));
+  }
+  return done();
+}

@@ -1,0 +1,141 @@
+import {lstatSync, readFileSync, realpathSync} from 'node:fs';
+import {join, resolve, sep} from 'node:path';
+import type {Policy, Verdict} from '../../files/rule.ts';
+import {kindOf} from '../../policy/command-name.ts';
+import {followsLinks} from '../../policy/follows-links.ts';
+import {type Judgement, judge, type SegmentJudgement} from '../../policy/judge.ts';
+import {runsLocalCode} from '../../policy/local-code.ts';
+import {type Risk, riskOf} from '../../policy/risk.ts';
+import {findProgram} from '../sandbox/find-program.ts';
+import type {Program} from '../sandbox/run.ts';
+import type {Arguments, ToolContext} from './tool.ts';
+
+/** What is to become of a command line. */
+export interface CommandPlan {
+  verdict: Verdict;
+  /** Why, in words. */
+  reasons: readonly string[];
+  judgement: Judgement;
+  risk: Risk;
+  /** What runs by itself if it is allowed: the very words that were judged. */
+  programs: readonly Program[];
+  /** What runs once a person approved the line: that string, read by a shell. */
+  approved: readonly Program[];
+  /** Nothing in it can write, so the workspace is lent for reading only. */
+  readOnly: boolean;
+  /** Where it runs, in words. */
+  where: string;
+  /** The same for what a person approves. */
+  whereApproved: string;
+}
+
+/** Judge a line, and say how it would run: by the policy, by what the machine can confine, and by what the call asks for. */
+export async function planCommand(
+  {command, sandbox: wanted, network = false}: Arguments<'execute_command'>,
+  policy: Policy,
+  context: ToolContext,
+): Promise<CommandPlan> {
+  const judgement = judge(command, policy, {agent: context.agent});
+  const {mode} = context.commands;
+  const state = mode === 'off' ? undefined : await context.commands.sandbox.state();
+  const confines = state?.state === 'works';
+  const unconfined = confines || state === undefined ? 'agentdir.yaml has sandbox: off' : state.why;
+
+  // What a rule grants to one of its commands, a person grants to the line that they approve.
+  const host = wanted === 'host' || !confines || judgement.segments.some(({sandbox}) => sandbox === 'host');
+  const online = network || judgement.segments.some(segment => segment.network);
+  const programs = judgement.segments.map(
+    (segment): Program => ({
+      argv: segment.argv,
+      operator: segment.operator,
+      confined: confines && segment.sandbox !== 'host',
+      network: segment.network === true,
+    }),
+  );
+  const approved: Program = {argv: ['bash', '-c', command], operator: '', confined: !host, network: online};
+  const risk = riskOf(judgement, {host: wanted === 'host', network});
+  const plan = {
+    judgement,
+    risk,
+    programs,
+    approved: [approved],
+    readOnly: judgement.verdict === 'allow' && risk.level === 'LOW',
+    where: whereOf(programs, confines ? undefined : unconfined),
+    whereApproved: whereOf([approved], confines ? undefined : unconfined),
+  };
+
+  if (mode === 'require' && !confines) {
+    const reason = `agentdir.yaml has sandbox: require, and there is none: ${unconfined}; so no command runs`;
+    return {...plan, verdict: 'deny', reasons: [reason]};
+  }
+  if (judgement.verdict !== 'allow') return {...plan, verdict: judgement.verdict, reasons: judgement.reasons};
+  const asks = [
+    ...beyondRules(judgement.segments, wanted === 'host' && confines, network),
+    ...judgement.segments.flatMap((segment, i) =>
+      programs[i]?.confined ? [] : unsafeOnHost(segment, context, unconfined),
+    ),
+  ];
+  return {...plan, verdict: asks.length > 0 ? 'ask' : 'allow', reasons: asks.length > 0 ? asks : judgement.reasons};
+}
+
+/** What the call asks for and no rule grants. Where a rule grants it to some command of the line, the others go without. */
+function beyondRules(segments: readonly SegmentJudgement[], host: boolean, network: boolean): string[] {
+  const asks: string[] = [];
+  if (host && !segments.some(({sandbox}) => sandbox === 'host'))
+    asks.push('it asks to run outside the sandbox, and no rule for it has sandbox: host');
+  if (network && !segments.some(segment => segment.network || segment.sandbox === 'host'))
+    asks.push('it asks for network access, and no rule for it has network: true');
+  return asks;
+}
+
+/** Outside the sandbox nothing runs by itself that an agent could have written, and nothing is read through its links. */
+function unsafeOnHost(segment: SegmentJudgement, context: ToolContext, unconfined: string): string[] {
+  const {argv, source} = segment;
+  const {home, workspace} = context;
+  const [name = '', ...words] = argv;
+  const found = findProgram(name, {home, workspace, confined: false});
+  if (found?.unsafe) return [`\`${source}\` would run ${name} outside the sandbox, where agents can change that file`];
+  if (kindOf(name) === 'git' && hasOwnRepository(context))
+    return [`\`${source}\`: git runs what the settings of a repository say, and agents can change those of this one`];
+  // What else is risky, the person who wrote sandbox: host has taken upon themselves.
+  if (segment.sandbox === 'host') return [];
+  const none = `there is no sandbox: ${unconfined}`;
+  const code = runsLocalCode(argv) ?? followsLinks(argv);
+  if (code !== undefined) return [`${code}, and ${none}`];
+  const out = words.find(word => leadsOut(word, workspace));
+  return out === undefined ? [] : [`\`${out}\` leads out of the workspace, and ${none}`];
+}
+
+/** Any but the one that the daemon keeps for it elsewhere. */
+function hasOwnRepository({home, workspace, agent}: ToolContext): boolean {
+  const path = join(workspace, '.git');
+  const stat = lstatSync(path, {throwIfNoEntry: false});
+  if (!stat) return false;
+  if (!stat.isFile() || stat.size > 4096) return true;
+  const [, target = ''] = /^gitdir: (.+)\n?$/.exec(readFileSync(path, 'utf8')) ?? [];
+  return resolve(workspace, target) !== join(home, '.workspaces', `${agent}.git`);
+}
+
+/**
+ * Whether a word, or the value after its `=`, names something there that is elsewhere once its links are followed. What
+ * says so itself, by `/` or `..`, the rule had to spell.
+ */
+function leadsOut(word: string, workspace: string): boolean {
+  return [word, word.slice(word.indexOf('=') + 1)].some(path => {
+    if (path === '' || path.startsWith('-') || path.startsWith('/') || path.split('/').includes('..')) return false;
+    try {
+      const real = realpathSync(resolve(workspace, path));
+      const root = realpathSync(workspace);
+      return real !== root && !real.startsWith(root + sep);
+    } catch {
+      return false;
+    }
+  });
+}
+
+function whereOf(programs: readonly Program[], unconfined: string | undefined): string {
+  if (unconfined !== undefined) return `without a sandbox (${unconfined})`;
+  if (programs.every(({confined}) => !confined)) return 'on the host';
+  const network = programs.some(program => program.confined && program.network) ? ', with network' : '';
+  return `in the sandbox${network}${programs.every(({confined}) => confined) ? '' : ', in part on the host'}`;
+}

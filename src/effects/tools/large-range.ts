@@ -1,0 +1,70 @@
+import {readSync} from 'node:fs';
+import {MOST_TEXT} from './cut.ts';
+import {pace} from './pace.ts';
+import {characterStart} from './text-encoding.ts';
+
+const CHUNK = 256 * 1024;
+const MOST_SKIPPED = 1024 * 1024 * 1024;
+const NEWLINE = 10;
+
+/** Some lines of a large file, as many as a result carries. */
+export interface LargeRange {
+  bytes: Buffer;
+  lastLine: number;
+  /** Where they end in the file. */
+  end: number;
+  /** Whether a line was cut. */
+  inLine: boolean;
+}
+
+/** Reads no more of a file than up to these lines. A number is how many lines there are; a string says why not. */
+export async function largeRange(
+  fd: number,
+  {offset, limit}: {offset: number; limit: number | undefined},
+  signal: AbortSignal,
+): Promise<LargeRange | number | string> {
+  const from = await startOf(fd, offset, signal);
+  if (typeof from !== 'object') return from;
+  const buffer = Buffer.allocUnsafe(MOST_TEXT + 1);
+  const read = buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, from.at));
+  let lines = 0;
+  let end = 0;
+  while (end < read.length && lines < (limit ?? Number.POSITIVE_INFINITY)) {
+    const newline = read.indexOf(NEWLINE, end);
+    const next = newline < 0 ? read.length : newline + 1;
+    // What is not all there is left to the next call, unless it is the first.
+    if (next > MOST_TEXT || (newline < 0 && read.length > MOST_TEXT)) break;
+    lines++;
+    end = next;
+  }
+  const inLine = lines === 0 && read.length > 0;
+  if (inLine) end = characterStart(read, MOST_TEXT);
+  return {bytes: read.subarray(0, end), lastLine: offset + Math.max(lines, 1) - 1, end: from.at + end, inLine};
+}
+
+/** Where a line begins. */
+async function startOf(fd: number, wanted: number, signal: AbortSignal): Promise<{at: number} | number | string> {
+  const breathe = pace(signal);
+  const chunk = Buffer.allocUnsafe(CHUNK);
+  let line = 1;
+  let open = false;
+  for (let at = 0; ; ) {
+    if (line === wanted) return {at};
+    if (at > MOST_SKIPPED) return `line ${wanted} is too far from its beginning; grep finds lines in it`;
+    const read = readSync(fd, chunk, 0, chunk.length, at);
+    if (read === 0) return open ? line : line - 1;
+    let end = 0;
+    for (let next = chunk.indexOf(NEWLINE); next >= 0 && next < read; next = chunk.indexOf(NEWLINE, end)) {
+      end = next + 1;
+      if (++line === wanted) break;
+    }
+    if (line === wanted) {
+      // At the very end of the file there is no further line.
+      const more = end < read || readSync(fd, chunk, 0, 1, at + end) > 0;
+      return more ? {at: at + end} : line - 1;
+    }
+    open = end < read;
+    at += read;
+    await breathe();
+  }
+}

@@ -1,0 +1,87 @@
+import {type ToolDefinition, type ToolName, tools} from '../../policy/tools.ts';
+import {implementedTools} from './registry.ts';
+import {schemaOf} from './schema.ts';
+import {resultCodes} from './tool.ts';
+
+const effects = {
+  read: 'changes nothing, may be repeated',
+  write: 'changes the home or the machine, is run once at most',
+  outside: 'leaves the home, is run once at most',
+};
+
+/** docs/tools.md: every tool, from the table that also makes the types and what models are offered. */
+export function toolsPage(): string {
+  const names = Object.keys(tools) as ToolName[];
+  const ready = new Set<ToolName>(implementedTools);
+  const later = names.filter(name => !ready.has(name));
+  return `# Tools
+
+<!-- Written by \`npm run schemas\` from src/policy/tool-table.ts; edits here are lost. -->
+
+What agents can call. An agent has the tools that its template names under \`capabilities\`. *By default* is the verdict
+where [allowlist.yaml](formats/allowlist.md) has no rule for the tool under \`tools:\`; commands are judged one by one. In
+tables a \`?\` marks what may be left out.
+
+A call gives \`{"success": true, …}\` with the fields listed, or \`{"success": false, "error": …, "code": …}\`:
+
+${table(
+  ['code', 'meaning'],
+  Object.entries(resultCodes).map(([code, meaning]) => [`\`${code}\``, meaning]),
+)}
+
+Paths are relative to the agent's workspace; \`memory/\` and \`tasks/\` are the home's and are only read. Links are not
+followed. Ignore files (\`.rgignore\`, \`.ignore\`, \`.gitignore\`, in this order) count for \`glob\` and \`grep\` as they do
+for ripgrep, and \`node_modules\` is never entered, unless a path names what is to be searched. Unlike ripgrep, \`glob\` also
+finds hidden files; a glob does not bring back what is ignored; braces in ignore files are plain characters, as in git;
+\`\\w\`, \`\\d\` and \`\\b\` know ASCII only.
+
+${names
+  .filter(name => ready.has(name))
+  .map(section)
+  .join('\n')}
+## Not yet
+These names are known and cannot be run yet.
+
+${later.map(section).join('\n')}`;
+}
+
+function section(name: ToolName): string {
+  const {description, effect, default: verdict, result}: ToolDefinition = tools[name];
+  const {properties = {}, required = []} = schemaOf(name) as {
+    properties?: Record<string, Property>;
+    required?: string[];
+  };
+  const rows = Object.entries(properties).map(([key, property]) => [
+    `\`${key}${required.includes(key) ? '' : '?'}\``,
+    typeOf(property),
+    property.description ?? '',
+  ]);
+  const fields = Object.entries(result ?? {}).map(([key, meaning]) => [`\`${key}\``, meaning]);
+  const parts = [
+    `### ${name}`,
+    description,
+    `Effect: \`${effect}\` (${effects[effect]}). By default: \`${verdict}\`.`,
+    rows.length > 0 ? table(['argument', 'type', ''], rows) : 'No arguments.',
+    ...(fields.length > 0 ? [table(['result', ''], fields)] : []),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+interface Property {
+  type?: string;
+  description?: string;
+  enum?: readonly string[];
+  const?: string;
+  items?: Property;
+}
+
+function typeOf({type, enum: words, const: word, items}: Property): string {
+  if (word !== undefined) return `\`${word}\``;
+  if (words) return words.map(each => `\`${each}\``).join(', ');
+  return type === 'array' ? `list of ${items?.type ?? 'value'}s` : (type ?? 'value');
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

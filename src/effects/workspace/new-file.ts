@@ -1,0 +1,44 @@
+import {closeSync, constants, openSync, writeSync} from 'node:fs';
+import {errorCode, isFailure} from '../tools/failure.ts';
+import type {ToolContext, ToolFailure} from '../tools/tool.ts';
+import {closeFolder, confirm, entryOf, openFolder} from './folder.ts';
+import {place} from './place.ts';
+
+const OPEN_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+const MOST_TRIES = 100;
+
+/** A new file in a folder of the workspace, open for appending. */
+export interface NewFile {
+  /** As the tools take it. */
+  path: string;
+  /** Throws what the system says. */
+  write: (text: string) => void;
+  close: () => void;
+}
+
+/** `name` with a number before its ending if it is taken. Throws what the system says. */
+export function newFile(context: ToolContext, folderName: string, name: string): NewFile | ToolFailure {
+  const folder = openFolder(context, place('workspace', [folderName]), undefined, {make: true});
+  if (isFailure(folder)) return folder;
+  try {
+    for (let i = 1; ; i++) {
+      const own = i === 1 ? name : name.replace(/(\.[^.]*)?$/, ending => `-${i}${ending}`);
+      try {
+        const fd = openSync(entryOf(folder, own), OPEN_NEW, 0o666);
+        confirm(folder, own, fd);
+        return {
+          path: place('workspace', [folderName, own]).path,
+          write: text => {
+            const bytes = Buffer.from(text);
+            for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+          },
+          close: () => closeSync(fd),
+        };
+      } catch (error) {
+        if (errorCode(error) !== 'EEXIST' || i >= MOST_TRIES) throw error;
+      }
+    }
+  } finally {
+    closeFolder(folder);
+  }
+}

@@ -1,0 +1,40 @@
+import {addressParts, type HostKind, parsePattern} from '../files/address-pattern.ts';
+import type {Policy, Verdict} from '../files/rule.ts';
+import {judgeTool} from './judge.ts';
+
+export interface AddressJudgement {
+  verdict: Verdict;
+  reason: string;
+}
+
+const privateWords = {
+  loopback: 'this machine itself',
+  private: 'a private network',
+  linkLocal: 'a link-local address, where clouds keep credentials',
+  reserved: 'no address of the public internet',
+  local: 'a name of the local network',
+} as const satisfies Record<Exclude<HostKind, 'public'>, string>;
+
+/**
+ * May `fetch` read this address without asking? Denied if the tool is; with `fetch: allow` every public address may be
+ * read; else only what `network.allow` names. What is not public is never covered by a wildcard host, nor by
+ * `fetch: allow`: only by a pattern that spells the host. Judged is the address as the URL standard reads it, which is
+ * what is to be fetched; whoever follows a redirect judges anew, and whoever resolves a name must look at what it
+ * resolves to. Must not throw.
+ */
+export function judgeAddress(url: string, policy: Policy): AddressJudgement {
+  const tool = judgeTool('fetch', policy);
+  if (tool.verdict === 'deny') return tool;
+  const address = addressParts(url);
+  if ('wrong' in address) return {verdict: 'ask', reason: address.wrong};
+  const by = policy.network.allow.find(text => {
+    const pattern = parsePattern(text);
+    return !('wrong' in pattern) && pattern.matches(address);
+  });
+  if (by !== undefined) return {verdict: 'allow', reason: `network.allow has \`${by}\``};
+  if (address.kind !== 'public') {
+    return {verdict: 'ask', reason: `${address.host} is ${privateWords[address.kind]}, and no pattern spells it`};
+  }
+  if (tool.verdict === 'allow') return tool;
+  return {verdict: 'ask', reason: `no pattern of network.allow matches, and ${tool.reason}`};
+}

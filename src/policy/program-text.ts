@@ -1,0 +1,78 @@
+import {abbreviates} from './deny.ts';
+
+/** Options whose value is a command line or the name of a program, by command. */
+const commandOptions: Readonly<Record<string, string>> = {
+  tar: '-I -F --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command',
+  rsync: '-e --rsh --rsync-path',
+  git: '-O -x --open-files-in-pager --upload-pack --receive-pack --exec --extcmd',
+  sort: '--compress-program',
+  rg: '--pre',
+  split: '--filter',
+  ssh: '-o',
+  scp: '-S -o',
+  sftp: '-S -o',
+  man: '-P -H --pager --html',
+  zip: '--unzip-command',
+  nc: '-c -e',
+  ncat: '-c -e --sh-exec --exec',
+};
+
+const languages: ReadonlySet<string> = new Set('awk perl python ruby node php lua deno'.split(' '));
+
+const caller = String.raw`\b(?:system|popen|exec\w*|spawn\w*|run|call|check_\w+|get(?:status)?output|passthru|shell_exec)\b`;
+/** `f"…"`, three quotes, and perl's `q(…)` too. */
+const quoted = String.raw`(?:[bfru]{0,2}(?:"+([^"]*)"|'+([^']*)')|\`([^\`]*)\`|qq?\s*[({[<|/!]([^)}\]>|/!]*))`;
+/** A call that runs what its first argument says, in whatever language. */
+const call = new RegExp(String.raw`${caller}[\s({[]*(?:args\s*=\s*)?${quoted}`, 'gi');
+/** All arguments of such a call: `spawn("rm", ["-rf", "x"])`. */
+const wholeCall = new RegExp(String.raw`${caller}\s*\(([^)]*)`, 'gi');
+const listCall = /\(\s*\[([^\]]*)\]/g;
+const backticks = /`([^`]*)`|(?:%x|\bqx)\s*[({[<|/!]([^)}\]>|/!]*)/g;
+const awkPipe = /\|&?\s*"([^"]*)"|"([^"]*)"\s*\|\s*getline/g;
+
+/** Longer programs are not looked into. */
+const longest = 4096;
+
+/**
+ * Command lines that stand in a command's arguments for some other program to run. Only for deny rules, as far as they
+ * can be seen: whatever has such arguments is not allowed anyway.
+ */
+export function linesInArguments(kind: string, argv: readonly string[]): string[] {
+  const options = Object.hasOwn(commandOptions, kind) ? commandOptions[kind] : undefined;
+  if (options !== undefined) return optionValues(options.split(' '), argv);
+  const lines = (read: (text: string) => string[]): string[] =>
+    argv.slice(1).flatMap(text => (text.length > longest ? [] : read(text)));
+  if (languages.has(kind)) return lines(text => linesInProgram(kind, text));
+  if (kind === 'sed') return lines(text => captures(/(?:^|[;{}\d/$]|-e)\s*e\s+([^\n]+)/g, text));
+  if (kind === 'socat') return lines(text => captures(/\b(?:EXEC|SYSTEM):["']?([^,"']+)/gi, text));
+  if (kind === 'mysql' || kind === 'psql' || kind === 'sqlite3')
+    return lines(text => captures(/(?:\\!|^\s*\.(?:shell|system)\s)\s*(.+)/g, text));
+  if (kind === 'vim' || kind === 'less')
+    return lines(text => captures(/^(?:\+|-c)?[\s:]*(?:sil\w*!?\s+)?!(.+)$/gs, text));
+  return [];
+}
+
+function linesInProgram(kind: string, program: string): string[] {
+  const lists = [...captures(listCall, program), ...captures(wholeCall, program)].map(list =>
+    captures(/"([^"]*)"|'([^']*)'/g, list).join(' '),
+  );
+  const more = kind === 'awk' ? awkPipe : kind === 'perl' || kind === 'ruby' || kind === 'php' ? backticks : undefined;
+  return [...captures(call, program), ...lists, ...(more ? captures(more, program) : [])];
+}
+
+function captures(pattern: RegExp, text: string): string[] {
+  return [...text.matchAll(pattern)].flatMap(match => match.slice(1).filter(group => group !== undefined));
+}
+
+/** Attached or the next word; `exec=` and `ProxyCommand=` before it left out. */
+function optionValues(options: readonly string[], argv: readonly string[]): string[] {
+  return argv.flatMap((word, i) => {
+    if (i === 0 || !word.startsWith('-')) return [];
+    const long = word.startsWith('--');
+    const at = long ? word.indexOf('=') : 2;
+    const name = at < 0 ? word : word.slice(0, at);
+    if (!options.some(option => option === name || (long && abbreviates(name, option)))) return [];
+    const attached = at < 0 ? '' : word.slice(long ? at + 1 : at);
+    return [(attached || (argv[i + 1] ?? '')).replace(/^[A-Za-z]+=/, '')];
+  });
+}

@@ -1,0 +1,129 @@
+import type {Policy, Verdict} from '../files/rule.ts';
+import {judgeAddress} from './address.ts';
+import {type Judgement, judge, judgeTool} from './judge.ts';
+import {toolNamed} from './tools.ts';
+
+/** A call that some session holds or once held. */
+export interface PastCall {
+  agent: string;
+  session: string;
+  call: string;
+  /** ISO 8601, as far as the session tells. */
+  when: string | undefined;
+  tool: string;
+  /** JSON, as the model wrote it. */
+  arguments: string;
+}
+
+/** A command, or a tool with what it is judged by, of one agent: once, however often it was called. */
+export interface Rejudged {
+  /** The command line, or the tool's name. */
+  what: string;
+  agent: string;
+  /** Of its last call. */
+  session: string;
+  call: string;
+  when: string | undefined;
+  count: number;
+  before: Verdict;
+  after: Verdict;
+  /** What its rules grant beside: `sandbox: host`, `network: true`. */
+  grants: {before: string; after: string};
+  /** The rule that decides now. */
+  rule: string | undefined;
+  reasons: readonly string[];
+}
+
+export interface WhatIf {
+  /** Different ones. */
+  commands: number;
+  commandCalls: number;
+  /** Commands that are judged otherwise, and other tools that are. */
+  changed: Rejudged[];
+  tools: Rejudged[];
+}
+
+interface Verdicts {
+  verdict: Verdict;
+  grants: string;
+  rule: string | undefined;
+  reasons: readonly string[];
+}
+
+/** Each call judged by both policies. Must not throw. */
+export function whatIf(calls: Iterable<PastCall>, before: Policy, after: Policy): WhatIf {
+  const commands = new Map<string, Rejudged>();
+  const tools = new Map<string, Rejudged>();
+  let commandCalls = 0;
+  for (const call of calls) {
+    const tool = toolNamed(call.tool) ?? call.tool;
+    const text = argumentOf(call, tool === 'execute_command' ? 'command' : 'url');
+    if (tool === 'execute_command') {
+      if (text === undefined) continue;
+      commandCalls++;
+      count(commands, call, text, `${call.agent}\0${text}`, policy => ofCommand(judge(text, policy, call)));
+    } else {
+      const address = tool === 'fetch' ? text : undefined;
+      const of = (policy: Policy): Verdicts => ofTool(tool, address, policy);
+      // One entry for each change of a tool, whoever called it.
+      const [was, is] = [of(before).verdict, of(after).verdict];
+      count(tools, call, tool, `${tool}\0${was}\0${is}`, of);
+    }
+  }
+  const changes = (all: Map<string, Rejudged>): Rejudged[] => [...all.values()].filter(isChange).sort(byWeight);
+  return {commands: commands.size, commandCalls, changed: changes(commands), tools: changes(tools)};
+
+  function count(
+    all: Map<string, Rejudged>,
+    call: PastCall,
+    what: string,
+    key: string,
+    of: (p: Policy) => Verdicts,
+  ): void {
+    const known = all.get(key);
+    const {agent, session, call: id, when} = call;
+    if (known) {
+      known.count++;
+      if ((when ?? '') >= (known.when ?? '')) Object.assign(known, {agent, session, call: id, when});
+      return;
+    }
+    const [was, is] = [of(before), of(after)];
+    const grants = {before: was.grants, after: is.grants};
+    const verdicts = {before: was.verdict, after: is.verdict, grants, rule: is.rule, reasons: is.reasons};
+    all.set(key, {what, agent, session, call: id, when, count: 1, ...verdicts});
+  }
+}
+
+function argumentOf(call: PastCall, name: string): string | undefined {
+  try {
+    const value = (JSON.parse(call.arguments) as Record<string, unknown> | null)?.[name];
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function ofCommand({verdict, segments, reasons}: Judgement): Verdicts {
+  const grants = new Set(
+    segments.flatMap(({sandbox, network}) => [sandbox ? `sandbox: ${sandbox}` : '', network ? 'network: true' : '']),
+  );
+  const rule = segments.find(segment => segment.verdict === verdict && segment.rule !== undefined)?.rule;
+  return {verdict, grants: verdict === 'allow' ? [...grants].filter(Boolean).sort().join(', ') : '', rule, reasons};
+}
+
+function ofTool(tool: string, address: string | undefined, policy: Policy): Verdicts {
+  const {verdict, reason} = address === undefined ? judgeTool(tool, policy) : judgeAddress(address, policy);
+  return {verdict, grants: '', rule: undefined, reasons: [reason]};
+}
+
+function isChange({before, after, grants}: Rejudged): boolean {
+  return before !== after || grants.before !== grants.after;
+}
+
+/** What runs without being asked from now on comes first, then what else is looser, then what is stricter. */
+const order = ['ask allow', 'deny allow', 'allow allow', 'deny ask', 'allow ask', 'allow deny', 'ask deny'];
+
+function byWeight(a: Rejudged, b: Rejudged): number {
+  const place = ({before, after}: Rejudged): number => order.indexOf(`${before} ${after}`);
+  return place(a) - place(b) || b.count - a.count || (a.what < b.what ? -1 : 1);
+}

@@ -1,0 +1,153 @@
+import {readFileSync} from 'node:fs';
+import {ownProblems} from '../../check/own-problems.ts';
+import {exit, UserError} from '../../errors.ts';
+import {parseAllowlist} from '../../files/allowlist.ts';
+import {hasErrors} from '../../files/diagnostic.ts';
+import {isSegment, stemOf} from '../../files/key.ts';
+import {emptyPolicy, type Policy} from '../../files/rule.ts';
+import type {Session} from '../../files/session.ts';
+import {jsonText, visibleLine} from '../../files/visible.ts';
+import {type PastCall, type Rejudged, type WhatIf, whatIf} from '../../policy/what-if.ts';
+import {everySession} from '../../store/past-sessions.ts';
+import {readHomeFile} from '../../store/read.ts';
+import {colors, note, plural, print} from './output.ts';
+import {noteUnknownAgent, paint, printTests, readStdin, testsOf} from './policy.ts';
+import {renderProblem} from './problem.ts';
+import {ago} from './short-text.ts';
+import {cut, drawTable} from './table.ts';
+
+interface WhatIfOptions {
+  home: string;
+  /** The new allowlist; `-` is standard input. */
+  allowlist: string;
+  agent: string | undefined;
+  json: boolean;
+}
+
+/** What another allowlist would have said of everything that was ever called. */
+export async function policyWhatIf({home, allowlist, agent, json}: WhatIfOptions): Promise<number> {
+  const text = readNew(allowlist);
+  const name = allowlist === '-' ? 'standard input' : allowlist;
+  const file = parseAllowlist(text);
+  if (hasErrors(file.problems)) {
+    const problems = file.problems.map(problem => ({...problem, file: name}));
+    print(json ? jsonText({problems}) : problems.map(problem => renderProblem(problem, text)).join('\n\n'));
+    return exit.badFile;
+  }
+  if (agent !== undefined) noteUnknownAgent(home, agent);
+  const calls = new Map<string, PastCall>();
+  const {sessions, commits, unread} = await everySession(home, (path, session) => {
+    for (const call of callsOf(path, session)) {
+      if (agent !== undefined && call.agent !== agent) continue;
+      const key = JSON.stringify([call.session, call.call, call.tool, call.arguments]);
+      if (!calls.has(key)) calls.set(key, call);
+    }
+  });
+  if (unread > 0) note(`${plural(unread, 'version')} of sessions could not be read because of errors in them`);
+  const result = whatIf(calls.values(), presentPolicy(home), file.policy);
+  const tests = testsOf(file.policy);
+  if (json) print(jsonText({...toJson(result), sessions, commits, tests}));
+  else {
+    for (const problem of ownProblems({kind: 'policy', path: name, file}).filter(p => p.severity === 'warning'))
+      print(`${renderProblem({...problem, file: name}, text)}\n`);
+    report(result);
+    print(
+      colors.dim(
+        `looked at ${plural(sessions, 'session')}, in the files and in ${plural(commits, 'commit')} of HEAD's history`,
+      ),
+    );
+    printTests(name, tests);
+  }
+  return tests.failed.length === 0 ? exit.done : exit.badFile;
+}
+
+function readNew(path: string): string {
+  if (path === '-') return readStdin();
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const {code} = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'does not exist' : `cannot be read: ${code}`;
+    throw new UserError(`${path} ${why}`, exit.failed, 'make one: cp allowlist.yaml NEW.yaml, then change it');
+  }
+}
+
+function presentPolicy(home: string): Policy {
+  const read = readHomeFile(home, 'allowlist.yaml');
+  const file = read && 'text' in read ? parseAllowlist(read.text) : undefined;
+  if (file && !hasErrors(file.problems)) return file.policy;
+  note(`allowlist.yaml ${file ? 'has errors' : 'is not there'}, so everything asks at present`);
+  return emptyPolicy;
+}
+
+function callsOf(path: string, {header, messages}: Session): PastCall[] {
+  const stem = stemOf(path);
+  const session = isSegment(path) ? stem.replace(/\.\d+$/, '') : (header?.session_id ?? stem);
+  return messages.flatMap(message =>
+    (message.tool_calls ?? []).map(call => ({
+      agent: header?.agent_id ?? '',
+      session,
+      call: call.id,
+      when: message.timestamp,
+      tool: call.function.name,
+      arguments: call.function.arguments,
+    })),
+  );
+}
+
+function toJson({commands, commandCalls, changed, tools}: WhatIf): Record<string, unknown> {
+  const row = ({what: _, when, grants, rule, ...rest}: Rejudged) => ({
+    ...rest,
+    when: when ?? null,
+    rule: rule ?? null,
+    ...(grants.before === grants.after ? {} : {grants}),
+  });
+  return {
+    commands,
+    calls: commandCalls,
+    changed: changed.map(change => ({command: change.what, ...row(change)})),
+    tools: tools.map(change => ({tool: change.what, ...row(change)})),
+  };
+}
+
+const change = ({before, after, grants}: Rejudged): string => {
+  const label = (verdict: Rejudged['before'], grant: string) => `${paint[verdict](verdict)}${grant && ` (${grant})`}`;
+  return `${label(before, grants.before)} → ${label(after, grants.after)}`;
+};
+
+function report({commands, commandCalls, changed, tools}: WhatIf): void {
+  const width = Math.min(70, Math.max(24, (process.stdout.columns ?? 120) - 60));
+  const now = Date.now();
+  for (const [title, group] of grouped(changed)) {
+    const calls = group.reduce((sum, {count}) => sum + count, 0);
+    print(`${title}: ${plural(group.length, 'command')}, ${plural(calls, 'call')}`);
+    const rows = group.map(({what, agent, session, when, count, rule, reasons}) => [
+      cut(visibleLine(what), width),
+      visibleLine(agent),
+      String(count),
+      `${visibleLine(session)}${when === undefined ? '' : `, ${ago(when, now)}`}`,
+      cut(visibleLine(rule ?? reasons[0] ?? ''), 40),
+    ]);
+    print(`${drawTable(['Command', 'Agent', 'Calls', 'Last', 'Decided by'], rows)}\n`);
+  }
+  if (tools.length > 0) {
+    const rows = tools.map(({what, before, after, count, reasons}) => {
+      return [visibleLine(what), before, after, String(count), cut(visibleLine(reasons[0] ?? ''), width)];
+    });
+    print(`${drawTable(['Tool', 'Now', 'New', 'Calls', 'Because'], rows)}\n`);
+  }
+  const rest = commands - changed.length;
+  print(
+    `${plural(commands, 'command')} in the journal (${plural(commandCalls, 'call')}): ${changed.length} would change, ${colors.dim(`${rest} would not`)}`,
+  );
+}
+
+function grouped(changed: readonly Rejudged[]): Map<string, Rejudged[]> {
+  const groups = new Map<string, Rejudged[]>();
+  for (const one of changed) {
+    const group = groups.get(change(one));
+    if (group) group.push(one);
+    else groups.set(change(one), [one]);
+  }
+  return groups;
+}

@@ -1,0 +1,24 @@
+import {makeRedactor} from '../../policy/redact.ts';
+import {secretsOf} from '../../policy/secret-names.ts';
+import {readHomeFile} from '../../store/read.ts';
+
+/** What was replaced in a message before it was written. */
+export interface Replaced {
+  what: string;
+  count: number;
+}
+
+/** A message without credentials: those that look like one, and those of this process's environment. */
+export function redactMessage(home: string, content: string): {content: string; replaced: Replaced[]} {
+  const counts = new Map<string, number>();
+  const redactor = makeRedactor(secretsOf(keyVariables(home), process.env));
+  const redacted = redactor.text(content, what => counts.set(what, (counts.get(what) ?? 0) + 1));
+  return {content: redacted, replaced: [...counts].map(([what, count]) => ({what, count}))};
+}
+
+/** The variables that agentdir.yaml names, even where the file has errors. */
+export function keyVariables(home: string): string[] {
+  const read = readHomeFile(home, 'agentdir.yaml');
+  if (!read || !('text' in read)) return [];
+  return [...read.text.matchAll(/\bapi_key_env["']?\s*:\s*["']?(\w+)/g)].map(([, name = '']) => name);
+}
