@@ -170,7 +170,7 @@ describe('what a command changed', () => {
   ])('%s cannot write to the workspace: %s', async (command, readOnly) => {
     const {context} = toolHome();
     const policy = policyOf('ls *', 'cat *', 'sort *', 'sort -o out.txt *', 'head *', 'git log *', 'find *', command);
-    expect(await planCommand({command}, policy, context)).toMatchObject({verdict: 'allow', readOnly});
+    expect(await planCommand({command}, policy, context)).toMatchObject({judgement: {verdict: 'allow'}, readOnly});
   });
 });
 

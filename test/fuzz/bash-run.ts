@@ -107,6 +107,9 @@ export function startBash(): Bash | undefined {
   return {
     sandbox: hasSandbox ? 'bubblewrap' : 'no bubblewrap: bash without programs',
     run: lines => {
+      // In a sandbox it is empty each time.
+      rmSync(join(dir, 'cwd'), {recursive: true});
+      mkdirSync(join(dir, 'cwd'));
       const input = lines.map(line => `${line}\0`).join('');
       const options = {
         input,
