@@ -80,7 +80,7 @@ export async function prepare(
   const args = readArguments(name, call.arguments);
   if (isFailure(args)) return {refused: args};
   const placeholder = exact.has(name) ? /\[redacted: [^\]\n]{1,90}\]/.exec(call.arguments)?.[0] : undefined;
-  if (placeholder !== undefined) return refuse('INVALID_ARGUMENTS', isPlaceholder(placeholder));
+  if (placeholder !== undefined) return refuse('INVALID_ARGUMENTS', placeholderWords(placeholder));
   const prepared = await judged(name, args.value, policy, context);
   const {verdict, reason, remedy} = prepared;
   if (verdict === 'deny') return refuse('DENIED', `${name} is denied: ${reason}`);
@@ -155,7 +155,7 @@ function notYet(name: ToolName, policy: Policy): {refused: ToolResult} {
 /** What these write or run is meant to the letter. */
 const exact: ReadonlySet<ToolName> = new Set<ToolName>(['write_file', 'create_file', 'edit_file', 'execute_command']);
 
-function isPlaceholder(placeholder: string): string {
+function placeholderWords(placeholder: string): string {
   return (
     `${placeholder} stands for a secret that was taken out, here or where it was read; nothing is written or run with it. ` +
     'Change other lines with edit_file, and leave the secret itself to a person'
