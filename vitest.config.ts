@@ -1,15 +1,78 @@
 import {defineConfig} from 'vitest/config';
+import {BaseSequencer, type TestSpecification} from 'vitest/node';
+
+/** `npm test` has three minutes. These are long, and in the gate (TESTS=all, .ci/run). */
+const gateOnly = [
+  'test/cli/approvals.test.ts',
+  'test/cli/decide.test.ts',
+  'test/cli/history.test.ts',
+  'test/cli/mail.test.ts',
+  'test/cli/send.test.ts',
+  'test/cli/start.test.ts',
+  'test/cli/task.test.ts',
+  'test/cli/wait.test.ts',
+  'test/cli/workspace.test.ts',
+  'test/daemon/after-a-crash.test.ts',
+  'test/daemon/approvals-crash.test.ts',
+  'test/daemon/cache.test.ts',
+  'test/daemon/crash-labels.test.ts',
+  'test/daemon/crash-random-1.test.ts',
+  'test/daemon/crash-turns.test.ts',
+  'test/daemon/editors.test.ts',
+  'test/daemon/faults.test.ts',
+  'test/daemon/fsync.test.ts',
+  'test/daemon/inbox-crash.test.ts',
+  'test/daemon/limits-turns.test.ts',
+  'test/daemon/limits.test.ts',
+  'test/daemon/messages-crash.test.ts',
+  'test/daemon/odd-files.test.ts',
+  'test/daemon/permissions.test.ts',
+  'test/daemon/person-git.test.ts',
+  'test/daemon/schedules.test.ts',
+  'test/daemon/stale.test.ts',
+  'test/daemon/together.test.ts',
+  'test/daemon/turn-recovery.test.ts',
+  'test/effects/sandbox-run.test.ts',
+  'test/redteam/agents.test.ts',
+  'test/redteam/approvals.test.ts',
+  'test/redteam/secrets.test.ts',
+  'test/store/journal-crash.test.ts',
+];
+/** These take longest: what begins last should not be what all wait for. */
+const first = [
+  'approvals-crash',
+  'crash-labels',
+  'crash-random',
+  'crash-turns',
+  'cache',
+  'messages-crash',
+  'journal-crash',
+];
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({moduleId}: TestSpecification) => (first.some(name => moduleId.includes(`/${name}`)) ? 0 : 1);
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
+
+/** What is named runs whole, with what `npm test` leaves to the gate: `thorough` in test/cli/run.ts. */
+const isNamed = process.argv.some(word => /\btest\//.test(word));
+const all = process.env.TESTS === 'all' || process.env.FUZZ !== undefined || isNamed;
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: ['node_modules/**', ...(all ? [] : gateOnly)],
+    env: all ? {TESTS: 'all'} : {},
     setupFiles: ['test/setup.ts'],
+    sequence: {sequencer: LongFirst},
     // Most tests wait for a daemon or for git: more of them than cores.
-    maxWorkers: 4,
+    maxWorkers: 5,
     // What files import is loaded once a worker: no module keeps anything that another test could trip over.
     isolate: false,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Nothing fails for being slow: see `until` in test/cli/run.ts, which gives up earlier and says what it saw.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     reporters: ['default', './test/summary-reporter.ts'],
   },
 });

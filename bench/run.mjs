@@ -5,6 +5,7 @@ import {fileURLToPath} from 'node:url';
 const suites = {
   sessions: () => import('./sessions.mjs'),
   tasks: () => import('./tasks.mjs'),
+  'tasks-sql': () => import('./tasks-sql.mjs'),
   check: () => import('./check.mjs'),
   merge: () => import('./merge.mjs'),
   policy: () => import('./policy.mjs'),
@@ -17,6 +18,11 @@ const suites = {
   turns: () => import('./turns.mjs'),
   tools: () => import('./tools.mjs'),
   sandbox: () => import('./sandbox.mjs'),
+  search: () => import('./search.mjs'),
+  workspace: () => import('./workspace.mjs'),
+  approvals: () => import('./approvals.mjs'),
+  together: () => import('./together.mjs'),
+  inbox: () => import('./inbox.mjs'),
 };
 
 // Node reads these certificates at every start, which takes some 45 ms and is no part of what is measured.

@@ -2,27 +2,37 @@ import {randomBytes} from 'node:crypto';
 import {exit} from './errors.ts';
 import type {Report} from './happening.ts';
 import {type Outcome, Queue} from './queue.ts';
-import {wakeOnNewDay, writeSpend} from './serve/budget.ts';
+import {Approvals} from './serve/approvals.ts';
+import {brokenDisk} from './serve/broken-disk.ts';
+import {writeSpend} from './serve/budget.ts';
 import {forgetOutdated, remember, restore} from './serve/cache.ts';
 import {claim} from './serve/claim.ts';
 import {lazySandbox} from './serve/confinement.ts';
 import {Current} from './serve/current.ts';
 import {Ignored} from './serve/ignored.ts';
+import {Inboxes} from './serve/inboxes.ts';
 import {Latest, Recent, Texts} from './serve/known.ts';
 import {findLastGood} from './serve/last-good.ts';
 import {recoverReplaced} from './serve/late.ts';
+import {lookAtSlots} from './serve/look-again.ts';
 import {Looker} from './serve/looker.ts';
+import {Mail} from './serve/mail.ts';
 import {Needs} from './serve/needs.ts';
 import {whenDone, workOnce} from './serve/once.ts';
 import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
 import {Scanner} from './serve/scanner.ts';
+import {Schedules} from './serve/schedules.ts';
+import {Segments} from './serve/segments.ts';
 import type {Serving} from './serve/serving.ts';
 import {untilSignal} from './serve/signals.ts';
 import {Spend} from './serve/spend.ts';
+import {TasksHeard} from './serve/task-news.ts';
 import {Troubles} from './serve/troubles.ts';
 import {Turns} from './serve/turns.ts';
+import {wakeInTime} from './serve/wake.ts';
 import {excludeDerived} from './store/exclude.ts';
 import {Journal} from './store/journal.ts';
+import {UsedCalls} from './store/used-calls.ts';
 import {watchHome} from './store/watch.ts';
 
 export interface ServeOptions {
@@ -73,6 +83,22 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       savedAt: new Map(),
       own: new Recent(10_000),
       latest: new Latest(16 * 1024 * 1024),
+      approvals: new Approvals(),
+      notes: new Map(),
+      mail: new Mail(),
+      inboxes: new Inboxes(),
+      schedules: new Schedules({
+        settings: () => serving.current.settings(),
+        look: any => lookAtSlots(serving, any),
+      }),
+      segments: new Segments(home),
+      edits: new Map(),
+      tasks: new TasksHeard(),
+      woken: new Map(),
+      ending: new Map(),
+      closing: new Set(),
+      cloned: new Set(),
+      used: new UsedCalls(home),
       spend: new Spend({
         onDue: () => writeSpend(serving),
         onNewDay: () => serving.waits.allChanged(),
@@ -87,11 +113,13 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       late: new Map(),
       ignored: new Ignored(journal),
       troubles,
-      run: randomBytes(6).toString('hex'),
+      // Begins with a letter: where it is written, nobody can take it for a number, and the quick ways of YAML hold.
+      run: `r${randomBytes(6).toString('hex')}`,
       once,
       turns: new Turns(path => queue.add(path)),
       current: new Current(() => serving),
       models: undefined,
+      queries: undefined,
       model: undefined,
       sandbox: lazySandbox(home),
       confinement: undefined,
@@ -102,7 +130,11 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       cause: 'recovered',
       loading: true,
       hurry: false,
-      onSettings: () => void (served && looker.announce(serving)),
+      onSettings: () => {
+        void serving.schedules.tick();
+        for (const path of serving.inboxes.waiting()) queue.add(path);
+        if (served) void looker.announce(serving);
+      },
       onChanged: () => needs.changed(),
     };
     const needs = new Needs(serving);
@@ -112,24 +144,29 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       () => {
         if (!held.renew()) broken.report(new Error('another daemon has taken this home over'));
         needs.verify();
-        wakeOnNewDay(serving);
+        wakeInTime(serving);
       },
     );
     const watch = once || process.env.AGENTDIR_NO_WATCH ? undefined : watchHome(home, path => scanner.hint(path));
-    journal.expecting = () => serving.turns.underWay > 0;
+    // What follows from an edit comes before its commit, and is committed with it.
+    journal.expecting = () => serving.turns.underWay > 0 || serving.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);
     try {
       recoverReplaced(serving);
       await scanner.first(looker);
       await findLastGood(serving);
+      if ([...serving.index.sessions()].some(({host}) => host)) await looker.suspectEarlier(serving);
+      serving.approvals.changedBefore.clear();
       if (once) {
         scanner.loaded();
+        await serving.schedules.tick();
         return await workOnce(serving);
       }
       const {agents, sessions, tasks} = serving.index.counts();
       served = true;
       report({event: 'serving', home, pid: process.pid, agents, sessions, tasks});
       scanner.loaded();
+      void serving.schedules.tick();
       void looker.announce(serving);
       void queue.whenIdle().then(() => {
         serving.cause = 'edit';
@@ -145,6 +182,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       return failed ? exit.failed : exit.done;
     } finally {
       watch?.close();
+      serving.schedules.close();
       await scanner.stop();
       await settleDown(serving, broken.found() ? 0 : STOP_LOOKS_MS, once ? 0 : STOP_JOURNAL_MS);
       needs.write();
@@ -206,20 +244,6 @@ async function lookSafely(
   const since = waits.get(path) ?? performance.now();
   waits.set(path, since);
   return 'failed' in outcome || performance.now() - since > ONCE_WAIT_MS ? undefined : outcome;
-}
-
-/** A disk that does not keep what was written: nothing more may be built on it, so the daemon stops. */
-function brokenDisk(): {seen: Promise<Error>; found: () => boolean; report: (error: Error) => void} {
-  let found = false;
-  let resolve = (_error: Error) => {};
-  const seen = new Promise<Error>(done => {
-    resolve = done;
-  });
-  const report = (error: Error) => {
-    found = true;
-    resolve(error);
-  };
-  return {seen, found: () => found, report};
 }
 
 function pause(ms: number): Promise<void> {

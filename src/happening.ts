@@ -18,6 +18,10 @@ export type Happening =
   | {event: 'asking'; session: string; agent: string; model: string}
   /** What the model said is in the file. */
   | {event: 'answered'; session: string; agent: string; model: string; calls: number; tokens: number | undefined}
+  /** A call waits for a person. */
+  | {event: 'asked'; id: string; session: string; agent: string; what: string; risk: string}
+  /** It need not wait any more: approved, rejected, expired, withdrawn or superseded. */
+  | {event: 'decided'; id: string; state: string; by: string | undefined; what: string}
   /** Ended, well if it has no code. */
   | {event: 'called'; session: string; agent: string; tool: string; code: string | undefined; ms: number}
   /** An answer is of no use any more. */

@@ -3,6 +3,8 @@ import {type Home, parseHome} from './check/home.ts';
 import {HomeIndex} from './check/home-index.ts';
 import {factsOf} from './check/read-facts.ts';
 import type {Problem} from './files/diagnostic.ts';
+import {kindOf} from './files/key.ts';
+import {inboxState} from './store/inbox-state.ts';
 import {listHome, readHomeFile} from './store/read.ts';
 
 interface HomeTexts {
@@ -17,10 +19,19 @@ function readHome(dir: string): HomeTexts {
   const {paths, problems: unread} = listHome(dir);
   for (const path of paths) {
     const read = readHomeFile(dir, path);
-    if (read && 'text' in read) texts.set(path, read.text);
+    // Of an inbox, lines that are read are over and done with: what was wrong with them is set aside.
+    if (read?.bytes && kindOf(path) === 'inbox') texts.set(path, unreadText(dir, path, read.bytes));
+    else if (read && 'text' in read) texts.set(path, read.text);
     else if (read) unread.push(read.problem);
   }
   return {texts, unread};
+}
+
+/** The lines that are not read yet, at their places. */
+function unreadText(dir: string, path: string, bytes: Buffer): string {
+  const {lines, unread} = inboxState(dir, path) ?? {lines: 0, unread: bytes.length};
+  if (unread >= bytes.length) return bytes.toString();
+  return '\n'.repeat(lines) + bytes.subarray(bytes.length - unread).toString();
 }
 
 /** The same, checked: only the facts of each file are kept. */

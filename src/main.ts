@@ -5,8 +5,12 @@ import {Command, CommanderError} from 'commander';
 import type {ServeOptions} from './daemon.ts';
 import {exit, UserError} from './errors.ts';
 import {locateHome} from './store/locate.ts';
+import {addApprovals} from './surfaces/cli/approval-commands.ts';
+import {addConnectors} from './surfaces/cli/connector-commands.ts';
 import {whole} from './surfaces/cli/number-argument.ts';
 import {addTalking} from './surfaces/cli/talk-commands.ts';
+import {addTask} from './surfaces/cli/task-commands.ts';
+import {addWorkspace} from './surfaces/cli/workspace-commands.ts';
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 const self = fileURLToPath(import.meta.url);
@@ -44,15 +48,22 @@ function buildProgram(finish: (code: number) => void): Command {
       finish((await import('./surfaces/cli/check.ts')).check({home: home(), files, json: json()})),
     );
   program
-    .command('tasks')
-    .description('the tasks of all task files')
-    .action(async () => finish((await import('./surfaces/cli/tasks.ts')).tasks({home: home(), json: json()})));
+    .command('tasks [sql]')
+    .description('the tasks of all task files, and what each waits for; or a SELECT over them: see docs/query.md')
+    .action(async (sql?: string) =>
+      finish(
+        sql === undefined
+          ? (await import('./surfaces/cli/tasks.ts')).tasks({home: home(), json: json()})
+          : await (await import('./surfaces/cli/query.ts')).query({home: home(), sql, json: json()}),
+      ),
+    );
   program
     .command('agent [name]')
     .description('the agents, or everything about one')
     .action(async (name?: string) =>
       finish((await import('./surfaces/cli/agent.ts')).agent({home: home(), name, json: json()})),
     );
+  addTask(program, {home, json, finish});
   const policy = program.command('policy').description('what agents may run, and why');
   policy
     .command('explain <command...>')
@@ -123,7 +134,16 @@ function buildProgram(finish: (code: number) => void): Command {
         }),
       ),
     );
+  program
+    .command('verify [what]')
+    .description('every execution in the journal without a valid decision before it; or those of a session or approval')
+    .action(async (what?: string) =>
+      finish(await (await import('./surfaces/cli/verify.ts')).verify({home: home(), what, json: json()})),
+    );
   addTalking(program, {home, json, finish});
+  addApprovals(program, {home, json, finish});
+  addWorkspace(program, {home, json, finish});
+  addConnectors(program, {home, json, finish});
   program
     .command('doctor')
     .description('what this machine has and lacks, and what to do about it')

@@ -62,6 +62,11 @@ export class Queue {
     return this.#failures.size > 0;
   }
 
+  /** Whether something is looked at, or about to be. */
+  get busy(): boolean {
+    return this.#waiting.size + this.#running.size > 0;
+  }
+
   /** When nothing waits or runs, and no timer will start anything. */
   whenIdle(): Promise<void> {
     return this.#when(() => this.size === 0);
@@ -69,7 +74,7 @@ export class Queue {
 
   /** When nothing waits or runs; a timer may start something later. */
   whenQuiet(): Promise<void> {
-    return this.#when(() => this.#waiting.size + this.#running.size === 0);
+    return this.#when(() => !this.busy);
   }
 
   #when(holds: () => boolean): Promise<void> {

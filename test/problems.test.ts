@@ -134,6 +134,17 @@ describe('places', () => {
       /^capabilites:/,
       {'templates/a.agent.yaml': `${agent}capabilites:\n\n  - read_file\n`},
     ],
+    ...Object.entries({
+      'clone: "ext::sh -c x"': ['BAD_VALUE', /^"ext::/],
+      'clone: x, branch: a..b': ['BAD_VALUE', /^a\.\.b/],
+      'clone: x, branch: HEAD': ['BAD_VALUE', /^HEAD/],
+      'branch: main': ['MISSING_KEY', /^\{branch/],
+    } satisfies Record<string, [Code, RegExp]>).map(([written, [code, text]]): (typeof cases)[number] => [
+      `a workspace of {${written}}`,
+      code,
+      text,
+      {'templates/a.agent.yaml': `${agent}capabilities: [read_file]\nworkspace: {${written}}\n`},
+    ]),
     ['the first line after a BOM', 'BAD_VALUE', /^always/, {'agentdir.yaml': '\ufeffsandbox: always\n'}],
     [
       'a Markdown template whose name is no id',

@@ -1,11 +1,11 @@
 import type {ApprovalFile} from '../files/approval.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../files/approval-item.ts';
 import type {Decision} from '../files/approval-review.ts';
-import type {BudgetState} from '../files/budget-item.ts';
-import {budgetState, isBudget} from '../files/budget-item.ts';
-import type {Place} from '../files/diagnostic.ts';
+import {type ApprovalState, approvalState, isBudget, worseState} from '../files/approval-state.ts';
+import {hasErrors, type Place, type Problem} from '../files/diagnostic.ts';
 import {stemOf} from '../files/key.ts';
 import {fieldOf} from '../files/task.ts';
+import {isTime} from '../files/values.ts';
 import {type Need, shortTitle} from './need.ts';
 
 /** An item of the approval queue of which the daemon has recorded no decision, or that has no id. */
@@ -25,16 +25,18 @@ export interface PageFact {
   misnamed: boolean;
 }
 
+/** What the approval queue defines as long as it can be read without errors. */
+export const SOUND_QUEUE = 'queue/sound';
+
 /** An item without an id is a problem and nothing to decide: no call waits for it. Nor does one for what is in the archive. */
 export function itemFacts(
   path: string,
-  items: readonly ApprovalItem[],
-): {defines: string[]; items?: ItemFact[]; needs?: Need[]} {
-  const defines = [...new Set(items.flatMap(({id}) => (id === undefined ? [] : [`item/${id}`])))];
-  if (path !== APPROVALS_FILE) return {defines};
+  {items, problems}: {items: readonly ApprovalItem[]; problems: readonly Problem[]},
+): {defines?: string[]; items?: ItemFact[]; needs?: Need[]} {
+  if (path !== APPROVALS_FILE) return {};
   const undecided = items.filter(item => item.id !== undefined && !item.decision && isPending(item));
   return {
-    defines,
+    ...(!hasErrors(problems) && {defines: [SOUND_QUEUE]}),
     items: items
       .filter(item => item.id === undefined || (isPending(item) && !isBudget(item)))
       .map(item => ({
@@ -56,15 +58,26 @@ export function itemFacts(
   };
 }
 
-/** Who waits for these is the daemon's business: it withdraws what nobody waits for. Of a doubled id, reject wins. */
-export function budgetFacts(items: readonly ApprovalItem[]): {budgets?: Record<string, BudgetState>} {
-  const budgets: Record<string, BudgetState> = {};
+/** Who waits for these is the daemon's business: it withdraws what nobody waits for. */
+export function stateFacts(items: readonly ApprovalItem[]): {
+  approvals?: Record<string, ApprovalState>;
+  expires?: string;
+} {
+  let expires: string | undefined;
+  let first = Number.POSITIVE_INFINITY;
+  const approvals: Record<string, ApprovalState> = {};
   for (const item of items) {
-    if (!isBudget(item) || item.id === undefined) continue;
-    const before = Object.hasOwn(budgets, item.id) ? budgets[item.id] : undefined;
-    budgets[item.id] = before === 'rejected' ? before : budgetState(item);
+    if (item.id === undefined) continue;
+    const state = approvalState(item);
+    const before = Object.hasOwn(approvals, item.id) ? approvals[item.id] : undefined;
+    approvals[item.id] = before === undefined ? state : worseState(before, state);
+    const ends = state === 'pending' ? fieldOf(item.task, 'expires') : undefined;
+    const time = ends !== undefined && isTime(ends) ? Date.parse(ends) : Number.NaN;
+    if (!(time < first)) continue;
+    first = time;
+    expires = ends;
   }
-  return Object.keys(budgets).length > 0 ? {budgets} : {};
+  return {...(Object.keys(approvals).length > 0 && {approvals}), ...(expires !== undefined && {expires})};
 }
 
 function isPending({status = 'pending'}: ApprovalItem): boolean {

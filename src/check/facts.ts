@@ -1,4 +1,4 @@
-import type {BudgetState} from '../files/budget-item.ts';
+import type {ApprovalState} from '../files/approval-state.ts';
 import type {Place, Problem} from '../files/diagnostic.ts';
 import {type Kind, kindOf} from '../files/key.ts';
 import type {DaySpend} from '../files/spend-file.ts';
@@ -9,7 +9,7 @@ import type {SessionFact} from './session-facts.ts';
 import type {TaskFact} from './task-facts.ts';
 
 /** Raised whenever facts mean or hold something else, or a check of one file changes: older ones are not read. */
-export const FACTS_VERSION = 5;
+export const FACTS_VERSION = 11;
 
 export interface Counts {
   agents?: number;
@@ -32,7 +32,7 @@ export interface Facts {
   kind: Kind | null;
   /** Of the file on its own, with its path. */
   problems: Problem[];
-  /** Names of what it defines besides tasks: `agent/x`, `member/x`, `session/x`, `item/x`, `page/x`. */
+  /** Names of what it defines besides tasks and requests: `agent/x`, `member/x`, `session/x`, `page/x`, `queue/sound`. */
   defines: string[];
   needs: Need[];
   counts: Counts;
@@ -40,8 +40,10 @@ export interface Facts {
   tasks?: TaskFact[];
   /** Items of the approval queue. */
   items?: ItemFact[];
-  /** Requests for more than a limit allows, by id. */
-  budgets?: Record<string, BudgetState>;
+  /** What became of the requests of a queue or its archive, by id. */
+  approvals?: Record<string, ApprovalState>;
+  /** When the first of those that are open expires. */
+  expires?: string;
   page?: PageFact;
   /** Of a template what its agent may use, of the settings what all may in a day. */
   limits?: Limits;

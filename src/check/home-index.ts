@@ -6,10 +6,11 @@ import type {Counts, Facts} from './facts.ts';
 import {type Definition, definitionsIn, indexIn, type Look, type Whole, wholeOf} from './look.ts';
 import type {Need} from './need.ts';
 import {TaskCircles} from './task-circles.ts';
+import {TaskLinks} from './task-links.ts';
 
 const NONE: readonly Problem[] = [];
 
-type Few = 'template' | 'playbook';
+type Few = 'template' | 'playbook' | 'rejected';
 
 /** A name that files have looked at. */
 interface Watch {
@@ -25,6 +26,9 @@ export class HomeIndex {
   readonly #facts = new Map<string, Facts>();
   readonly #definitions = new Definitions();
   readonly #circles = new TaskCircles(id => this.#definitions.named(`task/${id}`)[0]);
+  readonly links = new TaskLinks();
+  /** Names of tasks and agents that are not what they were, since somebody asked. */
+  #changed = new Set<string>();
   readonly #watches = new Map<string, Watch>();
   readonly #looked = new Map<string, readonly Watch[]>();
   /** To be checked again. */
@@ -35,7 +39,11 @@ export class HomeIndex {
   /** Files that came before the first `settle`: their names are entered all at once, when somebody asks for one. */
   #toEnter: string[] = [];
   #settled = false;
-  readonly #few: Record<Few, Set<string>> = {template: new Set(), playbook: new Set()};
+  readonly #few: Record<Few, Set<string>> = {
+    template: new Set(),
+    playbook: new Set(),
+    rejected: new Set(),
+  };
   readonly #counts = {agents: 0, sessions: 0, messages: 0, tasks: 0};
 
   /** The file is there, and this is what it says. */
@@ -71,9 +79,14 @@ export class HomeIndex {
     return [...this.#problems.keys()].sort().flatMap(path => this.problems(path));
   }
 
-  /** All that waits for a person, in the order of paths and lines. */
+  /** All that waits for a person, in the order of paths and lines. What itself waits for other tasks does not yet. */
   needs(): (Need & {path: string})[] {
-    return [...this.#needy].sort().flatMap(path => (this.facts(path)?.needs ?? []).map(need => ({path, ...need})));
+    const isDone = (id: string) => this.definitionsOf(`task/${id}`)[0]?.state === 'completed';
+    return [...this.#needy]
+      .sort()
+      .flatMap(path =>
+        (this.facts(path)?.needs ?? []).flatMap(need => ((need.after ?? []).every(isDone) ? [{path, ...need}] : [])),
+      );
   }
 
   facts(path: string): Facts | undefined {
@@ -99,6 +112,13 @@ export class HomeIndex {
     return this.#definitions.named(name);
   }
 
+  /** Names such as `task/redis-check` and `agent/planner-001` that have become another thing since the last time, once. */
+  takeChanged(): Iterable<string> {
+    const changed = this.#changed;
+    if (changed.size > 0) this.#changed = new Set();
+    return changed;
+  }
+
   /** Sums over all files. */
   counts(): Required<Counts> {
     return {...this.#counts};
@@ -106,6 +126,7 @@ export class HomeIndex {
 
   #keep(path: string, facts: Facts): void {
     this.#facts.set(path, facts);
+    this.links.set(path, undefined, facts);
     this.#due.add(path);
     this.#count(facts, 1);
     this.#fewWith(facts)?.add(path);
@@ -134,6 +155,7 @@ export class HomeIndex {
     this.#fewWith(former)?.delete(path);
     this.#needy.delete(path);
     this.#due.add(path);
+    this.links.set(path, former, undefined);
     if (facts) this.#keep(path, facts);
     else this.#facts.delete(path);
     const after = facts ? definitionsIn(path, facts) : [];
@@ -150,7 +172,8 @@ export class HomeIndex {
 
   /** Where a file like this is listed, if it is. */
   #fewWith(facts: Facts | undefined): Set<string> | undefined {
-    return facts?.kind === 'template' || facts?.kind === 'playbook' ? this.#few[facts.kind] : undefined;
+    const kind = facts?.kind;
+    return kind === 'template' || kind === 'playbook' || kind === 'rejected' ? this.#few[kind] : undefined;
   }
 
   #count(facts: Facts | undefined, sign: 1 | -1): void {
@@ -167,6 +190,7 @@ export class HomeIndex {
     if (changed === 'nothing') return;
     this.#recheck(name);
     const whole = wholeOf(name);
+    if (whole) this.#changed.add(name);
     if (changed === 'who' && whole) wholes[whole] = true;
   }
 

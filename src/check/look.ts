@@ -31,15 +31,15 @@ const NONE: readonly string[] = [];
 
 /** What a file defines, by name; of a name that it has twice, the first. */
 export function definitionsIn(path: string, facts: Facts): (readonly [name: string, definition: Definition])[] {
-  const {session, defines, tasks, budgets} = facts;
+  const {session, defines, tasks, approvals} = facts;
   const sessionName = session && !session.segment ? `session/${session.id}` : undefined;
   const defined = defines.map((name): readonly [string, Definition] => {
     const state = name === sessionName ? 'id' : (facts.page?.decision ?? null);
     return [name, {path, line: 1, state, waitsFor: NONE}];
   });
-  if (!tasks && !budgets && defined.length < 2) return defined;
+  if (!tasks && !approvals && defined.length < 2) return defined;
   const found = new Map(defined);
-  for (const [id, state] of Object.entries(budgets ?? {}))
+  for (const [id, state] of Object.entries(approvals ?? {}))
     found.set(`item/${id}`, {path, line: 1, state, waitsFor: NONE});
   for (const {id, line, state, waitsFor} of tasks ?? []) {
     const name = `task/${id}`;

@@ -1,12 +1,14 @@
 /** Something in a file that waits for a person. */
 export interface Need {
-  what: 'task' | 'approval' | 'session';
+  what: 'task' | 'stalled' | 'approval' | 'session';
   id: string | null;
   /** As an agent may have written it: make it visible before showing it. */
   title: string;
   line: number;
   /** A time, as far as the file says; whatever stands there. */
   since: string | null;
+  /** Ids of tasks that are to be completed before a person can do it. */
+  after?: readonly string[];
   /** Of the task; `pending` of an approval, `error` of a session. What is pending keeps `start --once` from exiting 0. */
   state: 'pending' | 'in_progress' | 'blocked' | 'error';
 }

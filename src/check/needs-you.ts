@@ -7,6 +7,8 @@ import type {Need} from './need.ts';
 export interface Trouble {
   what: string;
   since: string;
+  /** What a person decided is not taken as it stands. */
+  decision?: boolean;
 }
 
 export interface NeedsYouInput {
@@ -69,7 +71,13 @@ function groupsOf(input: NeedsYouInput, errors: readonly Problem[], warnings: re
     {
       title: 'Agentdir cannot go on',
       todo: 'It goes on by itself once the cause is gone.',
-      items: input.troubles.map(troubleItem),
+      items: input.troubles.filter(({decision}) => !decision).map(troubleItem),
+      rest: '`agentdir status`',
+    },
+    {
+      title: 'Decisions that do not count yet',
+      todo: 'Nothing runs until it is clear what you decided.',
+      items: input.troubles.filter(({decision}) => decision).map(troubleItem),
       rest: '`agentdir status`',
     },
     {
@@ -95,6 +103,12 @@ function groupsOf(input: NeedsYouInput, errors: readonly Problem[], warnings: re
       title: 'Tasks for you',
       todo: 'When it is done, tick the box: `[x]`. If it is not to be done: `[-]`.',
       items: needs('task'),
+      rest: '`agentdir tasks`',
+    },
+    {
+      title: 'Tasks that stand still',
+      todo: 'Their agents cannot go on, and a note says why; or they ended their turns without saying what became of them, though they were reminded. Set the box back to `[ ]` once the cause is gone, tick it, or write to the agent.',
+      items: needs('stalled'),
       rest: '`agentdir tasks`',
     },
     {

@@ -1,12 +1,15 @@
 import {type AllowlistFile, parseAllowlist} from '../files/allowlist.ts';
 import {type ApprovalFile, parseApproval} from '../files/approval.ts';
-import {APPROVALS_FILE, type ApprovalItem, readApprovalItems} from '../files/approval-item.ts';
+import {APPROVALS_FILE, type ApprovalItem, queueProblems, readApprovalItems} from '../files/approval-item.ts';
 import {type ChannelFile, parseChannel} from '../files/channel.ts';
+import {type CursorFile, inboxOf, parseCursor} from '../files/cursor-file.ts';
 import {type InboxText, parseInbox} from '../files/inbox.ts';
-import {type Kind, kindOf, stemOf} from '../files/key.ts';
+import {type Kind, kindOf, SLOTS_FILE, stemOf} from '../files/key.ts';
 import {type PlaybookFile, parsePlaybook} from '../files/playbook.ts';
+import {parseRejected, type RejectedFile} from '../files/rejected.ts';
 import {parseSession, type Session} from '../files/session.ts';
 import {parseSettings, type SettingsFile} from '../files/settings.ts';
+import {parseSlots, type SlotsFile} from '../files/slots-file.ts';
 import {parseSpend, type SpendFile} from '../files/spend-file.ts';
 import {SPEND_FILE} from '../files/spent.ts';
 import type {TaskFile} from '../files/task.ts';
@@ -25,6 +28,7 @@ interface Parsed {
   queue: TaskFile & {items: readonly ApprovalItem[]};
   approval: ApprovalFile;
   inbox: InboxText;
+  rejected: RejectedFile;
   playbook: PlaybookFile;
   workflow: WorkflowFile;
   channel: ChannelFile;
@@ -32,6 +36,8 @@ interface Parsed {
   memory: undefined;
   /** Of the daemon's own files, those that it must be able to trust. */
   state: SpendFile | undefined;
+  cursor: CursorFile;
+  slots: SlotsFile;
   conflict: undefined;
 }
 
@@ -64,14 +70,19 @@ const readers: {[K in Kind]: (path: string, text: string) => ParsedFile} = {
     const file = parseTasks(text);
     if (!isQueue(path)) return {kind: 'tasks', path, file};
     const {items, problems} = readApprovalItems(file);
-    return {kind: 'queue', path, file: {...file, items, problems: [...file.problems, ...problems]}};
+    return {kind: 'queue', path, file: {...file, items, problems: [...queueProblems(file.problems), ...problems]}};
   },
   approval: (path, text) => ({kind: 'approval', path, file: parseApproval(text)}),
   inbox: (path, text) => ({kind: 'inbox', path, file: parseInbox(text)}),
+  rejected: (path, text) => ({kind: 'rejected', path, file: parseRejected(text)}),
   playbook: (path, text) => ({kind: 'playbook', path, file: parsePlaybook(text)}),
   workflow: (path, text) => ({kind: 'workflow', path, file: parseWorkflow(text)}),
   channel: (path, text) => ({kind: 'channel', path, file: parseChannel(text)}),
   memory: path => ({kind: 'memory', path, file: undefined}),
-  state: (path, text) => ({kind: 'state', path, file: path === SPEND_FILE ? parseSpend(text) : undefined}),
+  state(path, text) {
+    if (inboxOf(path) !== undefined) return {kind: 'cursor', path, file: parseCursor(text)};
+    if (path === SLOTS_FILE) return {kind: 'slots', path, file: parseSlots(text)};
+    return {kind: 'state', path, file: path === SPEND_FILE ? parseSpend(text) : undefined};
+  },
   conflict: path => ({kind: 'conflict', path, file: undefined}),
 };

@@ -1,9 +1,9 @@
 import {inFile, type Problem, problem} from '../files/diagnostic.ts';
 import {kindOf, stemOf} from '../files/key.ts';
-import {settingPlace} from '../files/settings.ts';
+import {type Settings, settingPlace} from '../files/settings.ts';
 import type {Limits} from '../files/spent.ts';
 import type {TemplateValue} from '../files/template.ts';
-import {budgetFacts, itemFacts, pageFacts} from './approval-facts.ts';
+import {itemFacts, pageFacts, stateFacts} from './approval-facts.ts';
 import {credentialProblems} from './credentials.ts';
 import {type Facts, type Reference, unreadFacts} from './facts.ts';
 import {ownProblems} from './own-problems.ts';
@@ -53,17 +53,19 @@ function specific(parsed: ParsedFile): Partial<Facts> {
     case 'workflow':
       return {defines: Object.keys(parsed.file.value?.agents ?? {}).map(name => `member/${name}`)};
     case 'settings':
-      return {refers: references(parsed.file), ...limitFacts(parsed.file.value?.limits?.per_day)};
+      return {refers: references(parsed.file), ...limitFacts(homeLimits(parsed.file.value?.limits ?? undefined))};
     case 'session':
       return sessionFacts(path, parsed.file);
     case 'tasks':
       return taskFacts(parsed.file);
     case 'queue':
-      return {...itemFacts(path, parsed.file.items), ...budgetFacts(parsed.file.items)};
+      return {...itemFacts(path, parsed.file), ...stateFacts(parsed.file.items)};
     case 'approval':
       return pageFacts(path, parsed.file);
     case 'state':
       return parsed.file?.value ? {spend: parsed.file.value} : {};
+    case 'rejected':
+      return rejectedFacts(parsed.file);
     case 'conflict':
       return {problems: [unmerged(path)]};
     default:
@@ -71,14 +73,26 @@ function specific(parsed: ParsedFile): Partial<Facts> {
   }
 }
 
+/** Lines for agents that are not there, until they are. */
+function rejectedFacts({entries}: Extract<ParsedFile, {kind: 'rejected'}>['file']): Partial<Facts> {
+  const refers = entries.flatMap(({to, at_line}) => (to === undefined ? [] : [{name: to, line: at_line, column: 1}]));
+  return refers.length > 0 ? {refers: refers.slice(0, MOST_REFERENCES)} : {};
+}
+
+const MOST_REFERENCES = 1_000;
+
 function ownLimits({max_turns, max_tokens, max_cost_usd}: NonNullable<TemplateValue['limits']> = {}): AnyLimits {
   return {turns: max_turns, tokens: max_tokens, cost_usd: max_cost_usd};
 }
 
+function homeLimits({per_day, agent_messages}: NonNullable<Settings['limits']> = {}): AnyLimits {
+  return {...per_day, hops: agent_messages};
+}
+
 type AnyLimits = {[K in keyof Limits]: number | undefined};
 
-function limitFacts({turns, tokens, cost_usd}: AnyLimits = {}): {limits?: Limits} {
-  const set = Object.entries({turns, tokens, cost_usd}).filter(([, limit]) => limit !== undefined);
+function limitFacts({turns, tokens, cost_usd, hops}: AnyLimits = {}): {limits?: Limits} {
+  const set = Object.entries({turns, tokens, cost_usd, hops}).filter(([, limit]) => limit !== undefined);
   return set.length > 0 ? {limits: Object.fromEntries(set) as Limits} : {};
 }
 
@@ -86,7 +100,7 @@ function references(file: Extract<ParsedFile, {kind: 'settings'}>['file']): Refe
   const {value} = file;
   const named: [name: string | undefined, at: (string | number)[]][] = [
     [value?.default_agent, ['default_agent']],
-    ...(value?.inbox?.routes ?? []).map((route, i): [string, (string | number)[]] => [
+    ...(value?.inbox?.routes ?? []).map((route, i): [string | undefined, (string | number)[]] => [
       route.to,
       ['inbox', 'routes', i, 'to'],
     ]),
@@ -99,11 +113,16 @@ function references(file: Extract<ParsedFile, {kind: 'settings'}>['file']): Refe
 }
 
 function unmerged(path: string): Problem {
+  const isVoid = path.startsWith('conflicts/void/');
   return problem(
     'UNMERGED',
     {line: 1, column: 1},
-    'an edit that could not be merged is kept here',
-    'take over what you need, then delete this file',
+    isVoid
+      ? 'a change that does not count is kept here: it was made while a command ran outside the sandbox, which may have made it'
+      : 'an edit that could not be merged is kept here',
+    isVoid
+      ? 'if it was you, make it again in the file it is of; then delete this file. Which command it was: agentdir log'
+      : 'take over what you need, then delete this file',
     path,
   );
 }

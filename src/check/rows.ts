@@ -1,6 +1,7 @@
 import {fieldOf, idsIn, parentId, type Task, type TaskFile, type TaskState} from '../files/task.ts';
+import {type Assignee, assigneeIn, isReady} from '../files/task-assignee.ts';
 import type {Home} from './home.ts';
-import {isAgent, isKnown, type Names} from './names.ts';
+import type {Names} from './names.ts';
 
 /** A task as FORMATS' table has it: names without @ and #, several joined by a space. */
 export interface TaskRow {
@@ -27,26 +28,52 @@ export interface TaskRow {
 
 /** `broken` are the files with errors: nothing in them is acted on, so nothing in them is ready. */
 export function taskRows(home: Home, names: Names, broken: ReadonlySet<string>): TaskRow[] {
-  const byId = tasksById(home.tasks);
-  return home.tasks.flatMap(({path, file}) => file.tasks.map(task => rowOf(path, task, byId, names, broken.has(path))));
+  const states = statesById(home.tasks);
+  return home.tasks.flatMap(({path, file}) => {
+    const others = {stateOf: (id: string) => states.get(id), names, broken: broken.has(path)};
+    return file.tasks.map(task => {
+      const row = taskRow(path, task);
+      return Object.assign(row, standing(row, others));
+    });
+  });
 }
 
-/** Tasks of all files by id; the first wins where an id is doubled. */
-function tasksById(files: readonly {file: TaskFile}[]): Map<string, Task> {
-  const byId = new Map<string, Task>();
+/** What a task waits for is seen in other files and in the problems of its own. */
+export interface Others {
+  /** Of the first task that has this id, by the order of paths; undefined: there is none. */
+  stateOf: (id: string) => string | null | undefined;
+  names: Names;
+  /** The file of the task has errors. */
+  broken: boolean;
+}
+
+/** Of each of the rows of a home. `broken`: files with errors. */
+export function othersIn(
+  rows: readonly TaskRow[],
+  names: Names,
+  broken: ReadonlySet<string>,
+): (row: TaskRow) => Others {
+  const states = new Map<string, TaskState>();
+  for (const {id, state} of rows) if (id !== null && !states.has(id)) states.set(id, state);
+  const stateOf = (id: string) => states.get(id);
+  return ({file}) => ({stateOf, names, broken: broken.has(file)});
+}
+
+/** States of the tasks of all files by id; the first wins where an id is doubled. */
+function statesById(files: readonly {file: TaskFile}[]): Map<string, TaskState> {
+  const states = new Map<string, TaskState>();
   for (const {file} of files) {
     for (const task of file.tasks) {
       const id = fieldOf(task, 'id');
-      if (id !== undefined && !byId.has(id)) byId.set(id, task);
+      if (id !== undefined && !states.has(id)) states.set(id, task.state);
     }
   }
-  return byId;
+  return states;
 }
 
-function rowOf(path: string, task: Task, byId: ReadonlyMap<string, Task>, names: Names, broken: boolean): TaskRow {
+/** All that its own lines say of a task: whether it is ready, and what it is blocked by, is left to `standing`. */
+export function taskRow(path: string, task: Task): TaskRow {
   const field = (key: string) => fieldOf(task, key) ?? null;
-  const dependencies = idsIn(fieldOf(task, 'depends_on'));
-  const blockers = dependencies.filter(id => byId.get(id)?.state !== 'completed');
   const row: TaskRow = {
     id: field('id'),
     file: path,
@@ -57,9 +84,9 @@ function rowOf(path: string, task: Task, byId: ReadonlyMap<string, Task>, names:
     assignee: joined(task.names),
     tags: joined(task.tags),
     parent: parentId(task) ?? null,
-    depends_on: joined(dependencies),
-    ready: !broken && isReady(task, blockers, names),
-    blocked_by: joined(blockers),
+    depends_on: joined(idsIn(fieldOf(task, 'depends_on'))),
+    ready: false,
+    blocked_by: null,
     created: field('created'),
     created_by: field('created_by')?.replace(/^@/, '') ?? null,
     assigned: field('assigned'),
@@ -71,12 +98,20 @@ function rowOf(path: string, task: Task, byId: ReadonlyMap<string, Task>, names:
   return row;
 }
 
-/** Pending, every dependency completed, and its assignee a known agent. */
-function isReady(task: Task, blockers: readonly string[], names: Names): boolean {
-  if (task.state !== 'pending' || blockers.length > 0) return false;
-  const assign = /^new:(\S+)$/.exec(fieldOf(task, 'assign') ?? '')?.[1];
-  if (assign !== undefined) return assign.includes('/') || names.hasAgent(assign);
-  return task.names.some(name => isAgent(name, names)) && task.names.every(name => isKnown(name, names));
+/** Ready: what the daemon would deliver, its file being without errors. */
+export function standing(row: TaskRow, {stateOf, names, broken}: Others): Pick<TaskRow, 'ready' | 'blocked_by'> {
+  const dependsOn = wordsIn(row.depends_on);
+  const waiting = {state: row.state, assignee: assigneeOfRow(row), dependsOn};
+  const ready = !broken && isReady(waiting, {stateOf, isAgent: name => names.hasAgent(name)});
+  return {ready, blocked_by: joined(dependsOn.filter(id => stateOf(id) !== 'completed'))};
+}
+
+export function assigneeOfRow({assignee, assign}: TaskRow): Assignee {
+  return assigneeIn(wordsIn(assignee), typeof assign === 'string' ? assign : undefined);
+}
+
+export function wordsIn(text: string | null): string[] {
+  return text === null ? [] : text.split(' ');
 }
 
 function joined(words: readonly string[]): string | null {

@@ -21,10 +21,14 @@ export interface SessionFact {
   /** It holds older messages of another session; only its waits are of interest. */
   segment: boolean;
   shared: boolean;
+  /** Its agent was made for one task. */
+  ephemeral?: true;
   segments: string[];
   idAt: Place;
   agentAt: Place;
   waits: Wait[];
+  /** A call was started outside the sandbox and has no result. */
+  host?: true;
   /** What its newest day came to. */
   spent?: DaySpent;
   /** The approval that it waits for as a whole, and what it was at. */
@@ -50,7 +54,10 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
   const segment = isSegment(path);
   return {
     // Approvals name the file; doubled ids are found by the id.
-    defines: id === stem ? [`session/${stem}`] : [`session/${stem}`, `session/${id}`],
+    defines: [
+      ...new Set([`session/${stem}`, `session/${id}`]),
+      ...(header.shared === true && !segment && header.status !== 'completed' ? [`shared/${header.agent_id}`] : []),
+    ],
     counts,
     needs: header.status === 'error' && !segment ? [failure(id, header, placeOf(['status']).line)] : [],
     session: {
@@ -65,6 +72,8 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
       idAt: placeOf(['session_id']),
       agentAt: placeOf(['agent_id']),
       waits: waitsOf(file, placeOf),
+      ...(runsOnHost(file) && {host: true as const}),
+      ...(header.ephemeral === true && {ephemeral: true as const}),
       ...spending(header, messages),
     },
   };
@@ -96,6 +105,15 @@ function waitsOf({messages}: Session, placeOf: ReturnType<typeof placesIn>): Wai
         : [{approval, ...placeOf(['messages', index, 'tool_calls', i, 'approval'])}],
     ),
   );
+}
+
+function runsOnHost({messages}: Session): boolean {
+  const last = messages.findLastIndex(({tool_calls}) => tool_calls !== undefined);
+  const calls =
+    messages[last]?.tool_calls?.filter(({where, started}) => where === 'host' && started !== undefined) ?? [];
+  if (calls.length === 0) return false;
+  const answered = new Set(messages.slice(last + 1).map(({tool_call_id}) => tool_call_id));
+  return calls.some(({id}) => !answered.has(id));
 }
 
 function failure(id: string, header: SessionHeader, line: number): Need {

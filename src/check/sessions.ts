@@ -4,25 +4,9 @@ import {type Definition, indexIn, type Look} from './look.ts';
 import {agentHint, isAgent, namesSeen} from './names.ts';
 import type {SessionFact} from './session-facts.ts';
 
-/** Doubled ids, missing templates, and calls that wait for an approval which is in no queue. */
+/** Doubled ids and missing templates. A call that waits for an approval which is in no queue is asked about again. */
 export function checkSession(path: string, session: SessionFact, look: Look): Problem[] {
-  const waits = waitingForNothing(path, session, look);
-  return session.segment ? waits : [...doubled(path, session, look), ...template(path, session, look), ...waits];
-}
-
-/** These would wait for ever. */
-function waitingForNothing(path: string, {waits}: SessionFact, look: Look): Problem[] {
-  return waits
-    .filter(({approval}) => look.named(`item/${approval}`).length === 0)
-    .map(({approval, line, column}) =>
-      problem(
-        'ORPHANED_APPROVAL',
-        {line, column},
-        `the call waits for "${approval}", which is not in tasks/approvals.task.md`,
-        'restore the item: git log -p tasks/approvals.task.md, or remove "approval:" so that it asks again',
-        path,
-      ),
-    );
+  return session.segment ? [] : [...doubled(path, session, look), ...template(path, session, look)];
 }
 
 function doubled(path: string, {id, idAt}: SessionFact, look: Look): Problem[] {

@@ -2,7 +2,7 @@ import type {Place} from '../files/diagnostic.ts';
 import {fieldOf, idsIn, type Priority, type Task, type TaskFile, type TaskState} from '../files/task.ts';
 import {type Need, shortTitle} from './need.ts';
 
-/** A task; one that is done has the first four only. Left out: what it does not have. */
+/** A task; one that is done has the first four, what it is a part of and what led to it. Left out: what it does not have. */
 export interface TaskFact {
   line: number;
   state: TaskState;
@@ -18,12 +18,25 @@ export interface TaskFact {
   assign?: string;
   assignAt?: Place;
   assigned?: string;
+  /** The request that it waits for, before it starts. */
+  approval?: string;
   waitsFor?: string[];
   waitsAt?: Place;
   /** The field, and the id of the task it is nested under. */
   parent?: string;
   parentAt?: Place;
   nested?: string;
+  /** Words from outside led to it. */
+  tainted?: true;
+  /** Which try at it this is, from 2 on. */
+  attempt?: string;
+  /** By whom, and in which session, it was created. */
+  createdBy?: string;
+  createdIn?: string;
+  /** What led to it, or to its end: see `chainIn`. */
+  chain?: string;
+  /** Since when its agent does nothing about it. */
+  stalled?: string;
   /** A name in the title of a task that is for nobody. */
   late?: {name: string; column: number};
 }
@@ -42,15 +55,20 @@ function factOf(text: string, task: Task): TaskFact {
   const fact: TaskFact = {line, state};
   const open = isOpen(state);
   if (open) openTask(fact, text, task);
+  const nested = task.parent && fieldOf(task.parent, 'id');
+  if (nested !== undefined) fact.nested = nested;
   const seen = new Set<string>();
   for (const field of task.fields) {
     const read = readers.get(field.key);
     // The first of a kind counts, as everywhere.
-    if (!read || (!open && field.key !== 'id') || seen.size === seen.add(field.key).size) continue;
+    if (!read || (!open && !lasting.has(field.key)) || seen.size === seen.add(field.key).size) continue;
     read(fact, field.value, {line: field.line, column: field.column});
   }
   return fact;
 }
+
+/** Of tasks that are done. */
+const lasting: ReadonlySet<string> = new Set(['id', 'parent', 'chain']);
 
 type Reader = (fact: TaskFact, value: string, at: Place) => void;
 
@@ -60,13 +78,20 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['created', (fact, value) => Object.assign(fact, {created: value})],
   ['due', (fact, value) => Object.assign(fact, {due: value})],
   ['assigned', (fact, value) => Object.assign(fact, {assigned: value})],
+  ['approval', (fact, value) => Object.assign(fact, {approval: value})],
+  ['attempt', (fact, value) => Object.assign(fact, {attempt: value})],
+  ['created_by', (fact, value) => Object.assign(fact, {createdBy: value.replace(/^@/, '')})],
+  ['created_in', (fact, value) => Object.assign(fact, {createdIn: value})],
+  ['chain', (fact, value) => Object.assign(fact, {chain: value})],
+  ['stalled', (fact, value) => Object.assign(fact, {stalled: value})],
   ['assign', (fact, value, at) => Object.assign(fact, {assign: value, assignAt: at})],
   ['depends_on', (fact, value, at) => Object.assign(fact, {waitsFor: [...new Set(idsIn(value))], waitsAt: at})],
+  ['taint', fact => Object.assign(fact, {tainted: true})],
   ['parent', (fact, value, at) => Object.assign(fact, {parent: value, parentAt: at})],
 ]);
 
 function openTask(fact: TaskFact, text: string, task: Task): void {
-  const {names, priority, parent} = task;
+  const {names, priority} = task;
   const columnOf = (name: string) => Math.max(0, text.slice(task.start, task.headEnd).indexOf(`@${name}`)) + 1;
   fact.title = shortTitle(task.title);
   if (priority !== undefined) fact.priority = priority;
@@ -77,11 +102,20 @@ function openTask(fact: TaskFact, text: string, task: Task): void {
     const late = /(?:^|\s)@([A-Za-z0-9][\w.-]*)/.exec(task.title)?.[1];
     if (late !== undefined) fact.late = {name: late, column: columnOf(late)};
   }
-  const nested = parent && fieldOf(parent, 'id');
-  if (nested !== undefined) fact.nested = nested;
 }
 
-function needOf({state, names, id, title, line, created}: TaskFact): Need[] {
+function needOf(fact: TaskFact): Need[] {
+  const {state, names, id, title, line, created, waitsFor = []} = fact;
+  const since = names?.[0] === 'human' ? undefined : standsStill(fact);
+  if (since !== undefined && (state === 'in_progress' || state === 'blocked'))
+    return [{what: 'stalled', id: id ?? null, title: title ?? '', line, since, state}];
   if (!names?.includes('human') || state === 'completed' || state === 'skipped') return [];
-  return [{what: 'task', id: id ?? null, title: title ?? '', line, since: created ?? null, state}];
+  const after = state === 'pending' && waitsFor.length > 0 && {after: waitsFor};
+  return [{what: 'task', id: id ?? null, title: title ?? '', line, since: created ?? null, state, ...after}];
+}
+
+/** Since when at least, if nobody but a person moves it: an agent that created it is told of a block itself. */
+function standsStill({state, stalled, assigned, createdIn}: TaskFact): string | undefined {
+  if (state === 'in_progress') return stalled;
+  return state === 'blocked' && createdIn === undefined ? assigned : undefined;
 }

@@ -58,8 +58,20 @@ function segmentsOf(pathname: string): string[] | undefined {
   return decoded.every(isSound) ? decoded : undefined;
 }
 
-/** By the spelling the URL standard gives it: `0x7f.1` and `2130706433` are 127.0.0.1 here. */
-function kindOfHost(host: string): HostKind {
+/** Of an address that a name was resolved to. What cannot be read is reserved. */
+export function kindOfNumber(address: string): HostKind {
+  const url = `http://${address.includes(':') ? `[${address}]` : address}/`;
+  const host = URL.canParse(url) ? new URL(url).hostname : '';
+  return isNumber(host) ? kindOfHost(host) : 'reserved';
+}
+
+/** Whether a host, as the URL standard spells it, is an IP address. */
+export function isNumber(host: string): boolean {
+  return host.startsWith('[') || /^\d+\.\d+\.\d+\.\d+$/.test(host);
+}
+
+/** By the spelling the URL standard gives it, without a last dot: `0x7f.1` and `2130706433` are 127.0.0.1 here. */
+export function kindOfHost(host: string): HostKind {
   if (host.startsWith('[')) return kindOfV6(host.slice(1, -1));
   const v4 = /^(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(host);
   if (v4) return kindOfV4(v4.slice(1).map(Number));
@@ -71,8 +83,13 @@ function kindOfHost(host: string): HostKind {
     : 'public';
 }
 
-function kindOfV4([a = 0, b = 0, c = 0]: readonly number[]): HostKind {
+/** Where machines of clouds ask for their settings and credentials, beside 169.254: Azure, Alibaba; AWS, Google. */
+const metadataV4: ReadonlySet<string> = new Set(['168.63.129.16', '100.100.100.200']);
+const metadataV6: ReadonlySet<string> = new Set(['fd00:ec2:0:0:0:0:0:254', 'fd20:ce:0:0:0:0:0:254']);
+
+function kindOfV4([a = 0, b = 0, c = 0, d = 0]: readonly number[]): HostKind {
   if (a === 127 || a === 0) return 'loopback';
+  if (metadataV4.has([a, b, c, d].join('.'))) return 'linkLocal';
   if (a === 10 || (a === 172 && b >= 16 && b < 32) || (a === 192 && b === 168) || (a === 100 && b >= 64 && b < 128))
     return 'private';
   if (a === 169 && b === 254) return 'linkLocal';
@@ -95,9 +112,14 @@ function kindOfV6(text: string): HostKind {
   };
   if (all.slice(0, 7).every(group => group === 0) && (all[7] ?? 0) <= 1) return 'loopback';
   // Compatible and mapped, NAT64, 6to4.
-  if (all.slice(0, 5).every(group => group === 0)) return v4(6);
-  if (first === 0x64 && second === 0xff9b) return v4(6);
+  const zeros = (from: number): boolean => all.slice(from, 5).every(group => group === 0);
+  if (zeros(0) && (all[5] === 0 || all[5] === 0xffff)) return v4(6);
+  if (first === 0x64 && second === 0xff9b) return zeros(2) && all[5] === 0 ? v4(6) : 'private';
   if (first === 0x2002) return v4(1);
+  // Teredo and other tunnels; documentation.
+  if (first === 0x2001 && (second < 0x200 || second === 0xdb8)) return 'reserved';
+  if (first === 0x3fff && second < 0x1000) return 'reserved';
+  if (metadataV6.has(all.map(group => group.toString(16)).join(':'))) return 'linkLocal';
   if ((first & 0xfe00) === 0xfc00) return 'private';
   if ((first & 0xffc0) === 0xfe80) return 'linkLocal';
   return (first & 0xe000) === 0x2000 ? 'public' : 'reserved';

@@ -1,12 +1,11 @@
 import {z} from 'zod';
-import {exit, UserError} from '../errors.ts';
 import {parsePattern} from './address-pattern.ts';
-import {type Place, type Problem, problem, refuseErrors} from './diagnostic.ts';
+import {EMPTY_HINT, flatSchema, type ReadPolicy, readFlat} from './allowlist-flat.ts';
+import {type Place, type Problem, problem} from './diagnostic.ts';
 import {lineStarts} from './lines.ts';
-import {nestsRepetition} from './pattern.ts';
-import {emptyPolicy, type Policy, type PolicyTest, type Rule, type Verdict} from './rule.ts';
+import {emptyPolicy, type Policy, type PolicyTest, type Rule} from './rule.ts';
+import {makeRule} from './rule-text.ts';
 import {type PlaceFinder, validate} from './validate.ts';
-import {editYaml} from './yaml-edit.ts';
 import {placeOf, readYaml, type YamlSource} from './yaml-source.ts';
 
 const verdict = z.enum(['allow', 'ask', 'deny']);
@@ -39,11 +38,6 @@ const listSchema = z
   })
   .meta({title: 'Agentdir policy', description: 'allowlist.yaml: what agents may run without being asked'});
 
-const flatSchema = z.record(
-  z.string(),
-  z.union([z.boolean(), z.null(), z.looseObject({approve: z.boolean(), matchCommandLine: z.boolean().optional()})]),
-);
-
 /** Both forms, for schemas/allowlist.json. */
 export const allowlistSchema = z.union([listSchema, flatSchema]).meta({title: 'Agentdir policy'});
 
@@ -59,8 +53,6 @@ export interface AllowlistFile {
 
 /** Every test is judged by every rule. */
 const MOST = 2_000;
-
-const EMPTY_HINT = 'write "version: 1" and "commands:" with allow, ask and deny';
 
 /** Must not throw. */
 export function parseAllowlist(text: string): AllowlistFile {
@@ -83,12 +75,7 @@ export function parseAllowlist(text: string): AllowlistFile {
   };
 }
 
-interface Read {
-  policy: Policy;
-  problems: Problem[];
-}
-
-function readList(source: YamlSource, at: PlaceFinder): Read {
+function readList(source: YamlSource, at: PlaceFinder): ReadPolicy {
   const {value, problems} = validate(listSchema, source, EMPTY_HINT);
   if (!value) return {policy: emptyPolicy, problems};
   const flat = Object.entries(value).find(
@@ -159,130 +146,6 @@ function readList(source: YamlSource, at: PlaceFinder): Read {
     policy: {rules: found, tools: value.tools ?? {}, network: {allow: addresses}, tests},
     problems,
   };
-}
-
-/** Words separated by white space; quotes keep white space in one word. */
-function makeRule(match: string, kind: Verdict, place: Place, problems: Problem[]): Rule | undefined {
-  const words = splitWords(match);
-  if (!words || words.length === 0) {
-    problems.push(
-      problem(
-        'BAD_RULE',
-        place,
-        `expected words such as "git log *", got ${JSON.stringify(match)}`,
-        words ? 'name at least the command' : 'close the quotes',
-      ),
-    );
-    return undefined;
-  }
-  if (kind === 'allow' && /[*?[\]]/.test(words[0] ?? '')) {
-    problems.push(
-      problem(
-        'BAD_RULE',
-        place,
-        `expected an allow rule to name its command, got ${JSON.stringify(match)}`,
-        'write the command out; a rule that allows any command is no policy',
-      ),
-    );
-    return undefined;
-  }
-  const open = words.length > 1 && words.at(-1) === '*';
-  return {verdict: kind, match, words: open ? words.slice(0, -1) : words, open, place};
-}
-
-export function splitWords(text: string): string[] | undefined {
-  const words: string[] = [];
-  let word: string | undefined;
-  let quote: string | undefined;
-  for (const char of text) {
-    if (quote !== undefined) {
-      if (char === quote) quote = undefined;
-      else word = (word ?? '') + char;
-    } else if (char === '"' || char === "'") {
-      quote = char;
-      word ??= '';
-    } else if (/\s/.test(char)) {
-      if (word !== undefined) words.push(word);
-      word = undefined;
-    } else word = (word ?? '') + char;
-  }
-  if (word !== undefined) words.push(word);
-  return quote === undefined ? words : undefined;
-}
-
-/** The flat form: `ls: true` covers ls with any arguments, never lsof; `false` denies; a pattern `/…/` never allows. */
-function readFlat(source: YamlSource, at: PlaceFinder): Read {
-  const {value, problems} = validate(flatSchema, source, EMPTY_HINT);
-  const found: Rule[] = [];
-  for (const [pattern, item] of Object.entries(value ?? {})) {
-    if (item === null) continue;
-    const approve = typeof item === 'boolean' ? item : item.approve;
-    const whole = typeof item === 'object' && item.matchCommandLine === true ? {wholeLine: true as const} : {};
-    const place = at([pattern]);
-    const regex = /^\/(.*)\/([a-z]*)$/s.exec(pattern);
-    if (regex) {
-      const compiled = compile(regex[1] ?? '', regex[2] ?? '', place, problems);
-      if (compiled)
-        found.push({
-          verdict: approve ? 'ask' : 'deny',
-          match: pattern,
-          words: [],
-          open: false,
-          pattern: compiled,
-          ...whole,
-          place,
-        });
-      continue;
-    }
-    const rule = makeRule(pattern, approve ? 'allow' : 'deny', place, problems);
-    if (rule) found.push({...rule, open: true, ...whole});
-  }
-  return {policy: {...emptyPolicy, rules: found}, problems};
-}
-
-/** A pattern is matched against what an agent wrote, so one that can take exponential time is refused. */
-function compile(source: string, flags: string, place: Place, problems: Problem[]): RegExp | undefined {
-  if (!nestsRepetition(source)) {
-    try {
-      return new RegExp(source, flags.replace(/[gy]/g, ''));
-    } catch (error) {
-      problems.push(
-        problem(
-          'BAD_PATTERN',
-          place,
-          `expected a regular expression: ${(error as Error).message}`,
-          'mend it, or write words such as "git log *"',
-        ),
-      );
-      return undefined;
-    }
-  }
-  problems.push(
-    problem(
-      'BAD_PATTERN',
-      place,
-      'expected a pattern without a repetition inside a repetition, such as (a+)+',
-      'write words such as "git log *" instead',
-    ),
-  );
-  return undefined;
-}
-
-/** The text with one more rule at the end of its list; `comment` says where it came from. */
-export function addRule(text: string, kind: Verdict, match: string, comment?: string): string {
-  const file = parseAllowlist(text);
-  refuseErrors(file.problems);
-  if (file.form === 'list')
-    return editYaml(text, {append: ['commands', kind], item: match, ...(comment === undefined ? {} : {comment})});
-  const words = match.replace(/ \*$/, '');
-  if (kind === 'ask' || words === match) {
-    throw new UserError(
-      `the flat form of allowlist.yaml cannot say ${kind} "${match}"`,
-      exit.badFile,
-      'rewrite it with "version: 1" and "commands:"',
-    );
-  }
-  return editYaml(text, {set: [words], to: kind === 'allow'});
 }
 
 export function stringifyAllowlist(file: AllowlistFile): string {

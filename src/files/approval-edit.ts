@@ -1,6 +1,6 @@
 import {exit, UserError} from '../errors.ts';
 import {type ApprovalType, META, parseApproval, type Risk} from './approval.ts';
-import {readLabels} from './approval-labels.ts';
+import {closesFence, fenceOf, readLabels} from './approval-labels.ts';
 import {lineEnd, splice} from './lines.ts';
 import {fenced, readOutline} from './markdown.ts';
 import {isId} from './values.ts';
@@ -13,6 +13,7 @@ const reviewLabels = {
   at: 'Reviewed at',
   reason: 'Reason',
   always: 'Always',
+  answer: 'Answer',
 } as const;
 
 /** The text with values written under `## Review`; only their lines differ. */
@@ -27,7 +28,10 @@ export function setReview(text: string, review: Partial<Record<keyof typeof revi
   for (const [key, value] of Object.entries(review)) {
     const name = reviewLabels[key as keyof typeof reviewLabels];
     const label = labels.find(l => l.name === name.toLowerCase());
-    const line = oneLine(value);
+    // An answer is the agent's to read, as it was given.
+    const given = makeVisible(value).trim();
+    const line =
+      key === 'answer' ? (given.includes('\n') ? `\n${given}` : given).replaceAll('\n', eol) : oneLine(value);
     if (!label) added += `**${name}:** ${line}${eol}`;
     else splices.push({start: label.valueStart, end: label.wordsEnd, insert: ` ${line}`});
   }
@@ -42,7 +46,8 @@ export function setReview(text: string, review: Partial<Record<keyof typeof revi
   if (
     problems.some(p => p.code === 'UNCLEAR_DECISION') ||
     (wanted !== undefined && read?.decision !== wanted) ||
-    (['by', 'at', 'notes', 'reason'] as const).some(lost)
+    (['by', 'at', 'notes', 'reason'] as const).some(lost) ||
+    (review.answer !== undefined && read?.answer !== makeVisible(review.answer).trim())
   ) {
     throw new UserError(
       'the section "## Review" cannot be filled in without touching the rest of it',
@@ -76,6 +81,54 @@ export function setMeta(text: string, key: string, words: string): string {
   return splice(text, [{start: after, end: after, insert: `${gap}${key}: ${value}${eol}`}]);
 }
 
+/**
+ * The text with what stands in the fence under a label of `## Proposed Action` replaced; only the fence differs. A last
+ * newline counts for nothing there, as it does not when it is read. Refused unless it reads back as `words`.
+ */
+export function setPart(text: string, name: string, words: string): string {
+  const action = readOutline(text).sections.find(s => s.depth === 2 && s.title === 'Proposed Action');
+  const label = action && readLabels(text, action.bodyStart, action.end).find(l => l.name === name.toLowerCase());
+  const fence = label && fenceBelow(text, label.valueStart, action.end);
+  const shown = makeVisible(words);
+  const wanted = shown.endsWith('\n') ? shown.slice(0, -1) : shown;
+  const insert = fence && fenced(shown, fence.language).replaceAll('\n', lineEnd(text));
+  const edited = fence && splice(text, [{start: fence.start, end: fence.end, insert: insert ?? ''}]);
+  const after = edited === undefined ? undefined : parseApproval(edited);
+  const others = (actions: Readonly<Record<string, string>>) => JSON.stringify({...actions, [name.toLowerCase()]: ''});
+  if (
+    edited === undefined ||
+    after?.action[name.toLowerCase()] !== wanted ||
+    others(after.action) !== others(parseApproval(text).action)
+  )
+    throw new UserError(
+      `what stands under "${name}" cannot be replaced without touching the rest of the page`,
+      exit.badFile,
+      'edit it in an editor',
+    );
+  return edited;
+}
+
+/** The first fence after `start`, from its opening mark to the end of its closing line; `end` of the lines looked at. */
+export function fenceBelow(
+  text: string,
+  from: number,
+  to: number,
+): {start: number; end: number; language: string} | undefined {
+  let open: {start: number; mark: string; language: string} | undefined;
+  for (let at = text.indexOf('\n', from) + 1; at > 0 && at < to; ) {
+    const newline = text.indexOf('\n', at);
+    const end = newline === -1 || newline >= to ? to : newline;
+    const line = text.slice(at, end).replace(/\r$/, '');
+    if (open && closesFence(line, open.mark))
+      return {start: open.start, end: at + line.length, language: open.language};
+    const mark = open ? undefined : fenceOf(line);
+    if (mark !== undefined)
+      open = {start: at, mark, language: /[a-z]*/.exec(line.trim().slice(mark.length))?.[0] ?? ''};
+    at = end + 1;
+  }
+  return undefined;
+}
+
 export interface NewApproval {
   id: string;
   meta: Readonly<Record<string, string>>;
@@ -84,6 +137,8 @@ export interface NewApproval {
   parts: readonly {label: string; text: string; language?: string}[];
   risk: Risk;
   factors: readonly string[];
+  /** It is a question, and has a place for the answer. */
+  question?: boolean;
 }
 
 /** Everything a person needs to decide, then the one place where they do. */
@@ -112,7 +167,7 @@ ${factors.join('\n')}
 
 <!-- Human: edit this section to approve or reject, and save. Nothing above this section is read as a decision. -->
 
-**Decision:** <!-- APPROVED | REJECTED -->
+${approval.question ? '**Answer:**\n\n' : ''}**Decision:** <!-- ${approval.question ? 'APPROVED, with your answer above | REJECTED: no answer' : 'APPROVED | REJECTED'} -->
 
 **Notes:**
 <!-- Add any notes here -->

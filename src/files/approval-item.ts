@@ -1,5 +1,5 @@
 import type {ApprovalType, Risk} from './approval.ts';
-import type {Decision} from './approval-review.ts';
+import {type Decision, isYes} from './approval-review.ts';
 import {type Problem, problem} from './diagnostic.ts';
 import {fieldOf, type Task, type TaskFile} from './task.ts';
 import type {NewTask} from './task-edit.ts';
@@ -20,6 +20,16 @@ export interface ApprovalItem {
   at: string | undefined;
   reason: string | undefined;
   always: boolean;
+  /** The whole command, as it stands there now. */
+  command: string | undefined;
+  session: string | undefined;
+  call: string | undefined;
+  digest: string | undefined;
+  expires: string | undefined;
+  /** Of a question. */
+  answer: string | undefined;
+  signature: string | undefined;
+  outcome: string | undefined;
 }
 
 /** Every task of the queue is an approval, and only its box decides. A box that is neither pending, ticked nor rejected is unclear and runs nothing. */
@@ -49,10 +59,23 @@ export function readApprovalItems(file: TaskFile): {items: ApprovalItem[]; probl
       by: fieldOf(task, decision === 'rejected' ? 'rejected_by' : 'approved_by'),
       at: fieldOf(task, decision === 'rejected' ? 'rejected_at' : 'approved_at'),
       reason: fieldOf(task, 'rejection_reason'),
-      always: fieldOf(task, 'always') === 'true',
+      always: isYes(fieldOf(task, 'always')),
+      command: fieldOf(task, 'command'),
+      session: fieldOf(task, 'session'),
+      call: fieldOf(task, 'call'),
+      digest: fieldOf(task, 'digest'),
+      expires: fieldOf(task, 'expires'),
+      answer: fieldOf(task, 'answer'),
+      signature: fieldOf(task, 'signature'),
+      outcome: fieldOf(task, 'outcome'),
     });
   }
   return {items, problems};
+}
+
+/** Problems of the queue's tasks: whoever gives a copy another id makes a request that no call waits for. */
+export function queueProblems(problems: readonly Problem[]): Problem[] {
+  return problems.map(each => (each.code === 'DUPLICATE_ID' ? {...each, hint: 'remove the copy'} : each));
 }
 
 export interface NewApprovalItem {
@@ -68,6 +91,8 @@ export interface NewApprovalItem {
   command?: string;
   /** More lines for the person: session, call, reason, digest … */
   fields?: Readonly<Record<string, string>>;
+  /** How to decide, if not as usual. */
+  howTo?: readonly string[];
 }
 
 const HOW_TO = [
@@ -82,7 +107,7 @@ export function newApprovalItem(item: NewApprovalItem): NewTask {
     `Risk Level: ${item.risk}`,
     ...(item.factors.length > 0 ? ['Risk Factors:', ...item.factors.map(factor => `  - ${oneLine(factor)}`)] : []),
     '',
-    ...HOW_TO,
+    ...(item.howTo ?? HOW_TO),
   ];
   return {
     title: oneLine(item.title),
@@ -106,7 +131,8 @@ export function newApprovalItem(item: NewApprovalItem): NewTask {
   };
 }
 
-function oneLine(text: string): string {
+/** As a title has it. */
+export function oneLine(text: string): string {
   return makeVisible(text)
     .split('\n')
     .map(line => line.trim())

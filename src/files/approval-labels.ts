@@ -6,13 +6,15 @@ export interface Label {
   value: string;
   /** The same, never from a fence: what a decision may be read from. */
   words: string;
+  /** Of its line. */
+  start: number;
   valueStart: number;
   /** End of the words on the label's own line, before a comment. */
   wordsEnd: number;
 }
 
 export const LABEL =
-  /^ {0,3}(?:\*\*([A-Za-z][A-Za-z ]{0,30}):\*\*|\*\*([A-Za-z][A-Za-z ]{0,30})\*\*:|([Dd]ecision|DECISION|Notes|Reason|Always|Reviewed by|Reviewed at):)/;
+  /^ {0,3}(?:\*\*([A-Za-z][A-Za-z ]{0,30}):\*\*|\*\*([A-Za-z][A-Za-z ]{0,30})\*\*:|([Dd]ecision|DECISION|Notes|Reason|Always|Answer|Reviewed by|Reviewed at):)/;
 const FENCE = /^ {0,3}(?:(`{3,})[^`]*|(~{3,}).*)$/s;
 
 /** The labels of text[start, end), one scan over its lines. */
@@ -44,6 +46,7 @@ export function readLabels(text: string, start: number, end: number): Label[] {
           name,
           value: '',
           words: '',
+          start: at,
           valueStart,
           wordsEnd: valueStart + words.first,
           lines: [words.text],

@@ -64,7 +64,9 @@ export function parseApproval(text: string): ApprovalFile {
         'MISSING_REVIEW',
         {line: last?.line ?? 1, column: 1},
         'expected "## Review" as the last section, found it elsewhere or not at all',
-        'put "## Review" with a line "**Decision:** APPROVED" or "**Decision:** REJECTED" at the end',
+        meta.status === 'pending'
+          ? 'delete the page: it comes back as it was asked; or decide in tasks/approvals.task.md'
+          : 'put "## Review" with a line "**Decision:** APPROVED" or "**Decision:** REJECTED" at the end',
       ),
     );
   }

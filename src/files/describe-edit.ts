@@ -13,17 +13,26 @@ import {makeVisible} from './visible.ts';
 export interface EditWords {
   /** In a few words, for a commit's subject. */
   words: string;
-  /** Ids of tasks it touched, at most 20. */
+  /** Ids of tasks, or of requests in the queue, that it touched, at most 20. */
   tasks: string[];
 }
 
 const MOST_TASKS = 20;
 
-/** What a person's edit did; 'edited' if it is not clear. Must not throw, whatever the texts are. */
-export function describeEdit(kind: Kind, before: string | undefined, now: string): EditWords {
+/**
+ * What a person's edit did; 'edited' if it is not clear. `queue`: of approvals. `tasksIn`: for whoever has parsed one of
+ * the texts already. Must not throw, whatever the texts are.
+ */
+export function describeEdit(
+  kind: Kind,
+  before: string | undefined,
+  now: string,
+  queue = false,
+  tasksIn: (text: string) => TaskFile = parseTasks,
+): EditWords {
   if (before === undefined) return {words: 'created', tasks: []};
   try {
-    if (kind === 'tasks') return tasksEdit(parseTasks(before), parseTasks(now));
+    if (kind === 'tasks') return tasksEdit(tasksIn(before), tasksIn(now), queue);
     if (kind === 'session') return {words: sessionEdit(before, now) || 'edited', tasks: []};
     if (kind === 'approval') return {words: approvalEdit(before, now), tasks: []};
   } catch {
@@ -40,7 +49,10 @@ const boxWords: Record<TaskState, string> = {
   blocked: 'blocked',
 };
 
-function tasksEdit(before: TaskFile, now: TaskFile): EditWords {
+/** In the queue a box is a decision. */
+const decisionWords: Record<TaskState, string> = {...boxWords, completed: 'approved', in_progress: 'left unclear'};
+
+function tasksEdit(before: TaskFile, now: TaskFile, queue: boolean): EditWords {
   if (hasErrors(before.problems) || hasErrors(now.problems)) return {words: 'edited', tasks: []};
   const match = matchTasks(before, now);
   const touched: Task[] = [];
@@ -55,24 +67,32 @@ function tasksEdit(before: TaskFile, now: TaskFile): EditWords {
     const old = before.tasks[match.from[j] as number];
     if (!old) did('added', task);
     else if (linesOf(before, old) !== linesOf(now, task)) {
-      const deed = deedOf(changesOf(old, task));
+      const deed = deedOf(changesOf(old, task), queue);
       if (deed) did(deed, task);
     }
   }
   for (const [i, task] of before.tasks.entries()) if (match.to[i] === -1) did('removed', task);
   const words = [...deeds].map(([deed, tasks]) =>
-    tasks.length === 1 ? `${deed} "${short(tasks[0]?.title ?? '')}"` : `${tasks.length} tasks ${deed}`,
+    tasks.length === 1
+      ? `${deed} ${nameOf(tasks[0], queue)}`
+      : `${tasks.length} ${queue ? 'requests' : 'tasks'} ${deed}`,
   );
   const ids = touched.map(task => fieldOf(task, 'id')).filter(id => id !== undefined);
   return {words: few(words), tasks: [...new Set(ids)].slice(0, MOST_TASKS)};
+}
+
+/** Whoever reads of a request finds it by its id. */
+function nameOf(task: Task | undefined, queue: boolean): string {
+  const id = queue && task ? fieldOf(task, 'id') : undefined;
+  return id === undefined ? `"${short(task?.title ?? '')}"` : short(id);
 }
 
 function linesOf({text}: TaskFile, task: Task): string {
   return text.slice(task.start, task.children[0]?.start ?? task.end);
 }
 
-function deedOf({box, fields, notes, head}: Changes): string | undefined {
-  if (box !== undefined) return boxWords[stateOfBox[box as Box]];
+function deedOf({box, fields, notes, head}: Changes, queue: boolean): string | undefined {
+  if (box !== undefined) return (queue ? decisionWords : boxWords)[stateOfBox[box as Box]];
   if (notes.length > 0 && fields.length === 0 && !head) return 'noted';
   return 'edited';
 }

@@ -27,9 +27,21 @@ export function hasErrors(problems: readonly Problem[]): boolean {
   return problems.some(p => p.severity === 'error');
 }
 
+/** Codes of what concerns a single request: that one is not acted on, the others of the file are. */
+const ofOneRequest: ReadonlySet<Code> = new Set<Code>(['UNCLEAR_DECISION', 'DECISIONS_DIFFER']);
+
+/** Whether a file is not to be acted on, nor edited. */
+export function blocks(problems: readonly Problem[]): boolean {
+  return problems.some(isBlocking);
+}
+
+function isBlocking({severity, code}: Problem): boolean {
+  return severity === 'error' && !ofOneRequest.has(code);
+}
+
 /** Edits go through here: a file with errors is not edited. */
 export function refuseErrors(problems: readonly Problem[]): void {
-  const wrong = problems.find(p => p.severity === 'error');
+  const wrong = problems.find(isBlocking);
   if (wrong)
     throw new UserError(
       `a file with errors is not edited: ${wrong.message}`,

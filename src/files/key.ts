@@ -7,6 +7,7 @@ export const kinds = [
   'tasks',
   'approval',
   'inbox',
+  'rejected',
   'memory',
   'playbook',
   'workflow',
@@ -22,6 +23,7 @@ const endings: readonly {kind: Kind; folder: string; ending: string}[] = [
   {kind: 'session', folder: 'sessions/', ending: '.session.yaml'},
   {kind: 'tasks', folder: 'tasks/', ending: '.task.md'},
   {kind: 'approval', folder: 'approvals/', ending: '.approval.md'},
+  {kind: 'rejected', folder: 'inbox/rejected/', ending: '.jsonl'},
   {kind: 'inbox', folder: 'inbox/', ending: '.jsonl'},
   {kind: 'memory', folder: 'memory/', ending: '.md'},
   {kind: 'playbook', folder: 'playbooks/', ending: '.playbook.yaml'},
@@ -32,11 +34,14 @@ const endings: readonly {kind: Kind; folder: string; ending: string}[] = [
 ];
 
 /** Folders in which files of the home live. */
-export const folders: readonly string[] = [...new Set(endings.map(e => e.folder.slice(0, -1)))];
+export const folders: readonly string[] = [...new Set(endings.map(e => e.folder.slice(0, e.folder.indexOf('/'))))];
+
+/** Which times of the schedules are dealt with. */
+export const SLOTS_FILE = 'state/schedules.yaml';
 
 /** Kinds whose changes the journal records; inboxes are raw input, and each delivered line is in a session. */
 export function isJournalled(kind: Kind): boolean {
-  return kind !== 'inbox';
+  return kind !== 'inbox' && kind !== 'rejected';
 }
 
 /** What editors and tools leave beside the file they write: never data. */
@@ -63,8 +68,8 @@ export function kindOf(path: string): Kind | undefined {
   if (path.startsWith('.', folder.length) || path.includes('/.', folder.length)) return undefined;
   // What has one of our endings can only be told for a leftover by how it begins.
   if (ending === '' ? isLeftover(nameOf(path)) : path.includes('~') && nameOf(path).startsWith('~')) return undefined;
-  // Inboxes have no subfolders: inbox/rejected/ holds what was set aside.
-  return kind === 'inbox' && path.includes('/', folder.length) ? undefined : kind;
+  // Inboxes have no subfolders but inbox/rejected/, which holds what was set aside.
+  return !isJournalled(kind) && path.includes('/', folder.length) ? undefined : kind;
 }
 
 function layoutOf(path: string): (typeof endings)[number] | undefined {

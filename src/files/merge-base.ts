@@ -1,4 +1,5 @@
 import type {Kind} from './key.ts';
+import {noteKey, onlyLacksNotes} from './merge-memory.ts';
 import {lastingFields} from './merge-task-changes.ts';
 import {fieldOf, type Task} from './task.ts';
 import {parseTasks} from './task-parse.ts';
@@ -12,16 +13,33 @@ export function baseOf(kind: Kind, versions: readonly string[], person: string):
   const candidates = (same.length > 0 ? same : all).filter(i => i <= oldest);
   if (candidates.length <= 1) return candidates[0] ?? 0;
   const lines = countOf(person.split('\n'));
+  const has = kind === 'tasks' ? new Set(parseTasks(person).tasks.map(task => fieldOf(task, 'id'))) : undefined;
   let best = candidates[0] ?? 0;
   let least = Number.POSITIVE_INFINITY;
   for (const index of candidates) {
-    const changed = changedLines(lines, versions[index] as string, least + 1);
+    const {text, gone} = has
+      ? withoutOthers(versions[index] as string, has)
+      : {text: versions[index] as string, gone: 0};
+    const changed = gone + changedLines(lines, text, least + 1);
     // Of two sessions as near, the older: what the newer has beside it was written by somebody else.
     if (changed > least || (changed === least && kind !== 'session')) continue;
     least = changed;
     best = index;
   }
   return best;
+}
+
+/** A task that is gone is one change, however many lines it had: else a version in which it was shorter seems nearer. */
+function withoutOthers(version: string, ids: ReadonlySet<string | undefined>): {text: string; gone: number} {
+  let [text, at, gone] = ['', 0, 0];
+  for (const task of parseTasks(version).tasks) {
+    const id = fieldOf(task, 'id');
+    if (id === undefined || ids.has(id) || task.start < at) continue;
+    text += version.slice(at, task.start);
+    at = task.end;
+    gone++;
+  }
+  return {text: text + version.slice(at), gone};
 }
 
 /**
@@ -98,6 +116,7 @@ const lasting: Partial<Record<Kind, (line: string) => string | undefined>> = {
       : undefined;
   },
   approval: line => (PAGE.test(line) ? line.trim() : undefined),
+  memory: noteKey,
 };
 
 /**
@@ -108,13 +127,61 @@ export function undoes(kind: Kind, before: string, now: string): boolean {
   const keyOf = lasting[kind];
   // What was only added to undoes nothing.
   if (!keyOf || now.startsWith(before)) return false;
-  const has = countOf(keysOf(now, keyOf));
-  for (const key of keysOf(before, keyOf)) {
+  // Lines that both begin and end with are the same on both sides, however many.
+  const [old, own] = apart(before, now);
+  const has = countOf(keysOf(own, keyOf));
+  for (const key of keysOf(old, keyOf)) {
     const count = has.get(key) ?? 0;
-    if (count === 0) return true;
+    // Nothing but a note gone may be a stale buffer with nothing new in it; but persons must be able to take notes out.
+    if (count === 0) return kind !== 'memory' || !onlyLacksNotes(before, now);
     has.set(key, count - 1);
   }
   return false;
+}
+
+/**
+ * Whether nothing of `versions[0]` is gone from the person's text but boxes that a person had set last: those are theirs
+ * to set again, though the text may then be one that was there before. `byPerson` tells who made each version.
+ */
+export function onlyResets(versions: readonly string[], byPerson: readonly boolean[], person: string): boolean {
+  const [last = ''] = versions;
+  const keyOf = (line: string) => {
+    const key = lasting.tasks?.(line);
+    return key?.startsWith('[') ? undefined : key;
+  };
+  const has = countOf(keysOf(person, keyOf));
+  for (const [key, count] of countOf(keysOf(last, keyOf))) if ((has.get(key) ?? 0) < count) return false;
+  const now = statesIn(person);
+  const history = versions.map(statesIn);
+  return [...(history[0] ?? [])].every(([task, state]) => {
+    if (!now.has(task) || now.get(task) === state) return true;
+    const before = history.findIndex(states => states.get(task) !== state);
+    return before > 0 && byPerson[before - 1] === true;
+  });
+}
+
+/** By id, or by title where there is none. */
+function statesIn(text: string): Map<string, string> {
+  return new Map(parseTasks(text).tasks.map(task => [fieldOf(task, 'id') ?? `"${task.title}`, task.state]));
+}
+
+const STEP = 4_096;
+
+/** Both texts without the whole lines that they begin and end with alike. */
+function apart(a: string, b: string): [string, string] {
+  const most = Math.min(a.length, b.length);
+  let head = 0;
+  // In large steps first: texts are long, and edits short.
+  while (head + STEP < most && a.slice(head, head + STEP) === b.slice(head, head + STEP)) head += STEP;
+  while (head < most && a.charCodeAt(head) === b.charCodeAt(head)) head++;
+  head = head === 0 ? 0 : a.lastIndexOf('\n', head - 1) + 1;
+  let tail = 0;
+  const end = (text: string) => text.slice(text.length - tail - STEP, text.length - tail);
+  while (tail + STEP < most - head && end(a) === end(b)) tail += STEP;
+  while (tail < most - head && a.charCodeAt(a.length - 1 - tail) === b.charCodeAt(b.length - 1 - tail)) tail++;
+  const next = tail === 0 ? -1 : a.indexOf('\n', a.length - tail);
+  const after = next === -1 ? 0 : a.length - next - 1;
+  return [a.slice(head, a.length - after), b.slice(head, b.length - after)];
 }
 
 /**

@@ -1,6 +1,7 @@
 import {hasErrors} from './diagnostic.ts';
 import type {Kind} from './key.ts';
 import {type Merged, mergeLines} from './merge-lines.ts';
+import {mergeMemory} from './merge-memory.ts';
 import {mergeSessions} from './merge-session.ts';
 import {mergeTasks} from './merge-tasks.ts';
 import {parseSession} from './session.ts';
@@ -16,6 +17,7 @@ export type {Merged} from './merge-lines.ts';
 export function merge(kind: Kind, base: string, person: string, daemon: string): Merged {
   if (daemon === base || person === daemon) return {text: person, conflicts: []};
   if (person === base) return {text: daemon, conflicts: []};
+  if (kind === 'memory') return mergeMemory(base, person, daemon);
   if (kind !== 'tasks' && kind !== 'session') return mergeLines(base, person, daemon);
   return byParts(kind, base, person, daemon) ?? byLines(kind, base, person, daemon);
 }

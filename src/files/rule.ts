@@ -24,6 +24,9 @@ export interface Rule {
   place: Place;
 }
 
+/** A rule to add to `commands: allow:`, or an address to add to `network: allow:`. */
+export type NewRule = {match: string; sandbox?: 'host'; network?: true; agents?: readonly string[]} | {address: string};
+
 export interface PolicyTest {
   run: string;
   expect: Verdict;

@@ -1,8 +1,10 @@
 import {z} from 'zod';
 import {allowlistSchema} from './allowlist.ts';
+import {cursorSchema} from './cursor-file.ts';
 import {playbookSchema} from './playbook.ts';
 import {sessionSchema} from './session-schema.ts';
 import {settingsSchema} from './settings.ts';
+import {slotsSchema} from './slots-file.ts';
 import {spendSchema} from './spend-file.ts';
 import {templateSchema} from './template.ts';
 import {workflowSchema} from './workflow.ts';
@@ -15,6 +17,8 @@ const definitions = {
   playbook: playbookSchema,
   workflow: workflowSchema,
   spend: spendSchema,
+  cursor: cursorSchema,
+  slots: slotsSchema,
 } as const;
 
 export type SchemaName = keyof typeof definitions;

@@ -63,6 +63,24 @@ function plainItem(message: Message, indent: string): Item | undefined {
   return item?.plain && isDeepStrictEqual(item.value, plain(message)) ? item : undefined;
 }
 
+/** A message as an item that may follow the last one; undefined: it has to be inserted. */
+export function itemFor({head, items, problems}: Session, message: Message): Item | undefined {
+  const last = items?.at(-1);
+  if (!last?.plain || !last.text.endsWith('\n') || problems.length > 0 || lineEnd(head) !== '\n') return undefined;
+  return plainItem(message, last.text.slice(0, last.text.indexOf('-')));
+}
+
+/** Items that were made for it, all at once. */
+export function appendItems(session: Session, added: readonly Item[]): Session {
+  if (added.length === 0 || !session.items) return session;
+  return {
+    ...session,
+    body: session.body + textOf(added),
+    items: session.items.concat(added),
+    messages: session.messages.concat(added.map(({value}) => value)),
+  };
+}
+
 function insertFirst(session: Session, items: readonly Item[], first: Item, message: Message): Session {
   const indent = first.text.slice(0, first.text.indexOf('-'));
   for (const text of [yamlText([message]), `- ${jsonText(message)}\n`]) {

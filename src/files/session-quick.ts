@@ -57,6 +57,7 @@ const call: Shape = [
   ['approval', id],
   ['started', time],
   ['run', text],
+  ['where', text],
 ];
 const usage: Shape = [
   ['input_tokens', tokens],
@@ -88,6 +89,7 @@ const header: Shape = [
   ['status', one(sessionStatuses)],
   ['error', text],
   ['waiting_for', id],
+  ['tainted', list(text)],
   ['shared', flag],
   ['segments', list(text)],
 ];

@@ -17,6 +17,7 @@ export const callSchema = z.looseObject({
     .optional()
     .describe('Set before it runs, never removed: a call started without a result is not run again.'),
   run: z.string().optional().describe('The run of the daemon that started it.'),
+  where: z.string().optional().describe('host: it was started outside the sandbox.'),
 });
 
 export const usageSchema = z.looseObject({
@@ -46,6 +47,14 @@ export const messageSchema = z
     tool_call_id: z.string().optional(),
     delivery: z.string().optional().describe('The id of the delivery that brought it; each is delivered once.'),
     untrusted: z.boolean().optional(),
+    taint: z
+      .array(z.string())
+      .optional()
+      .describe('Where the words of whoever sent it may come from: what they had read from outside.'),
+    reply_to: id.optional().describe('The session it was sent from: an answer to its agent goes there.'),
+    priority: z.enum(['normal', 'high']).optional().describe('high: it goes before others that wait.'),
+    chain: z.string().optional().describe('Of a message between agents: the first of those that led to it.'),
+    hops: z.int().min(1).optional().describe('How many messages between agents led to it, itself included.'),
   })
   .superRefine((message, context) => {
     const missing = (key: string) =>
@@ -86,7 +95,24 @@ const headerShape = {
     .optional()
     .describe('Of status error: what is wrong, and what to do.'),
   waiting_for: id.optional().describe('The approval that a waiting session needs to go on; written by the daemon.'),
+  tainted: z
+    .array(z.string())
+    .optional()
+    .describe('Where text from outside came into the session; written by the daemon, and for good.'),
   shared: z.boolean().optional().describe('Deliveries to the agent come here.'),
+  task: id.optional().describe('The task that the session was made for.'),
+  thread: z.string().optional().describe('The thread of an inbox that the session was made for.'),
+  ephemeral: z.boolean().optional().describe('Its agent was made for that task, and is completed with it.'),
+  mentions_due: z
+    .array(z.looseObject({to: z.string(), answer: z.string()}))
+    .optional()
+    .describe('Agents that an answer names and that are still to be woken; written by the daemon.'),
+  tasks_due: z
+    .array(z.looseObject({task: z.string(), answer: z.string(), as: z.enum(['completed', 'stalled'])}))
+    .optional()
+    .describe(
+      'Tasks that an answer ended, or left standing, and whose files do not say so yet; written by the daemon.',
+    ),
   segments: z.array(z.string()).optional().describe('Older messages, moved to these files, in order.'),
   metadata: z.looseObject({}).nullable().optional(),
 };

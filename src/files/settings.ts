@@ -1,5 +1,6 @@
 import {Cron} from 'croner';
 import {z} from 'zod';
+import {mailSchema, slackSchema, webhooksSchema} from './connector-settings.ts';
 import {type Problem, refuseErrors} from './diagnostic.ts';
 import {refuse, validate} from './validate.ts';
 import {duration, id} from './value-schemas.ts';
@@ -25,6 +26,57 @@ const cron = z
       'five fields: minute hour day month weekday',
     ),
   );
+
+function isZone(text: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', {timeZone: text});
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const timezone = z
+  .string()
+  .refine(
+    isZone,
+    refuse('BAD_VALUE', 'expected a time zone such as Europe/Berlin or UTC', 'see: timedatectl list-timezones'),
+  )
+  .describe("In which the cron expression is read; the machine's own if left out.");
+
+const inboxRoute = z.looseObject({
+  files: z.string().min(1).describe('A glob over names of files in inbox/, such as slack-*.jsonl.'),
+  to: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The agent that gets their lines; if left out, the record's own to, else default_agent."),
+  key: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The key of a record, such as event_id or event.id, whose value is never delivered twice.'),
+  thread: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The key of a record that names its thread; thread, thread_ts or thread_id if left out.'),
+});
+
+export type InboxRoute = z.infer<typeof inboxRoute>;
+
+const schedule = z.looseObject({
+  cron,
+  to: z.string().min(1),
+  message: z.string().min(1),
+  missed: z
+    .enum(['skip', 'once', 'all'])
+    .optional()
+    .describe('What becomes of times at which no daemon ran; once if left out.'),
+  timezone: timezone.optional(),
+});
+
+export type ScheduleSetting = z.infer<typeof schedule>;
 
 const price = z
   .looseObject({input: z.number().min(0), output: z.number().min(0)})
@@ -74,28 +126,51 @@ export const settingsSchema = z
             turns: z.int().min(0).optional(),
           })
           .optional(),
+        agent_messages: z
+          .int()
+          .min(0)
+          .optional()
+          .describe(
+            'So many messages between agents may lead to one another before a person is asked; 40 if left out.',
+          ),
       })
       .nullable()
       .optional(),
     inbox: z
-      .looseObject({routes: z.array(z.looseObject({files: z.string().min(1), to: z.string().min(1)})).optional()})
+      .looseObject({routes: z.array(inboxRoute).nullable().optional()})
       .nullable()
       .optional(),
     approvals: z
       .looseObject({expire_after: duration.nullable().optional(), signers: z.string().nullable().optional()})
       .nullable()
       .optional(),
-    schedules: z
-      .array(
-        z.looseObject({
-          cron,
-          to: z.string().min(1),
-          message: z.string().min(1),
-          missed: z.enum(['skip', 'once', 'all']).optional(),
-        }),
-      )
+    search: z
+      .looseObject({
+        embeddings: z
+          .union([
+            z.enum(['off', 'local']),
+            z.looseObject({
+              base_url: z
+                .string()
+                .regex(/^https?:\/\//)
+                .describe('Of a server that speaks the OpenAI protocol: what comes before /embeddings.'),
+              model: z.string().min(1),
+              api_key_env: z
+                .string()
+                .min(1)
+                .optional()
+                .describe('The environment variable with the key; never the key itself.'),
+            }),
+          ])
+          .optional()
+          .describe('How search_files finds by meaning: not at all, by a model on this machine, or by a server.'),
+      })
       .nullable()
       .optional(),
+    schedules: z.array(schedule).nullable().optional(),
+    webhooks: webhooksSchema.describe('What `agentdir webhook` receives.'),
+    slack: slackSchema,
+    mail: mailSchema,
   })
   .meta({title: 'Agentdir settings', description: 'agentdir.yaml: the marker of a home, and its settings'});
 

@@ -1,3 +1,4 @@
+import {type Chain, longestChain} from './chain.ts';
 import type {Message} from './session-schema.ts';
 
 /** Where the daemon writes down what the day has cost so far. */
@@ -24,6 +25,8 @@ export interface Limits {
   turns?: number;
   tokens?: number;
   cost_usd?: number;
+  /** Messages between agents that lead to one another without a person. */
+  hops?: number;
 }
 
 export const NOTHING_SPENT: Readonly<Spent> = {turns: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0};
@@ -87,16 +90,25 @@ export interface Work {
   /** The time of that message, or its place if it has none. */
   since: string;
   turns: number;
+  /** The messages between agents that led to it, if they did. */
+  chain?: Chain;
+}
+
+/** Whether a message is work: what the daemon itself says is none, but for what a person has it say at fixed times. */
+export function isWork({role, from, delivery}: Message): boolean {
+  return role === 'user' && (from !== 'system' || delivery?.startsWith('schedule/') === true);
 }
 
 /** What the session works on. Costs what was done about it, not the whole session. */
 export function workIn(messages: readonly Message[]): Work {
   let turns = 0;
   for (let index = messages.length - 1; index >= 0; index--) {
-    const {role, from, timestamp} = messages[index] as Message;
+    const {role, timestamp} = messages[index] as Message;
     if (role === 'assistant') turns++;
-    // What the daemon itself says is no new work.
-    else if (role === 'user' && from !== 'system') return {since: timestamp ?? `message ${index + 1}`, turns};
+    else if (isWork(messages[index] as Message)) {
+      const chain = longestChain(messages);
+      return {since: timestamp ?? `message ${index + 1}`, turns, ...(chain && {chain})};
+    }
   }
   return {since: 'start', turns};
 }

@@ -81,8 +81,17 @@ function splicesFor(text: string, task: Task, change: TaskChange): Splice[] {
     const swallows = i === added.length - 1 && lineAfter(text, task.fieldsEnd).column > columnOf(indent);
     return indent + fieldText(key, value, indent, eol, {block: !swallows});
   });
-  if (lines.length > 0) splices.push({start: task.fieldsEnd, end: task.fieldsEnd, insert: eol + lines.join(eol)});
-  if (change.note) splices.push(noteSplice(text, task, change.note, indent, eol, added.length > 0));
+  const note = change.note && noteSplice(text, task, change.note, indent, eol, added.length > 0);
+  // Where the last field goes, what is new below the fields takes its place.
+  const gone = splices.find(
+    ({start, end, insert}) => insert === '' && text[start - 1] === '\n' && end >= task.fieldsEnd,
+  );
+  const takesPlace = gone && note?.start === task.fieldsEnd;
+  if (takesPlace) lines.push(note.insert.slice(eol.length));
+  else if (note) splices.push(note);
+  if (gone && lines.length > 0) gone.insert = lines.join(eol) + (gone.end > task.fieldsEnd ? eol : '');
+  else if (lines.length > 0)
+    splices.unshift({start: task.fieldsEnd, end: task.fieldsEnd, insert: eol + lines.join(eol)});
   return splices;
 }
 
@@ -137,25 +146,16 @@ function lineAfter(text: string, offset: number): {start: number; column: number
 
 /** A new task at the end of `## TODO` (made if missing), or as the last child of `parent`. */
 export function addTask(file: TaskFile, task: NewTask, parent?: Task): string {
-  if (!parent) return addTasks(file, [task]);
-  refuseErrors(file.problems);
-  mustTask(task);
-  const {text} = file;
-  const eol = lineEnd(text);
-  const indent = childIndent(text, parent);
-  const lines = eol + taskText(task, indent, eol);
-  const edited = splice(text, [{start: parent.end, end: parent.end, insert: lines}]);
-  const before = parseWindow(text, parent, parent.end).tasks[0]?.children.length ?? 0;
-  refuseUnless(parseWindow(edited, parent, parent.end + lines.length).tasks[0]?.children.length === before + 1, parent);
-  return edited;
+  return addTasks(file, [task], parent);
 }
 
-/** Several new tasks at the end of `## TODO`, for the price of one. */
-export function addTasks(file: TaskFile, tasks: readonly NewTask[]): string {
+/** Several, for the price of one. */
+export function addTasks(file: TaskFile, tasks: readonly NewTask[], parent?: Task): string {
   refuseErrors(file.problems);
   for (const task of tasks) mustTask(task);
   const {text} = file;
   const eol = lineEnd(text);
+  if (parent) return addChildren(text, tasks, parent, eol);
   const lines = tasks.map(task => taskText(task, '', eol)).join(eol + eol);
   if (file.todoEnd !== undefined && lineAfter(text, file.todoEnd).column > 0) {
     throw new UserError(
@@ -168,6 +168,16 @@ export function addTasks(file: TaskFile, tasks: readonly NewTask[]): string {
     return splice(text, [{start: file.todoEnd, end: file.todoEnd, insert: eol + eol + lines}]);
   const gap = text === '' || text === '\ufeff' ? '' : text.endsWith('\n') ? eol : eol + eol;
   return `${text}${gap}## TODO${eol}${eol}${lines}${eol}`;
+}
+
+function addChildren(text: string, tasks: readonly NewTask[], parent: Task, eol: string): string {
+  const indent = childIndent(text, parent);
+  const lines = tasks.map(task => eol + taskText(task, indent, eol)).join('');
+  const edited = splice(text, [{start: parent.end, end: parent.end, insert: lines}]);
+  const childrenIn = (whole: string, end: number) => parseWindow(whole, parent, end).tasks[0]?.children.length ?? 0;
+  const before = childrenIn(text, parent.end);
+  refuseUnless(childrenIn(edited, parent.end + lines.length) === before + tasks.length, parent);
+  return edited;
 }
 
 /** Not deeper than the last child, or it would be that child's; nor than the fields, or a block or notes would take it in. */

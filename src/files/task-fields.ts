@@ -88,6 +88,17 @@ export class FieldTable {
     return fields;
   }
 
+  /** The value of the first field of that name in the chain that begins at `row`. */
+  find(row: number, key: string): string | undefined {
+    const rows = this.#rows;
+    for (let at = row; at !== -1; at = rows[at + NEXT] as number) {
+      const start = rows[at + START] as number;
+      const same = (rows[at + KEY_END] as number) - start === key.length && this.text.startsWith(key, start);
+      if (same) return this.value(at);
+    }
+    return undefined;
+  }
+
   value(row: number): string {
     const block = (this.#rows[row + KNOWN] as number) >= BLOCK - 1;
     const [start, end] = [this.#rows[row + VALUE] as number, this.#rows[row + END] as number];

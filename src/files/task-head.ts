@@ -102,7 +102,8 @@ function readBox(text: string, at: number, end: number): Box | NoTask | undefine
   return {lookalike: !/[\da-z]/i.test(mark) || 'yYvVoO'.includes(mark), badBox: false, at};
 }
 
-const NAME = /^@[A-Za-z0-9][A-Za-z0-9._/@-]*$/;
+/** A word that names somebody. */
+export const NAME = /^@[A-Za-z0-9][A-Za-z0-9._/@-]*$/;
 
 function readNames(text: string, at: number, end: number, head: Head): number {
   while (at < end) {

@@ -79,6 +79,12 @@ export class TaskNode implements Task {
     return this.#fields;
   }
 
+  value(key: string): string | undefined {
+    if (this.#fields) return this.#fields.find(field => field.key === key)?.value;
+    const beside = this.#inline.length > 0 ? this.#inline.find(field => field.key === key) : undefined;
+    return beside ? beside.value : this.#table.find(this.first, key);
+  }
+
   /** Note that it has the known field of this number; whether it had it already. */
   has(known: number): boolean {
     const bit = 1 << (known % 30);

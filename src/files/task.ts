@@ -66,6 +66,8 @@ export interface Task {
   tags: readonly string[];
   title: string;
   fields: readonly Field[];
+  /** Of its first field of that name; cheap, since the others are not made for it. */
+  value(key: string): string | undefined;
   notes: readonly Note[];
   parent: Task | undefined;
   children: readonly Task[];
@@ -95,13 +97,14 @@ export interface TaskFile {
 export const knownFields: ReadonlySet<string> = new Set(
   [
     'id created created_by prompt description depends_on parent due approval_required assign assigned started completed result status notes',
+    'created_in attempt notified parts_done mentioned approval chain stalled',
     'type approval_type agent session call task risk reason command digest expires always edited original taint',
-    'approved_by approved_at rejected_by rejected_at rejection_reason executed_at outcome signature',
+    'approved_by approved_at rejected_by rejected_at rejection_reason executed_at outcome signature answer',
   ].flatMap(line => line.split(' ')),
 );
 
 export function fieldOf(task: Task, key: string): string | undefined {
-  return task.fields.find(field => field.key === key)?.value;
+  return task.value(key);
 }
 
 /** Ids in a comma separated field such as depends_on. */

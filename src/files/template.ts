@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {workspaceSchema} from './clone-address.ts';
 import {type Problem, problem} from './diagnostic.ts';
 import {validate} from './validate.ts';
 import {id} from './value-schemas.ts';
@@ -26,7 +27,7 @@ const optionalKeys = {
   auto_start: z.boolean().optional(),
   max_idle_seconds: z.number().positive().optional(),
   isolation: z.enum(['none', 'process']).optional(),
-  workspace: z.looseObject({clone: z.string().optional(), branch: z.string().optional()}).optional(),
+  workspace: workspaceSchema.optional(),
   mcp_servers: z.record(z.string(), z.looseObject({})).optional(),
   metadata: z.looseObject({}).nullable().optional(),
 };

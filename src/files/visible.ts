@@ -43,6 +43,21 @@ export function makeVisible(text: string, all = true): string {
   return out + text.slice(from);
 }
 
+const WRITTEN_OUT = /⟨U\+([0-9A-F]{4,6})⟩/g;
+
+/**
+ * Undoes `makeVisible` on a text that was made from `original` and then edited. Undefined: `original` itself has such
+ * words, so that nobody can tell which of them are characters.
+ */
+export function hideAgain(text: string, original: string): string | undefined {
+  if (makeVisible(original) === original) return text;
+  if (original.search(WRITTEN_OUT) !== -1) return undefined;
+  return text.replace(WRITTEN_OUT, (words, hex: string) => {
+    const code = Number.parseInt(hex, 16);
+    return code <= 0x10ffff && isHidden(code) ? String.fromCodePoint(code) : words;
+  });
+}
+
 /** The same for a text that must stay on one line: tabs and newlines, too. */
 export function visibleLine(text: string): string {
   return makeVisible(text).replaceAll('\t', '⟨U+0009⟩').replaceAll('\n', '⟨U+000A⟩');

@@ -11,7 +11,7 @@ import {keyText} from './yaml-value.ts';
 /** Set, append or remove one value. Only the lines of that value differ afterwards. */
 export type YamlEdit =
   | {set: Path; to: unknown; before?: string}
-  | {append: Path; item: unknown; comment?: string; before?: number}
+  | {append: Path; item: unknown; before?: number}
   | {remove: Path};
 
 /**
@@ -171,13 +171,12 @@ function appendSplices(source: YamlSource, edit: Extract<YamlEdit, {append: Path
   if (list.flow && next) return [{start: next.range[0], end: next.range[0], insert: `${jsonText(edit.item)}, `}];
   if (list.flow) return [{start: last.range[1], end: last.range[1], insert: `, ${jsonText(edit.item)}`}];
   const item = cautious ? `- ${jsonText(edit.item)}\n` : yamlText([edit.item]);
-  const comment = edit.comment ? `# ${edit.comment}\n` : '';
   if (next) {
     // Before the line of its dash; what is not so is seen when the result is read again.
     const start = text.lastIndexOf('\n', text.lastIndexOf('-', next.range[0] - 1)) + 1;
     return [{start, end: start, insert: indentLines(item, columnText(text, list), lineEnd(text))}];
   }
-  return [insertLines(text, last.range[1], indentLines(comment + item, columnText(text, list), lineEnd(text)))];
+  return [insertLines(text, last.range[1], indentLines(item, columnText(text, list), lineEnd(text)))];
 }
 
 function insertKey(

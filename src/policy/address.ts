@@ -5,9 +5,12 @@ import {judgeTool} from './judge.ts';
 export interface AddressJudgement {
   verdict: Verdict;
   reason: string;
+  /** A pattern spells this very host: so it may be, or lead to, what is not public. */
+  spelled?: true;
 }
 
-const privateWords = {
+/** What a host that is not public is, after "it is". */
+export const privateWords = {
   loopback: 'this machine itself',
   private: 'a private network',
   linkLocal: 'a link-local address, where clouds keep credentials',
@@ -27,11 +30,14 @@ export function judgeAddress(url: string, policy: Policy): AddressJudgement {
   if (tool.verdict === 'deny') return tool;
   const address = addressParts(url);
   if ('wrong' in address) return {verdict: 'ask', reason: address.wrong};
-  const by = policy.network.allow.find(text => {
+  const matching = policy.network.allow.filter(text => {
     const pattern = parsePattern(text);
     return !('wrong' in pattern) && pattern.matches(address);
   });
-  if (by !== undefined) return {verdict: 'allow', reason: `network.allow has \`${by}\``};
+  const spelling = matching.find(text => !text.includes('://*.'));
+  const by = spelling ?? matching[0];
+  if (by !== undefined)
+    return {verdict: 'allow', reason: `network.allow has \`${by}\``, ...(spelling && {spelled: true})};
   if (address.kind !== 'public') {
     return {verdict: 'ask', reason: `${address.host} is ${privateWords[address.kind]}, and no pattern spells it`};
   }

@@ -2,12 +2,19 @@ import {toolNamed} from './tools.ts';
 
 const LONGEST = 60;
 
-/** A call in a few words: its tool, and of a command the line, shortened. */
-export function callWords({name, arguments: args}: {name: string; arguments: string}): string {
-  const line = toolNamed(name) === 'execute_command' ? commandOf(args) : undefined;
-  if (line === undefined) return name;
+/**
+ * A call in a few words: its tool, and of a command the line, shortened. `edited`: arguments that a person put in place
+ * of the agent's; then the words are of what runs.
+ */
+export function callWords(
+  {name, arguments: args}: {name: string; arguments: string},
+  edited?: Readonly<Record<string, string>>,
+): string {
+  const line = toolNamed(name) === 'execute_command' ? (edited?.command ?? commandOf(args)) : undefined;
+  const mark = edited ? ' (edited)' : '';
+  if (line === undefined) return `${name}${mark}`;
   const flat = line.replace(/\s+/g, ' ').trim();
-  return `${name} \`${flat.length > LONGEST ? `${flat.slice(0, LONGEST - 1)}…` : flat}\``;
+  return `${name} \`${flat.length > LONGEST ? `${flat.slice(0, LONGEST - 1)}…` : flat}\`${mark}`;
 }
 
 function commandOf(args: string): string | undefined {

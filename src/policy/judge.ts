@@ -4,8 +4,8 @@ import {objection} from './objection.ts';
 import type {Segment} from './plain.ts';
 import {indexOf, type RuleIndex} from './rule-index.ts';
 import {readLine} from './shell.ts';
-import {toolNamed, tools} from './tools.ts';
-import {literalWords, looseMatch, matches} from './words.ts';
+import {type ToolDefinition, type ToolName, toolNamed, tools} from './tools.ts';
+import {isExact, literalWords, looseMatch, matches} from './words.ts';
 import {unwrap} from './wrappers.ts';
 
 export interface SegmentJudgement extends Segment {
@@ -112,7 +112,9 @@ function judgeSegment(
     return {...segment, verdict: 'ask', rule: ask.match, reason};
   }
   const wrapper = why ?? doubts[0];
-  const granting = best.find(rule => objection(rule, argv, wrapper) === undefined);
+  const willing = best.filter(rule => objection(rule, argv, wrapper) === undefined);
+  // Of those that say as much, the one that is about nothing but this.
+  const granting = willing.find(isExact) ?? willing[0];
   if (!granting) {
     const reason = `${describe(first)} does not cover this: ${objection(first, argv, wrapper)}`;
     return {...segment, verdict: 'ask', rule: first.match, reason};
@@ -152,13 +154,28 @@ export function judgeTool(name: string, policy: Policy): ToolJudgement {
   if (tool === 'execute_command') {
     return {verdict: worst('ask', ruled ?? 'ask'), reason: 'a command is judged by its words'};
   }
+  if (ruled === 'allow' && tool !== undefined && isAlwaysAsked(tool))
+    return {
+      verdict: 'ask',
+      reason: `the policy has ${tool}: allow, but what goes to people outside is asked each time`,
+    };
   if (ruled !== undefined) return {verdict: ruled, reason: `the policy has ${tool ?? name}: ${ruled}`};
   if (tool === undefined) return {verdict: 'ask', reason: `${name} is not a built-in tool, and no rule names it`};
   const {effect, default: verdict} = tools[tool];
   return {verdict, reason: `no rule; ${effectWords[effect]}, which by default is ${verdict}`};
 }
 
-const effectWords = {read: 'it reads', write: 'it changes something', outside: 'it leaves the home'} as const;
+function isAlwaysAsked(name: ToolName): boolean {
+  const definition: ToolDefinition = tools[name];
+  return definition.alwaysAsks === true;
+}
+
+const effectWords = {
+  read: 'it reads',
+  write: 'it changes something',
+  outside: 'it leaves the home',
+  deliver: 'it stays within the home',
+} as const;
 
 /** The worst of the rules for the tool's name and aliases; without any, of those whose key is a glob that matches. */
 function toolRule(name: string, policy: Policy): Verdict | undefined {

@@ -1,5 +1,7 @@
 import {kindOf} from './command-name.ts';
 import {riskyUses} from './flags.ts';
+import {scriptOperands} from './script-operands.ts';
+import {shells} from './wrapper-table.ts';
 import {unwrap} from './wrappers.ts';
 
 /** Commands that do what files of the working directory say. */
@@ -15,13 +17,49 @@ export function runsLocalCode(argv: readonly string[]): string | undefined {
   const {doubts} = unwrap(argv, inner => {
     found ??= reasonFor(inner);
   });
-  return found ?? doubts[0];
+  return found ?? doubts[0] ?? scriptIn(argv);
+}
+
+/**
+ * Why a command may run what an agent wrote, though a person's rule lets it out of the sandbox: what lies elsewhere that
+ * rule spelled. `isOurs`: whether agents could write a path.
+ */
+export function runsOurCode(argv: readonly string[], isOurs: (path: string) => boolean): string | undefined {
+  if (onlyTells(argv)) return undefined;
+  const {named, reads} = scriptOperands('', [{argv}]);
+  const script = named.find(isOurs);
+  if (script !== undefined) return `${argv[0]} does what ${script} says`;
+  if (reads) return `${argv[0]} runs what it reads`;
+  let found = otherCode(argv);
+  const {doubts} = unwrap(argv, inner => {
+    found ??= otherCode(inner);
+  });
+  return found ?? (doubts[0] === undefined ? undefined : `${argv[0]} ${doubts[0]}`);
+}
+
+/** What a path elsewhere says, the rule had to spell. */
+function scriptIn(argv: readonly string[]): string | undefined {
+  if (onlyTells(argv)) return undefined;
+  const script = scriptOperands('', [{argv}]).named.find(path => !path.startsWith('/'));
+  return script === undefined ? undefined : `${argv[0]} does what ${script} says`;
+}
+
+function onlyTells(argv: readonly string[]): boolean {
+  return argv.length === 2 && argv[1] === '--version';
 }
 
 function reasonFor(argv: readonly string[]): string | undefined {
-  const [name = '', first] = argv;
+  const [name = '', ...args] = argv;
   const kind = kindOf(name).split(' ', 1)[0] ?? '';
-  const onlyTells = argv.length === 2 && first === '--version';
-  if (builders.has(kind) && !onlyTells) return `${name} does what files of the workspace say`;
+  if (shells.has(kind) && !onlyTells(argv) && !args.some(word => /^-[A-Za-z]*c/.test(word)))
+    return `${name} runs a program from a file, or what it reads`;
+  return otherCode(argv);
+}
+
+/** Besides what is named as a script. */
+function otherCode(argv: readonly string[]): string | undefined {
+  const [name = ''] = argv;
+  const kind = kindOf(name).split(' ', 1)[0] ?? '';
+  if (builders.has(kind) && !onlyTells(argv)) return `${name} does what files of the workspace say`;
   return riskyUses(argv).find(({reason}) => /\bruns?\b/.test(reason))?.reason;
 }

@@ -1,6 +1,7 @@
 import {kindOf} from './command-name.ts';
 import {riskyUses} from './flags.ts';
 import type {Judgement} from './judge.ts';
+import {reachesOut} from './sends-out.ts';
 import {toolNamed, tools} from './tools.ts';
 import {unwrap} from './wrappers.ts';
 
@@ -13,7 +14,7 @@ export interface Risk {
   factors: string[];
 }
 
-interface Factor {
+export interface Factor {
   level: RiskLevel;
   why: string;
 }
@@ -36,9 +37,7 @@ const classes: readonly {level: RiskLevel; why: string; commands: ReadonlySet<st
   {
     level: 'HIGH',
     why: 'reaches other machines',
-    commands: words(
-      'curl wget ssh scp sftp rsync nc ncat netcat socat telnet ftp gh aws gcloud az mail sendmail npx pip apt apt-get brew',
-    ),
+    commands: reachesOut,
   },
   {
     level: 'HIGH',
@@ -61,10 +60,18 @@ const classes: readonly {level: RiskLevel; why: string; commands: ReadonlySet<st
   },
 ];
 
-/** How bad it may be, by simple rules that can be read out to a person. `asked`: what the call asks for besides. */
-export function riskOf(judgement: Judgement, asked: {host?: boolean; network?: boolean} = {}): Risk {
+/**
+ * How bad it may be, by simple rules that can be read out to a person. `asked`: what the call asks for besides;
+ * `unconfined`: why there is no sandbox to confine it.
+ */
+export function riskOf(
+  judgement: Judgement,
+  asked: {host?: boolean; network?: boolean; unconfined?: string | undefined} = {},
+): Risk {
   const factors: Factor[] = [];
-  if (asked.host) factors.push({level: 'MEDIUM', why: 'runs outside the sandbox'});
+  if (asked.unconfined !== undefined)
+    factors.push({level: 'HIGH', why: `runs unconfined, for there is no sandbox: ${asked.unconfined}`});
+  if (asked.host) factors.push({level: 'HIGH', why: 'runs outside the sandbox'});
   if (asked.network) factors.push({level: 'MEDIUM', why: 'runs with network access'});
   const add = (argv: readonly string[]): void => {
     for (const factor of factorsOf(argv)) factors.push(factor);
@@ -80,11 +87,19 @@ export function riskOf(judgement: Judgement, asked: {host?: boolean; network?: b
     add(segment.argv);
     const {why} = unwrap(segment.argv, add);
     if (why !== undefined) factors.push({level: 'MEDIUM', why});
-    if (segment.sandbox === 'host') factors.push({level: 'MEDIUM', why: 'runs outside the sandbox'});
+    if (segment.sandbox === 'host') factors.push({level: 'HIGH', why: 'runs outside the sandbox'});
     if (segment.network) factors.push({level: 'MEDIUM', why: 'runs with network access'});
   }
   return summary(factors);
 }
+
+/** Whether it is known to change nothing, on its own or by a service that it asks. */
+export function onlyReads(argv: readonly string[]): boolean {
+  const {why} = unwrap(argv, () => {});
+  return why === undefined && factorsOf(argv).every(factor => factor.level === 'LOW' || factor.why.endsWith(ASKS));
+}
+
+const ASKS = 'asks a service of the host';
 
 function factorsOf(argv: readonly string[]): Factor[] {
   const command = argv[0] ?? '';
@@ -93,7 +108,7 @@ function factorsOf(argv: readonly string[]): Factor[] {
   const known = classes.find(({commands}) => commands.has(kind) || commands.has(kind.split('.', 1)[0] ?? ''));
   // A service's own reading subcommands change nothing.
   const calm = known?.why === 'controls services of the host' && uses.length === 0;
-  if (calm) return [{level: 'MEDIUM', why: `${command} asks a service of the host`}];
+  if (calm) return [{level: 'MEDIUM', why: `${command} ${ASKS}`}];
   if (known) return [{level: known.level, why: `${command} ${known.why}`}, ...uses];
   return [{level: 'MEDIUM', why: `${command} is not a known command`}, ...uses];
 }
@@ -104,11 +119,12 @@ export function riskOfTool(name: string): Risk {
   if (tool === undefined) return summary([{level: 'HIGH', why: `${name} is not a built-in tool`}]);
   const {effect} = tools[tool];
   if (effect === 'read') return summary([{level: 'LOW', why: `${tool} only reads`}]);
-  if (effect === 'write') return summary([{level: 'MEDIUM', why: `${tool} changes something`}]);
+  if (effect === 'write' || effect === 'deliver') return summary([{level: 'MEDIUM', why: `${tool} changes something`}]);
   return summary([{level: 'HIGH', why: `${tool} leaves the home`}]);
 }
 
-function summary(factors: readonly Factor[]): Risk {
+/** The worst level counts. */
+export function summary(factors: readonly Factor[]): Risk {
   const rank = (factor: Factor): number => riskLevels.indexOf(factor.level);
   const sorted = [...factors].sort((a, b) => rank(b) - rank(a));
   return {level: sorted[0]?.level ?? 'MEDIUM', factors: [...new Set(sorted.map(factor => factor.why))]};

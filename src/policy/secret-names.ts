@@ -16,6 +16,8 @@ export function secretsOf(keyVariables: Iterable<string>, env: Environment): Sec
   for (const name of keys) {
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
     if (value) secrets.push({name, value, named: true});
+    // Of a secret of Standard Webhooks the prefix is none.
+    if (value?.startsWith('whsec_')) secrets.push({name, value: value.slice('whsec_'.length), named: true});
   }
   for (const [name, value] of Object.entries(env)) {
     if (!value || keys.has(name)) continue;

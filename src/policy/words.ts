@@ -14,8 +14,19 @@ const strict = {
   platform: 'linux',
 } as const;
 
+/** A glob character alone in brackets is itself: so a rule spells it. */
+const SPELLED = /\[([*?[]|\\\\)\]/g;
+
+/** What a word without globs stands for; undefined: it has some. */
+function literalText(word: string): string | undefined {
+  if (!/[*?[]/.test(word)) return word;
+  return /[*?[\\]/.test(word.replace(SPELLED, ''))
+    ? undefined
+    : word.replace(SPELLED, (_, char: string) => char.charAt(0));
+}
+
 export function isLiteral(word: string): boolean {
-  return !/[*?[]/.test(word);
+  return literalText(word) !== undefined;
 }
 
 /** What stands before a word's first glob character. */
@@ -36,7 +47,8 @@ export function isExact(rule: Rule): boolean {
 
 /** For what is allowed: a glob stands for less rather than more, and for an option only if it begins as one. */
 export function strictMatch(word: string, argument: string): boolean {
-  if (isLiteral(word)) return word === argument;
+  const literal = literalText(word);
+  if (literal !== undefined) return literal === argument;
   if (argument.startsWith('-') && !word.startsWith('-')) return false;
   // minimatch throws on very long patterns.
   if (word.length > 4096) return false;

@@ -1,4 +1,4 @@
-import type {BudgetState} from '../files/budget-item.ts';
+import type {ApprovalState} from '../files/approval-state.ts';
 import type {Reached} from './limits.ts';
 
 /**
@@ -7,7 +7,7 @@ import type {Reached} from './limits.ts';
  */
 export function afterWait(
   id: string,
-  state: BudgetState | undefined,
+  state: ApprovalState | undefined,
   reached: Iterable<Reached>,
 ): 'wait' | 'go on' | 'pause' {
   if (state === 'rejected') return 'pause';

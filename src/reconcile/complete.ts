@@ -1,7 +1,21 @@
-/** A file with what the daemon adds to it, and what that is, in words for the journal. */
-export interface Completed {
+/** A file with what is added to it, and what that is, in words for the journal. */
+export interface CompletedStep {
   text: string;
   words: string;
   /** Ids of the tasks it concerns. */
   tasks: readonly string[];
+  /** Whose doing it is, if an agent's. */
+  agent?: string;
+}
+
+/** What the daemon writes into a file. */
+export interface Completed extends CompletedStep {
+  /** What others did to the file before that, in order: each is in the journal, and only the last text is written. */
+  before?: readonly CompletedStep[];
+  /** Ids of requests it concerns. */
+  approvals?: readonly string[];
+  /** Of these, those that are decided by it. */
+  decided?: readonly {id: string; state: string; by: string | undefined; what: string}[];
+  /** Once it is in the file. */
+  written?: () => void;
 }

@@ -1,9 +1,12 @@
-import type {BudgetState} from '../files/budget-item.ts';
+import type {ApprovalState} from '../files/approval-state.ts';
 import type {Limits, Spent, Work} from '../files/spent.ts';
 import {isId} from '../files/values.ts';
 
-/** Of one piece of work of a session, of an agent in a day, or of all agents in a day. */
-export type LimitScope = 'work' | 'agent' | 'home';
+/** Of one piece of work of a session, of an agent in a day, of all agents in a day, or of messages that led to one another. */
+export type LimitScope = 'work' | 'agent' | 'home' | 'chain';
+
+/** So many messages between agents may lead to one another before a person is asked, unless the settings say otherwise. */
+const MOST_HOPS = 40;
 
 /** All that decides whether a session may ask its model once more. */
 export interface LimitInput {
@@ -18,7 +21,7 @@ export interface LimitInput {
   home: Limits | undefined;
   spent: {agent: Spent; all: Spent};
   /** What became of a request for more; undefined if there is none of that id. */
-  stateOf: (id: string) => BudgetState | undefined;
+  stateOf: (id: string) => ApprovalState | undefined;
 }
 
 /** A limit that is reached, and the request to go on beyond it. */
@@ -46,7 +49,7 @@ export function reached(input: LimitInput): Reached | undefined {
 export function* allReached(input: LimitInput): Generator<Reached, undefined> {
   const {own, home, work, spent, day, agent, session} = input;
   const found = (scope: LimitScope, what: keyof Limits, used: number, prefix: () => string) => {
-    const limit = (scope === 'home' ? home : own)?.[what];
+    const limit = scope === 'chain' ? (home?.hops ?? MOST_HOPS) : (scope === 'home' ? home : own)?.[what];
     // What was granted matters only beyond the limit itself.
     if (limit === undefined || used < limit) return [];
     const {approved, next} = granted(`${prefix()}-${what}`, input.stateOf);
@@ -56,6 +59,8 @@ export function* allReached(input: LimitInput): Generator<Reached, undefined> {
   const ofAgent = () => `budget-${part(agent)}-${day}`;
   const ofHome = () => `budget-${day}`;
   yield* found('work', 'turns', work.turns, () => `budget-${part(session)}-${stamp(work.since)}`);
+  const {chain} = work;
+  if (chain) yield* found('chain', 'hops', chain.hops - 1, () => `budget-${part(chain.chain)}`);
   yield* found('agent', 'tokens', tokens(spent.agent), ofAgent);
   yield* found('agent', 'cost_usd', spent.agent.cost_usd, ofAgent);
   yield* found('home', 'turns', spent.all.turns, ofHome);

@@ -41,9 +41,20 @@ function unanswered(messages: readonly Message[], index: number): readonly Call[
   return calls.filter(({id}) => !answered.has(id));
 }
 
-/** A person may stop a session by its status; the daemon sets the others itself. */
-export function mayWork(status: SessionStatus | undefined): boolean {
+/**
+ * A person may stop a session by its status; the daemon sets the others itself. One that waits for a limit to be raised
+ * does nothing; one that waits for a call to be decided may do what is left.
+ */
+export function mayWork({status, waiting_for}: Partial<SessionHeader> = {}): boolean {
+  if (status === 'waiting') return waiting_for === undefined;
   return status === undefined || status === 'active' || status === 'sleeping';
+}
+
+/** The status that follows from what there is to do. */
+export function statusFor(next: Next): SessionStatus {
+  if (next.do === 'rest') return 'sleeping';
+  const first = next.do === 'call' ? next.open.calls[0] : undefined;
+  return first?.approval !== undefined && first.started === undefined ? 'waiting' : 'active';
 }
 
 /** Whether a model that was sent the one would be sent the same for the other. */
@@ -89,11 +100,15 @@ export function withResults(session: Session, {index}: OpenCalls, results: reado
   return result;
 }
 
-/** The mark of "once or ask": durable before the call runs. */
-export function withStarted(session: Session, index: number, call: string, now: string, run: string): Session {
+/** Keys of a call of the answer at `index`: that it waits for a person, or, durable before it runs, that it is started. */
+export function withCallKeys(
+  session: Session,
+  index: number,
+  call: string,
+  keys: Partial<Pick<Call, 'approval' | 'started' | 'run' | 'where'>>,
+): Session {
   const at = session.messages[index]?.tool_calls?.findIndex(({id}) => id === call) ?? -1;
-  if (at === -1) return session;
-  return setKeysInMessage(session, index, ['tool_calls', at], {started: now, run});
+  return at === -1 ? session : setKeysInMessage(session, index, ['tool_calls', at], keys);
 }
 
 /** Keys of the session that are others now; undefined removes one. Each version has an `updated` of its own. */

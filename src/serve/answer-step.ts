@@ -4,9 +4,11 @@ import {insertMessage} from '../files/session-edit.ts';
 import type {Message, SessionHeader} from '../files/session-schema.ts';
 import {waitForMore} from '../reconcile/budget.ts';
 import {GO_ON, mayGoOn, nextOf, withHeader} from '../reconcile/turn.ts';
+import {afterAnswer} from './after-answer.ts';
 import {limitFor} from './budget.ts';
 import {callStep} from './call-step.ts';
-import type {Caller} from './calls.ts';
+import type {Caller} from './caller.ts';
+import {mentionsDue} from './mention-step.ts';
 import {staleness} from './question.ts';
 import type {Serving} from './serving.ts';
 import {limitStep, type Step} from './step.ts';
@@ -68,19 +70,21 @@ async function answeredMeanwhile(
 }
 
 /** The reply, after the messages it answers. */
-function replyStep(
-  {turns, report}: Serving,
-  {path, session: id, agent}: Caller,
-  session: Session,
-  at: number,
-  reply: Reply,
-  now: string,
-): Step {
+function replyStep(serving: Serving, caller: Caller, session: Session, at: number, reply: Reply, now: string): Step {
+  const {turns, report} = serving;
+  const {path, session: id, agent} = caller;
   let result = insertMessage(session, at, messageOf(reply, now));
   if (reply.cut && reply.calls.length === 0 && mayGoOn(result.messages.slice(0, at)))
     result = insertMessage(result, at + 1, {timestamp: now, role: 'user', from: 'system', content: GO_ON});
+  const isFinal = reply.calls.length === 0 && !reply.cut;
+  // Written with the answer, so that no crash can part them.
+  const {reminder, due = []} = isFinal ? afterAnswer(serving, caller, result.messages, at) : {};
+  if (reminder) result = insertMessage(result, at + 1, reminder);
   const status = nextOf(result.messages).do === 'rest' ? 'sleeping' : 'active';
-  result = withHeader(result, {status, error: undefined} as Partial<SessionHeader>, now);
+  const named = isFinal ? mentionsDue(serving, agent, reply.content, now) : [];
+  const tasks = due.length > 0 && {tasks_due: [...(session.header?.tasks_due ?? []), ...due]};
+  const mentions = named.length > 0 && {mentions_due: [...(session.header?.mentions_due ?? []), ...named]};
+  result = withHeader(result, {status, error: undefined, ...mentions, ...tasks} as Partial<SessionHeader>, now);
   const {usage, model, calls} = reply;
   const tokens = usage && usage.input_tokens + usage.output_tokens;
   return {

@@ -1,4 +1,5 @@
 import {chooseModel} from '../config.ts';
+import {notSetUp} from '../effects/connect/set-up.ts';
 import type {Answer, ModelRequest, RetryKind} from '../effects/model/answer.ts';
 import {estimateUsage} from '../effects/model/estimate.ts';
 import {Models} from '../effects/model/models.ts';
@@ -8,6 +9,7 @@ import type {TemplateValue} from '../files/template.ts';
 import {historyOf} from '../reconcile/history.ts';
 import {crashPoint} from '../store/crash.ts';
 import {LiveOutput} from '../store/live.ts';
+import {reachOf} from './reach.ts';
 import {redactAnswer} from './redaction.ts';
 import type {Serving} from './serving.ts';
 import type {Ended} from './turns.ts';
@@ -20,6 +22,8 @@ export interface Asking {
   /** As the session names it. */
   model: string | undefined;
   prompt: string | undefined;
+  /** The task that the session was made for. */
+  task: string | undefined;
   messages: readonly Message[];
   /** Whether a limit is reached. */
   limited: () => boolean;
@@ -116,11 +120,12 @@ async function once(
     if (asking.limited()) return {answer: {limited: true}, server};
     const playbooks = choice.kind === 'playbook' ? await serving.current.playbooks() : [];
     const shown = serving.redact.stream();
+    const tools = offers(template.capabilities, notSetUp(settings, process.env));
     const request: ModelRequest = {
       agent,
-      messages: historyOf(prompt ?? template.system_prompt, messages),
+      messages: historyOf((prompt ?? template.system_prompt) + reachOf(serving, agent, tools, asking.task), messages),
       session: messages,
-      tools: offers(template.capabilities),
+      tools,
       signal,
       onText: delta => live.text(shown.push(delta)),
     };

@@ -1,12 +1,9 @@
-import {APPROVALS_FILE} from '../files/approval-item.ts';
-import type {BudgetState} from '../files/budget-item.ts';
-import {hasErrors} from '../files/diagnostic.ts';
+import {type ApprovalState, worseState} from '../files/approval-state.ts';
 import {stemOf} from '../files/key.ts';
 import type {Session} from '../files/session.ts';
 import {SPEND_FILE, workIn} from '../files/spent.ts';
-import {afterWait} from '../reconcile/after-wait.ts';
 import {allReached, type LimitInput, type Reached, reached} from '../reconcile/limits.ts';
-import {linkTarget} from '../store/read.ts';
+import {lookAgain} from './look-again.ts';
 import type {Serving} from './serving.ts';
 import {templateName} from './spend.ts';
 
@@ -17,12 +14,10 @@ export function limitFor(serving: Serving, path: string, session: Session): Reac
   return reached(inputOf(serving, {session: stemOf(path), agent, work: workIn(session.messages)}));
 }
 
-/** What became of a request for more; undefined if there is none of that id. Reject wins. */
-export function budgetStateOf({index}: Serving, id: string): BudgetState | undefined {
-  const states = index.definitionsOf(`item/${id}`).map(({state}) => state);
-  for (const state of ['rejected', 'approved', 'withdrawn', 'pending'] as const)
-    if (states.includes(state)) return state;
-  return undefined;
+/** What became of a request; undefined if there is none of that id, in the queue or its archive. Reject wins. */
+export function approvalStateOf({index}: Serving, id: string): ApprovalState | undefined {
+  const states = index.definitionsOf(`item/${id}`).flatMap(({state}) => (state ?? []) as ApprovalState | []);
+  return states.length === 0 ? undefined : states.reduce(worseState);
 }
 
 function inputOf(serving: Serving, of: Pick<LimitInput, 'session' | 'agent' | 'work'>): LimitInput {
@@ -36,7 +31,7 @@ function inputOf(serving: Serving, of: Pick<LimitInput, 'session' | 'agent' | 'w
     own: template === undefined ? undefined : index.facts(template)?.limits,
     home: index.facts('agentdir.yaml')?.limits,
     spent: {agent: spend.of(of.agent), all: spend.all},
-    stateOf: id => budgetStateOf(serving, id),
+    stateOf: id => approvalStateOf(serving, id),
   };
 }
 
@@ -49,51 +44,11 @@ export function reachedBy(serving: Serving, path: string): Iterable<Reached> {
 /** Requests that sessions wait for, and that are still to be decided, by id. */
 export function askedFor(serving: Serving): Map<string, Reached> {
   const asked = new Map<string, Reached>();
-  for (const approval of serving.waits.approvals()) {
-    for (const path of serving.waits.for(approval)) {
-      const limit = [...reachedBy(serving, path)].find(({id}) => id === approval);
-      if (!limit) continue;
-      asked.set(approval, limit);
-      break;
-    }
+  for (const [path, {approval}] of serving.waits.forMore()) {
+    const limit = asked.has(approval) ? undefined : [...reachedBy(serving, path)].find(({id}) => id === approval);
+    if (limit) asked.set(approval, limit);
   }
   return asked;
-}
-
-/**
- * After limits, decisions, the day or who waits has changed: look again at the sessions that need not wait any more,
- * and at the queue if a request is missing there or not needed.
- */
-export function wake(serving: Serving): void {
-  const {waits, index, troubles} = serving;
-  const due = waits.takeDue();
-  if (!due) return;
-  let missing = false;
-  for (const path of due.paths) {
-    const approval = waits.get(path)?.approval;
-    if (approval === undefined) continue;
-    const state = budgetStateOf(serving, approval);
-    if (afterWait(approval, state, reachedBy(serving, path)) !== 'wait') lookAgain(serving, path);
-    else if (state === undefined) missing = true;
-  }
-  const decided = due.all && index.facts(APPROVALS_FILE)?.budgets !== undefined;
-  const left = decided || due.left.some(approval => budgetStateOf(serving, approval) === 'pending');
-  if (!missing && !left) return;
-  if (missing) serving.spend.due();
-  const why = missing ? notWritten(serving) : undefined;
-  troubles.set('ask', why && `sessions at their limit cannot ask you: ${APPROVALS_FILE} ${why}`);
-  lookAgain(serving, APPROVALS_FILE);
-}
-
-/** Why nothing can be added to the queue. */
-function notWritten({home, index}: Serving): string | undefined {
-  if (hasErrors(index.problems(APPROVALS_FILE))) return 'has errors';
-  return linkTarget(home, APPROVALS_FILE) === undefined ? undefined : 'is a link, and nothing is written through it';
-}
-
-/** To be called every few seconds: what is used up today is not tomorrow. */
-export function wakeOnNewDay(serving: Serving): void {
-  if (serving.spend.day && !serving.loading) wake(serving);
 }
 
 /** At the start, when the facts of all files are known. */
@@ -105,12 +60,4 @@ export function loadSpend({index, spend}: Serving): void {
 /** Write down what was used, in its turn. */
 export function writeSpend(serving: Serving): void {
   lookAgain(serving, SPEND_FILE);
-}
-
-/** Look at a file although it is as it was: something that it depends on is not. */
-export function lookAgain({known, nudged, queue}: Serving, path: string): void {
-  const file = known.get(path);
-  if (file) file.settled = false;
-  nudged.add(path);
-  queue.add(path);
 }

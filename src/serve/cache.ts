@@ -3,7 +3,7 @@ import {setImmediate as turn} from 'node:timers/promises';
 import {FACTS_VERSION} from '../check/facts.ts';
 import {HomeIndex} from '../check/home-index.ts';
 import {type PackedFacts, packFacts, unpackFacts} from '../check/packed-facts.ts';
-import {hasErrors} from '../files/diagnostic.ts';
+import {blocks} from '../files/diagnostic.ts';
 import {readCache, writeCache} from '../store/cache.ts';
 import type {CommittedAt} from '../store/committed.ts';
 import type {Journal} from '../store/journal.ts';
@@ -63,7 +63,7 @@ export async function restore(home: string, version: string): Promise<Restored> 
   for (let at = 0; at < rows.length; at += ROW) {
     const [path, signature, blob, settled, packed] = rows.slice(at, at + ROW) as Row;
     const facts = unpackFacts(path, packed);
-    const good = hasErrors(facts.problems) ? undefined : blob;
+    const good = blocks(facts.problems) ? undefined : blob;
     remembered.known.set(path, {signature, blob, good, ignored: false, settled});
     blobs.set(path, blob);
     setFacts(remembered, path, facts);

@@ -2,11 +2,24 @@ import type {Session} from '../files/session.ts';
 import type {Message} from '../files/session-schema.ts';
 import {visibleLine} from '../files/visible.ts';
 import {callWords} from '../policy/call-words.ts';
-import {mayWork, type OpenCalls, withHeader, withResults, withStarted, workOf} from '../reconcile/turn.ts';
-import {beginCalls, type Caller} from './calls.ts';
+import type {CallRequest} from '../reconcile/call-request.ts';
+import {
+  mayWork,
+  nextOf,
+  type OpenCalls,
+  statusFor,
+  withCallKeys,
+  withHeader,
+  withResults,
+  workOf,
+} from '../reconcile/turn.ts';
+import {noteOutcomes} from './call-outcomes.ts';
+import type {Caller} from './caller.ts';
+import {type Begun, beginCalls, type Marked} from './calls.ts';
 import {askFor} from './question.ts';
 import type {Serving} from './serving.ts';
 import type {Step} from './step.ts';
+import {putIntoWords} from './wake.ts';
 
 /**
  * Begin the calls of the last answer, as far as they may begin, and record results. `ahead`: the answer itself is to be
@@ -19,7 +32,7 @@ export async function callStep(
   now: string,
   ahead: boolean,
 ): Promise<Step | undefined> {
-  const {turns} = serving;
+  const {turns, report} = serving;
   const {path} = caller;
   const next = workOf(session);
   if (next.do !== 'call') {
@@ -29,32 +42,58 @@ export async function callStep(
     return undefined;
   }
   const {open} = next;
-  const {status} = session.header ?? {};
-  const mayBegin = mayWork(status) && !turns.stopped;
-  if (!mayWork(status)) turns.endCalls(`the session is ${status}`, path);
-  const marked = mayBegin ? await beginCalls(serving, caller, open) : undefined;
+  const {header} = session;
+  const mayBegin = mayWork(header) && !turns.stopped;
+  if (!mayWork(header)) turns.endCalls(`the session is ${header?.status}`, path);
+  const {marked, asks}: Begun = mayBegin
+    ? await beginCalls(serving, {...caller, of: session}, open)
+    : {marked: undefined, asks: []};
   const results = await resultsOf(serving, path, open);
-  if (results.length === 0 && !marked) return undefined;
-  let result = withResults(session, open, results);
-  if (marked) result = withStarted(result, open.index, marked.call, now, serving.run);
-  result = withHeader(result, {}, now);
+  if (results.length === 0 && !marked && asks.length === 0) return undefined;
+  let result = session;
+  for (const {call, id} of asks) result = withCallKeys(result, open.index, call, {approval: id});
+  if (marked)
+    result = withCallKeys(result, open.index, marked.call, {
+      started: now,
+      run: serving.run,
+      ...(marked.host && {where: 'host'}),
+    });
+  result = withResults(result, open, results);
+  result = withHeader(result, mayBegin ? {status: statusFor(nextOf(result.messages))} : {}, now);
   if (mayBegin && results.length === open.calls.length && (ahead || !turns.asked(path)))
     await askFor(serving, caller, result, ahead);
   const ended = results.map(({tool_call_id}) => tool_call_id ?? '');
   return {
     session: result,
     entry: {
-      words: wordsOf(open, ended, marked?.call),
+      words: serving.redact.text(wordsOf(open, results, marked, asks)),
       cause: 'call',
       agent: caller.agent,
-      trailers: [...ended, ...(marked ? [marked.call] : [])].map(call => ['Call', call]),
+      trailers: trailersOf(open, [...ended, ...(marked ? [marked.call] : [])], asks),
     },
     marked: marked !== undefined,
+    written: () => {
+      for (const request of asks) {
+        putIntoWords(serving, request);
+        const {id, session: of, agent, ask} = request;
+        report({event: 'asked', id, session: of, agent, what: ask.title, risk: ask.risk.level});
+      }
+    },
     done: () => {
       turns.recorded(path, ended);
+      noteOutcomes(serving, open.calls, results);
       marked?.start();
     },
   };
+}
+
+/** Of calls that begin or end, and of what persons decide about them. */
+function trailersOf({calls}: OpenCalls, ids: readonly string[], asks: readonly CallRequest[]): [string, string][] {
+  const approvals = calls.flatMap(({id, approval}) => (ids.includes(id) && approval !== undefined ? [approval] : []));
+  return [
+    ...[...ids, ...asks.map(({call}) => call)].map((id): [string, string] => ['Call', id]),
+    ...[...approvals, ...asks.map(({id}) => id)].map((id): [string, string] => ['Approval', id]),
+  ];
 }
 
 /** Calls that only compute something end within a moment: wait for them, and save a look. */
@@ -66,14 +105,29 @@ async function resultsOf({turns}: Serving, path: string, {calls}: OpenCalls): Pr
   return calls.flatMap(({id}) => known.get(id) ?? []);
 }
 
-function wordsOf({calls}: OpenCalls, ended: readonly string[], started: string | undefined): string {
-  const names = (ids: readonly string[]) =>
+/** What ran is named as it ran, also where a person had changed it. */
+function wordsOf(
+  {calls}: OpenCalls,
+  results: readonly Message[],
+  started: Marked | undefined,
+  asks: readonly CallRequest[],
+): string {
+  const names = (of: ReadonlyMap<string | undefined, Marked['edited']>) =>
     calls
-      .filter(({id}) => ids.includes(id))
-      .map(call => visibleLine(callWords(call.function)))
+      .filter(({id}) => of.has(id))
+      .map(call => visibleLine(callWords(call.function, of.get(call.id))))
       .join(', ');
+  const ended = new Map(results.map(({tool_call_id, content}) => [tool_call_id, editedIn(content ?? '')]));
   const words: string[] = [];
-  if (ended.length > 0) words.push(`${ended.length === 1 ? 'result' : 'results'} of ${names(ended)}`);
-  if (started !== undefined) words.push(`started ${names([started])}`);
+  if (ended.size > 0) words.push(`${ended.size === 1 ? 'result' : 'results'} of ${names(ended)}`);
+  if (started) words.push(`started ${names(new Map([[started.call, started.edited]]))}`);
+  if (asks.length > 0) words.push(`asks about ${names(new Map(asks.map(({call}) => [call, undefined])))}`);
   return words.join('; ');
+}
+
+/** What a result says that a person had changed. */
+function editedIn(content: string): Marked['edited'] {
+  if (!content.includes('"edited"')) return undefined;
+  const {edited} = JSON.parse(content) as {edited?: unknown};
+  return typeof edited === 'object' ? (edited as Marked['edited']) : undefined;
 }

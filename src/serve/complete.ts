@@ -1,21 +1,26 @@
-import {randomBytes} from 'node:crypto';
 import {UserError} from '../errors.ts';
 import {APPROVALS_FILE} from '../files/approval-item.ts';
-import {hasErrors} from '../files/diagnostic.ts';
+import {blocks} from '../files/diagnostic.ts';
 import type {Session} from '../files/session.ts';
 import {SPEND_FILE} from '../files/spent.ts';
 import type {Outcome} from '../queue.ts';
 import type {Completed} from '../reconcile/complete.ts';
 import {isComplete} from '../reconcile/session.ts';
-import {completeTasks} from '../reconcile/task.ts';
 import {mayWork, workOf} from '../reconcile/turn.ts';
 import {linkTarget} from '../store/read.ts';
-import {causeOf, settleQueue, settleSpend} from './own-files.ts';
-import {proceed} from './proceed.ts';
+import {settleArchive} from './archive.ts';
+import {settleSlots} from './due-slots.ts';
+import {settleCursor, settleRejected} from './inbox-cursor.ts';
+import {settlePolicy} from './new-rules.ts';
+import {entryOf, settleQueue, settleSpend} from './own-files.ts';
+import {settlePage} from './pages.ts';
+import {owesNews, proceed} from './proceed.ts';
 import {recordOwn} from './record.ts';
+import {settleMemory} from './remember.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {take} from './state.ts';
+import {followTasks, settleTasks} from './tasks.ts';
 import {replaceText} from './write.ts';
 
 const WAIT_MS = 500;
@@ -46,8 +51,12 @@ export async function complete(serving: Serving, seen: Seen, recorded?: Promise<
 }
 
 async function fillIn(serving: Serving, seen: Seen, own: boolean, recorded?: Promise<void>): Promise<Outcome> {
-  const {path} = seen;
+  const {path, parsed} = seen;
   await recorded;
+  if (own && parsed?.kind === 'approval') {
+    const outcome = await settlePage(serving, seen);
+    return outcome ?? settle(serving, path);
+  }
   const completed = own ? await decide(serving, seen) : undefined;
   if (completed) {
     // A rebase or merge does not go on over files that change meanwhile.
@@ -55,14 +64,33 @@ async function fillIn(serving: Serving, seen: Seen, own: boolean, recorded?: Pro
     const written = await replaceText(serving, seen, completed.text);
     if ('outcome' in written) return written.outcome;
     take(serving, written.seen);
-    recordOwn(serving, written.seen, {...completed, cause: causeOf(path)});
+    for (const step of completed.before ?? [])
+      recordOwn(serving, written.seen, entryOf(path, step), Buffer.from(step.text));
+    recordOwn(serving, written.seen, entryOf(path, completed));
+    completed.written?.();
+    return follow(serving, written.seen);
   }
-  return settle(serving, path);
+  return follow(serving, seen);
 }
 
-async function decide(serving: Serving, {path, parsed}: Seen): Promise<Completed | undefined> {
-  if (parsed?.kind === 'tasks') return completeTasks(parsed.file, {now: new Date().toISOString(), newId});
+/** Of a task file: what is to be done about its tasks. */
+async function follow(serving: Serving, {path, parsed}: Seen): Promise<Outcome> {
+  const left = parsed?.kind === 'tasks' && (await followTasks(serving, path, parsed.file));
+  const outcome = settle(serving, path);
+  const known = serving.known.get(path);
+  if (known && left) known.settled = false;
+  return outcome;
+}
+
+async function decide(serving: Serving, {path, parsed, text}: Seen): Promise<Completed | undefined> {
+  if (parsed?.kind === 'tasks') return settleTasks(serving, path, parsed.file);
   if (parsed?.kind === 'queue' && path === APPROVALS_FILE) return settleQueue(serving, parsed.file);
+  if (parsed?.kind === 'queue') return settleArchive(serving, path, parsed.file);
+  if (parsed?.kind === 'memory') return settleMemory(serving, path, text ?? '');
+  if (parsed?.kind === 'policy') return settlePolicy(serving, parsed.file.text);
+  if (parsed?.kind === 'cursor') return settleCursor(serving, path, parsed.file);
+  if (parsed?.kind === 'slots') return settleSlots(serving, parsed.file);
+  if (parsed?.kind === 'rejected') return settleRejected(serving, path, parsed.file);
   return parsed?.kind === 'state' && path === SPEND_FILE ? settleSpend(serving, parsed.file) : undefined;
 }
 
@@ -75,19 +103,13 @@ function settle(serving: Serving, path: string): Outcome {
 
 /** Whether it is plain, from the file alone, that nothing is left to do. */
 export function leavesNothing({path, parsed, facts}: Seen): boolean {
-  if (hasErrors(facts.problems)) return false;
+  if (blocks(facts.problems)) return false;
   if (parsed?.kind === 'session') return path.startsWith('sessions/archive/') || isAtRest(parsed.file);
   return parsed?.kind !== 'tasks';
 }
 
 function isAtRest(session: Session): boolean {
   const {status} = session.header ?? {};
-  if (!isComplete(session)) return false;
-  return !mayWork(status) || (status === 'sleeping' && workOf(session).do === 'rest');
-}
-
-/** 60 random bits, in letters and digits that are hard to misread. */
-function newId(): string {
-  const letters = '0123456789abcdefghjkmnpqrstvwxyz';
-  return `task-${[...randomBytes(12)].map(byte => letters[byte % 32]).join('')}`;
+  if (!isComplete(session) || owesNews(session)) return false;
+  return !mayWork(session.header) || (status === 'sleeping' && workOf(session).do === 'rest');
 }

@@ -12,16 +12,18 @@ import {take} from './state.ts';
 import {inWords} from './troubles.ts';
 
 /**
- * Keep a text that could not be merged, whole, in conflicts/, where it is a problem until a person removes it. The name
- * follows from the content, so that doing it again changes nothing. Whether it is kept now.
+ * Keep a text that could not be merged, whole, in conflicts/, where it is a problem until a person removes it; one that
+ * does not count, in conflicts/void/. The name follows from the content, so that doing it again changes nothing. Whether
+ * it is kept now.
  */
 export async function keepConflict(
   serving: Serving,
   path: string,
   bytes: Buffer,
   conflicts: readonly string[],
+  isVoid = false,
 ): Promise<boolean> {
-  const copy = copyPath(path, bytes);
+  const copy = copyPath(path, bytes, isVoid ? 'conflicts/void/' : 'conflicts/');
   crashPoint('conflict-write');
   const result = await save(serving.home, {path: copy, expected: undefined, bytes});
   const failed = 'failed' in result;
@@ -31,15 +33,18 @@ export async function keepConflict(
   const {stat} = readBytes(join(serving.home, copy));
   const seen = seenText(copy, kindOf(copy) ?? 'conflict', bytes.toString(), {bytes, stat});
   take(serving, seen);
-  recordOwn(serving, seen, {words: `an edit of ${visibleLine(path)} that could not be merged`, cause: 'merge'});
+  const words = isVoid
+    ? `a change of ${visibleLine(path)} that does not count: ${visibleLine(conflicts.join('; '))}`
+    : `an edit of ${visibleLine(path)} that could not be merged`;
+  recordOwn(serving, seen, {words: serving.redact.text(words), cause: isVoid ? 'void' : 'merge'});
   serving.report({event: 'conflict', path, copy, conflicts});
   return true;
 }
 
 /** tasks/a.task.md → conflicts/tasks/a.1f2e3d4c.task.md */
-function copyPath(path: string, bytes: Buffer): string {
+function copyPath(path: string, bytes: Buffer, to: string): string {
   const stem = stemOf(path);
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
   const ending = path.slice(folder.length + stem.length);
-  return `conflicts/${folder}${stem}.${blobId(bytes).slice(0, 8)}${ending}`;
+  return `${to}${folder}${stem}.${blobId(bytes).slice(0, 8)}${ending}`;
 }

@@ -77,7 +77,8 @@ export class Current {
   }
 }
 
-function onDisk(home: string, path: string, blob: string): string | undefined {
+/** The text of a file, if it still is this version. */
+export function onDisk(home: string, path: string, blob: string): string | undefined {
   const read = readHomeFile(home, path);
   return read && 'text' in read && blobId(read.bytes) === blob ? read.text : undefined;
 }

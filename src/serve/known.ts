@@ -69,7 +69,8 @@ export class Latest {
   set(path: string, seen: Seen | undefined): void {
     this.#length -= this.#seen.get(path)?.bytes.length ?? 0;
     this.#seen.delete(path);
-    if (seen?.parsed?.kind !== 'session') return;
+    const kind = seen?.parsed?.kind;
+    if (!seen || (kind !== 'session' && kind !== 'queue')) return;
     this.#seen.set(path, seen);
     this.#length += seen.bytes.length;
     for (const [oldest, {bytes}] of this.#seen) {

@@ -1,4 +1,4 @@
-import {hasErrors} from '../files/diagnostic.ts';
+import {blocks} from '../files/diagnostic.ts';
 import type {Kind} from '../files/key.ts';
 import type {Serving} from './serving.ts';
 import {setFacts, textOf} from './state.ts';
@@ -15,14 +15,14 @@ export async function findLastGood(serving: Serving): Promise<void> {
   const {index, known, journal} = serving;
   for (const path of [...index.paths()]) {
     const facts = index.facts(path);
-    if (!facts || !kinds.has(facts.kind) || !hasErrors(facts.problems)) continue;
+    if (!facts || !kinds.has(facts.kind) || !blocks(facts.problems)) continue;
     const file = known.get(path);
     if (!file || file.good !== undefined) continue;
     const {factsOf} = await import('../check/read-facts.ts');
     for (const {blob} of await journal.allVersions(path, VERSIONS)) {
       const text = await textOf(serving, blob);
       const then = text === undefined ? undefined : factsOf(path, text);
-      if (!then || hasErrors(then.problems)) continue;
+      if (!then || blocks(then.problems)) continue;
       file.good = blob;
       if (then.limits) setFacts(serving, path, {...facts, limits: then.limits});
       break;

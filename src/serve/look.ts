@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
-import {hasErrors, type Problem} from '../files/diagnostic.ts';
+import {blocks, hasErrors, type Problem} from '../files/diagnostic.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
 import type {Session} from '../files/session.ts';
 import type {Outcome} from '../queue.ts';
@@ -11,6 +11,7 @@ import {isForeign, readHomeFile} from '../store/read.ts';
 import {replacedBy} from '../store/replaced.ts';
 import {complete, leavesNothing} from './complete.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
+import {lookAtInbox} from './inbox-look.ts';
 import {isExecutable, signature} from './known.ts';
 import {watchReplaced} from './late.ts';
 import {keepLate, mergeStale} from './merge-stale.ts';
@@ -19,9 +20,7 @@ import {recordAgain, recordEdit, recordMerge, recordRecovered, recordRemoval, ty
 import {type Seen, seenBytes, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {journalled, lastBlob, setFacts, take, tell, textOf} from './state.ts';
-
-/** Inboxes are raw input; a large one is not read whole at every line. */
-const MAX_INBOX = 1024 * 1024;
+import {cutLinks, isProtected, takeBack, whyVoid} from './void.ts';
 
 /**
  * Look at one file and do what follows from it: tell of its problems, commit what a person changed, fill in what they
@@ -30,17 +29,21 @@ const MAX_INBOX = 1024 * 1024;
 export async function look(serving: Serving, path: string): Promise<Outcome> {
   const kind = kindOf(path);
   if (!kind) return undefined;
+  if (kind === 'inbox') return lookAtInbox(serving, path);
+  if (serving.approvals.moving.has(path)) return {after: 1};
   // The scan leaves other repositories out by itself.
   const read = !serving.loading && isForeign(serving.home, path) ? undefined : readHomeFile(serving.home, path);
   if (!read) return lookAtNothing(serving, path);
   if (read.bytes === undefined) return showUnreadable(serving, path, read.problem);
-  if (kind === 'inbox' && read.bytes.length > MAX_INBOX) return undefined;
   const known = serving.known.get(path);
   const blob = blobId(read.bytes);
   const same = known?.blob === blob;
   if (same) {
     serving.pending.delete(path);
     known.signature = signature(read.stat);
+    if (whyVoid(serving, path) !== undefined && read.stat.nlink > 1n && 'text' in read)
+      return cutLinks(serving, seenText(path, kind, read.text, {...read, blob}));
+    serving.approvals.suspects.delete(path);
     serving.unsaved = true;
     const done =
       known.ignored ||
@@ -51,16 +54,24 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
     const last = serving.latest.get(path);
     if (last?.blob === known.blob && done && !serving.late.has(path) && !serving.loading) {
       const idle = serving.turns.has(path) && !serving.turns.hasNews(path) && !serving.nudged.has(path);
-      return idle || hasErrors(serving.index.problems(path)) ? undefined : complete(serving, last);
+      return idle || blocks(serving.index.problems(path)) ? undefined : complete(serving, last);
     }
   }
+  const held = serving.pending.get(path)?.seen;
   const seen =
-    'text' in read
-      ? seenText(path, kind, read.text, {...read, blob}, sessionIn(serving.latest.get(path)))
-      : seenBytes(path, kind, read.problem, {...read, blob});
+    held?.blob === blob
+      ? {...held, stat: read.stat, link: read.link}
+      : 'text' in read
+        ? seenText(path, kind, read.text, {...read, blob}, sessionIn(serving.latest.get(path)))
+        : seenBytes(path, kind, read.problem, {...read, blob});
   // What git has is nothing new, to whichever daemon.
-  const wait = lastBlob(serving, path) === seen.blob ? 0 : await holdsStill(serving, path, seen);
+  const isNew = lastBlob(serving, path) !== seen.blob;
+  const wait = isNew ? await holdsStill(serving, path, seen) : 0;
   if (wait > 0) return {after: wait};
+  const why = isNew && !serving.loading ? whyVoid(serving, path) : undefined;
+  if (why !== undefined) return takeBack(serving, path, seen, why);
+  serving.approvals.suspects.delete(path);
+  if (isNew && serving.loading && isProtected(path)) serving.approvals.changedBefore.set(path, lastBlob(serving, path));
   return accept(serving, seen, same && serving.cause === 'edit');
 }
 
@@ -79,7 +90,7 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
     const before = last === undefined ? undefined : await textOf(serving, last);
     const doubtful = isDoubtful(before, seen?.text, wrong);
     const needed = doubtful ? DOUBTFUL_MS : savedWhole(serving, path, blob) ? 0 : stableMs(before, seen?.text ?? '');
-    pending = {blob, since, doubtful, needed};
+    pending = {blob, since, doubtful, needed, seen};
     serving.pending.set(path, pending);
     serving.report({event: 'seen', path, wrong});
   }
@@ -109,29 +120,34 @@ async function accept(serving: Serving, found: Seen, unchanged: boolean): Promis
   if ('outcome' in merged) return merged.outcome;
   const {seen, saved} = merged;
   serving.pending.delete(path);
+  const former = serving.latest.get(path);
   take(serving, seen);
-  const recorded = record(serving, seen, saved, unchanged);
+  const recorded = record(serving, seen, {saved, unchanged, former});
   const known = serving.known.get(path);
   if (serving.loading && known && leavesNothing(seen)) known.settled = true;
   // What follows begins while the edit is being recorded, which may take git some time.
-  const acts = !serving.loading && !hasErrors(serving.index.problems(path));
+  // What was set aside is not right, and stays so.
+  const acts = !serving.loading && (seen.kind === 'rejected' || !blocks(serving.index.problems(path)));
   const [outcome] = await Promise.all([acts ? complete(serving, seen, recorded) : undefined, recorded]);
   return outcome;
 }
 
-async function record(
-  serving: Serving,
-  seen: Seen,
-  saved: readonly Saved[] | undefined,
-  unchanged: boolean,
-): Promise<void> {
+/** How a file came to be as it is seen. */
+interface Edit {
+  saved: readonly Saved[] | undefined;
+  unchanged: boolean;
+  former: Seen | undefined;
+}
+
+async function record(serving: Serving, seen: Seen, {saved, unchanged, former}: Edit): Promise<void> {
   if (saved) await recordMerge(serving, saved, seen);
   else if (unchanged && journalled(serving, seen.path) !== seen.blob) await recordAgain(serving, seen);
-  else if (!(serving.cause === 'recovered' && (await recordRecovered(serving, seen)))) await recordEdit(serving, seen);
+  else if (!(serving.cause === 'recovered' && (await recordRecovered(serving, seen))))
+    await recordEdit(serving, seen, former);
 }
 
 function hasMarkers(text: string): boolean {
-  return /^<{7} /m.test(text) && /^>{7} /m.test(text);
+  return text.includes('<<<<<<< ') && /^<{7} /m.test(text) && /^>{7} /m.test(text);
 }
 
 async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
@@ -153,6 +169,8 @@ async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
     there ? undefined : `${MARKER} is gone, so this is no home now; nothing is done until it is back`,
   );
   if (!there) return {after: DOUBTFUL_MS};
+  const why = whyVoid(serving, path);
+  if (why !== undefined) return takeBack(serving, path, undefined, why);
   serving.pending.delete(path);
   serving.known.delete(path);
   serving.turns.drop(path);

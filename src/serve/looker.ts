@@ -33,6 +33,15 @@ export class Looker {
     await this.#announce?.(serving);
   }
 
+  /** What changed while no daemon ran may be the doing of a command of the last one. */
+  async suspectEarlier(serving: Serving): Promise<void> {
+    const [{suspectEarlier}, {committedSince}] = await Promise.all([
+      import('./void.ts'),
+      import('./suspect-commits.ts'),
+    ]);
+    await suspectEarlier(serving, session => committedSince(serving, session));
+  }
+
   load(serving: Serving): Promise<typeof look> {
     this.#loaded ??= this.#load(serving);
     return this.#loaded;

@@ -1,9 +1,12 @@
-import {hasErrors} from '../files/diagnostic.ts';
+import {APPROVALS_FILE} from '../files/approval-item.ts';
+import {withoutOldTicks} from '../files/approval-untick.ts';
+import {blocks} from '../files/diagnostic.ts';
 import {merge} from '../files/merge.ts';
-import {baseOf, mayBeOlder, undoes} from '../files/merge-base.ts';
+import {baseOf, mayBeOlder, onlyResets, undoes} from '../files/merge-base.ts';
 import type {Outcome} from '../queue.ts';
 import {linkTarget} from '../store/read.ts';
 import {shortId} from '../store/replaced.ts';
+import {pendingId} from './approvals.ts';
 import {keepConflict} from './conflict.ts';
 import {watchOn} from './late.ts';
 import type {Saved} from './record.ts';
@@ -15,8 +18,11 @@ import {replaceText} from './write.ts';
 /** The file to go on with, and what it was merged from if it was; or when to look again. */
 export type Merge = {seen: Seen; saved?: Saved[]} | {outcome: Outcome};
 
-/** How many earlier versions a stale buffer may be from. */
+/** How many earlier versions a stale buffer may be from; more are looked at only if it is from before all of these. */
 const VERSIONS = 20;
+const MOST_VERSIONS = 1_000;
+/** Characters of all of them. */
+const MOST_TEXT = 64 * 1024 * 1024;
 
 /**
  * A save from an editor that had an older version open must not undo what was written since: find the version it was
@@ -29,7 +35,9 @@ export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   if (serving.cause === 'recovered' && serving.writtenBefore.has(shortId(blob))) return {seen};
   const good = serving.known.get(path)?.good ?? lastBlob(serving, path);
   // A text with errors is neither acted on nor touched: what was good holds until it is mended.
-  if (good === undefined || good === blob || text === undefined || hasErrors(seen.facts.problems)) return {seen};
+  if (good === undefined || good === blob || text === undefined || blocks(seen.facts.problems)) return {seen};
+  // Nobody but persons writes on a page that waits: what was saved last is what they say.
+  if (pendingId(path) !== undefined) return {seen};
   // Nothing at all is nearest to the shortest version there ever was, but it was not made from that one.
   if (text.trim() === '' || linkTarget(serving.home, path) !== undefined) return {seen};
   const last = await textOf(serving, good);
@@ -41,19 +49,24 @@ export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
     serving.journal.committed.get(path) === blob || (await serving.journal.staged(path)) === blob;
   if (!serving.underWay.has(path) && (await meant())) return {seen};
   if (serving.journal.busy()) return {outcome: {after: 50}};
-  const versions = await versionsOf(serving, seen, good, last);
-  const base = versions[baseOf(kind, versions, text)];
-  if (base === undefined || base === last) return {seen};
+  const {texts, byPerson} = await versionsOf(serving, seen, good, last);
+  const at = baseOf(kind, texts, text);
+  const base = texts[at];
+  // What a person did since, they may take back.
+  if (base === undefined || base === last || byPerson.slice(0, at).every(Boolean)) return {seen};
+  if (kind === 'tasks' && path !== APPROVALS_FILE && onlyResets(texts, byPerson, text)) return {seen};
   const {text: merged, conflicts} = merge(kind, base, text, last);
   const kept = conflicts.length === 0 || (await keepConflict(serving, path, seen.bytes, conflicts));
-  return kept ? replaceWith(serving, seen, merged, [{seen, base}]) : {outcome: {after: 1_000}};
+  if (!kept) return {outcome: {after: 1_000}};
+  const result = path === APPROVALS_FILE ? withoutOldTicks(text, merged) : merged;
+  return replaceWith(serving, seen, result, [{seen, base}]);
 }
 
 /** What an editor wrote into the file that the daemon replaced meanwhile: its base is what the daemon had compared. */
 async function mergeLate(serving: Serving, seen: Seen): Promise<Merge> {
   const {path, kind, text, facts} = seen;
   // A text with errors is never touched.
-  if (text === undefined || hasErrors(facts.problems)) {
+  if (text === undefined || blocks(facts.problems)) {
     const kept = await keepLate(serving, path);
     return kept ? {seen} : {outcome: {after: 1_000}};
   }
@@ -108,26 +121,47 @@ async function replaceWith(serving: Serving, seen: Seen, text: string, saved: Sa
   return {seen: written.seen, saved};
 }
 
+/** Versions, the last known first, and whether a person made each of the one before it. */
+interface Versions {
+  texts: string[];
+  byPerson: boolean[];
+}
+
 /**
  * The text of the last known version, then of earlier ones. Down to what the person saved last if this save was made
  * from that or a later one: an older one would make of a task they added and then removed one that their editor never
  * knew. Never a later one than the last known, such as one with errors: what that has and the last known has not would
  * count as taken away.
  */
-async function versionsOf(serving: Serving, seen: Seen, last: string, text: string): Promise<string[]> {
+async function versionsOf(serving: Serving, seen: Seen, last: string, text: string): Promise<Versions> {
   const {path, kind} = seen;
   const {journal, unpublished, madeFrom} = serving;
-  const all = [...(unpublished.get(path) ?? []), ...(await journal.versions(path, VERSIONS))];
-  const older = mayBeOlder(kind, text, seen.text ?? '');
-  const from = all.findIndex(({blob}) => blob === last);
-  const texts = [text];
-  for (const {blob, cause} of from === -1 ? [{blob: last, cause: ''}, ...all] : all.slice(from)) {
-    const made = madeFrom.get(shortId(blob));
-    for (const id of made === undefined ? [blob] : [blob, made]) {
-      const version = id === last ? undefined : await textOf(serving, id);
-      if (version !== undefined && !texts.includes(version)) texts.push(version);
+  const own = seen.text ?? '';
+  const older = mayBeOlder(kind, text, own);
+  let texts: string[] = [];
+  let byPerson: boolean[] = [];
+  for (const most of [VERSIONS, MOST_VERSIONS]) {
+    const all = [...(unpublished.get(path) ?? []), ...(await journal.versions(path, most))];
+    const from = all.findIndex(({blob}) => blob === last);
+    texts = [text];
+    byPerson = [from !== -1 && all[from]?.cause === 'edit'];
+    let length = 0;
+    let found = false;
+    for (const [i, {blob, cause}] of (from === -1 ? [{blob: last, cause: ''}, ...all] : all.slice(from)).entries()) {
+      const made = madeFrom.get(shortId(blob));
+      for (const id of made === undefined ? [blob] : [blob, made]) {
+        const version = id === last ? undefined : await textOf(serving, id);
+        if (version === undefined || texts.includes(version)) continue;
+        texts.push(version);
+        byPerson.push(id === blob && cause === 'edit');
+        length += version.length;
+        // It has all that this version has: it is from this or a later one.
+        found ||= !undoes(kind, version, own);
+      }
+      if (!older && (cause === undefined || cause === 'edit')) return {texts, byPerson};
+      if (length > MOST_TEXT || (found && i >= VERSIONS)) return {texts, byPerson};
     }
-    if (!older && (cause === undefined || cause === 'edit')) break;
+    if (found || all.length < most) break;
   }
-  return texts;
+  return {texts, byPerson};
 }

@@ -7,7 +7,10 @@ import {type Status, statusPath} from '../store/status.ts';
 import type {Serving} from './serving.ts';
 import {inWords} from './troubles.ts';
 
+/** Many changes at once; and where there is much to tell, what is under way goes first. */
 const COALESCE_MS = 50;
+const LARGEST_SHARE = 1 / 20;
+const LONGEST_MS = 500;
 const RETRY_MS = 2_000;
 
 /** Keeps NEEDS_YOU.md and the daemon's status file in step with what the daemon knows. */
@@ -15,6 +18,8 @@ export class Needs {
   readonly #serving: Serving;
   readonly #since = new Date().toISOString();
   #timer: NodeJS.Timeout | undefined;
+  /** How long it took the last time. */
+  #took = 0;
   #written = '';
   #writtenStatus = '';
   #stopped: Status['stopped'];
@@ -25,7 +30,8 @@ export class Needs {
 
   /** Something changed: write soon, many changes at once. */
   changed(): void {
-    this.#timer ??= setTimeout(() => this.write(), COALESCE_MS);
+    const wait = Math.min(LONGEST_MS, Math.max(COALESCE_MS, this.#took / LARGEST_SHARE));
+    this.#timer ??= setTimeout(() => this.write(), wait);
   }
 
   /** The daemon stops by itself: what is written from here on says why. */
@@ -36,6 +42,7 @@ export class Needs {
   write(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    const begun = performance.now();
     const {home} = this.#serving;
     const needs = this.#try('NEEDS_YOU.md', () => {
       const text = this.#text();
@@ -51,6 +58,7 @@ export class Needs {
       writeOver(statusPath(home), text);
       this.#writtenStatus = text;
     });
+    this.#took = performance.now() - begun;
     if (needs && status) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.write(), RETRY_MS).unref();
@@ -93,14 +101,16 @@ export class Needs {
       const time = modified(home, path, known.get(path)?.signature);
       return time === undefined ? '' : new Date(time).toISOString();
     };
+    const pageOf = (id: string) => index.definitionsOf(`page/${id}`)[0]?.path;
     return redact.text(
-      needsYou({problems: index.all(), needs: index.needs(), troubles: troubles.list(), sinceOf, home}),
+      needsYou({problems: index.all(), needs: index.needs(), troubles: troubles.list(), sinceOf, home, pageOf}),
     );
   }
 
   #status(): Status {
-    const {home, index, troubles, sessions, version, watching, model, confinement} = this.#serving;
+    const {home, index, troubles, sessions, version, watching, model, confinement, approvals} = this.#serving;
     const problems = index.all();
+    const needs = index.needs();
     const errors = problems.filter(({severity}) => severity === 'error').length;
     const {agents, tasks} = index.counts();
     return {
@@ -113,10 +123,12 @@ export class Needs {
       sessions: Object.fromEntries([...sessions].filter(([, count]) => count > 0)),
       errors,
       warnings: problems.length - errors,
-      needs: index.needs().length,
+      needs: needs.length,
+      approvals: needs.filter(({what}) => what === 'approval').length,
       troubles: troubles.list(),
       model,
       sandbox: confinement,
+      unconfined: approvals.unconfined,
       watching: watching(),
       ...(this.#stopped && {stopped: this.#stopped}),
     };

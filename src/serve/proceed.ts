@@ -1,15 +1,22 @@
-import {hasErrors} from '../files/diagnostic.ts';
+import {blocks} from '../files/diagnostic.ts';
 import {stemOf} from '../files/key.ts';
 import {type Session, sessionText} from '../files/session.ts';
-import type {SessionHeader, SessionStatus} from '../files/session-schema.ts';
+import type {SessionHeader} from '../files/session-schema.ts';
+import {visibleLine} from '../files/visible.ts';
 import type {Outcome} from '../queue.ts';
 import {endWait} from '../reconcile/budget.ts';
 import {completeSession} from '../reconcile/session.ts';
-import {mayWork, withHeader, workOf} from '../reconcile/turn.ts';
+import {taintOf} from '../reconcile/taint.ts';
+import {mayWork, statusFor, withHeader, workOf} from '../reconcile/turn.ts';
 import {answerStep} from './answer-step.ts';
-import {budgetStateOf, reachedBy} from './budget.ts';
+import {approvalStateOf, reachedBy} from './budget.ts';
+import {outcomesWanted} from './call-outcomes.ts';
 import {callStep} from './call-step.ts';
-import type {Caller} from './calls.ts';
+import type {Caller} from './caller.ts';
+import {closeStep} from './close-step.ts';
+import {deliverStep} from './deliver-step.ts';
+import {endStep} from './end-step.ts';
+import {mentionStep} from './mention-step.ts';
 import {askFor} from './question.ts';
 import {recordOwn} from './record.ts';
 import {type Found, type Seen, seenSession} from './seen.ts';
@@ -46,14 +53,20 @@ export async function proceed(serving: Serving, seen: Seen, recorded?: Promise<v
       recordOwn(serving, current, entry, Buffer.from(sessionText(session)));
     recordOwn(serving, current, last.entry);
     for (const each of steps) each.done?.();
-    if (hasErrors(current.facts.problems)) break;
+    if (blocks(current.facts.problems)) break;
   }
   const known = serving.known.get(seen.path);
   // A daemon that is stopping begins nothing more: what is left is for the next one.
   const {turns, nudged} = serving;
-  if (known) known.settled = !turns.stopped && !turns.has(seen.path) && !nudged.has(seen.path);
+  const owes = current.parsed?.kind === 'session' && owesNews(current.parsed.file);
+  if (known) known.settled = !turns.stopped && !turns.has(seen.path) && !nudged.has(seen.path) && !owes;
   serving.unsaved = true;
   return undefined;
+}
+
+/** It has named others who do not know it yet, or said something of its tasks that their files do not say yet. */
+export function owesNews({header}: Session): boolean {
+  return (header?.mentions_due?.length ?? 0) > 0 || (header?.tasks_due?.length ?? 0) > 0;
 }
 
 /** The next thing to write, if any. What must be durable before it begins, `done` begins. */
@@ -65,22 +78,47 @@ async function nextStep(serving: Serving, seen: Seen): Promise<Step | undefined>
   const template = await serving.current.template(header.agent_id);
   const id = header.session_id ?? stemOf(path);
   const now = new Date().toISOString();
+  outcomesWanted(serving, path, session);
+  const brought = await deliverStep(serving, path, session, now);
+  if (brought) return brought;
   if (template) {
-    const caller: Caller = {path, session: id, agent: header.agent_id, template};
+    const caller: Caller = {path, session: id, agent: header.agent_id, template, of: session};
+    const tainted = taintStep(session, now);
+    if (tainted) return tainted;
+    const told = mentionStep(serving, caller, session, now);
+    if (told) return told;
+    const ended = endStep(serving, caller, session, now);
+    if (ended) return ended;
     const step =
       (await callStep(serving, caller, session, now, false)) ?? (await answerStep(serving, caller, session, now));
     if (step) return step;
-    if (mayWork(header.status) && workOf(session).do === 'ask' && !serving.turns.asked(path))
+    const expects = serving.mail.expects(path);
+    if (expects > 0) serving.queue.addAfter(path, expects);
+    else if (mayWork(header) && workOf(session).do === 'ask' && !serving.turns.asked(path))
       await askFor(serving, caller, session, false);
   }
-  return waitStep(serving, path, session, now) ?? restStep(session, id, template, now);
+  return (
+    waitStep(serving, path, session, now) ??
+    restStep(session, id, template, now) ??
+    closeStep(serving, path, session, now)
+  );
 }
 
 /** A session that waited for a person to grant more, and need not any longer. */
 function waitStep(serving: Serving, path: string, session: Session, now: string): Step | undefined {
-  const state = (id: string) => budgetStateOf(serving, id);
+  const state = (id: string) => approvalStateOf(serving, id);
   const ended = endWait(session, {state, reached: reachedBy(serving, path), now});
   return ended && limitStep(ended, session.header?.waiting_for ?? '');
+}
+
+/** Where text from outside came in is kept, whatever becomes of the message. */
+function taintStep(session: Session, now: string): Step | undefined {
+  const sources = taintOf(session);
+  if (sources.length === (session.header?.tainted?.length ?? 0)) return undefined;
+  return {
+    session: withHeader(session, {tainted: [...sources]}, now),
+    entry: {words: `has read what came from outside (${visibleLine(sources.at(-1) ?? '')})`, cause: 'taint'},
+  };
 }
 
 /** Fill in what a person left out, and the status that follows from the messages. */
@@ -93,9 +131,10 @@ function restStep(
   const completed = completeSession(session, {id, template, now});
   const keys: Partial<SessionHeader> & {error?: undefined} = {};
   const {status} = session.header ?? {};
-  const due: SessionStatus = workOf(session).do === 'rest' ? 'sleeping' : 'active';
-  if (mayWork(status) && template && status !== due) keys.status = due;
-  const stale = mayWork(status) && session.header?.error !== undefined;
+  const due = statusFor(workOf(session));
+  const works = mayWork(session.header);
+  if (works && template && status !== due) keys.status = due;
+  const stale = works && session.header?.error !== undefined;
   if (stale) keys.error = undefined;
   if (!completed && !keys.status && !stale) return undefined;
   const filled = completed?.session ?? session;

@@ -4,8 +4,8 @@ import type {TemplateValue} from '../files/template.ts';
 import {beginsWith, mayWork} from '../reconcile/turn.ts';
 import {ask} from './ask.ts';
 import {limitFor} from './budget.ts';
-import type {Caller} from './calls.ts';
-import {earlierMessages} from './segments.ts';
+import type {Caller} from './caller.ts';
+import {taskBegun} from './deliver-task.ts';
 import type {Serving} from './serving.ts';
 import type {Question} from './turns.ts';
 
@@ -13,13 +13,14 @@ import type {Question} from './turns.ts';
 export async function askFor(serving: Serving, caller: Caller, session: Session, ahead: boolean): Promise<void> {
   const {header, messages} = session;
   if (!header || serving.turns.stopped) return;
-  const earlier = await earlierMessages(serving, header.segments ?? []);
+  const earlier = await serving.segments.messages(header.segments ?? []);
   const asking = {
     session: caller.session,
     agent: caller.agent,
     template: caller.template,
     model: header.model,
     prompt: header.system_prompt,
+    task: header.task,
     messages: earlier.length > 0 ? [...earlier, ...messages] : messages,
     limited: () => limitFor(serving, caller.path, session) !== undefined,
   };
@@ -28,12 +29,16 @@ export async function askFor(serving: Serving, caller: Caller, session: Session,
   const asked = ahead ? serving.turns.ahead(caller.path) : undefined;
   if (asked && asked.around === question.around && beginsWith(messages, asked.basis)) return;
   serving.turns.ask(caller.path, question, ahead, signal => ask(serving, asking, signal));
+  // What came since the last answer is begun now.
+  for (let i = messages.length - 1; i >= 0 && messages[i]?.role !== 'assistant'; i--) {
+    const {delivery} = messages[i] ?? {};
+    if (delivery?.startsWith('task/')) taskBegun(serving, delivery);
+  }
 }
 
 /** Why the answer to a question is of no use any more. */
 export function staleness(session: Session, {basis, around}: Question, template: TemplateValue): string | undefined {
-  const status = session.header?.status;
-  if (!mayWork(status)) return `the session is ${status}`;
+  if (!mayWork(session.header)) return `the session is ${session.header?.status}`;
   return around === aroundOf(session.header, template) && beginsWith(session.messages, basis)
     ? undefined
     : 'the conversation was changed meanwhile';

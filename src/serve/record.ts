@@ -1,7 +1,11 @@
 import {lstatSync} from 'node:fs';
 import {join} from 'node:path';
+import {isQueue} from '../check/parse-file.ts';
 import {describeEdit} from '../files/describe-edit.ts';
 import {isJournalled, type Kind, kindOf, stemOf} from '../files/key.ts';
+import {MAIL_CURSORS} from '../files/mail-cursors.ts';
+import type {TaskFile} from '../files/task.ts';
+import {parseTasks} from '../files/task-parse.ts';
 import {visibleLine} from '../files/visible.ts';
 import {blobId} from '../store/blob-id.ts';
 import type {Entry} from '../store/journal.ts';
@@ -12,15 +16,15 @@ import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {journalled, textOf} from './state.ts';
 
-/** Commit what a person did to a file, as theirs. */
-export async function recordEdit(serving: Serving, seen: Seen): Promise<void> {
+/** Commit what a person did to a file, as theirs. `former`: the file as it was last taken, which need not be parsed again. */
+export async function recordEdit(serving: Serving, seen: Seen, former?: Seen): Promise<void> {
   const {path, kind} = seen;
   const before = journalled(serving, path);
   if (!isJournalled(kind)) return;
   if (before === inGit(serving, seen).blob) return recordMode(serving, seen);
   if (before === undefined && (await isIgnored(serving, path))) return;
   const old = before === undefined ? undefined : await textOf(serving, before);
-  addEdit(serving, seen, old);
+  addEdit(serving, seen, old, {former});
 }
 
 /** A person made the file executable, or no longer. Beside what is under way it comes to nothing if that has it already. */
@@ -47,19 +51,26 @@ const PAST = 2_000;
 export async function recordRecovered(serving: Serving, seen: Seen): Promise<boolean> {
   const {path, kind} = seen;
   const {blob} = inGit(serving, seen);
-  if (blob !== seen.blob || !serving.writtenBefore.has(shortId(blob)) || !isJournalled(kind)) return false;
   const before = journalled(serving, path);
+  // Nobody but the daemon puts pages where decided ones are.
+  const isMoved = before === undefined && /^approvals\/(?:approved|rejected)\//.test(path);
+  const isOurs = isMoved || serving.writtenBefore.has(shortId(blob));
+  if (blob !== seen.blob || !isOurs || !isJournalled(kind)) return false;
   if (before === blob || (before === undefined && (await isIgnored(serving, path)))) return true;
   let base = serving.madeFrom.get(shortId(blob));
-  while (base !== undefined && base !== before && serving.writtenBefore.has(shortId(base)))
+  // It may have written one version twice, and so have made each from the other.
+  const passed = new Set<string>();
+  while (base !== undefined && base !== before && serving.writtenBefore.has(shortId(base)) && !passed.has(base)) {
+    passed.add(base);
     base = serving.madeFrom.get(shortId(base));
+  }
   // Not every version of the last daemon's was ever in the file, so HEAD's need not be among those found.
   const past = base === undefined || base === before ? [] : await serving.journal.versions(path, PAST);
   const known = base === undefined || base === before || past.some(version => version.blob === base);
   const bytes = known ? undefined : await serving.journal.read(base ?? '');
   if (bytes) {
     const old = before === undefined ? undefined : await textOf(serving, before);
-    addEdit(serving, seen, old, bytes);
+    addEdit(serving, seen, old, {passing: bytes});
   }
   recordOwn(serving, seen, {words: 'as the daemon left it', cause: 'recovered', ...agentOf(seen)});
   serving.writtenBefore.delete(shortId(blob));
@@ -93,16 +104,40 @@ export async function recordMerge(serving: Serving, saved: readonly Saved[], mer
 }
 
 /** `passing`: what the person's file was before it became what it is. */
-function addEdit(serving: Serving, seen: Seen, before: string | undefined, passing?: Buffer): void {
+function addEdit(
+  serving: Serving,
+  seen: Seen,
+  before: string | undefined,
+  {passing, former}: {passing?: Buffer; former?: Seen | undefined} = {},
+): void {
   const {path, kind} = seen;
   const {blob, change} = passing ? passed(seen, passing) : inGit(serving, seen);
-  const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '');
+  const queue = isQueue(path);
+  const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '', queue, text =>
+    tasksOf(text, [seen, former]),
+  );
+  const trailers = queue
+    ? edit.tasks.map((id): [string, string] => ['Approval', id])
+    : [...trailersOf(seen, edit.tasks), ...approvalOf(seen)];
+  const words =
+    path === MAIL_CURSORS ? 'read on by agentdir mail' : `${before === undefined ? 'created' : edit.words} by hand`;
   add(serving, path, blob, {
     changes: [change],
     author: 'human',
-    subject: subject(kind, path, `${before === undefined ? 'created' : edit.words} by hand`),
-    trailers: [...trailersOf(seen, edit.tasks), ['Cause', serving.cause]],
+    subject: subject(kind, path, words),
+    trailers: [...trailers, ['Cause', serving.cause]],
   });
+}
+
+/** The tasks of a text that may be the one of a file that is parsed. */
+function tasksOf(text: string, files: readonly (Seen | undefined)[]): TaskFile {
+  const parsed = files.find(file => file?.text === text)?.parsed;
+  return parsed?.kind === 'tasks' || parsed?.kind === 'queue' ? parsed.file : parseTasks(text);
+}
+
+/** Which request a page is about. */
+function approvalOf({kind, path}: Seen): [string, string][] {
+  return kind === 'approval' ? [['Approval', stemOf(path)]] : [];
 }
 
 export function recordRemoval(serving: Serving, path: string): void {
@@ -133,7 +168,7 @@ export function recordOwn(serving: Serving, seen: Seen, entry: OwnEntry, passing
   const {path, kind} = seen;
   const {words, cause, tasks, agent, trailers} = entry;
   const {blob, change} = passing ? passed(seen, passing) : inGit(serving, seen);
-  if (serving.known.get(path)?.ignored || journalled(serving, path) === blob) return;
+  if (!isJournalled(kind) || serving.known.get(path)?.ignored || journalled(serving, path) === blob) return;
   const name = agent ?? 'agentdir';
   add(serving, path, blob, {
     changes: [change],
@@ -141,6 +176,28 @@ export function recordOwn(serving: Serving, seen: Seen, entry: OwnEntry, passing
     subject: subject(kind, path, words),
     trailers: [...trailersOf(seen, tasks ?? []), ...(trailers ?? []), ['Cause', cause]],
   });
+}
+
+/** Commit that the daemon moved a file: one commit, so that git shows where it went. */
+export function recordMove(serving: Serving, from: string, seen: Seen, {words, cause, trailers}: OwnEntry): void {
+  const {blob, change} = inGit(serving, seen);
+  if (serving.known.get(seen.path)?.ignored) return;
+  const gone = journalled(serving, from) === undefined ? [] : [{path: from, content: undefined, stat: undefined}];
+  for (const {path} of gone) serving.underWay.set(path, null);
+  add(
+    serving,
+    seen.path,
+    blob,
+    {
+      changes: [change, ...gone],
+      author: {name: 'agentdir', email: `agentdir@${serving.name}`},
+      subject: subject(seen.kind, seen.path, words),
+      trailers: [...(trailers ?? []), ['Cause', cause]],
+    },
+    () => {
+      for (const {path} of gone) if (serving.underWay.get(path) === null) serving.underWay.delete(path);
+    },
+  );
 }
 
 /**
@@ -174,13 +231,20 @@ async function isIgnored(serving: Serving, path: string): Promise<boolean> {
   return ignored;
 }
 
-function add(serving: Serving, path: string, blob: string | null, {subject, trailers, ...rest}: Entry): void {
+function add(
+  serving: Serving,
+  path: string,
+  blob: string | null,
+  {subject, trailers, ...rest}: Entry,
+  after?: () => void,
+): void {
   const {underWay, unpublished, redact} = serving;
   const entry = {...rest, subject: redact.text(subject), trailers: redact.value(trailers)};
   underWay.set(path, blob);
   const cause = entry.trailers.find(([key]) => key === 'Cause')?.[1] ?? '';
   if (blob) unpublished.set(path, [{blob, cause}, ...(unpublished.get(path) ?? [])]);
   const done = () => {
+    after?.();
     if (underWay.get(path) === blob) underWay.delete(path);
     const left = (unpublished.get(path) ?? []).filter(other => other.blob !== blob);
     if (left.length > 0) unpublished.set(path, left);

@@ -1,5 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import type {Answer, Reply} from '../effects/model/answer.ts';
+import {connectorVariables} from '../files/connector-settings.ts';
 import type {Settings} from '../files/settings.ts';
 import type {Happening, Report} from '../happening.ts';
 import {makeRedactor, type Redactor} from '../policy/redact.ts';
@@ -21,7 +22,9 @@ export function makeRedaction(env: NodeJS.ProcessEnv): Redaction {
     follow(settings) {
       if (settings === known) return;
       known = settings;
-      const variables = (settings.models ?? []).flatMap(({api_key_env}) => api_key_env ?? []);
+      const embeddings = settings.search?.embeddings;
+      const servers = [...(settings.models ?? []), ...(typeof embeddings === 'object' ? [embeddings] : [])];
+      const variables = [...servers.flatMap(({api_key_env}) => api_key_env ?? []), ...connectorVariables(settings)];
       if (variables.join() === names) return;
       names = variables.join();
       redactor = makeRedactor(secretsOf(variables, env));

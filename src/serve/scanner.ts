@@ -1,7 +1,7 @@
 import {rmSync} from 'node:fs';
 import {basename, join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
-import {isJournalled, kindOf} from '../files/key.ts';
+import {isJournalled, kindOf, stemOf} from '../files/key.ts';
 import {clearAbandoned, isAbandoned} from '../store/temporary.ts';
 import {loadSpend} from './budget.ts';
 import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
@@ -81,7 +81,11 @@ export class Scanner {
     loadSpend(this.#serving);
     this.#serving.loading = false;
     tell(this.#serving);
-    for (const [path, {settled}] of known) if (!settled) queue.add(path);
+    for (const [path, {settled}] of known) {
+      if (!settled) queue.add(path);
+      // An inbox that is gone may have been renamed, and what it is now have more to read.
+      if (path.startsWith('state/inbox/')) queue.add(`inbox/${stemOf(path)}.jsonl`);
+    }
   }
 
   /** From now on, every few seconds. */

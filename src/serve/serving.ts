@@ -1,16 +1,27 @@
 import type {HomeIndex} from '../check/home-index.ts';
 import type {Models} from '../effects/model/models.ts';
 import type {Sandbox} from '../effects/sandbox/sandbox.ts';
+import type {ToolFailure} from '../effects/tools/tool.ts';
 import type {Problem} from '../files/diagnostic.ts';
+import type {TaskFile} from '../files/task.ts';
 import type {Report} from '../happening.ts';
+import type {TaskQuery} from '../query/task-query.ts';
 import type {Queue} from '../queue.ts';
 import type {Journal} from '../store/journal.ts';
 import type {Replaced} from '../store/replaced.ts';
+import type {UsedCalls} from '../store/used-calls.ts';
+import type {Approvals} from './approvals.ts';
 import type {Current} from './current.ts';
 import type {Ignored} from './ignored.ts';
+import type {Inboxes} from './inboxes.ts';
 import type {Known, Latest, Recent, Texts} from './known.ts';
+import type {Mail} from './mail.ts';
 import type {Redaction} from './redaction.ts';
+import type {Schedules} from './schedules.ts';
+import type {Seen} from './seen.ts';
+import type {Segments} from './segments.ts';
 import type {Spend} from './spend.ts';
+import type {TasksHeard} from './task-news.ts';
 import type {Troubles} from './troubles.ts';
 import type {Turns} from './turns.ts';
 import type {Waits} from './waits.ts';
@@ -23,12 +34,37 @@ export interface Pending {
   doubtful: boolean;
   /** Milliseconds it must have stayed the same. */
   needed: number;
+  /** As it was read then; undefined: it was not there. */
+  seen: Seen | undefined;
 }
 
 /** A version that the journal was given. */
 export interface Unpublished {
   blob: string;
   cause: string;
+}
+
+/** A note that is to be added to a file of the memory. */
+export interface Note {
+  text: string;
+  agent: string;
+  approval: string | undefined;
+  written: () => void;
+}
+
+/** The file with a change, and what the journal says of it. */
+export interface TaskEdited {
+  text: string;
+  words: string;
+  tasks: readonly string[];
+}
+
+/** A change that an agent makes to a task file. */
+export interface TaskEdit {
+  agent: string;
+  /** Called with the file as it is then. Undefined: it is so already. A failure is what the agent is told. */
+  make: (file: TaskFile) => TaskEdited | ToolFailure | undefined;
+  over: (failed?: ToolFailure) => void;
 }
 
 /** What serving a home needs at hand. All of it is a cache of files: a new daemon builds the same from them. */
@@ -50,6 +86,32 @@ export interface Serving {
   readonly sessions: Map<string, number>;
   /** Sessions that wait for a person to grant more. */
   readonly waits: Waits;
+  /** What calls wait for, beyond what the files say. */
+  readonly approvals: Approvals;
+  /** Calls that were begun once, whatever the files say by now. */
+  readonly used: UsedCalls;
+  /** Agents whose workspace was found, or made, from the repository that their template names. */
+  readonly cloned: Set<string>;
+  /** Notes to be added to files of the memory, by path. */
+  readonly notes: Map<string, Note[]>;
+  /** What is on its way into sessions. */
+  readonly mail: Mail;
+  /** Inboxes, as far as they are read. */
+  readonly inboxes: Inboxes;
+  /** Messages at fixed times. */
+  readonly schedules: Schedules;
+  /** Older messages of sessions. */
+  readonly segments: Segments;
+  /** What agents change in task files, by path. */
+  readonly edits: Map<string, readonly TaskEdit[]>;
+  /** What is known of tasks beyond their files. */
+  readonly tasks: TasksHeard;
+  /** Mentions in answers of a session that are delivered, until the session says so: by path. */
+  readonly woken: Map<string, Set<string>>;
+  /** What answers said of tasks and is being written to their files, by the path of the session. */
+  readonly ending: Map<string, Map<string, 'under way' | 'over'>>;
+  /** Sessions of agents whose task is done, by path. */
+  readonly closing: Set<string>;
   /** What agents have used today. */
   readonly spend: Spend;
   /** Files to look at again although they are as they were: something that they depend on is not. */
@@ -76,6 +138,8 @@ export interface Serving {
   readonly current: Current;
   /** Loaded with the first question. */
   models: Models | undefined;
+  /** SQL over tasks; loaded with the first query. */
+  queries: TaskQuery | undefined;
   /** Which model answers by default, in words; known soon after the start. */
   model: string | undefined;
   /** How commands are confined. */

@@ -1,16 +1,17 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {Facts} from '../check/facts.ts';
-import {hasErrors, type Problem} from '../files/diagnostic.ts';
-import {wake} from './budget.ts';
+import {blocks, type Problem} from '../files/diagnostic.ts';
 import {signature} from './known.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
+import {reconsider, wake} from './wake.ts';
+import {wakeTasks} from './wake-tasks.ts';
 
 /** From here on this is the file's last known state. */
 export function take(serving: Serving, seen: Seen): void {
   const {path, blob, text} = seen;
   const {ignored = false, good} = serving.known.get(path) ?? {};
-  const wrong = hasErrors(seen.facts.problems);
+  const wrong = blocks(seen.facts.problems);
   serving.known.set(path, {
     signature: signature(seen.stat),
     blob,
@@ -23,6 +24,7 @@ export function take(serving: Serving, seen: Seen): void {
   setFacts(serving, path, seen.facts);
   tell(serving);
   if (seen.kind === 'settings' && !serving.loading) serving.onSettings();
+  if (seen.kind === 'policy' && !wrong && !serving.loading) reconsider(serving);
 }
 
 /** What a file says now; undefined: it is gone. */
@@ -34,12 +36,12 @@ export function setFacts(
   const {index, sessions, waits} = serving;
   serving.unsaved = true;
   const former = index.facts(path);
-  const wrong = found !== undefined && hasErrors(found.problems);
-  // As long as a file has errors, what it said last of limits holds, and a session goes on waiting.
-  const facts = wrong && !found.limits && former?.limits ? {...found, limits: former.limits} : found;
-  if (!wrong) waits.set(path, facts?.session);
-  const same = (key: 'limits' | 'budgets') => isDeepStrictEqual(former?.[key], facts?.[key]);
-  if (!same('limits') || !same('budgets')) waits.allChanged();
+  const wrong = found !== undefined && blocks(found.problems);
+  // As long as a file has errors, what it said last of limits and decisions holds, and a session goes on waiting.
+  const facts = wrong && former ? {...found, ...lasting(former, found)} : found;
+  if (!wrong) waits.set(path, facts?.session, facts?.tasks);
+  if (!isDeepStrictEqual(former?.limits, facts?.limits)) waits.allChanged();
+  for (const id of changedStates(former?.approvals, facts?.approvals)) waits.changed(id);
   const count = (session: Facts['session'], by: number) => {
     const status = session?.status ?? 'new';
     if (session && !session.segment) sessions.set(status, (sessions.get(status) ?? 0) + by);
@@ -48,6 +50,20 @@ export function setFacts(
   count(facts?.session, 1);
   if (facts) index.set(path, facts);
   else index.remove(path);
+}
+
+function lasting({limits, approvals}: Facts, found: Facts): Pick<Facts, 'limits' | 'approvals'> {
+  return {
+    ...(!found.limits && limits && {limits}),
+    ...(approvals && {approvals}),
+  };
+}
+
+/** Requests that are not what they were. */
+function changedStates(before: Facts['approvals'] = {}, after: Facts['approvals'] = {}): string[] {
+  if (before === after) return [];
+  const gone = Object.keys(before).filter(id => !Object.hasOwn(after, id));
+  return [...Object.keys(after).filter(id => before[id] !== after[id]), ...gone];
 }
 
 /** Tell of problems that are new or gone, and look again where that may change what is to be done. */
@@ -65,8 +81,9 @@ export function tell(serving: Serving): void {
     for (const problem of problems) if (!old.has(key(problem))) serving.report({event: 'problem', problem, text});
     if (problems.length > 0) serving.shown.set(path, problems);
     else serving.shown.delete(path);
-    if (known && !known.settled && !hasErrors(problems)) serving.queue.add(path);
+    if (known && !known.settled && !blocks(problems)) serving.queue.add(path);
   }
+  wakeTasks(serving);
   wake(serving);
   serving.onChanged();
 }

@@ -1,9 +1,5 @@
+import type {Trouble} from '../check/needs-you.ts';
 import type {Report} from '../happening.ts';
-
-export interface Trouble {
-  what: string;
-  since: string;
-}
 
 /** What is in the way just now, by where it was met: shown to the person until it is over. */
 export class Troubles {
@@ -21,15 +17,29 @@ export class Troubles {
     const before = this.#troubles.get(where);
     if (before?.what === what) return;
     if (what === undefined) this.#troubles.delete(where);
-    else this.#troubles.set(where, {what, since: before?.since ?? new Date().toISOString()});
+    else
+      this.#troubles.set(where, {
+        what,
+        since: before?.since ?? new Date().toISOString(),
+        ...(isDecision(where) && {decision: true}),
+      });
     if (what !== undefined) this.#report({event: 'trouble', what});
     else if (before) this.#report({event: 'over', what: before.what});
     this.#onChanged();
   }
 
+  has(where: string): boolean {
+    return this.#troubles.has(where);
+  }
+
   list(): Trouble[] {
     return [...this.#troubles.values()];
   }
+}
+
+/** Told by what takes decisions in: `approval ID`. */
+function isDecision(where: string): boolean {
+  return where.startsWith('approval ');
 }
 
 /** What to tell the person of a failed write, and what to do about it. */

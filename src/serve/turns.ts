@@ -43,7 +43,7 @@ export class Turns {
   readonly #running = new Map<string, Map<string, Running>>();
   readonly #onChange: (path: string) => void;
   #waiters: (() => void)[] = [];
-  #stopped = false;
+  readonly #stop = new AbortController();
   #count = 0;
 
   /** How many questions may be asked at a time, over all sessions. */
@@ -60,7 +60,12 @@ export class Turns {
   }
 
   get stopped(): boolean {
-    return this.#stopped;
+    return this.stopping.aborted;
+  }
+
+  /** Aborted when nothing more is to begin. */
+  get stopping(): AbortSignal {
+    return this.#stop.signal;
   }
 
   asked(path: string): (Question & {ended: Ended | undefined}) | undefined {
@@ -86,7 +91,7 @@ export class Turns {
    * recorded, whose place it takes when that is forgotten. What is replaced is given up.
    */
   ask(path: string, question: Question, ahead: boolean, answer: (signal: AbortSignal) => Promise<Ended | undefined>) {
-    if (this.#stopped) return;
+    if (this.stopped) return;
     const asked: Asked = {...question, abort: new AbortController(), ended: undefined};
     const all = ahead ? this.#ahead : this.#asked;
     const before = all.get(path);
@@ -197,7 +202,7 @@ export class Turns {
 
   /** Ask nothing more, and give up what is being asked. Calls are left to end by themselves. */
   stop(): void {
-    this.#stopped = true;
+    this.#stop.abort();
     for (const [path, {ended}] of [...this.#asked]) if (!ended) this.drop(path);
     for (const {abort} of this.#ahead.values()) abort.abort();
     this.#ahead.clear();

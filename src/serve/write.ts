@@ -11,6 +11,7 @@ export async function createText(
   serving: Serving,
   path: string,
   text: string,
+  seenAs?: (found: Found) => Seen,
 ): Promise<{seen: Seen} | {outcome: Outcome}> {
   const {home, troubles} = serving;
   const kind = kindOf(path);
@@ -21,7 +22,8 @@ export async function createText(
   troubles.set(`save ${path}`, failed && inWords(path, failed));
   if (failed?.name === 'NotDurable') throw failed;
   if (!('saved' in result)) return {outcome: failed ? {failed} : {after: 1}};
-  return {seen: seenText(path, kind, text, {bytes, stat: result.saved})};
+  const found = {bytes, stat: result.saved};
+  return {seen: seenAs?.(found) ?? seenText(path, kind, text, found)};
 }
 
 interface Replacing {

@@ -5,7 +5,7 @@ import {
   EXECUTABLE,
   type Files,
   filesOf,
-  headByGit,
+  headOf,
   homePath,
   type PastVersion,
   pastVersions,
@@ -13,7 +13,7 @@ import {
   type Version,
 } from './git-history.ts';
 import {contentId, lstat} from './git-index-file.ts';
-import {type Head, readHead, sameHead} from './git-refs.ts';
+import {type Head, sameHead} from './git-refs.ts';
 import type {Repository} from './git-repository.ts';
 import type {Leaf} from './git-trees.ts';
 
@@ -204,12 +204,4 @@ async function followed(
 function limit(map: Map<string, unknown>): void {
   const oldest = map.size > REMEMBERED_PATHS ? map.keys().next().value : undefined;
   if (oldest !== undefined) map.delete(oldest);
-}
-
-/** Where branches are not files, git writes this into HEAD for those who would look there. */
-const NO_FILES = 'refs/heads/.invalid';
-
-async function headOf(repository: Repository): Promise<Head> {
-  const head = readHead(repository.dirs);
-  return 'commit' in head && head.branch !== NO_FILES ? head : headByGit(repository);
 }

@@ -24,6 +24,7 @@ export const ignored = [
   '!workspaces/.gitkeep',
   'NEEDS_YOU.md',
   'inbox/*.jsonl',
+  'inbox/*.jsonl?*',
   'inbox/rejected/',
 ];
 

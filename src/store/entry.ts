@@ -32,4 +32,6 @@ export interface JournalOptions {
   idleMs?: number;
   /** Loose objects from which on maintenance is worth while. */
   maxLoose?: number;
+  /** What stands in the way is told once it has for so long. */
+  tellMs?: number;
 }

@@ -9,6 +9,7 @@ type Answer = (body: Buffer | undefined | Error) => void;
 /** Objects of the repository, packed ones too, from one `git cat-file --batch` that runs while it is needed. */
 export class Cat {
   readonly #dir: string;
+  readonly #how: {options: readonly string[]; environment: () => NodeJS.ProcessEnv};
   #child: ChildProcessWithoutNullStreams | undefined;
   #asked: Answer[] = [];
   #chunks: Buffer[] = [];
@@ -17,8 +18,9 @@ export class Cat {
   #rest: Buffer = Buffer.alloc(0);
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(dir: string) {
+  constructor(dir: string, how = {options: fixedOptions, environment: () => gitEnvironment(process.env)}) {
     this.#dir = dir;
+    this.#how = how;
   }
 
   /** Undefined: there is no such object. Rejects if git itself fails. */
@@ -43,9 +45,10 @@ export class Cat {
       return this.#child;
     }
     crashPoint('spawn-git');
-    const child = spawn('git', [...fixedOptions, '--no-replace-objects', 'cat-file', '--batch'], {
+    const {options, environment} = this.#how;
+    const child = spawn('git', [...options, '--no-replace-objects', 'cat-file', '--batch'], {
       cwd: this.#dir,
-      env: gitEnvironment(process.env),
+      env: environment(),
     });
     const {pid} = child;
     if (pid) ownProcesses.add(pid);

@@ -104,6 +104,18 @@ function configHome(): string {
   return process.env.XDG_CONFIG_HOME || join(homedir(), '.config');
 }
 
+/** Who works here, as git knows them now in the environment that we were started in. */
+export async function personHere(dir: string): Promise<Person> {
+  const {code, stdout} = await git(dir, ['var', 'GIT_AUTHOR_IDENT']);
+  return personOf(code === 0 ? stdout : '');
+}
+
+/** Who decides, as the daemon would write it down: `Ada <ada@example.org>`. */
+export async function authorHere(dir: string): Promise<string> {
+  const {name, email} = await personHere(dir);
+  return `${name} <${email}>`;
+}
+
 /** `Ada <ada@example.org> 1700000000 +0100`; where git knows nobody, the one who is logged in. */
 function personOf(ident: string): Person {
   const [, name = '', email = ''] = /^(.*) <(.*)> \d+ [+-]\d+\s*$/.exec(ident) ?? [];

@@ -30,12 +30,18 @@ function stored(body: Buffer): Buffer {
   return bytes;
 }
 
+const STEP = 4_096;
+
 /** How to make `to` of `from`, in git's form: what both begin and end with is copied. */
 export function deltaOf(from: Buffer, to: Buffer): Buffer {
   const most = Math.min(from.length, to.length);
   let head = 0;
+  // In large steps first: most of a large text is as it was.
+  const same = (a: number, b: number) => from.compare(to, b, b + STEP, a, a + STEP) === 0;
+  while (head + STEP < most && same(head, head)) head += STEP;
   while (head < most && from[head] === to[head]) head++;
   let tail = 0;
+  while (tail + STEP < most - head && same(from.length - tail - STEP, to.length - tail - STEP)) tail += STEP;
   while (tail < most - head && from[from.length - 1 - tail] === to[to.length - 1 - tail]) tail++;
   const parts: Buffer[] = [Buffer.from([...size(from.length), ...size(to.length), ...copy(0, head)])];
   for (let at = head; at < to.length - tail; at += 127) {

@@ -1,6 +1,6 @@
 import {isJournalled, kindOf} from '../files/key.ts';
 import {git} from './git.ts';
-import type {Head} from './git-refs.ts';
+import {type Head, readHead} from './git-refs.ts';
 import type {Repository} from './git-repository.ts';
 import type {Leaf} from './git-trees.ts';
 
@@ -63,8 +63,16 @@ export async function changedFiles(
   return changed;
 }
 
-/** HEAD, by git itself: for repositories whose files we cannot read. */
-export async function headByGit({top}: Repository): Promise<Head> {
+/** Where branches are not files, git writes this into HEAD for those who would look there. */
+const NO_FILES = 'refs/heads/.invalid';
+
+export async function headOf(repository: Repository): Promise<Head> {
+  const head = readHead(repository.dirs);
+  return 'commit' in head && head.branch !== NO_FILES ? head : headByGit(repository);
+}
+
+/** By git itself: for repositories whose files we cannot read. */
+async function headByGit({top}: Repository): Promise<Head> {
   const [branch, commit] = await Promise.all([
     git(top, ['symbolic-ref', '-q', 'HEAD']),
     git(top, ['rev-parse', '-q', '--verify', 'HEAD^{commit}']),
@@ -98,6 +106,25 @@ export async function recentVersions(
     if (blob && !/^0+$/.test(blob)) versions.push({blob, commit, cause: cause.trim() || undefined});
   }
   return versions;
+}
+
+/** Commits that HEAD has and this one has not, with their trailer `Cause`. */
+export async function commitsSince(repository: Repository, commit: string): Promise<Map<string, string | undefined>> {
+  const format = '--format=%H%x00%(trailers:key=Cause,valueonly,separator=%x2C)';
+  const log = await git(repository.top, ['log', format, `${commit}..HEAD`]);
+  const lines = log.code === 0 ? log.stdout.split('\n').filter(Boolean) : [];
+  return new Map(
+    lines.map(line => {
+      const [id = '', cause = ''] = line.split('\0');
+      return [id, cause.trim() || undefined];
+    }),
+  );
+}
+
+/** The blob that a path was before a commit; undefined: it was not there. */
+export async function blobBefore({top, prefix}: Repository, commit: string, path: string): Promise<string | undefined> {
+  const found = await git(top, ['rev-parse', '--verify', '--quiet', `${commit}^:${prefix}${path}`]);
+  return found.code === 0 ? found.stdout.trim() : undefined;
 }
 
 /** A version as its commit had it. */

@@ -16,6 +16,9 @@ import {
 } from './git-index.ts';
 import {invalidateTrees} from './git-index-trees.ts';
 
+const MODE_AT = 24;
+const SUBMODULE = 0o160000;
+
 /** The index with these changes (sorted by name, each name once) and these entries' sizes forgotten. */
 export function patchIndex(index: Index, changes: readonly IndexChange[], smudged: readonly number[]): Buffer {
   const {bytes, starts} = index;
@@ -75,6 +78,8 @@ function flagsOf(index: Index, i: number, name: Buffer): {flags: number; more: n
   if (i >= countOf(index) || !nameOf(index, i).equals(name)) return undefined;
   const at = index.starts[i] ?? 0;
   const flags = index.bytes.readUInt16BE(at + FLAGS_AT);
+  // That nobody looks at a submodule is true of no file in its place.
+  if (index.bytes.readUInt32BE(at + MODE_AT) === SUBMODULE) return {flags: 0, more: 0};
   return {
     flags: flags & ASSUME_VALID,
     more: flags & EXTENDED ? index.bytes.readUInt16BE(at + FIXED) & SKIP_WORKTREE : 0,

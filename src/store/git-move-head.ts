@@ -1,4 +1,4 @@
-import {mkdirSync, renameSync, rmdirSync, writeFileSync} from 'node:fs';
+import {lstatSync, mkdirSync, renameSync, rmdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {crashPoint} from './crash.ts';
 import {busy, isUnfinished, lockWords, underWay} from './git-busy.ts';
@@ -10,9 +10,9 @@ import type {Repository} from './git-repository.ts';
 import {takeLock} from './lock.ts';
 
 export interface Move {
-  repository: Repository;
+  repository: Pick<Repository, 'dirs' | 'processes'>;
   /** The index `place.index` was made from. */
-  index: IndexFile;
+  index: Pick<IndexFile, 'isCurrent' | 'isForeignSince'>;
   place: Workplace;
   head: Head;
   tip: string;
@@ -22,7 +22,7 @@ export interface Move {
 }
 
 /** A command of theirs may go on for so long after it wrote the index, where running commands cannot be seen. */
-const UNSEEN_MS = 50;
+export const UNSEEN_MS = 50;
 
 /**
  * Put the prepared index in place and move HEAD's branch (or HEAD itself) to `tip`, if nothing moved since both were
@@ -74,7 +74,12 @@ export function moveHead({
   }
 }
 
-function tellReflogs({dirs}: Repository, head: Head, tip: string, {who, what, create}: Move['reflog']): void {
+function tellReflogs(
+  {dirs}: Pick<Repository, 'dirs'>,
+  head: Head,
+  tip: string,
+  {who, what, create}: Move['reflog'],
+): void {
   try {
     appendReflogs(dirs, head, tip, `${who} ${stampOf(Date.now())}`, what, create);
   } catch {
@@ -90,10 +95,12 @@ function put(path: string, text: string): void {
 
 /** A branch known only to packed-refs has no folder, or an empty one of its own name. */
 function makeRoom(target: string): void {
+  const there = lstatSync(target, {throwIfNoEntry: false});
+  if (there && !there.isDirectory()) return;
   mkdirSync(dirname(target), {recursive: true});
   try {
-    rmdirSync(target);
+    if (there) rmdirSync(target);
   } catch {
-    // Almost always: it is a file, or nothing.
+    // Not empty, or gone: taking the lock tells.
   }
 }

@@ -48,9 +48,14 @@ export class GitProcesses {
 
   /** One that may move HEAD or the index, in words: `git commit`. */
   underWay(): string | undefined {
+    return this.running().values().next().value;
+  }
+
+  /** All of them, by their id. */
+  running(): Map<string, string> {
     const now = Date.now();
     const seen = new Set<string>();
-    let found: string | undefined;
+    const found = new Map<string, string>();
     for (const pid of pids()) {
       seen.add(pid);
       const known = this.#others.get(pid);
@@ -60,7 +65,8 @@ export class GitProcesses {
         continue;
       }
       this.#others.delete(pid);
-      found ??= this.#describe(pid, now);
+      const command = this.#describe(pid, now);
+      if (command) found.set(pid, command);
     }
     for (const gone of [...this.#others.keys(), ...this.#firstSeen.keys()].filter(pid => !seen.has(pid))) {
       this.#others.delete(gone);

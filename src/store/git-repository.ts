@@ -62,8 +62,8 @@ export function noRepository(home: string, said: string): UserError {
 }
 
 /** An object's body, wherever it is. Throws if it is missing: then the repository is damaged. */
-export async function mustRead({objects, cat}: Repository, id: string): Promise<Buffer> {
+export async function mustRead({objects, cat}: Pick<Repository, 'objects' | 'cat'>, id: string): Promise<Buffer> {
   const body = objects.read(id) ?? (await cat.body(id));
-  if (!body) throw new Error(`object ${id} is missing`);
+  if (!body) throw new UserError(`object ${id} is missing`, exit.failed, 'what else is: git fsck');
   return body;
 }

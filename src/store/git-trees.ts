@@ -7,6 +7,8 @@ export interface Tree {
   kids: Map<string, Tree>;
   /** Subtrees that changed and are not written yet. */
   dirty: Set<string>;
+  /** Entries that are new, gone or of another kind: they come into `raw` all at once. */
+  changes: Map<string, Leaf | undefined>;
 }
 
 export interface TreeStore {
@@ -24,7 +26,7 @@ const FOLDER = '40000';
 const ZERO = '0'.repeat(40);
 
 export function emptyTree(): Tree {
-  return {id: '', raw: Buffer.alloc(0), places: new Map(), kids: new Map(), dirty: new Set()};
+  return {id: '', raw: Buffer.alloc(0), places: new Map(), kids: new Map(), dirty: new Set(), changes: new Map()};
 }
 
 /** Path → names as they are kept in a Tree. */
@@ -36,7 +38,7 @@ export function namesOf(path: string): string[] {
 export async function loadTree(store: TreeStore, id: string, old?: Tree): Promise<Tree> {
   if (old?.id === id) return old;
   const raw = await store.load(id);
-  const tree: Tree = {id, raw, places: placesOf(raw), kids: new Map(), dirty: new Set()};
+  const tree: Tree = {id, raw, places: placesOf(raw), kids: new Map(), dirty: new Set(), changes: new Map()};
   for (const [name, kid] of old?.kids ?? []) {
     const known = idAt(tree, name);
     if (known?.mode === FOLDER) tree.kids.set(name, kid);
@@ -111,6 +113,7 @@ export function writeTrees(store: TreeStore, tree: Tree): string {
     setEntry(tree, name, kid.places.size === 0 ? undefined : {id: kid.id, mode: FOLDER});
   }
   tree.dirty.clear();
+  settle(tree);
   tree.id = store.write(tree.raw, tree.id);
   return tree.id;
 }
@@ -123,33 +126,37 @@ function kidOf(tree: Tree, name: string): Tree | undefined {
 }
 
 function idAt(tree: Tree, name: string): Leaf | undefined {
+  if (tree.changes.has(name)) return tree.changes.get(name);
   const place = tree.places.get(name);
   return place && {id: tree.raw.toString('hex', place.id, place.id + 20), mode: place.mode};
 }
 
 function setEntry(tree: Tree, name: string, leaf: Leaf | undefined): void {
   const place = tree.places.get(name);
-  if (place && leaf && place.mode === leaf.mode) {
-    tree.raw.write(leaf.id, place.id, 'hex');
-    return;
-  }
-  if (place) splice(tree, place.start, place.id + 20, Buffer.alloc(0));
-  if (!leaf) return;
-  const bytes = Buffer.concat([Buffer.from(`${leaf.mode} ${name}\0`, 'latin1'), Buffer.from(leaf.id, 'hex')]);
-  const at = placeFor(tree, name, leaf.mode);
-  splice(tree, at, at, bytes);
+  if (place && leaf && place.mode === leaf.mode && !tree.changes.has(name)) tree.raw.write(leaf.id, place.id, 'hex');
+  else tree.changes.set(name, leaf);
 }
 
-function splice(tree: Tree, from: number, to: number, bytes: Buffer): void {
-  tree.raw = Buffer.concat([tree.raw.subarray(0, from), bytes, tree.raw.subarray(to)]);
+/** Once for all changes of a folder, which may be thousands. */
+function settle(tree: Tree): void {
+  if (tree.changes.size === 0) return;
+  const entries: {key: string; bytes: Buffer}[] = [];
+  for (const [name, {start, id, mode}] of tree.places)
+    if (!tree.changes.has(name)) entries.push({key: keyOf(name, mode), bytes: tree.raw.subarray(start, id + 20)});
+  for (const [name, leaf] of tree.changes) {
+    if (!leaf) continue;
+    const head = Buffer.from(`${leaf.mode} ${name}\0`, 'latin1');
+    entries.push({key: keyOf(name, leaf.mode), bytes: Buffer.concat([head, Buffer.from(leaf.id, 'hex')])});
+  }
+  entries.sort((a, b) => (a.key < b.key ? -1 : 1));
+  tree.raw = Buffer.concat(entries.map(({bytes}) => bytes));
   tree.places = placesOf(tree.raw);
+  tree.changes.clear();
 }
 
 /** Git sorts folders as if their names ended with a slash. */
-function placeFor(tree: Tree, name: string, mode: string): number {
-  const key = mode === FOLDER ? `${name}/` : name;
-  for (const [other, place] of tree.places) if ((place.mode === FOLDER ? `${other}/` : other) > key) return place.start;
-  return tree.raw.length;
+function keyOf(name: string, mode: string): string {
+  return mode === FOLDER ? `${name}/` : name;
 }
 
 function placesOf(raw: Buffer): Tree['places'] {

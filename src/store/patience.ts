@@ -1,18 +1,21 @@
-/** A wait that is over sooner is not worth telling of. */
-const TELL_MS = 1_000;
-
 /** Why something waits, told only once it has lasted; and no more when it is over. */
 export class Patience {
   /** Called when `waiting` changes. */
   onChange: (why: string | undefined) => void = () => {};
   waiting: string | undefined;
+  readonly #tellMs: number;
   #since = 0;
+
+  /** A wait that is over sooner is not worth telling of. */
+  constructor(tellMs: number) {
+    this.#tellMs = tellMs;
+  }
 
   tell(why: string | undefined): void {
     const now = performance.now();
     if (why === undefined) this.#since = 0;
     else this.#since ||= now;
-    const lasting = why !== undefined && (this.waiting !== undefined || now - this.#since >= TELL_MS);
+    const lasting = why !== undefined && (this.waiting !== undefined || now - this.#since >= this.#tellMs);
     const told = lasting ? why : undefined;
     if (told === this.waiting) return;
     this.waiting = told;

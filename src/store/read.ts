@@ -1,4 +1,4 @@
-import {isAscii} from 'node:buffer';
+import {isAscii, isUtf8} from 'node:buffer';
 import {
   type BigIntStats,
   closeSync,
@@ -11,6 +11,7 @@ import {
   readdirSync,
   readlinkSync,
   readSync,
+  realpathSync,
   statSync,
 } from 'node:fs';
 import {join} from 'node:path';
@@ -112,8 +113,6 @@ export function linkTarget(home: string, path: string): string | undefined {
   return lstatSync(place, {throwIfNoEntry: false})?.isSymbolicLink() ? readlinkSync(place) : undefined;
 }
 
-const decoder = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
-
 /** Undefined: no such file. Text that is not UTF-8 is a problem: decoding it loosely would lose bytes on the next save. */
 export function readHomeFile(home: string, path: string): ReadResult {
   let read: FileRead;
@@ -121,7 +120,8 @@ export function readHomeFile(home: string, path: string): ReadResult {
     read = readBytes(`${home}/${path}`, path.endsWith('.jsonl'));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'error';
-    if (code === 'ENOENT') return undefined;
+    // Of conflicts any name is a file's, but those of folders.
+    if (code === 'ENOENT' || (code === 'EISDIR' && kindOf(path) === 'conflict')) return undefined;
     const tooLarge = error instanceof RangeError;
     return {
       problem: tooLarge
@@ -141,11 +141,24 @@ export function readHomeFile(home: string, path: string): ReadResult {
           ),
     };
   }
+  if ((read.link || DECIDING.test(path)) && leadsToWorkspace(home, path)) {
+    const message = 'expected a file, found a link into workspaces/, where agents write';
+    return {problem: problem('UNREADABLE', {line: 1, column: 1}, message, 'put a file of your own in its place', path)};
+  }
+  const {bytes} = read;
+  if (!isUtf8(bytes)) return {problem: notUtf8(bytes, path), ...read};
+  return {text: bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8'), ...read};
+}
+
+/** Of these a folder on the way may be a link, too. */
+const DECIDING = /^(?:templates|approvals|tasks)\//;
+
+/** What an agent can write decides nothing, whoever made the link. */
+export function leadsToWorkspace(home: string, path: string): boolean {
   try {
-    const {bytes, stat, link} = read;
-    return {text: isAscii(bytes) ? bytes.toString('latin1') : decoder.decode(bytes), bytes, stat, link};
+    return realpathSync.native(join(home, path)).startsWith(`${realpathSync.native(join(home, 'workspaces'))}/`);
   } catch {
-    return {problem: notUtf8(read.bytes, path), ...read};
+    return false;
   }
 }
 

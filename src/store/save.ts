@@ -64,7 +64,7 @@ export async function save(home: string, write: Write): Promise<SaveResult> {
   }
 }
 
-function lockPath(home: string, path: string): string {
+export function lockPath(home: string, path: string): string {
   return join(home, '.agentdir/locks', createHash('sha1').update(path).digest('hex').slice(0, 16));
 }
 

@@ -17,11 +17,15 @@ export interface Status {
   warnings: number;
   /** What waits for a person besides problems: approvals, tasks, sessions in error. */
   needs: number;
+  /** Of these, approvals to decide. */
+  approvals: number;
   troubles: readonly {what: string; since: string}[];
   /** Which model answers by default, in words. */
   model?: string | undefined;
   /** How commands are confined, in words. */
   sandbox?: string | undefined;
+  /** A command that runs outside the sandbox: what is decided meanwhile does not count. */
+  unconfined?: string | undefined;
   /** Whether changes are seen at once, or by scanning only. */
   watching: boolean;
   /** Why it stopped by itself, and when. */

@@ -35,6 +35,30 @@ function moved(text: string, how: 'push down' | 'turn round'): string {
   return head + tasks.reverse().join('');
 }
 
+describe('pages of approvals', () => {
+  const PAGE = 'approvals/pending/a-1.approval.md';
+  const QUEUE = 'tasks/approvals.task.md';
+  const page = '# Approval Request: a-1\n\n## Review\n\n**Decision:**\n';
+  const item = (id: string) => `- [_] A @human "Approve"\n  id: ${id}\n  agent: human\n`;
+
+  it('are orphans only of a queue that can be read; a copy in it is to be removed', () => {
+    const index = indexOf(new Map([[PAGE, factsOf(PAGE, page)]]));
+    const codes = (path: string) => index.problems(path).map(({code, hint}) => `${code}: ${hint}`);
+    const queue = (text: string) => {
+      index.set(QUEUE, factsOf(QUEUE, text));
+      index.settle();
+    };
+    expect(codes(PAGE)).toEqual([]);
+    queue(item('b-1'));
+    expect(codes(PAGE)).toEqual(['ORPHANED_APPROVAL: move it to approvals/rejected/']);
+    queue(item('b-1') + item('b-1'));
+    expect(codes(PAGE)).toEqual([]);
+    expect(codes(QUEUE)).toContain('DUPLICATE_ID: remove the copy');
+    queue(item('a-1'));
+    expect(codes(PAGE)).toEqual([]);
+  });
+});
+
 describe('an index that is kept up to date', () => {
   it('says the same as one made from the files as they are, whatever happened to them', () => {
     fc.assert(

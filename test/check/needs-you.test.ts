@@ -54,7 +54,12 @@ const cases: Record<string, NeedsYouInput> = {
         '## TODO\n\n- [ ] @human "Pay the bill"\n  id: pay\n  created: 2025-10-04\n- [/] @human "Write"\n- [!] @human "Ask"\n- [x] @human "Done"\n- [ ] @a "Not for you"\n- [ ] "Ask @a"\n',
       'conflicts/a.task.md': '- [ ] "mine"\n',
     },
-    {troubles: [{what: 'the journal waits: a rebase is in progress', since: '2025-10-04T12:30:00.000Z'}]},
+    {
+      troubles: [
+        {what: 'the journal waits: a rebase is in progress', since: '2025-10-04T12:30:00.000Z'},
+        {what: 'approval p-3: it is not signed', since: '2025-10-04T12:40:00.000Z', decision: true},
+      ],
+    },
   ),
   'too-many': inputOf({'tasks/many.task.md': many, 'tasks/wrong.task.md': wrong, 'conflicts/x.md': 'x'}),
   hostile: inputOf(

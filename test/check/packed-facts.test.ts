@@ -68,7 +68,7 @@ messages:
     expect(unpacked).toEqual(facts);
   });
 
-  it('have the limits, budgets and spend of other files', () => {
+  it('have the limits, approvals and spend of other files', () => {
     const files: Record<string, string> = {
       'agentdir.yaml': 'limits: {per_day: {tokens: 5}}\n',
       'templates/a.agent.yaml': 'id: a\ntype: t\nsystem_prompt: p\ncapabilities: [read_file]\nlimits: {max_turns: 3}\n',
@@ -80,7 +80,7 @@ messages:
       expect(unpacked).toEqual(facts);
       return facts;
     });
-    expect(found.map(({limits, spend, budgets}) => limits ?? spend ?? budgets)).toEqual([
+    expect(found.map(({limits, spend, approvals}) => limits ?? spend ?? approvals)).toEqual([
       {tokens: 5},
       {turns: 3},
       expect.objectContaining({day: '2025-10-04'}),

@@ -40,6 +40,7 @@ describe('agentdir check', () => {
       'sessions/x.session.yaml':
         'agent_id: nobody\nmessages:\n  - role: tool_result\n    tool_call_id: c\n    content: x\n',
       'allowlist.yaml': 'version: 1\ncommands: {allow: ["ls *"]}\ntests:\n  - {run: "ls; rm x", expect: allow}\n',
+      'tasks/approvals.task.md': '# Approvals\n',
       'approvals/pending/a-1.approval.md': '# Approval Request: a-1\n\n## Review\n\n**Decision:**\n',
     });
     const {code, stdout} = await agentdir(home, ['check', '--json']);

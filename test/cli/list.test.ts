@@ -128,7 +128,7 @@ describe('agentdir show', () => {
       'approvals/pending/approval-7.approval.md': '# The page\n',
     });
     expect((await agentdir(home, ['show', 'task-one'])).stdout).toBe(
-      'tasks/redis.task.md:5\n- [ ] @planner-001 "Check it"\n  id: task-one\n  prompt: do it\n  - [ ] "Part"\n    id: task-part\n',
+      'tasks/redis.task.md:5\n- [ ] @planner-001 "Check it"\n  id: task-one\n  prompt: do it\n  - [ ] "Part"\n    id: task-part\n\npending\nthe daemon delivers it to planner-001\n',
     );
     expect((await agentdir(home, ['show', 'approval-7'])).stdout).toBe(
       'approvals/pending/approval-7.approval.md:1\n# The page\n\ntasks/approvals.task.md:5\n- [_] "Approve command: ls"\n  id: approval-7\n',
@@ -136,6 +136,9 @@ describe('agentdir show', () => {
     expect(JSON.parse((await agentdir(home, ['show', 'task-part', '--json'])).stdout)).toEqual({
       id: 'task-part',
       kind: 'task',
+      task: expect.objectContaining({id: 'task-part', parent: 'task-one', ready: false}),
+      next: ['it is for nobody yet: agentdir task assign task-part AGENT'],
+      needed_by: [],
       places: [{file: 'tasks/redis.task.md', line: 8, text: '  - [ ] "Part"\n    id: task-part'}],
     });
     expect((await agentdir(home, ['show', 'retriever'])).stdout).toContain('┌─ retriever-001 ─');

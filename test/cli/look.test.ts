@@ -67,12 +67,55 @@ describe('agentdir tasks', () => {
     expect(stdout).toBe(`tasks/redis.task.md
   [x] A @planner-001 #redis Plan Redis check workflow task-001
     [ ] B @retriever-001 #system #docker Detect container runtime task-002  delivered
-    [ ] C @executor-001 @human Check Redis container status task-003  waits for task-002
+    [ ] C @executor-001 @human Check Redis container status task-003  waits for task-002 (pending)
   [ ] @human Look at it  waits for you
   [/] bare title
 
 5 tasks, 1 ready, 1 in progress, 1 completed, 0 blocked
 `);
+  });
+
+  it('says all that is in the way of each', async () => {
+    const home = await newHome({
+      'tasks/a.task.md': `## TODO
+- [x] @planner-001 "done"
+  id: done
+- [/] @planner-001 "under way"
+  id: way
+- [-] @planner-001 "not done"
+  id: not
+- [ ] @planner-001 "a"
+  depends_on: done, way, not
+- [ ] @planner-001 @human "b"
+  approval_required: true
+- [ ] "c"
+- [!] @planner-001 "d"
+  notes:
+    - 2025-10-04T10:00:00Z @planner-001: the disk is full
+- [!] @human "e"
+- [ ] "f"
+  assign: new:general-purpose
+- [ ] @human @planner-001 "i"
+- [ ] @buildbox/planner-001 "j"
+`,
+      'tasks/b.task.md': '## TODO\n- [ ] @planer-001 "g"\n  depends_on: nothing\n- [ ] "h"\n  assign: new:coder\n',
+    });
+    const {stdout} = await agentdir(home, ['tasks']);
+    const why = Object.fromEntries(
+      [...stdout.matchAll(/ ([a-j]) {2}(.*)$/gm)].map(([, title, words]) => [title, words]),
+    );
+    expect(why).toEqual({
+      a: 'waits for way (in progress), not (skipped, so for ever)',
+      b: 'ready; needs your approval before it starts',
+      c: 'nobody is assigned',
+      d: 'blocked: the disk is full',
+      e: 'blocked, and nothing says why; waits for you',
+      f: 'ready',
+      i: 'waits for you',
+      j: '@buildbox/planner-001 is not an agent of this home, so it is not delivered',
+      g: 'its file has errors: agentdir check; @planer-001 is not known; waits for nothing (no such task)',
+      h: 'its file has errors: agentdir check; there is no template coder',
+    });
   });
 
   it('nothing in a file with errors is ready', async () => {
@@ -100,7 +143,7 @@ describe('agentdir agent', () => {
     });
     const {stdout} = await agentdir(home, ['agent']);
     expect(stdout).toMatch(/│ Name +│ Description +│ Tools │ Status │/);
-    expect(stdout).toMatch(/│ planner-001 +│ .+│ 9 +│ ✓ +│/);
+    expect(stdout).toMatch(/│ planner-001 +│ .+│ 10 +│ ✓ +│/);
     expect(stdout).toMatch(/│ broken +│ +│ 0 +│ ✗ +│/);
     expect(stdout).toMatch(/│ odd +│ Odd one +│ 2 +│ ⚠ +│/);
     const widths = new Set(
@@ -116,7 +159,7 @@ describe('agentdir agent', () => {
     const home = await newHome();
     const {stdout} = await agentdir(home, ['agent', '@general']);
     expect(stdout).toContain('┌─ general-purpose ─');
-    expect(stdout).toMatch(/│ Allowed Tools: read, list, fetch, grep, glob +│/);
+    expect(stdout).toMatch(/│ Allowed Tools: read, list, fetch, grep, glob, search_files, ask_human +│/);
     expect(stdout).toMatch(/│ Status: ✓ Valid +│/);
     expect(stdout).toContain('File: templates/general-purpose.agent.md');
     expect(await agentdir(home, ['agent', '001'])).toMatchObject({

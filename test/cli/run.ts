@@ -70,8 +70,9 @@ export function startAgentdir(cwd: string, args: readonly string[], input?: stri
   return {child, stdout: () => stdout, stderr: () => stderr, ended};
 }
 
+/** When it returns, it is over: git's own tidying up does not go on behind our back, with its locks. */
 export async function git(cwd: string, ...args: string[]): Promise<string> {
-  const result = await run('git', args, cwd, environment);
+  const result = await run('git', ['-c', 'gc.autoDetach=false', ...args], cwd, environment);
   if (result.code !== 0) throw new Error(`git ${args.join(' ')}: ${result.stderr}`);
   return result.stdout;
 }
@@ -110,13 +111,15 @@ export function put(home: string, files: Record<string, string>): void {
   }
 }
 
-/** Until the condition holds; fails after a while with what was seen last. */
-export async function until<T>(look: () => T | Promise<T>, holds: (seen: T) => boolean, ms = 20_000): Promise<T> {
+/** Until the condition holds; fails after a while with what was seen last. Looks that cost something are made less often. */
+export async function until<T>(look: () => T | Promise<T>, holds: (seen: T) => boolean, ms = 90_000): Promise<T> {
   const end = Date.now() + ms;
   for (;;) {
+    const began = performance.now();
     const seen = await look();
     if (holds(seen)) return seen;
-    if (Date.now() > end) throw new Error(`waited in vain; last seen: ${JSON.stringify(seen)?.slice(0, 2000)}`);
-    await new Promise(resolve => setTimeout(resolve, 20));
+    if (Date.now() > end) throw new Error(`waited in vain; last seen: ${JSON.stringify(seen)?.slice(0, 6000)}`);
+    const pause = Math.min(Math.max(20, 4 * (performance.now() - began)), 250);
+    await new Promise(resolve => setTimeout(resolve, pause));
   }
 }

@@ -51,7 +51,7 @@ describe('agentdir start --once', () => {
       'tasks/a.task.md': '## TODO\n- [ ] x\n',
       'notes.txt': 'mine',
       'memory/new.md': '# New\n',
-      'inbox/x.jsonl': '{"text":"hi"}\n',
+      'inbox/x.jsonl': '{"direction":"out","text":"hi"}\n',
     });
     await git(home, 'add', 'notes.txt');
     expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
@@ -74,14 +74,14 @@ describe('agentdir start --once', () => {
   });
 
   it('does not wait for ever for what only a person can end', async () => {
-    const home = await newHome({'tasks/a.task.md': '- [ ] @planner-001 "x"\n'});
+    const home = await newHome({'tasks/a.task.md': '- [ ] @away/planner "x"\n'});
     truncateSync(join(home, 'tasks/a.task.md'), 70 * 1024 * 1024);
     expect((await agentdir(home, ['start', '--once'])).code).toBe(4);
-    put(home, {'tasks/a.task.md': '- [ ] @planner-001 "x"\n'});
+    put(home, {'tasks/a.task.md': '- [ ] @away/planner "x"\n'});
     // A rebase: nothing is committed, and nothing completed.
     put(home, {'.git/rebase-merge/head-name': 'refs/heads/x\n'});
     expect((await agentdir(home, ['start', '--once'])).code).toBe(1);
-    expect(readFileSync(join(home, 'tasks/a.task.md'), 'utf8')).toBe('- [ ] @planner-001 "x"\n');
+    expect(readFileSync(join(home, 'tasks/a.task.md'), 'utf8')).toBe('- [ ] @away/planner "x"\n');
     rmSync(join(home, '.git/rebase-merge'), {recursive: true});
     expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
     expect(readFileSync(join(home, 'tasks/a.task.md'), 'utf8')).toContain('id: ');

@@ -1,10 +1,15 @@
+import {spawn, spawnSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, onTestFinished} from 'vitest';
 import {parseSession} from '../../src/files/session.ts';
-import {agentdir, git, put} from '../cli/run.ts';
+import {blobId} from '../../src/store/blob-id.ts';
+import {agentdir, environment, git, main, put, until} from '../cli/run.ts';
+import {ASKER, decideFor, expectOnce, isOver, persistent, questionFor} from './approval-scenes.ts';
+import {askedBy} from './deciding.ts';
 import {read, spawnDaemon} from './serve.ts';
 import {expectSound, filesIn, homes} from './sound.ts';
+import {pathOf} from './talk.ts';
 
 const newHome = homes({'memory/old.md': 'old\n'});
 /** Nobody is to answer: only what happens to the file is of interest. */
@@ -32,6 +37,20 @@ describe('a save from a stale buffer while no daemon runs', () => {
     put(home, {[SESSION]: second.replace('content: one', 'content: ONE')});
     await once(home);
     expect(wordsOf(read(home, SESSION))).toEqual(['ONE', 'two', 'three']);
+    await expectSound(home);
+  });
+});
+
+describe('killed after it had written one version twice', () => {
+  it('the next one finds its way, though each was made from the other', async () => {
+    const home = newHome();
+    const [path, a, b] = ['memory/old.md', 'a\n', 'b\n'];
+    const blob = (text: string) => blobId(Buffer.from(text));
+    const name = (base: string, next: string) =>
+      `${blob(base)}.x${blob(base).slice(0, 8)}.${blob(next).slice(0, 16)}.${Buffer.from(path).toString('base64url')}`;
+    put(home, {[path]: a, [`.agentdir/replaced/${name(a, b)}`]: a, [`.agentdir/replaced/${name(b, a)}`]: b});
+    await once(home);
+    expect(await git(home, 'show', `HEAD:${path}`)).toBe(a);
     await expectSound(home);
   });
 });
@@ -168,4 +187,51 @@ describe('killed after a save, before its commit', () => {
     expect(read(home, SESSION)).toContain(times?.[0] ?? 'no time');
     await expectSound(home);
   });
+});
+
+describe('killed while it took a page away', () => {
+  const box = ['--dev-bind', '/', '/', '--unshare-pid', '--proc', '/proc', '--die-with-parent'];
+  const hasBox = spawnSync('bwrap', [...box, 'true']).status === 0;
+  /** As in a container: every daemon has the same process id. */
+  const contain = (home: string, env: NodeJS.ProcessEnv) => {
+    const child = spawn('bwrap', [...box, process.execPath, main, 'start'], {cwd: home, env: {...environment, ...env}});
+    const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+    const kill = () => {
+      child.kill('SIGKILL');
+      return ended;
+    };
+    onTestFinished(async () => void (await kill()));
+    return {ended, kill};
+  };
+
+  it.runIf(hasBox).each(['remove:1', 'remove:2'])(
+    '(%s) a daemon with the same id does it, and nothing is left',
+    async at => {
+      const model = await persistent();
+      onTestFinished(() => model.close());
+      const home = newHome();
+      const env = {OPENAI_BASE_URL: model.url};
+      put(home, {...ASKER, [pathOf('a')]: questionFor('a', 'a file')});
+      const first = contain(home, {...env, AGENTDIR_CRASH_AT: at});
+      await askedBy(home, 'a');
+      decideFor(home, 'a', 'a file');
+      expect(await first.ended).toBe(128 + 9);
+      const second = contain(home, env);
+      // If the call had begun, it was interrupted, and is asked about once more.
+      const decide = () => {
+        decideFor(home, 'a', 'a file');
+        return isOver(home, 'a');
+      };
+      await until(decide, Boolean);
+      await second.kill();
+      await once(home);
+      expectOnce(home, 'a', 'a file');
+      const inTheWay = readdirSync(join(home, '.agentdir'), {recursive: true}).filter(name =>
+        `${name}`.includes('approv'),
+      );
+      expect(inTheWay).toEqual([]);
+      expect(await git(home, 'log', '--format=%s', '--', 'approvals/approved')).not.toMatch(/by hand/);
+      await expectSound(home);
+    },
+  );
 });

@@ -76,7 +76,7 @@ describe('what HEAD held when the cache was written', () => {
     'an edit alone': async home => put(home, {[NOTE]: 'three\n'}),
     'a removal alone': async home => rmSync(join(home, NOTE)),
   };
-  for (const [what, move] of Object.entries(moves).filter((_, i) => thorough || i % 4 === 0))
+  for (const [what, move] of Object.entries(moves).filter((_, i) => process.env.FUZZ || i % (thorough ? 2 : 4) === 0))
     it(`gives the same history as no cache: ${what}`, async () => {
       const [cached, cold] = [newHome(), newHome()];
       const logs: string[] = [];
@@ -85,7 +85,7 @@ describe('what HEAD held when the cache was written', () => {
         await move(home);
         if (home === cold) rmSync(join(home, '.agentdir'), {recursive: true});
         await once(home);
-        if (thorough) await expectSound(home);
+        if (thorough && home === cached) await expectSound(home);
         expect(await git(home, 'status', '--porcelain')).toBe('');
         logs.push(await git(home, 'log', '--format=%s %T', '--', '.'));
       }

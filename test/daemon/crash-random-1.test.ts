@@ -7,7 +7,7 @@ import {homes} from './sound.ts';
 const newHome = homes(WORKER);
 const SEED = process.env.FUZZ ? Date.now() + 1 : 20261111;
 /** In each home. */
-const KILLS = Math.ceil((thorough ? 50 : 10) * Number(process.env.FUZZ ?? 1));
+const KILLS = Math.ceil((thorough ? 50 : 6) * Number(process.env.FUZZ ?? 1));
 
 // With crash-random-2.test.ts, 200 kills in all in the gate; two files, so that they run side by side.
 it(

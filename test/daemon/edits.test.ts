@@ -47,7 +47,7 @@ describe('what a person leaves out is filled in', () => {
   it('in tasks: ids and times, and what a box means', async () => {
     const home = await newHome();
     const {stop} = await serve(home);
-    put(home, {'tasks/a.task.md': '# Mine\n\n- [ ] @planner-001 "x"\n- [ ] a list of my own\n- [x] done\n\nProse.\n'});
+    put(home, {'tasks/a.task.md': '# Mine\n\n- [ ] @away/planner "x"\n- [ ] a list of my own\n- [x] done\n\nProse.\n'});
     const text = await settled(home, 'tasks/a.task.md', t => t.includes('completed:'));
     const [assigned, own, done] = parseTasks(text).tasks;
     expect(assigned?.fields.map(f => f.key)).toEqual(['id', 'created']);
@@ -55,9 +55,9 @@ describe('what a person leaves out is filled in', () => {
     expect(done?.fields.map(f => f.key)).toEqual(['completed']);
     expect(text.endsWith('\n\nProse.\n')).toBe(true);
     // Ticked, then set back.
-    writeFileSync(join(home, 'tasks/a.task.md'), text.replace('- [ ] @planner-001', '- [x] @planner-001'));
+    writeFileSync(join(home, 'tasks/a.task.md'), text.replace('- [ ] @away/planner', '- [x] @away/planner'));
     const ticked = await settled(home, 'tasks/a.task.md', t => (t.match(/completed:/g) ?? []).length === 2);
-    writeFileSync(join(home, 'tasks/a.task.md'), ticked.replace('- [x] @planner-001', '- [ ] @planner-001'));
+    writeFileSync(join(home, 'tasks/a.task.md'), ticked.replace('- [x] @away/planner', '- [ ] @away/planner'));
     const back = await settled(home, 'tasks/a.task.md', t => (t.match(/completed:/g) ?? []).length === 1);
     expect(back).toBe(text);
     await stop();
@@ -89,7 +89,7 @@ describe('what a person leaves out is filled in', () => {
 describe('a file that is wrong for a while', () => {
   it.each([
     ['sessions/s.session.yaml', LEAST, 'agent_id: planner-001\nmessages: [\n'],
-    ['tasks/t.task.md', '- [ ] @planner-001 "x"\n', '- [ ] @planner-001 "x"\n- [?] y\n```\n'],
+    ['tasks/t.task.md', '- [ ] @away/planner "x"\n', '- [ ] @away/planner "x"\n- [?] y\n```\n'],
   ])('%s: nothing acted on, nothing lost, one problem shown and cleared', async (path, good, bad) => {
     const home = await newHome({[path]: good});
     const {events, stop} = await serve(home);
@@ -113,7 +113,7 @@ describe('a file that is wrong for a while', () => {
   });
 
   it('torn for less than a second: never shown, never committed', async () => {
-    const home = await newHome({'tasks/t.task.md': '- [ ] @planner-001 "x"\n- [ ] @planner-001 "y"\n'});
+    const home = await newHome({'tasks/t.task.md': '- [ ] @away/planner "x"\n- [ ] @away/planner "y"\n'});
     const {events, stop} = await serve(home);
     const full = await settled(home, 'tasks/t.task.md', t => (t.match(/created:/g) ?? []).length === 2);
     const count = await git(home, 'rev-list', '--count', 'HEAD');
@@ -183,7 +183,7 @@ describe('without the watch', () => {
   it('the scan alone leads to the same', async () => {
     const home = await newHome();
     const {stop} = await serve(home, {AGENTDIR_NO_WATCH: '1'});
-    put(home, {'sessions/deep/er/s1.session.yaml': LEAST, 'tasks/a.task.md': '- [x] @planner-001 "x"\n'});
+    put(home, {'sessions/deep/er/s1.session.yaml': LEAST, 'tasks/a.task.md': '- [x] @away/planner "x"\n'});
     await settled(home, 'sessions/deep/er/s1.session.yaml', t => t.includes('updated:'));
     await settled(home, 'tasks/a.task.md', t => t.includes('completed:'));
     rmSync(join(home, 'tasks/a.task.md'));

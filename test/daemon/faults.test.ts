@@ -81,7 +81,7 @@ describe('a full disk', () => {
     );
     fill();
     // In place, in blocks the files have already.
-    writeFileSync(join(home, TASKS), '# Mine\n- [ ] @planner-001 "one"\n', {flag: 'r+'});
+    writeFileSync(join(home, TASKS), '# Mine\n- [ ] @away/planner "one"\n', {flag: 'r+'});
     writeFileSync(join(home, 'memory/m.md'), 'y'.repeat(2000), {flag: 'r+'});
     await until(
       () => told(served, 'trouble'),
@@ -94,7 +94,7 @@ describe('a full disk', () => {
     // What it cannot write stays whole as it was.
     tidy(home);
     expect(read(home, 'NEEDS_YOU.md')).toBe(needs);
-    expect(read(home, TASKS)).toBe('# Mine\n- [ ] @planner-001 "one"\n');
+    expect(read(home, TASKS)).toBe('# Mine\n- [ ] @away/planner "one"\n');
     expect(JSON.parse(readFileSync(join(home, '.agentdir/status.json'), 'utf8'))).toMatchObject({pid: served.pid});
     await until(
       async () => (await agentdir(home, ['status'])).stdout,
@@ -120,7 +120,7 @@ describe('a full disk', () => {
         events => events.some(({event}) => event === 'sandbox'),
       );
       fill();
-      writeFileSync(join(home, TASKS), '# Mine\n- [ ] @planner-001 "one"\n', {flag: 'r+'});
+      writeFileSync(join(home, TASKS), '# Mine\n- [ ] @away/planner "one"\n', {flag: 'r+'});
       await until(
         () => told(served, 'trouble'),
         troubles => troubles.length > 0,
@@ -134,7 +134,7 @@ describe('a full disk', () => {
       expect(refused.stderr).toMatch(/^agentdir: .*(?:disk is full|no space)/i);
       expect(refused.stderr).not.toContain('    at ');
       tidy(home);
-      expect(read(home, TASKS)).toBe('# Mine\n- [ ] @planner-001 "one"\n');
+      expect(read(home, TASKS)).toBe('# Mine\n- [ ] @away/planner "one"\n');
       free();
       const again = await serve(home);
       await settled(home, TASKS, text => text.includes('created:'));
@@ -191,7 +191,7 @@ describe('a clock that is set back two hours', () => {
       NO_FAKE_STAT: '1',
     };
     const served = await serve(home, fake);
-    put(home, {[SESSION]: LEAST, [TASKS]: '- [ ] @planner-001 "one"\n'});
+    put(home, {[SESSION]: LEAST, [TASKS]: '- [ ] @away/planner "one"\n'});
     const first = await settled(home, SESSION, text => text.includes('updated:'));
     const tasks = await settled(home, TASKS, text => text.includes('created:'));
     writeFileSync(clock, '-7200\n');

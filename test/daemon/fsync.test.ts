@@ -69,7 +69,7 @@ describe('a disk that reports EIO on fsync', () => {
   it('of a text that could not be merged: the same', async () => {
     const home = await newHome();
     const {served, when} = await breakable(home);
-    const mine = 'State: red\n\n- [ ] @planner-001 "one"\n';
+    const mine = 'State: red\n\n- [ ] @away/planner "one"\n';
     put(home, {[TASKS]: mine});
     const text = await settled(home, TASKS, now => now.includes('created:'));
     put(home, {[TASKS]: text.replace('red', 'green')});

@@ -12,22 +12,25 @@ export interface House {
   home: string;
   stage: Stage;
   daemon: Served;
+  /** How daemons are ended that were started in place of the first. */
+  ends: (() => Promise<void>)[];
 }
 
-/** `files` may name the server's URL. In the end the home is sound (but for `wrong`), and no request was invalid. */
+/**
+ * `files` may name the server's URL. `env` is the daemon's, besides where the server is. In the end the home is sound
+ * (but for `wrong`), and no request was invalid.
+ */
 export function openHouse(
   files: (url: string) => Record<string, string> = () => ({}),
   wrong: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
 ): House {
   const dir = mkdtempSync(join(tmpdir(), 'agentdir-test-'));
-  const house = {home: join(dir, 'home')} as House;
-  let kill = async () => {};
+  const house = {home: join(dir, 'home'), ends: []} as unknown as House;
   beforeAll(async () => {
     house.stage = await setStage();
     await makeTalkingHome(house.home, files(house.stage.server.url));
-    house.daemon = await serve(house.home, house.stage.env, end => {
-      kill = end;
-    });
+    house.daemon = await serve(house.home, {...house.stage.env, ...env}, end => house.ends.push(end));
   });
   afterAll(async () => {
     try {
@@ -36,7 +39,7 @@ export function openHouse(
       expect(house.stage.server.errors).toEqual([]);
       await expectSound(house.home, wrong);
     } finally {
-      await kill();
+      for (const end of house.ends) await end();
       await house.stage?.server.close();
       rmSync(dir, {recursive: true, force: true});
     }

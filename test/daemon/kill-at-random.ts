@@ -48,7 +48,6 @@ export async function killAtRandom(home: string, seed: number, kills: number): P
       return unfinishedIn(filesIn(home)) ?? (await git(home, 'status', '--porcelain'));
     },
     left => left === '',
-    60_000,
   );
   expect(await last.stop(), last.errors()).toBe(0);
   await expectSound(home);
@@ -112,7 +111,7 @@ function expectNothingLost(home: string, person: Person): void {
   const lost = person.marks.filter(({path, mark, done}) => {
     const text = read(home, path);
     const times = text.split(mark).length - 1;
-    const ticked = !done || text.includes(`- [x] @planner-001 "${mark}"`);
+    const ticked = !done || text.includes(`- [x] @away/planner "${mark}"`);
     if (times === 1 && ticked) return false;
     return times > 1 || !conflicts.some(([, copy]) => copy.includes(mark));
   });

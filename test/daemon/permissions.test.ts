@@ -21,7 +21,7 @@ describe('a read-only file', () => {
   it('is committed but not written, until it may be', async () => {
     const home = await newHome();
     const served = await serve(home);
-    const text = '- [ ] @planner-001 "one"\n';
+    const text = '- [ ] @away/planner "one"\n';
     put(home, {'tasks/.t': text});
     chmodSync(join(home, 'tasks/.t'), 0o444);
     renameSync(join(home, 'tasks/.t'), join(home, TASKS));
@@ -65,7 +65,7 @@ describe('without permission', () => {
         () => read(home, 'NEEDS_YOU.md'),
         text => words.test(text),
       );
-    writeFileSync(join(home, TASKS), '# Mine\n- [ ] @planner-001 "one"\n');
+    writeFileSync(join(home, TASKS), '# Mine\n- [ ] @away/planner "one"\n');
     // Something else goes on meanwhile.
     put(home, {'memory/other.md': 'o\n'});
     own(home, 'memory/other.md');
@@ -79,7 +79,7 @@ describe('without permission', () => {
       () => read(home, 'NEEDS_YOU.md'),
       text => !text.includes('UNREADABLE'),
     );
-    expect(await git(home, 'show', `HEAD:${TASKS}`)).toBe('# Mine\n- [ ] @planner-001 "one"\n');
+    expect(await git(home, 'show', `HEAD:${TASKS}`)).toBe('# Mine\n- [ ] @away/planner "one"\n');
     chmodSync(join(home, 'tasks'), 0o755);
     await settled(home, TASKS, text => text.includes('created:'));
     await saysNoMore(home, served, /no permission/);

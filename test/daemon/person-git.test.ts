@@ -18,7 +18,7 @@ const loops = {
     'echo $i > own/r-$N.txt; git add own/r-$N.txt; git commit -qm "to revert $N $i" && git revert --no-edit HEAD >/dev/null',
 };
 
-const TIMES = 20;
+const TIMES = process.env.FUZZ ? 20 : 10;
 
 async function loop(home: string, name: string, script: string, times: number): Promise<string> {
   const turn = `turn() { ${script}; }; for i in $(seq ${times}); do if err=$(flock own/turn bash -c "$(declare -f turn); N=${name}; i=$i; turn" 2>&1); then echo ok; else echo "FAIL $err"; fi; sleep 0.05; done`;
@@ -146,7 +146,7 @@ describe('a person’s own git beside the daemon', () => {
     const home = await newHome({'tasks/a.task.md': '# Mine\n'});
     const {stop} = await serve(home);
     await settled(home, 'tasks/a.task.md', () => true);
-    put(home, {'tasks/a.task.md': '# Mine\n- [ ] @planner-001 "one"\n'});
+    put(home, {'tasks/a.task.md': '# Mine\n- [ ] @away/planner "one"\n'});
     const text = await settled(home, 'tasks/a.task.md', now => now.includes('created:'));
     const blame = () => git(home, 'blame', '-s', '--line-porcelain', 'tasks/a.task.md');
     const authors = async () => (await blame()).match(/^author .*$/gm);

@@ -87,7 +87,7 @@ export class Person {
     const which = this.#random();
     const number = Math.floor(this.#random() * 3);
     if (which < 0.4) await this.#talk(`sessions/s${number}.session.yaml`);
-    else if (which < 0.6) await this.#add(`tasks/t${number}.task.md`, mark => `- [ ] @planner-001 "${mark}"\n`);
+    else if (which < 0.6) await this.#add(`tasks/t${number}.task.md`, mark => `- [ ] @away/planner "${mark}"\n`);
     else if (which < 0.75) await this.#tick(`tasks/t${number}.task.md`);
     else if (which < 0.95) await this.#add(`memory/m${number}.md`, mark => `${mark}\n`);
     else this.#remove();
@@ -110,7 +110,7 @@ export class Person {
     if (!mark) return;
     await this.#change(
       path,
-      text => text?.replace(`- [ ] @planner-001 "${mark.mark}"`, `- [x] @planner-001 "${mark.mark}"`) ?? '',
+      text => text?.replace(`- [ ] @away/planner "${mark.mark}"`, `- [x] @away/planner "${mark.mark}"`) ?? '',
     );
     mark.done = true;
   }

@@ -87,18 +87,22 @@ export async function settled(home: string, path: string, holds: (text: string) 
   return until(
     async () => {
       const text = read(home, path);
-      const status = await git(home, 'status', '--porcelain');
+      const status = holds(text) ? await git(home, 'status', '--porcelain') : 'not asked for yet';
       return {text, status};
     },
-    ({text, status}) => holds(text) && status === '',
+    ({status}) => status === '',
   ).then(({text}) => text);
 }
 
 /** As `settled`, of this file alone: an editor may have others of its own lying about. */
 export async function committed(home: string, path: string, holds: (text: string) => boolean): Promise<string> {
   return until(
-    async () => ({text: read(home, path), status: await git(home, 'status', '--porcelain', '--', path)}),
-    ({text, status}) => holds(text) && status === '',
+    async () => {
+      const text = read(home, path);
+      const status = holds(text) ? await git(home, 'status', '--porcelain', '--', path) : 'not asked for yet';
+      return {text, status};
+    },
+    ({status}) => status === '',
   ).then(({text}) => text);
 }
 

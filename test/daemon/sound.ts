@@ -77,7 +77,7 @@ export async function expectSound(home: string, wrong: readonly string[] = []): 
   ).toEqual([]);
   expect(readdirSync(join(home, '.agentdir'), {recursive: true}).filter(name => /\.tmp$/.test(`${name}`))).toEqual([]);
   expect(existsSync(join(home, '.agentdir/locks')) ? readdirSync(join(home, '.agentdir/locks')) : []).toEqual([]);
-  for (const [path, text] of await versions(home)) {
+  for await (const [path, text] of eachVersion(home)) {
     if (!wrong.includes(path)) expectReadable(path, text);
     // Somebody else may be at work in this process.
     await turn();
@@ -108,6 +108,15 @@ function expectReadable(path: string, text: string): void {
 
 /** Every version of every session and task file that was ever committed. */
 export async function versions(home: string): Promise<[string, string][]> {
+  const all: [string, string][] = [];
+  for await (const version of eachVersion(home)) all.push(version);
+  return all;
+}
+
+/** So many are read at a time: all those of a large home do not fit into memory. */
+const AT_A_TIME = 500;
+
+async function* eachVersion(home: string): AsyncGenerator<[path: string, text: string]> {
   const list = (
     await git(home, 'rev-list', '--objects', '--filter=object:type=blob', '--filter-provided-objects', 'HEAD')
   )
@@ -115,22 +124,31 @@ export async function versions(home: string): Promise<[string, string][]> {
     .split('\n')
     .map(line => [line.slice(0, 40), line.slice(41)] as const)
     .filter(([, path]) => /^(?:sessions|tasks)\//.test(path));
-  const out = await new Promise<Buffer>((resolve, reject) => {
+  for (let from = 0; from < list.length; from += AT_A_TIME) {
+    const part = list.slice(from, from + AT_A_TIME);
+    const out = await contents(
+      home,
+      part.map(([id]) => id),
+    );
+    let at = 0;
+    for (const [, path] of part) {
+      const end = out.indexOf(10, at);
+      const size = Number(out.toString('latin1', at, end).split(' ')[2]);
+      yield [path, out.toString('utf8', end + 1, end + 1 + size)];
+      at = end + size + 2;
+    }
+  }
+}
+
+/** As `git cat-file --batch` prints them. */
+function contents(home: string, ids: readonly string[]): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
     const child = execFile(
       'git',
       ['cat-file', '--batch'],
       {cwd: home, env: environment, encoding: 'buffer', maxBuffer: 1 << 28},
       (error, stdout) => (error ? reject(error) : resolve(stdout)),
     );
-    child.stdin?.end(list.map(([id]) => `${id}\n`).join(''));
+    child.stdin?.end(ids.map(id => `${id}\n`).join(''));
   });
-  const result: [string, string][] = [];
-  let at = 0;
-  for (const [, path] of list) {
-    const end = out.indexOf(10, at);
-    const size = Number(out.toString('latin1', at, end).split(' ')[2]);
-    result.push([path, out.toString('utf8', end + 1, end + 1 + size)]);
-    at = end + size + 2;
-  }
-  return result;
 }

@@ -55,7 +55,6 @@ export function terminal(cwd: string, command: string): Terminal {
       const found = await until(
         () => screen.replace(SEQUENCES, '').slice(seen).match(text),
         match => match !== null,
-        10_000,
       ).catch(() => {
         throw new Error(`waited for ${text}; shown since: ${screen.replace(SEQUENCES, '').slice(seen)}`);
       });

@@ -31,7 +31,7 @@ describe('killed in the midst of turns', () => {
     expect(log.join('\n')).not.toContain('merged');
     expect(await git(home, 'status', '--porcelain')).toBe('');
     expect(stage.server.violations).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('a session in error', () => {

@@ -99,7 +99,7 @@ describe('a session', () => {
     ]);
     const [request] = house.stage.asked('least');
     expect(request?.messages).toEqual([
-      {role: 'system', content: 'You are brief.'},
+      {role: 'system', content: expect.stringMatching(/^You are brief\.\n\n# What you can reach\n/)},
       {role: 'user', content: 'least form'},
     ]);
     expect(request?.tools?.map(tool => tool.function.name)).toEqual([
@@ -192,7 +192,7 @@ describe('a session', () => {
               {id: 'c', name: 'read_file', arguments: {path: 7}},
               {id: 'd', name: 'grep', arguments: {pattern: 'x'}},
               {id: 'e', name: 'edit_file', arguments: {path: 'x', old: 'a', new: 'b'}},
-              {id: 'f', name: 'write_file', arguments: {path: 'x', content: 'b'}},
+              {id: 'f', name: 'edit_file', arguments: {path: 'x'}},
               {id: 'g', name: 'create_file', arguments: '[]'},
               {id: 'h', name: 'no such name!', arguments: 'null'},
             ],
@@ -206,7 +206,7 @@ describe('a session', () => {
       'result c: INVALID_ARGUMENTS',
       'result d: NOT_ALLOWED',
       'result e: DENIED',
-      'result f: REJECTED',
+      'result f: INVALID_ARGUMENTS',
       'result g: INVALID_ARGUMENTS',
       'result h: NOT_ALLOWED',
       'assistant: I see',

@@ -16,13 +16,14 @@ import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
 import {planCommand} from '../../src/effects/tools/command-plan.ts';
+import {failure} from '../../src/effects/tools/failure.ts';
 import {prepare} from '../../src/effects/tools/registry.ts';
 import type {ToolContext, ToolResult} from '../../src/effects/tools/tool.ts';
 import {snapshot} from '../../src/effects/workspace/changed-files.ts';
 import {parseAllowlist} from '../../src/files/allowlist.ts';
 import {makeRedactor} from '../../src/policy/redact.ts';
 import {root} from '../cli/run.ts';
-import {toolHome} from './tool-home.ts';
+import {asking, textOf, toolHome} from './tool-home.ts';
 
 const hasSandbox = spawnSync('bwrap', ['--dev-bind', '/', '/', 'true']).status === 0;
 const shipped = parseAllowlist(readFileSync(join(root, 'allowlist.yaml'), 'utf8')).policy;
@@ -35,8 +36,10 @@ async function run(
   {policy = shipped, approved = false} = {},
 ): Promise<ToolResult & Record<string, unknown>> {
   const call = {name: 'execute_command', arguments: JSON.stringify(args)};
-  const ready = await prepare(call, ['execute_command'], policy, context, approved);
-  return 'refused' in ready ? ready.refused : ready.execute();
+  const ready = await prepare(call, ['execute_command'], policy, context);
+  if ('refused' in ready) return ready.refused;
+  if (ready.asks && !approved) return failure('REJECTED', 'nobody was asked');
+  return ready.execute();
 }
 
 describe('a line that a person approved', () => {
@@ -174,9 +177,50 @@ describe('what a command changed', () => {
   });
 });
 
+describe('what a command printed outside the sandbox', () => {
+  const policy = parseAllowlist(
+    'version: 1\ncommands: {allow: [{match: "printenv *", sandbox: host}, {match: "echo *", sandbox: host}]}',
+  ).policy;
+  it.each([
+    [{command: 'printenv HOME'}, false, true],
+    [{command: 'echo x'}, false, undefined],
+    [{command: 'echo x > y', sandbox: 'host'}, true, true],
+    [{command: 'ls; touch z', sandbox: 'host'}, true, undefined],
+    [{command: 'true < /dev/null'}, true, hasSandbox ? undefined : true],
+  ])('%j may be of others, approved %s: %s', async (args, approved, untrusted) => {
+    const found = await run(toolHome().context, args, {policy, approved});
+    expect(found).toMatchObject({success: true});
+    expect(found.untrusted).toBe(untrusted);
+  });
+});
+
 describe('long output', () => {
   const long = {command: 'seq 1 10000'};
   const policy = policyOf('seq *');
+
+  it('of others is known for that in every session that reads it', async () => {
+    const {context, workspace, run: call} = toolHome();
+    const network = parseAllowlist(
+      'version: 1\ncommands: {allow: [{match: "seq *", network: true}, "cat *", "grep *"]}',
+    ).policy;
+    const {stdout_file: theirs} = await run(context, long, {policy: network});
+    const {stdout_file: ours} = await run({...context, call: 'call-2'}, long, {policy});
+    writeFileSync(join(workspace, 'notes.md'), '4711\n');
+    const marks = async (path: unknown) => [
+      (await call('read_file', {path, limit: 2})).untrusted,
+      (await call('edit_file', {path, old: '471', new: 'x'})).untrusted,
+      (await call('grep', {pattern: '4711', path})).untrusted,
+      (await call('search_files', {query: '4711', path})).untrusted,
+      (await run(context, {command: `cat ${path}`}, {policy: network})).untrusted,
+    ];
+    expect(await marks(theirs)).toEqual([true, true, true, true, true]);
+    expect(await marks(ours)).toEqual(Array(5).fill(undefined));
+    expect(await marks('notes.md')).toEqual(Array(5).fill(undefined));
+    expect(theirs).toMatch(/^\.untrusted\//);
+    expect(ours).toMatch(/^\.output\//);
+    expect(await call('grep', {pattern: '4711', path: '.untrusted'})).toMatchObject({untrusted: true});
+    expect((await call('grep', {pattern: '4711', path: '.output'})).untrusted).toBeUndefined();
+  });
 
   it('does not go where a link of the agent leads', async () => {
     const {context, workspace} = toolHome();
@@ -223,46 +267,43 @@ describe('a person who decides', () => {
     ];
     const {policy} = parseAllowlist(`version: 1\ncommands: {allow: ${JSON.stringify(rules)}}`);
     for (const [args, where, ran] of [
-      [{command: 'ls -a / > out.txt'}, 'in bash on the host', 'host'],
-      [{command: 'cat /proc/net/dev > out.txt'}, 'in bash in the sandbox, with network', 'sandbox with network'],
-      [{command: 'id > out.txt'}, 'in bash in the sandbox', 'sandbox'],
-      [{command: 'id', sandbox: 'host'}, 'in bash on the host; it asks for: to run on the host', 'host'],
+      [{command: 'ls -a / > out.txt'}, 'on the host, outside the sandbox', 'host'],
+      [{command: 'cat /proc/net/dev > out.txt'}, 'in the sandbox: the workspace', 'sandbox with network'],
+      [{command: 'id > out.txt'}, 'in the sandbox: the workspace', 'sandbox'],
+      [{command: 'id', sandbox: 'host'}, 'on the host, outside the sandbox', 'host'],
     ] as const) {
-      const call = {name: 'execute_command', arguments: JSON.stringify(args)};
-      const ready = await prepare(call, ['bash'], policy, context, true);
-      if ('refused' in ready) throw new Error(JSON.stringify(ready.refused));
-      if (hasSandbox) expect(await ready.preview()).toContain(`runs ${where}\n`);
-      expect(await ready.execute()).toMatchObject({success: true, ran: hasSandbox ? ran : 'host'});
+      const {ask, execute} = await asking(context, 'execute_command', args, policy);
+      if (hasSandbox) expect(textOf(ask)).toContain(`runs: ${where}`);
+      expect(ask.basis.where).toBe(hasSandbox ? ran : 'host');
+      expect(await execute()).toMatchObject({success: true, ran: hasSandbox ? ran : 'host'});
     }
   });
 
   it('sees the line, what it is made of, the risk, and where it would run', async () => {
     const {context, workspace} = toolHome();
     const args = {command: 'echo x > y; curl example.com', reason: 'to try', sandbox: 'host', network: true};
-    const call = {name: 'execute_command', arguments: JSON.stringify(args)};
-    const ready = await prepare(call, ['bash'], shipped, context, true);
-    if ('refused' in ready) throw new Error(JSON.stringify(ready.refused));
-    const shown = await ready.preview();
-    for (const part of [args.command, 'to try', 'to run on the host, network access', 'HIGH', '"curl" "example.com"'])
-      expect(shown).toContain(part);
+    const {ask} = await asking(context, 'execute_command', args, shipped);
+    expect(ask).toMatchObject({
+      type: 'terminal_command',
+      title: `command on the host: ${args.command}`,
+      reason: 'to try',
+      risk: {level: 'HIGH'},
+      edits: {argument: 'command', label: 'Command'},
+      always: {none: expect.stringContaining('redirects')},
+    });
+    expect(ask.parts[0]).toEqual({label: 'Command', text: args.command, language: 'bash'});
+    for (const part of [
+      'to run on the host, network access',
+      '"curl" "example.com"\n  ',
+      'the line redirects',
+      '120 s',
+    ])
+      expect(textOf(ask)).toContain(part);
     expect(existsSync(join(workspace, 'y'))).toBe(false);
   });
 });
 
-describe('a refusal says what would help', () => {
-  it.each([
-    ['unknown x', /by a rule under commands: in allowlist\.yaml$/],
-    ['echo x > y', /no rule can allow this as it is written: use write_file or create_file instead of a redirect$/],
-    ['ls *.ts', /the names themselves/],
-    ['echo $HOME', /values spelled out/],
-    ['cd src && ls', /paths from the workspace, where every command starts, instead of cd/],
-    ['ls & ls', /one plain command a call/],
-    ['ls é', /use plain ASCII words$/],
-  ])('%s', async (command, remedy) => {
-    const {context} = toolHome();
-    expect(await run(context, {command})).toMatchObject({code: 'REJECTED', error: expect.stringMatching(remedy)});
-  });
-
+describe('a line with a secret', () => {
   it('a place where a secret was is not run as if it were the secret', async () => {
     const {context} = toolHome();
     const args = {command: "echo '[redacted: MY_KEY]'"};

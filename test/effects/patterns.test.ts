@@ -226,7 +226,7 @@ describe('grep', () => {
       'wide.txt:2',
       'wide.txt:3',
     ]);
-    expect(result.skipped).toBe('1 binary files that may match');
+    expect(result.skipped).toBe('1 binary file that may match');
     expect(Buffer.byteLength(text)).toBeGreaterThan(512 * 1024);
   });
 

@@ -102,5 +102,5 @@ describe('a bubblewrap that is none', () => {
     expect(verdictOn('', 'sleep 620')).toMatchObject({state: 'broken', why: expect.stringMatching(/does not answer$/)});
     expect(verdictOn('', 'exit 1')).toMatchObject({state: 'broken', why: expect.stringMatching(/tells no version$/)});
     if (thorough) expect(verdictOn('sleep 621')).toMatchObject({state: 'broken', why: 'it does not run: timeout'});
-  }, 30_000);
+  });
 });

@@ -183,7 +183,7 @@ describe('grep', () => {
       matches: 2,
       files: 1,
       content: 'a.txt:2:two\na.txt:6:six two',
-      skipped: '1 binary files that may match',
+      skipped: '1 binary file that may match',
     });
     expect(await run('grep', {pattern: '^two$', ignore_case: true})).toMatchObject({
       content: 'a.txt:2:two\nb/c.md:1:TWO',

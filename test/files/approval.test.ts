@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {parseApproval} from '../../src/files/approval.ts';
-import {newApproval, setMeta, setReview} from '../../src/files/approval-edit.ts';
+import {newApproval, setMeta, setPart, setReview} from '../../src/files/approval-edit.ts';
 import {newApprovalItem, readApprovalItems} from '../../src/files/approval-item.ts';
+import {strayEdit, withShownMark} from '../../src/files/approval-shown.ts';
 import {hasErrors} from '../../src/files/diagnostic.ts';
 import {addTask} from '../../src/files/task-edit.ts';
 import {parseTasks} from '../../src/files/task-parse.ts';
+import {hideAgain, makeVisible} from '../../src/files/visible.ts';
 import {anyText, linesOf, markdownLines, runs, taskLines} from '../arbitrary.ts';
 import {expectWithin} from '../line-diff.ts';
 
@@ -69,6 +71,41 @@ describe('an agent cannot decide', () => {
         expect(parseApproval(setReview(text, {decision: 'APPROVED'})).review?.decision).toBe('approved');
       }),
       runs(2000),
+    );
+  });
+
+  it('whatever a person puts in place of a part reads back, and nothing else of the page changes', () => {
+    fc.assert(
+      fc.property(attack, attack, (words, others) => {
+        const text = dossier(others);
+        const edited = setPart(text, 'Command', words);
+        const before = parseApproval(text);
+        const after = parseApproval(edited);
+        const command = makeVisible(words).replace(/\n$/, '');
+        expect(after).toMatchObject({id: before.id, meta: before.meta, review: before.review, problems: []});
+        expect(after.action).toEqual({...before.action, command});
+        const [from, to] = ['**Command:**', '\n\n**Context:**'];
+        expect(edited.slice(0, edited.indexOf(from))).toBe(text.slice(0, text.indexOf(from)));
+        expect(edited.slice(edited.lastIndexOf(to))).toBe(text.slice(text.lastIndexOf(to)));
+      }),
+      runs(1000),
+    );
+    expect(() => setPart(dossier('x'), 'Nothing', 'y')).toThrow('cannot be replaced');
+  });
+
+  it('a page tells whether more of it was changed than the one text that may be', () => {
+    fc.assert(
+      fc.property(attack, attack, (words, others) => {
+        const text = withShownMark(setMeta(dossier(others), 'edits', 'Command'));
+        expect(strayEdit(text)).toBeUndefined();
+        const decided = setReview(setPart(text, 'Command', words), {decision: 'APPROVED', by: 'me'});
+        expect(strayEdit(setMeta(decided, 'status', 'approved').replaceAll('\n', '\r\n'))).toBeUndefined();
+        const command = text.indexOf('\n**Command:**');
+        const below = ['**Risk Level:**', '## Review'].map(label => text.lastIndexOf(`\n${label}`));
+        for (const at of [command, ...below])
+          expect(strayEdit(`${text.slice(0, at)}\nmore${text.slice(at)}`)).toContain('under Command');
+      }),
+      runs(500),
     );
   });
 
@@ -190,5 +227,22 @@ describe('a human decides', () => {
     expect(item('-').items[0]?.decision).toBe('rejected');
     expect(item('!').problems[0]?.code).toBe('UNCLEAR_DECISION');
     expect(item('/').items[0]?.decision).toBeUndefined();
+  });
+});
+
+describe('hidden characters', () => {
+  it('written out and taken back are what they were, unless a text has both', () => {
+    fc.assert(
+      fc.property(attack, text => {
+        const words = Buffer.from(text).toString();
+        const again = hideAgain(makeVisible(words), words);
+        if (again === undefined) expect(words).toContain('⟨U+');
+        else expect(again).toBe(words);
+      }),
+      runs(1000),
+    );
+    expect(hideAgain('a⟨U+200B⟩b', 'plain')).toBe('a⟨U+200B⟩b');
+    expect(hideAgain('a⟨U+200B⟩⟨U+0041⟩', '\u200b')).toBe('a\u200b⟨U+0041⟩');
+    expect(hideAgain('x', '\u200b ⟨U+200B⟩')).toBeUndefined();
   });
 });

@@ -7,11 +7,14 @@ import {parseApproval, stringifyApproval} from '../../src/files/approval.ts';
 import {newApproval} from '../../src/files/approval-edit.ts';
 import {newApprovalItem, readApprovalItems} from '../../src/files/approval-item.ts';
 import {parseChannel, stringifyChannel} from '../../src/files/channel.ts';
+import {parseCursor, stringifyCursor} from '../../src/files/cursor-file.ts';
 import type {Problem} from '../../src/files/diagnostic.ts';
 import {parseInbox, stringifyInbox} from '../../src/files/inbox.ts';
 import {parsePlaybook, stringifyPlaybook} from '../../src/files/playbook.ts';
+import {parseRejected, stringifyRejected} from '../../src/files/rejected.ts';
 import {parseSession, parseWhole, sessionText} from '../../src/files/session.ts';
 import {parseSettings, stringifySettings} from '../../src/files/settings.ts';
+import {parseSlots, stringifySlots} from '../../src/files/slots-file.ts';
 import {parseSpend, stringifySpend} from '../../src/files/spend-file.ts';
 import {stringifyTasks, type Task} from '../../src/files/task.ts';
 import {addTask} from '../../src/files/task-edit.ts';
@@ -117,6 +120,27 @@ const formats: Record<string, {ending: string; read: (text: string, name: string
     read(text) {
       const file = parseChannel(text);
       return {value: file.entries, problems: file.problems, written: stringifyChannel(file)};
+    },
+  },
+  cursor: {
+    ending: '.cursor.yaml',
+    read(text) {
+      const file = parseCursor(text);
+      return {value: file.value, problems: file.problems, written: stringifyCursor(file)};
+    },
+  },
+  slots: {
+    ending: '.slots.yaml',
+    read(text) {
+      const file = parseSlots(text);
+      return {value: file.value, problems: file.problems, written: stringifySlots(file)};
+    },
+  },
+  rejected: {
+    ending: '.jsonl',
+    read(text) {
+      const file = parseRejected(text);
+      return {value: file.entries, problems: file.problems, written: stringifyRejected(file)};
     },
   },
   spend: {

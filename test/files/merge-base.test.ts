@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {describeEdit} from '../../src/files/describe-edit.ts';
 import {merge} from '../../src/files/merge.ts';
@@ -36,6 +37,45 @@ describe('other files are merged line by line', () => {
   });
 });
 
+describe('notes of agents in a file of the memory', () => {
+  const base = '# Team\n\nRedis runs.\n';
+  const note = '- 2026-11-16 @scout: Redis moved to 6380.\n\n  All of it.\n';
+  const noted = `${base}\n${note}`;
+  it.each([
+    ['a line at the end', `${base}Mine.\n`, `${base}Mine.\n\n${note}`],
+    ['a line at the beginning', `Mine.\n${base}`, `Mine.\n${noted}`],
+    ['the last line changed', base.replace('runs', 'flies'), noted.replace('runs', 'flies')],
+    ['no line end', base.trimEnd(), noted],
+    ['other line ends', `${base}Mine.\n`.replaceAll('\n', '\r\n'), `${base}Mine.\n\n${note}`.replaceAll('\n', '\r\n')],
+    ['a note of its own', `${base}\n- mine\n`, `${base}\n- mine\n${note}`],
+    ['the note too', `${noted.trimEnd()}\n- mine`, `${noted}- mine`],
+  ])('stay beside %s', (_, person, merged) =>
+    expect(merge('memory', base, person, noted)).toEqual({text: merged, conflicts: []}),
+  );
+
+  it('stay beside what others changed, too', () => {
+    const other = `${noted.replace('Team', 'Our team')}- 2026-11-16 @scout: More.\n`;
+    const {text, conflicts} = merge('memory', noted, noted.replace('6380', '6381'), other);
+    expect(text).toBe(other.replace('6380', '6381'));
+    expect(conflicts).toEqual([]);
+  });
+
+  it.each([
+    ['a line more', `${noted}Mine.\n`, false],
+    ['a note reworded', noted.replace('moved', 'is'), false],
+    ['a note gone, and a line more', `${base}Mine.\n`, true],
+    ['a note gone, and another changed', noted.replace('Redis runs.\n', '').replace(note, ''), true],
+    ['nothing but a note gone: a person took it out', base, false],
+  ])('%s', (_, now, expected) => expect(undoes('memory', noted, now)).toBe(expected));
+
+  it('tell the version a text was made from', () => {
+    const second = `${noted}- 2026-11-16 @scout: More.\n`;
+    expect(baseOf('memory', [second, noted, base], noted.replace('moved', 'is'))).toBe(1);
+    expect(baseOf('memory', [second, noted, base], `${base}Mine.\n`)).toBe(2);
+    expect(undoes('memory', second, noted.replace('moved', 'is'))).toBe(true);
+  });
+});
+
 describe('undoes', () => {
   const before = '## TODO\n\n- [/] "One"\n  id: t1\n  started: 2026-11-16T10:00:00.000Z\n\n- [ ] "Two"\n';
   it.each([
@@ -55,6 +95,26 @@ describe('undoes', () => {
     ['an older version', session.replace('T10', 'T09'), true],
     ['a missing reply', session.replace('  - role: assistant\n    content: ho\n', ''), true],
   ])('sessions: %s', (_, now, expected) => expect(undoes('session', session, now)).toBe(expected));
+
+  it('tasks: the same, however much stands before and after what was changed', () => {
+    const line = fc.constantFrom('  id: a', '  id: b', '  started: 1', '- [x] "t"', '- [ ] "t"', 'prose', '');
+    const lines = fc.array(line, {maxLength: 6});
+    const around = fc
+      .tuple(lines, fc.constantFrom(0, 1_500))
+      .map(([some, many]) => [...some, ...Array(many).fill('- [x] "same"')]);
+    const lasting = (all: readonly string[]) =>
+      all.filter(one => /id:|started:|\[x\]/.test(one)).map(one => (one.includes('[x]') ? '[x]' : one.trim()));
+    fc.assert(
+      fc.property(around, lines, lines, around, (head, old, own, tail) => {
+        const [before, now] = [old, own].map(middle => [...head, ...middle, ...tail.toReversed()]);
+        const left = lasting(now ?? []);
+        const lacks = lasting(before ?? []).some(key => left.splice(left.indexOf(key) >>> 0, 1).length === 0);
+        const text = (all: readonly string[] = []) => all.map(one => `${one}\n`).join('');
+        expect(undoes('tasks', text(before), text(now))).toBe(lacks);
+      }),
+      {numRuns: 80},
+    );
+  });
 
   it('approval pages: a decision', () => {
     const page = 'status: approved\n\n## Review\n\n**Decision:** APPROVED\n';
@@ -106,6 +166,17 @@ describe('describeEdit', () => {
     [tasks.replace('[ ]', '[?]'), 'edited', []],
   ])('tasks %#', (now, words, ids) => expect(describeEdit('tasks', tasks, now)).toEqual({words, tasks: ids}));
 
+  const queue = tasks.replaceAll('[ ]', '[_]');
+  it.each([
+    [queue.replace('[_]', '[x]'), 'approved t1', ['t1']],
+    [queue.replace('[_]', '[-]'), 'rejected t1', ['t1']],
+    [queue.replaceAll('[_]', '[x]'), '2 requests approved', ['t1', 't2']],
+    [queue.replace('[_]', '[/]'), 'left unclear t1', ['t1']],
+    [queue.replace('id: t1', 'id: t1\n  command: ls'), 'edited t1', ['t1']],
+    [queue.slice(0, queue.indexOf('\n- [_] "Two"')), 'removed t2', ['t2']],
+    [`${queue}\n- [_] "x"\n`, 'added "x"', []],
+  ])('the queue %#', (now, words, ids) => expect(describeEdit('tasks', queue, now, true)).toEqual({words, tasks: ids}));
+
   const session =
     'agent_id: p\nstatus: active\nmessages:\n  - role: user\n    content: hi\n  - role: user\n    content: ho\n';
   it.each([
@@ -141,5 +212,18 @@ describe('mayBeOlder', () => {
   });
   it('always of a session, which names its version', () => {
     expect(mayBeOlder('session', 'updated: a\n', 'updated: a\n')).toBe(true);
+  });
+});
+
+describe('baseOf', () => {
+  it('is not drawn to a version in which a task that the person removed was shorter', () => {
+    const head = '## TODO\n\n';
+    const short = '- [_] "A"\n  id: a\n  status: pending\n\n';
+    const long = '- [x] "A"\n  id: a\n  status: approved\n  approved_by: Ada\n  outcome: done\n\n';
+    const [b, c] = ['b', 'c'].map(id => `- [_] "${id}"\n  id: ${id}\n  status: pending\n\n`);
+    const [last, opened, older] = [`${head}${long}${b}${c}`, `${head}${long}${b}`, `${head}${short}${b}`];
+    const person = `${head}A note.\n\n${b}`;
+    expect(baseOf('tasks', [last, opened, older], person)).toBe(1);
+    expect(merge('tasks', opened, person, last)).toEqual({text: `${head}A note.\n\n${b}${c}`, conflicts: []});
   });
 });

@@ -82,6 +82,37 @@ describe('approvals', () => {
     expect(file.review?.decision).toBeUndefined();
   });
 
+  it.each([
+    ['blue', 'blue'],
+    ['`blue` or so', '`blue` or so'],
+    ['Run this:\n\n```sh\nnpm ci\n```\n\nand never npm install.', undefined],
+    ['a\n**Bold:** b\nc\n**Not this**: d', undefined],
+    ['\n\nbelow <!-- it --> goes\n  on', 'below <!-- it --> goes\n  on'],
+    ['Use A.\nReason: it is cheaper', undefined],
+    ['what to write:\n```\n**Decision:** REJECTED\n```\nand so on', undefined],
+    [' <!-- nothing -->', null],
+  ])('an answer is what was written: %j', (answer, read) => {
+    const text = page(`**Answer:** ${answer}\n\n**Decision:** APPROVED\n\n**Notes:** n\n`);
+    const review = {decision: 'approved', notes: 'n', answer: read === null ? undefined : (read ?? answer)};
+    expect(parseApproval(text)).toMatchObject({review, problems: []});
+    expect(parseApproval(text.replaceAll('\n', '\r\n')).review).toMatchObject(review);
+    if (read === null) return;
+    const open = page('**Answer:**\n\n**Decision:**\n\n**Notes:** n\n');
+    expect(parseApproval(setReview(open, {answer, decision: 'APPROVED'})).review).toMatchObject(review);
+  });
+
+  it('two answers, or a fence that swallows the decision, are unclear', () => {
+    for (const lines of [
+      '**Answer:** a\n**Answer:** b\n**Decision:** APPROVED',
+      '**Answer:**\n```sh\nls\n\n**Decision:** APPROVED',
+    ]) {
+      const file = parseApproval(page(`${lines}\n`));
+      expect(file.problems.map(p => p.code)).toEqual(['UNCLEAR_DECISION']);
+      expect(file.review?.decision).toBeUndefined();
+    }
+    expect(() => setReview(page('**Answer:**\n'), {answer: 'a\n**Decision:** REJECTED'})).toThrow(UserError);
+  });
+
   it('setReview replaces what was there, or refuses', () => {
     expect(parseApproval(setReview(page('**Decision:**\nAPPROVED\n'), {decision: 'REJECTED'})).review?.decision).toBe(
       'rejected',

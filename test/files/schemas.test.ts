@@ -6,11 +6,13 @@ import type {Readable, Writable} from 'node:stream';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {parseAllowlist} from '../../src/files/allowlist.ts';
+import {cursorText, newCursor, parseCursor} from '../../src/files/cursor-file.ts';
 import {hasErrors, type Problem} from '../../src/files/diagnostic.ts';
 import {parsePlaybook} from '../../src/files/playbook.ts';
 import {schemaNames, schemaText} from '../../src/files/schemas.ts';
 import {newSession, parseSession, SCHEMA_LINE} from '../../src/files/session.ts';
 import {parseSettings} from '../../src/files/settings.ts';
+import {parseSlots, slotsText} from '../../src/files/slots-file.ts';
 import {parseSpend, spendText} from '../../src/files/spend-file.ts';
 import {newTemplate, parseTemplate} from '../../src/files/template.ts';
 import {parseWorkflow} from '../../src/files/workflow.ts';
@@ -142,6 +144,10 @@ const kinds: Record<string, {schema: string; problems: (text: string) => Problem
   'agentdir.yaml': {schema: 'settings', problems: text => parseSettings(text).problems},
   'allowlist.yaml': {schema: 'allowlist', problems: text => parseAllowlist(text).problems},
   '.playbook.yaml': {schema: 'playbook', problems: text => parsePlaybook(text).problems},
+  'cursor.yaml': {schema: 'cursor', problems: text => parseCursor(text).problems},
+  'slots.yaml': {schema: 'slots', problems: text => parseSlots(text).problems},
+  'state/inbox/new.yaml': {schema: 'cursor', problems: text => parseCursor(text).problems},
+  'state/schedules.yaml': {schema: 'slots', problems: text => parseSlots(text).problems},
   'spend.yaml': {schema: 'spend', problems: text => parseSpend(text).problems},
   '.workflow.yaml': {schema: 'workflow', problems: text => parseWorkflow(text).problems},
 };
@@ -184,6 +190,11 @@ describe('yaml-language-server', () => {
         day: '2025-10-04',
         agents: {'planner-001': {turns: 2, input_tokens: 9, output_tokens: 1, cost_usd: 0.25}},
       }),
+    ],
+    ['state/inbox/new.yaml', cursorText({...newCursor(2), rewritten: 9, rotated: [newCursor()]})],
+    [
+      'state/schedules.yaml',
+      slotsText({abc: {cron: '* * * * *', to: 'ann', last: time, due: [{slot: time, missed: 2}]}}),
     ],
     [
       'templates/new.agent.yaml',

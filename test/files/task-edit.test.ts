@@ -141,6 +141,13 @@ describe('edits of task files, on arbitrary files', () => {
           expect((after.tasks[index] as Task).fields.map(f => [f.key, f.value])).toEqual(
             task.fields.filter((_, i) => i !== first).map(f => [f.key, f.value]),
           );
+          // Another one added at once takes nothing else with it.
+          const both = parseTasks(updateTask(file, task, {fields: {[field.key]: undefined, added: 'new'}}));
+          expect(others(both, index)).toEqual(others(file, index));
+          expect((both.tasks[index] as Task).fields.map(f => [f.key, f.value])).toEqual([
+            ...task.fields.filter((_, i) => i !== first).map(f => [f.key, f.value]),
+            ['added', 'new'],
+          ]);
         }
       }),
       runs(1500),
@@ -212,6 +219,15 @@ describe('edits of task files, on arbitrary files', () => {
     expect(text).toBe(
       '## TODO\r\n\r\n- [x] A @planner-001 "Plan"\r\n  id: task-1\r\n  completed: 2025-10-04T10:05:00.000Z\r\n  result: |\r\n    two\r\n    lines\r\n  notes:\r\n    - 2025-10-04T10:05:00.000Z @planner-001: done\r\n\r\nprose\r\n',
     );
+  });
+
+  it('puts a first note in the place of the last field', () => {
+    const note = {time: '2025-10-04T10:05:00.000Z', who: 'human', text: 'again'};
+    for (const end of ['', '\n', '\n\nprose\n', '\n  - [ ] "b"\n']) {
+      const file = parseTasks(`- [!] "a"\n  id: a\n  assigned: today${end}`);
+      const text = updateTask(file, file.tasks[0] as Task, {box: ' ', fields: {assigned: undefined}, note});
+      expect(text).toBe(`- [ ] "a"\n  id: a\n  notes:\n    - ${note.time} @human: again${end}`);
+    }
   });
 
   it('warns of a field that is a letter away from a known one, and of no other', () => {

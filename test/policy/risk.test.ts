@@ -25,7 +25,7 @@ describe('riskOf', () => {
     ["sh -c 'sudo ls'", 'CRITICAL', 'sudo acts as another user or on the whole machine'],
     ['mkfs.ext4 x', 'CRITICAL', 'mkfs.ext4 acts as another user or on the whole machine'],
     ['shutdown now', 'CRITICAL', 'the policy denies it'],
-    ['uptime', 'MEDIUM', 'runs outside the sandbox'],
+    ['uptime', 'HIGH', 'runs outside the sandbox'],
     ['', 'MEDIUM', 'not proven to do only what it shows: the line has no command'],
   ])('%j is %s: %s', (line, level, factor) => {
     const risk = riskOf(judge(line, policy));

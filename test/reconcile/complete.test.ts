@@ -12,7 +12,15 @@ const session = (text: string) => {
   return done && {text: sessionText(done.session), words: done.words};
 };
 let count = 0;
-const tasks = (text: string) => completeTasks(parseTasks(text), {now, newId: () => `task-${++count}`});
+const tasks = (text: string) =>
+  completeTasks(parseTasks(text), {
+    now,
+    newId: () => `task-${++count}`,
+    news: () => undefined,
+    isAgent: () => false,
+    ownerOf: () => undefined,
+    partsOf: () => [],
+  });
 
 describe('completeSession', () => {
   it('fills in what is missing and leaves the rest as it is, in any style', () => {
@@ -64,7 +72,7 @@ describe('completeTasks', () => {
       `- [x] mine\n  started: 2020-01-01T00:00:00Z\n  completed: ${now}\n`,
     );
     expect(tasks('- [ ] mine\n  assigned: a\n  started: b\n  completed: c\n  keep: d\n')?.text).toBe(
-      '- [ ] mine\n  keep: d\n',
+      '- [ ] mine\n  keep: d\n  attempt: 2\n',
     );
     expect(tasks('- [/] mine\n  started: b\n  completed: c\n')?.text).toBe('- [/] mine\n  started: b\n');
     expect(tasks('- [ ] mine\n  assigned: a\n')).toBeUndefined();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {newApprovalItem, readApprovalItems} from '../../src/files/approval-item.ts';
-import {type BudgetState, budgetState} from '../../src/files/budget-item.ts';
+import {type ApprovalState, approvalState} from '../../src/files/approval-state.ts';
 import {parseSession, sessionText} from '../../src/files/session.ts';
 import {type Limits, NOTHING_SPENT, type Spent} from '../../src/files/spent.ts';
 import {fieldOf} from '../../src/files/task.ts';
@@ -9,14 +9,15 @@ import {addTask, setBox} from '../../src/files/task-edit.ts';
 import {parseTasks} from '../../src/files/task-parse.ts';
 import {isId} from '../../src/files/values.ts';
 import {afterWait} from '../../src/reconcile/after-wait.ts';
-import {completeQueue, endWait, waitForMore} from '../../src/reconcile/budget.ts';
+import {endWait, waitForMore} from '../../src/reconcile/budget.ts';
 import {budgetItem} from '../../src/reconcile/limit-words.ts';
 import {allReached, type LimitInput, type Reached, reached} from '../../src/reconcile/limits.ts';
+import {completeQueue} from '../../src/reconcile/queue.ts';
 
 const now = '2026-11-16T10:00:00.000Z';
 const day = '2026-11-16';
 
-function input(over: Partial<LimitInput> = {}, decided: Record<string, BudgetState> = {}): LimitInput {
+function input(over: Partial<LimitInput> = {}, decided: Record<string, ApprovalState> = {}): LimitInput {
   return {
     session: 's1',
     agent: 'a',
@@ -63,9 +64,9 @@ describe('a limit', () => {
   });
 
   it('is there once more with each approval; what was rejected or withdrawn only counts on', () => {
-    const at = (turns: number, decided: Record<string, BudgetState>) =>
+    const at = (turns: number, decided: Record<string, ApprovalState>) =>
       reached(input({own: {turns: 10}, work: {since: 'x', turns}}, decided));
-    const decided = (...states: BudgetState[]) =>
+    const decided = (...states: ApprovalState[]) =>
       Object.fromEntries(states.map((state, i) => [`budget-s1-x-turns-${i + 1}`, state]));
     expect(at(10, decided('pending'))).toMatchObject({id: 'budget-s1-x-turns-1', allowed: 10});
     expect(at(10, decided('approved'))).toBeUndefined();
@@ -156,7 +157,17 @@ describe('the queue', () => {
     const {items} = readApprovalItems(file);
     return completeQueue(
       {...file, items},
-      {now, by, asked: new Map(asked.map(r => [r.id, r])), waiting: () => waiting},
+      {
+        now,
+        by,
+        asked: new Map(asked.map(r => [r.id, r])),
+        waiting: () => waiting,
+        requests: [],
+        taken: new Map(),
+        outcomeOf: () => undefined,
+        isGone: () => true,
+        saidAt: () => undefined,
+      },
     );
   };
   const asked = complete('# Mine\n\n## TODO\n\n- [_] "Another"\n  id: x\n', [limit])?.text ?? '';
@@ -192,7 +203,7 @@ describe('the queue', () => {
   it('has what nobody waits for withdrawn, and what was set back asked again', () => {
     const withdrawn = complete(asked)?.text ?? '';
     const item = itemIn(withdrawn);
-    expect(item && budgetState(item)).toBe('withdrawn');
+    expect(item && approvalState(item)).toBe('withdrawn');
     expect(complete(withdrawn)).toBeUndefined();
     const back = complete(decide(' ', withdrawn), [limit])?.text ?? '';
     expect(itemIn(back)).toMatchObject({status: 'pending', decision: undefined});
@@ -221,7 +232,7 @@ describe('a session at its limit', () => {
     "agent_id: a # mine\nstatus: active\nupdated: '2026-11-16T10:00:00.000Z'\nmessages:\n  - role: user\n    content: x\n",
   );
   const waiting = {text: sessionText(waitForMore(session, limit, now).session)};
-  const end = (state: BudgetState | undefined, still: boolean, text = waiting.text) =>
+  const end = (state: ApprovalState | undefined, still: boolean, text = waiting.text) =>
     textual(endWait(parseSession(text), {state: () => state, reached: still ? [limit] : [], now}));
   const textual = (ended: ReturnType<typeof endWait>) =>
     ended && {text: sessionText(ended.session), words: ended.words};

@@ -202,16 +202,15 @@ beforeAll(async () => {
   await until(
     () =>
       [...cases.keys()]
-        .filter(i => !/^status: (?:sleeping|error)/m.test(read(home, pathOf(idOf(i)))))
+        .filter(i => !/^status: (?:sleeping|error|waiting)/m.test(read(home, pathOf(idOf(i)))))
         .map(i => cases[i]?.name),
     busy => busy.length === 0,
-    60_000,
   );
   expect(await daemon.stop(), daemon.errors()).toBe(0);
   found.set('stdout', daemon.events.map(event => JSON.stringify(event)).join('\n'));
   found.set('stderr', daemon.errors());
   collect(home);
-}, 90_000);
+});
 
 afterAll(async () => {
   await kill();

@@ -3,11 +3,12 @@ import type {Facts} from '../../src/check/facts.ts';
 import {HomeIndex} from '../../src/check/home-index.ts';
 import {factsOf} from '../../src/check/read-facts.ts';
 import {NOTHING_SPENT} from '../../src/files/spent.ts';
-import {wake, wakeOnNewDay} from '../../src/serve/budget.ts';
+import {Approvals} from '../../src/serve/approvals.ts';
 import type {Serving} from '../../src/serve/serving.ts';
 import {Spend} from '../../src/serve/spend.ts';
 import {setFacts} from '../../src/serve/state.ts';
 import {Waits} from '../../src/serve/waits.ts';
+import {wake, wakeInTime} from '../../src/serve/wake.ts';
 
 function clocked(time: string) {
   const clock = {time, dues: 0, days: 0};
@@ -88,6 +89,7 @@ describe('sessions that wait', () => {
       unsaved: false,
       loading: false,
       waits,
+      approvals: new Approvals(),
       spend: new Spend({
         onDue: () => looked.add('spend'),
         onNewDay: () => waits.allChanged(),
@@ -120,8 +122,6 @@ describe('sessions that wait', () => {
     put('sessions/s2.session.yaml', session(id));
     expect(woken()).toEqual(['spend', QUEUE]);
     put(QUEUE, queue([id, '_']));
-    // It is there now: only the queue itself has to be looked at.
-    expect(woken()).toEqual([QUEUE]);
     expect(woken()).toEqual([]);
     put('sessions/s3.session.yaml', session(id));
     expect(woken()).toEqual([]);
@@ -133,12 +133,12 @@ describe('sessions that wait', () => {
     put('templates/a.agent.yaml', template('{max_tokens: 10}'));
     expect(woken()).toEqual([QUEUE]);
     put(QUEUE, queue([id, 'x']));
-    expect(woken()).toEqual(all);
+    expect(woken()).toEqual(all.slice(0, 3));
     put(QUEUE, queue([id, '_']));
-    expect(woken()).toEqual([QUEUE]);
+    expect(woken()).toEqual([]);
     clock.time = '2026-11-17T00:00:00.000Z';
     looked.clear();
-    wakeOnNewDay(serving);
+    wakeInTime(serving);
     expect([...looked].sort()).toEqual(all);
     serving.spend.close();
   });

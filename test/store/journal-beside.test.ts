@@ -2,15 +2,12 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {beside, steadily} from '../../bench/person.mjs';
-import {environment, git} from '../cli/run.ts';
+import {environment, git, thorough} from '../cli/run.ts';
 import {entry, fileAt, lines, open, repository, soundness} from './repository.ts';
 
-const MS = 8_000;
+const MS = thorough ? 8_000 : 4_000;
 
-it('beside a person who commits, stashes, branches and reverts, nothing is lost on either side', {
-  timeout: 60_000,
-  retry: 2,
-}, async () => {
+it('beside a person who commits, stashes, branches and reverts, nothing is lost on either side', async () => {
   const paths = [0, 1, 2, 3, 4].map(i => `memory/${i}.md`);
   const mine = {'mine.txt': '0\n', 'other.txt': '0\n', 'third.txt': '0\n'};
   const dir = await repository({...Object.fromEntries(paths.map(path => [path, 'start\n'])), ...mine});
@@ -28,12 +25,9 @@ it('beside a person who commits, stashes, branches and reverts, nothing is lost 
   await journal.refresh();
   await Promise.all(paths.map(path => journal.add(entry(fileAt(dir, path), 'settled'))));
 
-  // `git checkout -b` may take its branch from a moment before: then a commit of ours is on the branch they left.
-  const history = new Set(lines(await git(dir, 'rev-list', '--branches')));
-  // Seen twice in some ten runs of everything, never alone, and not understood yet: tried again, and this is what to look at.
+  const history = new Set(lines(await git(dir, 'rev-list', 'HEAD')));
   const lost = added.filter(({commit}) => !history.has(commit));
-  for (const {commit} of lost)
-    console.log('lost', await git(dir, 'log', '-2', '--format=%h %an %s', commit), await git(dir, 'reflog', '--all'));
+  if (lost.length > 0) console.log(await git(dir, 'reflog', '--all'));
   expect(lost).toEqual([]);
   const subjects = lines(await git(dir, 'log', '--format=%s'));
   const theirs = commands.filter(({ok, command}) => ok && command.startsWith('git commit'));
@@ -45,5 +39,6 @@ it('beside a person who commits, stashes, branches and reverts, nothing is lost 
   for (const path of paths) expect(await git(dir, 'show', `HEAD:${path}`)).toBe(readFileSync(join(dir, path), 'utf8'));
   expect(await git(dir, 'log', '--author=Ada', '--grep=mine', '--format=%s', '--', 'memory')).toBe('');
   expect((await soundness(dir)).replace(/^.. (?:mine|other|third)\.txt\n/gm, '')).toBe('');
-  expect(failed.length).toBeLessThanOrEqual(Math.max(2, commands.length / 25));
+  // How many find a lock of ours depends on the machine (npm run bench journal); that git finds anything amiss does not.
+  expect(failed.filter(({words}) => /corrupt|damaged|broken|bad |missing|unable to read/i.test(words))).toEqual([]);
 });

@@ -22,7 +22,7 @@ export async function repository(files: Record<string, string> = {}, ...options:
 }
 
 export async function open(dir: string, options: JournalOptions = {}): Promise<Journal> {
-  const journal = await Journal.open(dir, {minGapMs: 20, idleMs: 0, ...options});
+  const journal = await Journal.open(dir, {minGapMs: 20, idleMs: 0, tellMs: 100, ...options});
   onTestFinished(() => journal.close());
   return journal;
 }

@@ -58,7 +58,7 @@ async function look(): Promise<Bubblewrap | NoBubblewrap | undefined> {
   return second;
 }
 
-const patienceMs = 3000;
+const patienceMs = 6000;
 
 /** Not waited for any longer than that, whatever it is. */
 function askVersion(path: string): Promise<string | NoBubblewrap> {

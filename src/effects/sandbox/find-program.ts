@@ -47,6 +47,13 @@ export function findProgram(name: string, where: Where): FoundProgram | undefine
   return second;
 }
 
+/** Whether agents could write a path, or put something there. */
+export function isUnsafe(path: string, where: Where): boolean {
+  const place = resolve(where.workspace, path);
+  if ([where.home, where.workspace].some(folder => within(place, folder))) return true;
+  return look(place, where)?.unsafe ?? false;
+}
+
 function look(place: string, where: Where): FoundProgram | undefined {
   const path = real(place);
   const stat = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});

@@ -23,6 +23,9 @@ export async function joints(count: number): Promise<Joint[]> {
   }
 }
 
+/** A shell that does not answer is given up for FIFOs: nothing of a run may wait without end. */
+const patienceMs = 10_000;
+
 /** A plain sh knows descriptors of one digit only. */
 const atOnce = 7;
 
@@ -30,7 +33,10 @@ async function some(count: number): Promise<Joint[]> {
   const opened: Joint[] = [];
   const fds = Array.from({length: count}, (_, i) => i + 3);
   const script = `exec ${fds.map(fd => `${fd}<<.`).join(' ')}\n${'.\n'.repeat(count)}echo\nread end`;
-  const shell = spawn('/bin/sh', ['-c', script], {env: {}, stdio: ['pipe', 'pipe', 'ignore']});
+  const shell = spawn('/bin/sh', ['-c', script], {
+    ...{env: {}, timeout: patienceMs, killSignal: 'SIGKILL'},
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
   try {
     const ready = await new Promise<boolean>(resolve => {
       shell.stdout.once('data', () => resolve(true));

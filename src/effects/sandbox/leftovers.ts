@@ -10,9 +10,11 @@ const rounds = 200;
  */
 export async function endLeftovers(mark: string, find = everywhere): Promise<number> {
   const ended = new Set<number>();
-  for (let round = 0; round < rounds; round++) {
+  // One that was just made, or is becoming another program, may not be seen at the first look.
+  let looks = 0;
+  for (let round = 0; round < rounds && looks < 2; round++) {
     const alive = await find(mark);
-    if (alive.length === 0) break;
+    looks = alive.length === 0 ? looks + 1 : 0;
     for (const pid of alive) {
       ended.add(pid);
       signal(pid, 'SIGKILL');

@@ -14,7 +14,7 @@ export interface Output {
   close: () => Promise<void>;
 }
 
-/** All writers are gone by then: this is for one that could not be killed. */
+/** All writers are gone by then: this is for one that could not be killed. Of silence, not of time: we may be late ourselves. */
 const patienceMs = 500;
 
 /** Handed on at once, so that nothing gathers in memory; what is more than `mostOutput` is dropped, and told. */
@@ -42,11 +42,9 @@ export async function openOutput({mostOutput, onOutput}: RunRequest, tooMuch: ()
     },
     close: async () => {
       for (const fd of [stdout, stderr].flatMap(pipe => [pipe.write, pipe.ours])) closeSync(fd);
-      const timer = setTimeout(() => {
-        for (const socket of sockets) socket.destroy();
-      }, patienceMs);
+      const over = leaveSilent(sockets);
       await closed;
-      clearTimeout(timer);
+      over();
     },
   };
 }
@@ -57,4 +55,26 @@ function listen({read}: Pipe, take: (chunk: Buffer) => void): Socket {
   socket.on('error', () => {});
   socket.on('data', take);
   return socket;
+}
+
+/** Leave what has said nothing for a while. Timers come before reading: what is there is read first, then counted. */
+function leaveSilent(sockets: readonly Socket[]): () => void {
+  const heard = () => sockets.reduce((sum, {bytesRead}) => sum + bytesRead, 0);
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const wait = (before: number): void => {
+    if (isOver) return;
+    timer = setTimeout(() => {
+      setImmediate(() => {
+        const now = heard();
+        if (now > before) wait(now);
+        else for (const socket of sockets) socket.destroy();
+      });
+    }, patienceMs);
+  };
+  wait(heard());
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
 }

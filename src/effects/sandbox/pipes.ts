@@ -21,6 +21,7 @@ export interface Pipe {
  */
 const atOnce = 20;
 const low = 6;
+const patienceMs = 10_000;
 
 const ready: Pipe[] = [];
 let making: Promise<void> | undefined;
@@ -58,7 +59,7 @@ export async function makePipes(count: number, reading: number): Promise<Pipe[]>
     return fd;
   };
   try {
-    const options = {env: {PATH: [...systemPath, process.env.PATH ?? ''].join(':')}};
+    const options = {env: {PATH: [...systemPath, process.env.PATH ?? ''].join(':')}, timeout: patienceMs};
     await promisify(execFile)('mkfifo', ['-m', '600', ...names], options);
     return names.map(name => {
       // With both ends open in one, neither of the others waits for its partner.

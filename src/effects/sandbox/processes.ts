@@ -1,5 +1,6 @@
-import {readdirSync, readFileSync} from 'node:fs';
+import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
+import {setTimeout as pause} from 'node:timers/promises';
 import {markMount, markName} from './environment.ts';
 
 /** A process that has ended and is not yet waited for counts as gone: in containers nobody may ever wait. */
@@ -50,13 +51,36 @@ async function those(file: string, tells: (content: Buffer) => boolean): Promise
   const found = await Promise.all(
     pids().map(async pid => {
       try {
-        return tells(await readFile(`/proc/${pid}/${file}`)) ? [pid] : [];
+        return tells(await contentOf(pid, file)) ? [pid] : [];
       } catch {
         return []; // gone, or another user's
       }
     }),
   );
   return found.flat().filter(pid => pid !== process.pid && isAlive(pid));
+}
+
+const FURTHER_TRIES = 20;
+
+/**
+ * A process that is just becoming another program has an empty environment for a moment: wait until it has one. A few
+ * have none for good; those of the kernel have no program either.
+ */
+async function contentOf(pid: number, file: string): Promise<Buffer> {
+  let content = await readFile(`/proc/${pid}/${file}`);
+  for (let tries = 0; content.length === 0 && tries < FURTHER_TRIES && hasProgram(pid); tries++) {
+    await pause(1);
+    content = await readFile(`/proc/${pid}/${file}`);
+  }
+  return content;
+}
+
+function hasProgram(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) !== '';
+  } catch {
+    return false;
+  }
 }
 
 function groupOf(pid: number): number | undefined {

@@ -1,5 +1,6 @@
-import {lstatSync, realpathSync} from 'node:fs';
+import {lstatSync, readFileSync, realpathSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
+import {linkText} from '../workspace/link-text.ts';
 import type {Bubblewrap} from './bubblewrap.ts';
 import {coverDevices} from './devices.ts';
 import {confinedHome, markMount} from './environment.ts';
@@ -10,6 +11,7 @@ export interface Confinement {
   home: string;
   workspace: string;
   readOnly: boolean;
+  hidden?: string | undefined;
   network: boolean;
   mark: string;
 }
@@ -44,16 +46,32 @@ export function profile(wanted: Confinement, bubblewrap: Bubblewrap): {args: str
       // Inside a folder that is mounted, the rest of the home must not be seen.
       ...(system.roots.some(root => within(home, root)) ? ['--tmpfs', home] : []),
       ...[wanted.readOnly ? '--ro-bind' : '--bind', workspace, workspace],
+      ...cover(workspace, wanted.hidden),
       ...history(home, workspace),
       ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', workspace, '--'],
     ],
   };
 }
 
-/** The git-dir of a workspace lies outside it: the agent may read its history, and only that. */
+/** As a mount of its own it can be neither looked into, moved away nor removed. In place of a folder nothing else counts. */
+function cover(workspace: string, name: string | undefined): string[] {
+  const path = name === undefined ? undefined : join(workspace, name);
+  if (path === undefined || !lstatSync(path, {throwIfNoEntry: false})?.isDirectory()) return [];
+  return ['--size', noBytes, '--tmpfs', path, '--remount-ro', path];
+}
+
+/**
+ * The git-dir of a workspace lies outside it: the agent may read its history, and only that. Nor may it replace the file
+ * that leads there; whatever else is called `.git` is the agent's own.
+ */
 function history(home: string, workspace: string): string[] {
   const folder = join(home, '.workspaces', `${basename(workspace)}.git`);
-  return lstatSync(folder, {throwIfNoEntry: false})?.isDirectory() ? ['--ro-bind', folder, folder] : [];
+  const link = join(workspace, '.git');
+  const isOurs = lstatSync(folder, {throwIfNoEntry: false})?.isDirectory();
+  const stat = lstatSync(link, {throwIfNoEntry: false});
+  const isLink =
+    isOurs && stat?.isFile() && stat.size < 4096 && readFileSync(link, 'utf8') === linkText(basename(workspace));
+  return [...(isOurs ? ['--ro-bind', folder, folder] : []), ...(isLink ? ['--ro-bind', link, link] : [])];
 }
 
 /** Links above the home are followed; from the home down there must be none. */

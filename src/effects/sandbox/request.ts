@@ -18,6 +18,8 @@ export interface RunRequest {
   workspace: string;
   /** Confined programs can only read the workspace. */
   readOnly: boolean;
+  /** A folder of the workspace that confined programs see empty, if it is there when they start. */
+  hidden?: string | undefined;
   /** Every process of it carries this, so that what outlives the daemon is found: `endLeftovers`. */
   mark: string;
   timeoutMs: number;

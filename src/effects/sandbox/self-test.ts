@@ -94,6 +94,9 @@ then say environment seen; else say environment clean; fi
 say done done
 `;
 
+/** Takes a few hundredths of a second. A machine that is busy is no reason to run commands without a sandbox. */
+const patienceMs = 15_000;
+
 /** What it must find before it goes on. */
 const first = ['namespaces', 'capabilities', 'privileges'];
 
@@ -161,7 +164,7 @@ async function attempt(place: {
   const ran = await run({
     programs: [{argv, operator: '', confined: true, network: false}],
     ...{home, workspace, readOnly, mark: `self-test-${nonce}`},
-    ...{timeoutMs: 5000, mostOutput: 65_536, signal: new AbortController().signal},
+    ...{timeoutMs: patienceMs, mostOutput: 65_536, signal: new AbortController().signal},
     onOutput: (stream, chunk) => {
       output[stream] += chunk.toString('latin1');
     },

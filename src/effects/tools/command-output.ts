@@ -1,32 +1,40 @@
 import {StringDecoder} from 'node:string_decoder';
 import type {RedactedStream} from '../../policy/redact.ts';
-import {OUTPUT_FOLDER} from '../workspace/changed-files.ts';
+import {OUTPUT_FOLDER, UNTRUSTED_FOLDER} from '../workspace/changed-files.ts';
 import {type NewFile, newFile} from '../workspace/new-file.ts';
 import {errorCode, isFailure} from './failure.ts';
 import type {ToolContext} from './tool.ts';
+import {outputName} from './untrusted-output.ts';
 
 /** So much of each stream is in the result itself. */
 const MOST_SHOWN = 16 * 1024;
-const HALF = MOST_SHOWN / 2;
 
 /**
- * What a command prints on one stream: its beginning and end for the result, and if there is more, all of it in a file
- * of the workspace. Secrets are taken out before anything is kept.
+ * What a command prints on one stream, or a page that was fetched: its beginning and end for the result, and if there is
+ * more, all of it in a file of the workspace. Secrets are taken out before anything is kept.
  */
 export class CommandOutput {
   readonly #context: ToolContext;
+  readonly #folder: string;
   readonly #name: string;
   readonly #decoder = new StringDecoder('utf8');
   readonly #redacted: RedactedStream;
+  readonly #most: number;
   #head = '';
   #tail = '';
   #length = 0;
   #file: NewFile | undefined;
   #lost: string | undefined;
 
-  constructor(context: ToolContext, stream: 'stdout' | 'stderr') {
+  constructor(
+    context: ToolContext,
+    stream: 'stdout' | 'stderr' | 'page',
+    {untrusted, most = MOST_SHOWN}: {untrusted: boolean; most?: number},
+  ) {
     this.#context = context;
-    this.#name = `${safe(context.session)}.${safe(context.call)}.${stream}.txt`;
+    this.#folder = untrusted ? UNTRUSTED_FOLDER : OUTPUT_FOLDER;
+    this.#name = outputName(context.session, context.call, stream);
+    this.#most = most;
     this.#redacted = context.redact.stream();
   }
 
@@ -38,9 +46,10 @@ export class CommandOutput {
   end(): {text: string; file?: string} {
     this.#keep(this.#redacted.push(this.#decoder.end()) + this.#redacted.end());
     this.#file?.close();
-    if (this.#length <= MOST_SHOWN) return {text: this.#head};
-    const head = whole(this.#head.slice(0, HALF));
-    const tail = whole(this.#tail.slice(-HALF));
+    if (this.#length <= this.#most) return {text: this.#head};
+    const half = this.#most / 2;
+    const head = whole(this.#head.slice(0, half));
+    const tail = whole(this.#tail.slice(-half));
     const missing = this.#length - head.length - tail.length;
     const where = this.#lost ?? `the whole is in ${this.#file?.path}`;
     const text = `${head}\n… ${missing} characters left out; ${where} …\n${tail}`;
@@ -50,21 +59,21 @@ export class CommandOutput {
   #keep(text: string): void {
     if (text === '') return;
     this.#length += text.length;
-    if (this.#length <= MOST_SHOWN) {
+    if (this.#length <= this.#most) {
       this.#head += text;
       return;
     }
     this.#spill(text);
     if (this.#tail === '') this.#tail = this.#head;
-    this.#tail = `${this.#tail}${text}`.slice(-MOST_SHOWN);
-    if (this.#head.length < HALF) this.#head = `${this.#head}${text.slice(0, HALF)}`;
+    this.#tail = `${this.#tail}${text}`.slice(-this.#most);
+    if (this.#head.length < this.#most / 2) this.#head = `${this.#head}${text.slice(0, this.#most / 2)}`;
   }
 
   #spill(text: string): void {
     if (this.#lost !== undefined) return;
     try {
       if (!this.#file) {
-        const made = newFile(this.#context, OUTPUT_FOLDER, this.#name);
+        const made = newFile(this.#context, this.#folder, this.#name);
         if (isFailure(made)) {
           this.#lost = `the whole could not be kept: ${made.error}`;
           return;
@@ -77,10 +86,6 @@ export class CommandOutput {
       this.#lost = `the whole could not be kept: ${errorCode(error) ?? (error as Error).message}`;
     }
   }
-}
-
-function safe(name: string): string {
-  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 80);
 }
 
 /** Without half a character at either end. */

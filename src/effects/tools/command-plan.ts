@@ -1,12 +1,12 @@
 import {lstatSync, readFileSync, realpathSync} from 'node:fs';
-import {join, resolve, sep} from 'node:path';
+import {dirname, join, resolve, sep} from 'node:path';
 import type {Policy, Verdict} from '../../files/rule.ts';
 import {kindOf} from '../../policy/command-name.ts';
 import {followsLinks} from '../../policy/follows-links.ts';
 import {type Judgement, judge, type SegmentJudgement} from '../../policy/judge.ts';
-import {runsLocalCode} from '../../policy/local-code.ts';
-import {type Risk, riskOf} from '../../policy/risk.ts';
-import {findProgram} from '../sandbox/find-program.ts';
+import {runsLocalCode, runsOurCode} from '../../policy/local-code.ts';
+import {onlyReads, type Risk, riskOf} from '../../policy/risk.ts';
+import {findProgram, isUnsafe} from '../sandbox/find-program.ts';
 import type {Program} from '../sandbox/run.ts';
 import type {Arguments, ToolContext} from './tool.ts';
 
@@ -23,10 +23,10 @@ export interface CommandPlan {
   approved: readonly Program[];
   /** Nothing in it can write, so the workspace is lent for reading only. */
   readOnly: boolean;
-  /** Where it runs, in words. */
-  where: string;
-  /** The same for what a person approves. */
-  whereApproved: string;
+  /** The words that run by themselves only read, wherever that is. */
+  harmless: boolean;
+  /** Why there is no sandbox, if that is why the line would run on the host. */
+  unconfined: string | undefined;
 }
 
 /** Judge a line, and say how it would run: by the policy, by what the machine can confine, and by what the call asks for. */
@@ -53,15 +53,16 @@ export async function planCommand(
     }),
   );
   const approved: Program = {argv: ['bash', '-c', command], operator: '', confined: !host, network: online};
-  const risk = riskOf(judgement, {host: wanted === 'host', network});
+  const without = confines ? undefined : unconfined;
+  const risk = riskOf(judgement, {host: wanted === 'host', network, unconfined: without});
   const plan = {
     judgement,
     risk,
     programs,
     approved: [approved],
-    readOnly: judgement.verdict === 'allow' && risk.level === 'LOW',
-    where: whereOf(programs, confines ? undefined : unconfined),
-    whereApproved: whereOf([approved], confines ? undefined : unconfined),
+    readOnly: judgement.verdict === 'allow' && riskOf(judgement, {host: wanted === 'host', network}).level === 'LOW',
+    harmless: judgement.verdict === 'allow' && judgement.segments.every(({argv}) => onlyReads(argv)),
+    unconfined: without,
   };
 
   if (mode === 'require' && !confines) {
@@ -97,8 +98,11 @@ function unsafeOnHost(segment: SegmentJudgement, context: ToolContext, unconfine
   if (found?.unsafe) return [`\`${source}\` would run ${name} outside the sandbox, where agents can change that file`];
   if (kindOf(name) === 'git' && hasOwnRepository(context))
     return [`\`${source}\`: git runs what the settings of a repository say, and agents can change those of this one`];
-  // What else is risky, the person who wrote sandbox: host has taken upon themselves.
-  if (segment.sandbox === 'host') return [];
+  if (segment.sandbox === 'host') {
+    // What else is risky, the person who wrote sandbox: host has taken upon themselves.
+    const ours = runsOurCode(argv, path => isUnsafe(path, {home, workspace, confined: false}));
+    return ours === undefined ? [] : [`${ours} outside the sandbox, and agents can change that`];
+  }
   const none = `there is no sandbox: ${unconfined}`;
   const code = runsLocalCode(argv) ?? followsLinks(argv);
   if (code !== undefined) return [`${code}, and ${none}`];
@@ -117,25 +121,43 @@ function hasOwnRepository({home, workspace, agent}: ToolContext): boolean {
 }
 
 /**
- * Whether a word, or the value after its `=`, names something there that is elsewhere once its links are followed. What
- * says so itself, by `/` or `..`, the rule had to spell.
+ * Whether a word, or the value that it gives to an option, names something that is elsewhere once links are followed, or
+ * that may have another name there; what is not there yet is where its folder is. What says so itself, by `/` or `..`, the
+ * rule had to spell.
  */
 function leadsOut(word: string, workspace: string): boolean {
-  return [word, word.slice(word.indexOf('=') + 1)].some(path => {
+  const short = /^-[A-Za-z0-9](?<value>.+)/.exec(word)?.groups?.value ?? '';
+  return [word, word.slice(word.indexOf('=') + 1), short].some(path => {
     if (path === '' || path.startsWith('-') || path.startsWith('/') || path.split('/').includes('..')) return false;
-    try {
-      const real = realpathSync(resolve(workspace, path));
-      const root = realpathSync(workspace);
-      return real !== root && !real.startsWith(root + sep);
-    } catch {
-      return false;
-    }
+    return isElsewhere(resolve(workspace, path), workspace);
   });
 }
 
-function whereOf(programs: readonly Program[], unconfined: string | undefined): string {
-  if (unconfined !== undefined) return `without a sandbox (${unconfined})`;
-  if (programs.every(({confined}) => !confined)) return 'on the host';
-  const network = programs.some(program => program.confined && program.network) ? ', with network' : '';
-  return `in the sandbox${network}${programs.every(({confined}) => confined) ? '' : ', in part on the host'}`;
+function isElsewhere(path: string, workspace: string): boolean {
+  const stat = lstatSync(path, {throwIfNoEntry: false});
+  if (!stat) return path !== workspace && isElsewhere(dirname(path), workspace);
+  if (stat.isFile() && stat.nlink > 1) return true;
+  try {
+    const [real, root] = [realpathSync(path), realpathSync(workspace)];
+    return real !== root && !real.startsWith(root + sep);
+  } catch {
+    // A link to nothing: whoever writes to it makes what it names.
+    return true;
+  }
+}
+
+/** `sandbox`, `sandbox with network`, `host`: what a result says, and a decision is bound to. */
+export function whereOf(programs: readonly Program[]): string {
+  const places = new Set(
+    programs.map(({confined, network}) => (confined ? `sandbox${network ? ' with network' : ''}` : 'host')),
+  );
+  return [...places].join(', ');
+}
+
+const DEFAULT_SECONDS = 120;
+const MOST_SECONDS = 3600;
+
+/** How long a line may run. */
+export function secondsOf(wanted: number | undefined, {timeoutMs}: ToolContext): number {
+  return Math.min(wanted ?? DEFAULT_SECONDS, timeoutMs === undefined ? MOST_SECONDS : timeoutMs / 1000);
 }

@@ -1,4 +1,4 @@
-import {closeFolder, openFolder} from '../workspace/folder.ts';
+import {closeFolder, openFolder, openIfThere} from '../workspace/folder.ts';
 import {placeOf} from '../workspace/place.ts';
 import {isFailure} from './failure.ts';
 import type {Tool} from './tool.ts';
@@ -13,5 +13,12 @@ export const createDirectory: Tool<'create_directory'> = {
     closeFolder(folder);
     return {success: true, path: place.path, created: folder !== there};
   },
-  preview: ({path}) => `new directory ${path}\n`,
+  ask: ({path}, context) => {
+    const place = placeOf(path, 'make folder', context.workspace);
+    if (isFailure(place)) return place;
+    const there = openIfThere(context, place);
+    if (isFailure(there)) return there;
+    if (there) closeFolder(there);
+    return {title: `folder: ${place.path}`, parts: [{label: 'Folder', text: place.path}]};
+  },
 };

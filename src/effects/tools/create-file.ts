@@ -1,7 +1,7 @@
 import {placeOf} from '../workspace/place.ts';
-import {replaceFile} from '../workspace/replace-file.ts';
+import {replaceFile, wouldReplace} from '../workspace/replace-file.ts';
+import {diffOf} from './diff-of.ts';
 import {isFailure} from './failure.ts';
-import {newFile} from './preview.ts';
 import type {Tool} from './tool.ts';
 
 export const createFile: Tool<'create_file'> = {
@@ -11,5 +11,20 @@ export const createFile: Tool<'create_file'> = {
     const written = await replaceFile(context, place, content, 'nothing');
     return isFailure(written) ? written : {success: true, path: place.path, bytes: written.bytes};
   },
-  preview: ({path, content}) => newFile(path, content),
+  ask: ({path, content}, context) => {
+    const place = placeOf(path, 'write', context.workspace);
+    if (isFailure(place)) return place;
+    const target = wouldReplace(context, place, content, 'nothing');
+    if (isFailure(target)) return target;
+    return {
+      title: `new file: ${place.path}`,
+      parts: [
+        {label: 'Path', text: place.path},
+        {label: 'Diff', text: diffOf(place.path, undefined, content, context.redact), language: 'diff'},
+        {label: 'Content', text: content},
+      ],
+      edits: {argument: 'content', label: 'Content'},
+      basis: {file: 'none'},
+    };
+  },
 };

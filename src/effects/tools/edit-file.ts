@@ -2,15 +2,16 @@ import {isUtf8} from 'node:buffer';
 import type {Stats} from 'node:fs';
 import {isBinary, readPlace} from '../workspace/open-file.ts';
 import {type Place, placeOf} from '../workspace/place.ts';
-import {MOST_WRITTEN, replaceFile} from '../workspace/replace-file.ts';
+import {MOST_WRITTEN, replaceFile, wouldReplace} from '../workspace/replace-file.ts';
+import {digestOf} from './basis.ts';
+import {diffOf} from './diff-of.ts';
 import {failure, isFailure} from './failure.ts';
 import {notFound} from './near-miss.ts';
-import {changedFile} from './preview.ts';
 import type {Arguments, Tool, ToolContext, ToolFailure} from './tool.ts';
 
 interface Edited {
   place: Place;
-  before: string;
+  bytes: Buffer;
   after: string;
   /** Of the replaced pieces, in the file as it was. */
   lines: number[];
@@ -26,11 +27,22 @@ export const editFile: Tool<'edit_file'> = {
     if (isFailure(written)) return written;
     return {success: true, path: place.path, replaced: lines.length, lines: lines.slice(0, 100), bytes: written.bytes};
   },
-  preview: async (args, context) => {
+  ask: async (args, context) => {
     const edited = await edit(args, context);
-    return isFailure(edited)
-      ? edited.error
-      : changedFile(edited.place.path, edited.before, edited.after, context.redact);
+    if (isFailure(edited)) return edited;
+    const {place, bytes, after, stat} = edited;
+    const target = wouldReplace(context, place, after, stat);
+    if (isFailure(target)) return target;
+    return {
+      title: `edit file: ${place.path}`,
+      parts: [
+        {label: 'Path', text: place.path},
+        {label: 'Diff', text: diffOf(place.path, bytes, after, context.redact), language: 'diff'},
+        {label: 'New text', text: args.new},
+      ],
+      edits: {argument: 'new', label: 'New text'},
+      basis: {file: digestOf(bytes)},
+    };
   },
 };
 
@@ -61,7 +73,7 @@ async function edit(args: Arguments<'edit_file'>, context: ToolContext): Promise
     return failure('FAILED', `old occurs ${found.length} times in ${place.path}, at lines ${shown}; ${how}`);
   }
   // Not String.replace, for which `$&` is special.
-  return {place, before, after: before.split(old).join(replacement), lines, stat: file.stat};
+  return {place, bytes: file.bytes, after: before.split(old).join(replacement), lines, stat: file.stat};
 }
 
 /** Models write \n: in a file whose every line ends with \r\n, that is meant. */

@@ -1,54 +1,62 @@
-import {kindOf} from '../../policy/command-name.ts';
-import {shellOnly} from '../../policy/wrapper-table.ts';
+import {mayReachOut} from '../../policy/may-reach-out.ts';
 import {type Program, type Ran, run} from '../sandbox/run.ts';
-import {type ChangedFile, changesBetween, type Snapshot, snapshot} from '../workspace/changed-files.ts';
+import {
+  type ChangedFile,
+  changesBetween,
+  type Snapshot,
+  snapshot,
+  UNTRUSTED_FOLDER,
+} from '../workspace/changed-files.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
 import {place} from '../workspace/place.ts';
+import {askAboutCommand} from './command-ask.ts';
 import {CommandOutput} from './command-output.ts';
-import {type CommandPlan, planCommand} from './command-plan.ts';
+import {type CommandPlan, planCommand, secondsOf, whereOf} from './command-plan.ts';
 import {isFailure} from './failure.ts';
 import type {Arguments, JudgingTool, ResultCode, ToolContext, ToolFailure, ToolResult} from './tool.ts';
+import {hasUntrusted, mayReadUntrusted, namesUntrusted} from './untrusted-output.ts';
 
-const DEFAULT_SECONDS = 120;
-const MOST_SECONDS = 3600;
 const MOST_OUTPUT = 64 * 1024 * 1024;
 const MOST_CHANGES = 100;
 
 export const executeCommand: JudgingTool<'execute_command'> = {
   prepare: async (args, policy, context) => {
     const plan = await planCommand(args, policy, context);
+    const programs = plan.verdict === 'ask' ? plan.approved : plan.programs;
     return {
+      leaves: leavesBy(plan, plan.verdict === 'ask'),
+      readOnly: plan.verdict === 'allow' && plan.readOnly && programs.every(({confined}) => confined),
+      unconfined: !(plan.verdict === 'allow' && plan.harmless) && programs.some(({confined}) => !confined),
       verdict: plan.verdict,
       reason: plan.reasons.join('; '),
-      remedy: remedyFor(plan),
-      execute: approved => execute(args, plan, approved ? plan.approved : plan.programs, context),
-      preview: () => preview(args, plan),
+      // What the rules allow runs as the words that were judged, whatever else a person was asked for.
+      execute: () => execute(args, plan, programs, context),
+      ask: () => askAboutCommand(args, plan, policy, context),
     };
   },
 };
 
-/** What to write instead, where no rule of any person's could allow the line. */
-const instead: readonly (readonly [RegExp, string])[] = [
-  [/redirects|here-document/, 'write_file or create_file instead of a redirect'],
-  [/glob|brace/, 'the names themselves (the tool glob finds them) instead of * ? {}'],
-  [/\$|backtick|~|sets a variable/, 'values spelled out instead of $, backticks and ~'],
-  [
-    /compound|background|coprocess|uses !|uses time|more than one line|comment|\btab\b|backslash/,
-    'one plain command a call',
-  ],
-];
+/** What runs of a plan, as far as it is known; of a line in doubt also the shell that reads it. */
+function runningOf({judgement, programs, approved: [line]}: CommandPlan, approved: boolean): readonly Program[] {
+  if (!approved || !line) return programs;
+  // Bash runs these very commands and no others, unless the line is in doubt.
+  const known = programs.map(({argv}) => ({...line, argv}));
+  return judgement.doubts.length > 0 || known.length === 0 ? [...known, line] : known;
+}
 
-function remedyFor({judgement: {doubts, segments}}: CommandPlan): string {
-  const hints = instead.filter(([what]) => doubts.some(doubt => what.test(doubt))).map(([, hint]) => hint);
-  const ofShell = segments.map(({argv}) => argv[0] ?? '').find(name => shellOnly.has(kindOf(name)));
-  if (ofShell !== undefined) hints.push(`paths from the workspace, where every command starts, instead of ${ofShell}`);
-  if (doubts.length === 0 && ofShell === undefined)
-    return 'a person can allow it by a rule under commands: in allowlist.yaml';
-  return `no rule can allow this as it is written: use ${hints.length > 0 ? hints.join('; ') : 'plain ASCII words'}`;
+/** Why what runs of a plan reaches other machines, if it may. */
+function leavesBy(plan: CommandPlan, approved: boolean): string | undefined {
+  for (const {argv, confined, network} of runningOf(plan, approved)) {
+    // What its rule grants, it needs, though without a sandbox all have it.
+    if (network) return `${argv[0]} runs with network access`;
+    const reaches = confined ? undefined : mayReachOut(argv);
+    if (reaches !== undefined) return reaches;
+  }
+  return undefined;
 }
 
 async function execute(
-  {timeout_seconds}: Arguments<'execute_command'>,
+  {command, timeout_seconds}: Arguments<'execute_command'>,
   plan: CommandPlan,
   programs: readonly Program[],
   context: ToolContext,
@@ -61,14 +69,26 @@ async function execute(
 
   const readOnly = plan.readOnly && programs === plan.programs && programs.every(({confined}) => confined);
   const before = readOnly ? undefined : await snapshot(context, signal);
-  const limit = (context.timeoutMs ?? MOST_SECONDS * 1000) / 1000;
-  const seconds = Math.min(timeout_seconds ?? DEFAULT_SECONDS, limit);
-  const streams = {stdout: new CommandOutput(context, 'stdout'), stderr: new CommandOutput(context, 'stderr')};
+  const seconds = secondsOf(timeout_seconds, context);
+  // What other machines answer may be anybody's words, and so is what was kept of it.
+  const running = runningOf(plan, programs === plan.approved);
+  const named = namesUntrusted(
+    command,
+    running.flatMap(({argv}) => argv),
+  );
+  const reads = named || running.some(program => mayReadUntrusted(program, workspace));
+  const kept = hasUntrusted(workspace);
+  const untrusted = leavesBy(plan, programs === plan.approved) !== undefined || (reads && kept);
+  const streams = {
+    stdout: new CommandOutput(context, 'stdout', {untrusted}),
+    stderr: new CommandOutput(context, 'stderr', {untrusted}),
+  };
   const ran = await run({
     programs,
     home,
     workspace,
     readOnly,
+    hidden: named ? undefined : UNTRUSTED_FOLDER,
     mark: context.mark,
     timeoutMs: seconds * 1000,
     mostOutput: MOST_OUTPUT,
@@ -90,7 +110,10 @@ async function execute(
     ...(stderr.file && {stderr_file: stderr.file}),
   };
   const failed = failureOf(ran, seconds, context);
-  return failed ? {...failed, ...shown} : {success: true, ...shown};
+  // What was not there when it began was hidden from nobody.
+  const came = (reads || !kept) && hasUntrusted(workspace);
+  const from = untrusted || came ? {untrusted: true} : {};
+  return failed ? {...failed, ...shown, ...from} : {success: true, ...shown, ...from};
 }
 
 function failureOf(ran: Ran, seconds: number, {signal}: ToolContext): ToolFailure | undefined {
@@ -114,15 +137,6 @@ function reasonOf(signal: AbortSignal): string {
   return signal.reason instanceof Error && signal.reason.name !== 'AbortError' ? signal.reason.message : 'stopped';
 }
 
-function whereOf(programs: readonly Program[]): string {
-  const places = new Set(
-    programs.map(
-      ({confined, network}) => `${confined ? 'sandbox' : 'host'}${confined && network ? ' with network' : ''}`,
-    ),
-  );
-  return [...places].join(', ');
-}
-
 async function changedFiles(
   context: ToolContext,
   before: Snapshot | undefined,
@@ -136,20 +150,4 @@ async function changedFiles(
     ...(changes.length > MOST_CHANGES && {changed_count: changes.length}),
     ...(dropped.length > 0 && {note: `set-user-id bits were taken off ${dropped.slice(0, 10).join(', ')}`}),
   };
-}
-
-function preview({command, reason, network, sandbox}: Arguments<'execute_command'>, plan: CommandPlan): string {
-  const asks = [sandbox === 'host' && 'to run on the host', network && 'network access'].filter(Boolean).join(', ');
-  const runs = plan.verdict === 'ask' ? `once approved, runs in bash ${plan.whereApproved}` : `runs ${plan.where}`;
-  return [
-    command,
-    '',
-    ...(reason ? [`reason: ${reason}`] : []),
-    `${runs}${asks ? `; it asks for: ${asks}` : ''}`,
-    `risk: ${plan.risk.level}: ${plan.risk.factors.join('; ')}`,
-    `verdict: ${plan.verdict}: ${plan.reasons.join('; ')}`,
-    ...plan.judgement.segments.map(
-      segment => `  ${segment.verdict} ${segment.argv.map(word => JSON.stringify(word)).join(' ')}: ${segment.reason}`,
-    ),
-  ].join('\n');
 }

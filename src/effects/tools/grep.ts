@@ -34,8 +34,10 @@ export const grep: Tool<'grep'> = {
     if (isFailure(end)) return end;
     const incomplete = end.full ? 'there may be more; narrow the pattern, path or glob' : seen.incomplete;
     const skipped = [
-      ...(seen.skipped > 0 ? [`${seen.skipped} files that are too large or not readable`] : []),
-      ...(end.binary > 0 ? [`${end.binary} binary files that may match`] : []),
+      ...(seen.skipped > 0
+        ? [`${seen.skipped} ${seen.skipped === 1 ? 'file' : 'files'} too large or not readable`]
+        : []),
+      ...(end.binary > 0 ? [`${end.binary} binary ${end.binary === 1 ? 'file' : 'files'} that may match`] : []),
     ].join(', ');
     const note = [...tooMuch(args), ...(end.matches > 0 ? [] : whyNone(seen, args))].join('; ');
     return {

@@ -1,7 +1,8 @@
-import {fitting} from './cut.ts';
+import {fitting, MOST_TEXT} from './cut.ts';
 import type {Tool} from './tool.ts';
 
 const MOST = 200;
+const MOST_IDS = 2_000;
 const LONGEST_DESCRIPTION = 300;
 
 export const listAgents: Tool<'list_agents'> = {
@@ -12,8 +13,13 @@ export const listAgents: Tool<'list_agents'> = {
       ...(type !== undefined && {type}),
       ...(description !== undefined && {description: shorten(redact.text(description))}),
     }));
-    const fit = fitting(lines, MOST);
-    return {success: true, agents: fit, ...(all.length > fit.length && {left_out: all.length - fit.length})};
+    const ids = all.map(({id}) => id);
+    const forIds = Math.min(JSON.stringify(ids).length, MOST_TEXT / 2);
+    const fit = fitting(lines, MOST, MOST_TEXT - forIds);
+    // Whoever is named can be written to.
+    const others = fitting(ids.slice(fit.length), MOST_IDS, forIds);
+    const left = all.length - fit.length - others.length;
+    return {success: true, agents: fit, ...(others.length > 0 && {others}), ...(left > 0 && {left_out: left})};
   },
 };
 

@@ -7,6 +7,7 @@ const effects = {
   read: 'changes nothing, may be repeated',
   write: 'changes the home or the machine, is run once at most',
   outside: 'leaves the home, is run once at most',
+  deliver: 'changes files of the home, once, however often it is tried',
 };
 
 /** docs/tools.md: every tool, from the table that also makes the types and what models are offered. */
@@ -46,7 +47,7 @@ ${later.map(section).join('\n')}`;
 }
 
 function section(name: ToolName): string {
-  const {description, effect, default: verdict, result}: ToolDefinition = tools[name];
+  const {description, effect, default: verdict, alwaysAsks, result}: ToolDefinition = tools[name];
   const {properties = {}, required = []} = schemaOf(name) as {
     properties?: Record<string, Property>;
     required?: string[];
@@ -60,7 +61,7 @@ function section(name: ToolName): string {
   const parts = [
     `### ${name}`,
     description,
-    `Effect: \`${effect}\` (${effects[effect]}). By default: \`${verdict}\`.`,
+    `Effect: \`${effect}\` (${effects[effect]}). ${alwaysAsks ? 'Asks each time, whatever a rule allows.' : `By default: \`${verdict}\`.`}`,
     rows.length > 0 ? table(['argument', 'type', ''], rows) : 'No arguments.',
     ...(fields.length > 0 ? [table(['result', ''], fields)] : []),
   ];

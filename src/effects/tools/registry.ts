@@ -1,25 +1,48 @@
 import {nearest} from '../../files/diagnostic.ts';
 import type {Policy} from '../../files/rule.ts';
 import {judgeTool} from '../../policy/judge.ts';
+import {riskOfTool} from '../../policy/risk.ts';
 import {type ToolName, toolNamed, tools} from '../../policy/tools.ts';
 import type {ToolOffer} from '../model/answer.ts';
 import {placeOf} from '../workspace/place.ts';
 import {clearLeftovers} from '../workspace/replace-file.ts';
 import {readArguments} from './arguments.ts';
+import {askHuman} from './ask-human.ts';
 import {createDirectory} from './create-directory.ts';
 import {createFile} from './create-file.ts';
-import {cutMiddle} from './cut.ts';
+import {createTask} from './create-task.ts';
 import {editFile} from './edit-file.ts';
+import {emailSend} from './email-send.ts';
 import {executeCommand} from './execute-command.ts';
 import {failure, isFailure, stopped, unexpected} from './failure.ts';
+import {fetch} from './fetch.ts';
 import {glob} from './glob.ts';
 import {grep} from './grep.ts';
 import {listAgents} from './list-agents.ts';
 import {listDirectory} from './list-directory.ts';
 import {listSessions} from './list-sessions.ts';
+import {queryTasks} from './query-tasks.ts';
 import {readFile} from './read-file.ts';
+import {remember} from './remember.ts';
 import {schemaOf} from './schema.ts';
-import type {Arguments, JudgingTool, Prepared, ReadyCall, ResultCode, Tool, ToolContext, ToolResult} from './tool.ts';
+import {searchFiles} from './search-files.ts';
+import {sendMessage} from './send-message.ts';
+import {slackRead} from './slack-read.ts';
+import {slackSend} from './slack-send.ts';
+import type {
+  Arguments,
+  Ask,
+  JudgingTool,
+  Prepared,
+  ReadyCall,
+  ResultCode,
+  Tool,
+  ToolContext,
+  ToolFailure,
+  ToolResult,
+} from './tool.ts';
+import {markUntrusted} from './untrusted-output.ts';
+import {updateTask} from './update-task.ts';
 import {writeFile} from './write-file.ts';
 
 /** What can run. The rest of the table is not offered. */
@@ -32,9 +55,20 @@ const implemented = {
   edit_file: editFile,
   glob,
   grep,
+  search_files: searchFiles,
   execute_command: executeCommand,
+  ask_human: askHuman,
+  remember,
+  fetch,
+  create_task: createTask,
+  update_task: updateTask,
+  send_message: sendMessage,
+  query_tasks: queryTasks,
   list_agents: listAgents,
   list_sessions: listSessions,
+  slack_send: slackSend,
+  slack_read: slackRead,
+  email_send: emailSend,
 } as const satisfies {[N in ToolName]?: Tool<N> | JudgingTool<N>};
 
 export const implementedTools = Object.keys(implemented) as (keyof typeof implemented)[];
@@ -50,9 +84,9 @@ function offer(name: ToolName): ToolOffer {
   return made;
 }
 
-/** The tools of these capabilities that can run, by their own names, each once. */
-export function offers(capabilities: readonly string[]): ToolOffer[] {
-  return [...toolsOf(capabilities)].filter(isImplemented).map(offer);
+/** The tools of these capabilities that can run here, by their own names, each once. `without`: those not set up. */
+export function offers(capabilities: readonly string[], without?: ReadonlySet<ToolName>): ToolOffer[] {
+  return [...toolsOf(capabilities)].filter(name => isImplemented(name) && !without?.has(name)).map(offer);
 }
 
 function isImplemented(name: ToolName): name is keyof typeof implemented {
@@ -64,15 +98,14 @@ function toolsOf(capabilities: readonly string[]): Set<ToolName> {
 }
 
 /**
- * A call as the model wrote it → what runs it, or the result that refuses it: not among the agent's tools, arguments
- * that do not fit, or the policy's verdict. `approved`: a person approved this very call, so it is not asked about.
+ * A call as the model wrote it, or as a person changed it → what runs it, or the result that refuses it: not among the
+ * agent's tools, arguments that do not fit, or denied by the policy. What a person must be asked about first `asks`.
  */
 export async function prepare(
   call: {name: string; arguments: string},
   capabilities: readonly string[],
   policy: Policy,
   context: ToolContext,
-  approved = false,
 ): Promise<{refused: ToolResult} | ReadyCall> {
   const name = toolNamed(call.name);
   if (name === undefined || !toolsOf(capabilities).has(name)) return notAmong(call.name, name, capabilities);
@@ -82,21 +115,36 @@ export async function prepare(
   const placeholder = exact.has(name) ? /\[redacted: [^\]\n]{1,90}\]/.exec(call.arguments)?.[0] : undefined;
   if (placeholder !== undefined) return refuse('INVALID_ARGUMENTS', placeholderWords(placeholder));
   const prepared = await judged(name, args.value, policy, context);
-  const {verdict, reason, remedy} = prepared;
+  const {verdict, reason, unconfined = false, readOnly = false} = prepared;
   if (verdict === 'deny') return refuse('DENIED', `${name} is denied: ${reason}`);
-  if (verdict === 'ask' && !approved)
-    return refuse('REJECTED', `${name} needs a person's decision (${reason}); ${remedy}`);
+  const besides = insists(name, prepared, context);
+  const asks = verdict === 'ask' || besides.length > 0;
   return {
     effect: tools[name].effect,
-    execute: () => execute(prepared, verdict === 'ask', context),
-    preview: async () => {
-      try {
-        return context.redact.text(await prepared.preview());
-      } catch (error) {
-        return unexpected(error, context).error;
-      }
-    },
+    unconfined,
+    readOnly,
+    asks,
+    ask: () => asked(name, prepared, besides, context),
+    execute: () => execute(name, prepared, asks, context),
   };
+}
+
+const RETRIES = {
+  interrupted: 'an earlier run of this very call was interrupted, and nobody knows what it did',
+  'brought back':
+    'this very call was begun before, and an older version of its session was brought back: it runs once more',
+} as const;
+
+/** Why a person is asked although a rule may allow it. */
+function insists(name: ToolName, {leaves}: Prepared, {tainted, retries}: ToolContext): string[] {
+  const away = leaves ?? (tools[name].effect === 'outside' ? `${name} leaves the home` : undefined);
+  const lasting = away ?? (name === 'remember' ? 'what is remembered reaches every agent' : undefined);
+  return [
+    ...(retries ? [RETRIES[retries]] : []),
+    ...(tainted.length > 0 && lasting !== undefined
+      ? [`${lasting}, and this session has read what came from outside`]
+      : []),
+  ];
 }
 
 /** The policy's verdict on a call whose arguments fit, with what runs it. */
@@ -111,14 +159,38 @@ async function judged(
   const tool = implemented[name] as Tool<ToolName> | JudgingTool<ToolName>;
   const value = args as Arguments<ToolName>;
   if ('prepare' in tool) return tool.prepare(value, policy, context);
+  const shown = () => ({title: name, parts: [{label: 'Arguments', text: JSON.stringify(value, null, 2)}]});
   return {
     verdict,
     reason,
-    remedy: `a person must first write "${name}: allow" under tools: in allowlist.yaml`,
     execute: () => tool.execute(value, context),
-    preview: async () =>
-      (await tool.preview?.(value, context)) ?? cutMiddle(`${name} ${JSON.stringify(value, null, 2)}`),
+    ask: () => tool.ask?.(value, context) ?? shown(),
   };
+}
+
+/** What the person is asked, with what is the same for all tools, and without secrets. `besides`: why no rule is enough. */
+async function asked(
+  name: ToolName,
+  {ask, reason}: Prepared,
+  besides: readonly string[],
+  context: ToolContext,
+): Promise<Ask | ToolFailure> {
+  try {
+    const own = await ask();
+    if (isFailure(own)) return context.redact.value(own);
+    const none = besides.length > 0 ? besides.join('; ') : `no rule is narrower than "${name}: allow" under tools:`;
+    return context.redact.value({
+      type: tools[name].effect === 'outside' ? 'network' : 'file_write',
+      risk: riskOfTool(name),
+      basis: {},
+      ...own,
+      ...(context.retries && {type: 'retry'}),
+      why: [...besides, ...(own.why ?? [reason])],
+      always: besides.length > 0 || !own.always ? {none} : own.always,
+    });
+  } catch (error) {
+    return unexpected(error, context);
+  }
 }
 
 /** A call that was interrupted may have left a file half written: that goes, and nothing else. Never throws. */
@@ -130,10 +202,15 @@ export function tidyAfter(call: {name: string; arguments: string}, context: Tool
   if (!isFailure(place)) clearLeftovers(context, place);
 }
 
-async function execute(prepared: Prepared, approved: boolean, context: ToolContext): Promise<ToolResult> {
+async function execute(
+  name: ToolName,
+  prepared: Prepared,
+  approved: boolean,
+  context: ToolContext,
+): Promise<ToolResult> {
   if (context.signal.aborted) return stopped(context);
   try {
-    return finalize(await prepared.execute(approved), context);
+    return finalize(await markUntrusted(name, await prepared.execute(approved), context), context);
   } catch (error) {
     return finalize(context.signal.aborted ? stopped(context) : unexpected(error, context), context);
   }
@@ -152,12 +229,20 @@ function notYet(name: ToolName, policy: Policy): {refused: ToolResult} {
   return refuse('NOT_ALLOWED', `${name} cannot be run yet: this version does not have it`);
 }
 
-/** What these write or run is meant to the letter. */
-const exact: ReadonlySet<ToolName> = new Set<ToolName>(['write_file', 'create_file', 'edit_file', 'execute_command']);
+/** What these write, run or send is meant to the letter. */
+const exact: ReadonlySet<ToolName> = new Set<ToolName>([
+  'write_file',
+  'create_file',
+  'edit_file',
+  'execute_command',
+  'fetch',
+  'slack_send',
+  'email_send',
+]);
 
 function placeholderWords(placeholder: string): string {
   return (
-    `${placeholder} stands for a secret that was taken out, here or where it was read; nothing is written or run with it. ` +
+    `${placeholder} stands for a secret that was taken out, here or where it was read; nothing is written, run or sent with it. ` +
     'Change other lines with edit_file, and leave the secret itself to a person'
   );
 }

@@ -154,8 +154,8 @@ function excerpt(line: string, at: number, redact: Redactor): string {
   return `${from > 0 ? '…' : ''}${part}${from + LONGEST_SHOWN < line.length ? '…' : ''}`;
 }
 
-/** A part of a line as it is, or about that part without the secrets in it and across its ends. */
-function withoutSecrets(line: string, from: number, to: number, redact: Redactor): string {
+/** A part of a text as it is, or about that part without the secrets in it and across its ends. */
+export function withoutSecrets(line: string, from: number, to: number, redact: Redactor): string {
   const begin = Math.max(0, from - AROUND);
   const window = line.slice(begin, to + AROUND);
   if (redact.text(window) === window) return line.slice(from, to);
@@ -165,5 +165,5 @@ function withoutSecrets(line: string, from: number, to: number, redact: Redactor
   const part = stream.push(line.slice(from, to));
   const start = Math.max(0, part.length - (to - from));
   const after = stream.push(line.slice(to, to + AROUND)) + (to + AROUND >= line.length ? stream.end() : '');
-  return (part + after).slice(start, start + LONGEST_SHOWN);
+  return (part + after).slice(start, start + to - from);
 }

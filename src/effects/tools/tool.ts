@@ -1,12 +1,17 @@
 import type {z} from 'zod';
 import type {Policy, Verdict} from '../../files/rule.ts';
+import type {Settings} from '../../files/settings.ts';
+import type {Ask} from '../../policy/ask.ts';
 import type {Redactor} from '../../policy/redact.ts';
 import type {ToolEffect, ToolName, tools} from '../../policy/tools.ts';
 import type {Sandbox} from '../sandbox/sandbox.ts';
 
+export type {NewRule} from '../../files/rule.ts';
+export type {Ask, AskPart} from '../../policy/ask.ts';
+
 /** Why a call did not succeed. */
 export const resultCodes = {
-  REJECTED: 'It needs a decision of a person, or a person said no.',
+  REJECTED: 'A person said no. Nothing was done.',
   DENIED: 'The policy forbids it, or the path is not for agents. The same call will be denied again.',
   NOT_ALLOWED: 'The tool is not among the capabilities of the agent, or there is none of this name.',
   INVALID_ARGUMENTS: 'The arguments do not fit; the error says what is wrong and what is expected.',
@@ -38,6 +43,15 @@ export interface SessionLine {
   updated: string | undefined;
 }
 
+/** What a query gave. `more`: there are rows beyond what is let through; `cut`: so were values; `taint`: what from outside led to words in it. */
+export interface QueriedRows {
+  columns: readonly string[];
+  rows: readonly Readonly<Record<string, string | number | null>>[];
+  more: boolean;
+  cut: boolean;
+  taint?: readonly string[];
+}
+
 /** `sandbox:` in agentdir.yaml. */
 export type SandboxMode = 'auto' | 'require' | 'off';
 
@@ -53,33 +67,72 @@ export interface ToolContext {
   workspace: string;
   /** How commands are confined: what the settings say, and what this machine can do. */
   commands: {mode: SandboxMode; sandbox: Sandbox};
+  /** `search:` in agentdir.yaml. */
+  search?: Settings['search'];
   /** Called when programs of a command have been started. */
   onStarted: () => void;
   /** Longest time that the call may take. */
   timeoutMs: number | undefined;
   signal: AbortSignal;
+  /** Where untrusted text came into the session: then what leaves the home asks, whatever the rules say. */
+  tainted: readonly string[];
+  /** Why this very call may have been run before. */
+  retries: false | 'interrupted' | 'brought back';
+  /** Add a note to a file of the memory: the daemon writes it, and it is durable then. */
+  remember: (file: string, text: string) => Promise<ToolResult>;
+  /** What agents have to do with each other: the daemon writes it, and it is durable when this is over. */
+  createTask: (task: Arguments<'create_task'>) => Promise<ToolResult>;
+  updateTask: (change: Arguments<'update_task'>) => Promise<ToolResult>;
+  send: (message: Arguments<'send_message'>) => Promise<ToolResult>;
+  /** SQL over the tasks of the home. */
+  query: (text: string) => Promise<QueriedRows | ToolFailure>;
+  /** What reaches people outside: how, and a name for the message that the same call has whenever it is made. */
+  outside: Outside;
   /** For what a tool writes down itself; its result is redacted without it. */
   redact: Redactor;
   agents: () => readonly AgentLine[];
   sessions: () => readonly SessionLine[];
 }
 
+export interface Outside {
+  settings: Pick<Settings, 'slack' | 'mail' | 'webhooks'>;
+  env: Readonly<Record<string, string | undefined>>;
+  messageName: string;
+  /** Record what was sent in this file of the inbox, durably. Throws if it cannot be written. */
+  sent: (file: string, record: Readonly<Record<string, unknown>>) => Promise<void>;
+}
+
 /** A call that may run: `execute` never throws. What is not a `read` is run once at most. */
 export interface ReadyCall {
   effect: ToolEffect;
+  /** A person must approve this very call first. */
+  asks: boolean;
+  /**
+   * What a person is asked, or was before the policy allowed it. A failure: it could not be run as it is, so nobody is
+   * asked. Never throws, changes nothing; what comes back has no secrets.
+   */
+  ask: () => Promise<Ask | ToolFailure>;
+  /** It cannot change anything in the workspace. */
+  readOnly: boolean;
+  /** It runs where it could write files of the home: what is decided meanwhile does not count. */
+  unconfined: boolean;
+  /** Arguments that a person put in place of the agent's: it runs with these. */
+  edited?: Readonly<Record<string, string>>;
+  /** Where it `asks`, only after a person said yes to what it gives now. */
   execute: () => Promise<ToolResult>;
-  /** What it would do, as text for the person who decides. Never throws, changes nothing. */
-  preview: () => Promise<string>;
 }
 
 export type Arguments<N extends ToolName> = z.output<(typeof tools)[N]['arguments']>;
+
+/** What a tool says of a call besides what is the same for all: the registry adds risk, reasons and what no rule allows. */
+export type ToolAsk = Pick<Ask, 'title' | 'parts'> & Partial<Ask>;
 
 /** What runs a tool of `policy/tool-table.ts`; `registry.ts` has checked the arguments and the policy. */
 export interface Tool<N extends ToolName> {
   /** An expected failure is returned; whatever is thrown becomes FAILED. */
   execute: (args: Arguments<N>, context: ToolContext) => ToolResult | Promise<ToolResult>;
   /** Without it, a person is shown the arguments. */
-  preview?: (args: Arguments<N>, context: ToolContext) => string | Promise<string>;
+  ask?: (args: Arguments<N>, context: ToolContext) => ToolAsk | ToolFailure | Promise<ToolAsk | ToolFailure>;
 }
 
 /** A tool that the policy judges by its arguments. */
@@ -91,9 +144,12 @@ export interface JudgingTool<N extends ToolName> {
 export interface Prepared {
   verdict: Verdict;
   reason: string;
-  /** What a person can do about a verdict that is not `allow`. */
-  remedy: string;
+  /** Why it leaves the home, if it does. */
+  leaves?: string | undefined;
+  readOnly?: boolean;
+  /** It runs outside a sandbox, and may write. */
+  unconfined?: boolean;
   /** `approved`: a person approved this very call. */
   execute: (approved: boolean) => ToolResult | Promise<ToolResult>;
-  preview: () => string | Promise<string>;
+  ask: () => ToolAsk | ToolFailure | Promise<ToolAsk | ToolFailure>;
 }

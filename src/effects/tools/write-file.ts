@@ -1,8 +1,9 @@
 import {readPlace} from '../workspace/open-file.ts';
 import {placeOf} from '../workspace/place.ts';
-import {MOST_WRITTEN, replaceFile} from '../workspace/replace-file.ts';
+import {MOST_WRITTEN, replaceFile, wouldReplace} from '../workspace/replace-file.ts';
+import {digestOf, unread} from './basis.ts';
+import {diffOf} from './diff-of.ts';
 import {isFailure} from './failure.ts';
-import {changedFile, newFile} from './preview.ts';
 import type {Tool} from './tool.ts';
 
 export const writeFile: Tool<'write_file'> = {
@@ -12,11 +13,28 @@ export const writeFile: Tool<'write_file'> = {
     const written = await replaceFile(context, place, content, 'anything');
     return isFailure(written) ? written : {success: true, path: place.path, ...written};
   },
-  preview: async ({path, content}, context) => {
+  ask: async ({path, content}, context) => {
     const place = placeOf(path, 'write', context.workspace);
-    if (isFailure(place)) return place.error;
-    const file = await readPlace(context, place, MOST_WRITTEN);
-    if (isFailure(file)) return `${file.error}\n${newFile(place.path, content)}`;
-    return changedFile(place.path, file.bytes.toString(), content, context.redact);
+    if (isFailure(place)) return place;
+    const target = wouldReplace(context, place, content, 'anything');
+    if (isFailure(target)) return target;
+    const {stat} = target;
+    const large = stat && stat.size > MOST_WRITTEN;
+    const file = stat && !large ? await readPlace(context, place, MOST_WRITTEN) : undefined;
+    if (isFailure(file)) return file;
+    return {
+      title: `write file: ${place.path}`,
+      parts: [
+        {label: 'Path', text: place.path},
+        {
+          label: 'Diff',
+          text: diffOf(place.path, large ? stat.size : file?.bytes, content, context.redact),
+          language: 'diff',
+        },
+        {label: 'Content', text: content},
+      ],
+      edits: {argument: 'content', label: 'Content'},
+      basis: {file: large ? unread(stat) : file ? digestOf(file.bytes) : 'none'},
+    };
   },
 };

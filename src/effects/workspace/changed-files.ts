@@ -1,13 +1,17 @@
-import {closeSync, constants, type Dirent, fchmodSync, fstatSync, lstatSync, openSync, readdirSync} from 'node:fs';
+import {closeSync, constants, type Dirent, fchmodSync, fstatSync, lstatSync, openSync} from 'node:fs';
 import {isFailure} from '../tools/failure.ts';
 import {pace} from '../tools/pace.ts';
 import type {ToolContext} from '../tools/tool.ts';
-import {byDescriptor, openFolder} from './folder.ts';
+import {type ByteFolder, byteFolder, enterFolder, entriesIn, inFolder, leaveFolder, textOf} from './byte-folder.ts';
+import {openFolder} from './folder.ts';
 import {place} from './place.ts';
 import {isTemporary} from './replace-file.ts';
 
 /** Where the daemon keeps long outputs: its own, not the agent's work. */
 export const OUTPUT_FOLDER = '.output';
+
+/** Where it keeps those that others may have written. Commands see it only if they name it: it is hidden as a whole. */
+export const UNTRUSTED_FOLDER = '.untrusted';
 
 /** What a workspace holds. */
 export interface Snapshot {
@@ -27,15 +31,12 @@ const MOST_ENTRIES = 50_000;
 const DEEPEST = 200;
 
 const SET_ID = 0o6000;
-const OPEN_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** A folder that is open; what is in it is reached through its descriptor, whatever is renamed or linked meanwhile. */
-interface Level {
-  fd: number;
-  path: Buffer;
+/** A folder on the way, and what of it is still to be looked at. */
+interface Level extends ByteFolder {
   prefix: string;
-  entries: Dirent<Buffer>[];
+  entries: Dirent[];
 }
 
 /**
@@ -53,21 +54,21 @@ export async function snapshot(
   const files = new Map<string, string>();
   const dropped: string[] = [];
   const breathe = pace(signal);
-  const levels: Level[] = [{fd: root.fd, path: Buffer.from(root.path), prefix: '', entries: []}];
+  const levels: Level[] = [listed(byteFolder(root), '')];
   try {
-    for (const level of levels) list(level);
     for (let level = levels.at(-1); level; level = levels.at(-1)) {
       const entry = level.entries.pop();
       if (!entry) {
-        closeSync(level.fd);
+        leaveFolder(level);
         levels.pop();
         continue;
       }
       if (files.size >= MOST_ENTRIES || levels.length > DEEPEST) return undefined;
-      const name = entry.name.toString();
+      const name = textOf(entry.name);
       // Bytes that are no text are shown as such.
-      const shown = level.prefix + (name.includes('\ufffd') ? entry.name.toString('latin1') : name);
-      const own = shown === OUTPUT_FOLDER || shown.startsWith(`${OUTPUT_FOLDER}/`) || isTemporary(name);
+      const shown = level.prefix + (name.includes('\ufffd') ? entry.name : name);
+      const [top] = shown.split('/', 1);
+      const own = top === OUTPUT_FOLDER || top === UNTRUSTED_FOLDER || isTemporary(name);
       if (entry.isDirectory()) {
         if (!own) files.set(`${shown}/`, '');
         const below = enter(level, entry.name, `${shown}/`);
@@ -80,43 +81,31 @@ export async function snapshot(
       await breathe();
     }
   } finally {
-    for (const {fd} of levels) closeSync(fd);
+    for (const level of levels) leaveFolder(level);
   }
   return {files, dropped};
 }
 
-function list(level: Level): void {
-  try {
-    level.entries = readdirSync(level.path, {withFileTypes: true, encoding: 'buffer'});
-  } catch {
-    // Not ours to read, or gone.
-  }
-}
+const listed = (folder: ByteFolder, prefix: string): Level => ({...folder, prefix, entries: entriesIn(folder) ?? []});
 
-const under = (level: Level, name: Buffer): Buffer => Buffer.concat([level.path, Buffer.from('/'), name]);
-
-function enter(level: Level, name: Buffer, prefix: string): Level | undefined {
+function enter(level: Level, name: string, prefix: string): Level | undefined {
   try {
-    const path = under(level, name);
-    const fd = openSync(path, OPEN_FOLDER);
-    const below = {fd, path: byDescriptor ? Buffer.from(`/proc/self/fd/${fd}`) : path, prefix, entries: []};
-    list(below);
-    return below;
+    return listed(enterFolder(level, name), prefix);
   } catch {
     return undefined;
   }
 }
 
-function signOf(level: Level, name: Buffer): {text: string; setId: boolean} | undefined {
-  const stat = lstatSync(under(level, name), {throwIfNoEntry: false});
+function signOf(level: Level, name: string): {text: string; setId: boolean} | undefined {
+  const stat = lstatSync(inFolder(level, name), {throwIfNoEntry: false});
   if (!stat) return undefined;
   const {ino, size, mtimeMs, ctimeMs, mode} = stat;
   return {text: `${ino} ${size} ${mtimeMs} ${ctimeMs} ${mode}`, setId: stat.isFile() && (mode & SET_ID) !== 0};
 }
 
-function dropSetId(level: Level, name: Buffer): boolean {
+function dropSetId(level: Level, name: string): boolean {
   try {
-    const fd = openSync(under(level, name), OPEN_FILE);
+    const fd = openSync(inFolder(level, name), OPEN_FILE);
     try {
       const stat = fstatSync(fd);
       // One with another name may be a file of somewhere else.

@@ -1,6 +1,6 @@
 import {closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync} from 'node:fs';
 import {isId} from '../../files/values.ts';
-import {errorCode, failure, systemFailure} from '../tools/failure.ts';
+import {errorCode, failure, isFailure, systemFailure} from '../tools/failure.ts';
 import type {ToolContext, ToolFailure} from '../tools/tool.ts';
 import {isGitName} from './git-name.ts';
 import {type Place, shownPath} from './place.ts';
@@ -90,6 +90,14 @@ function stepsTo(place: Place, agent: string): string[] {
   return place.root === 'workspace' ? ['workspaces', agent] : [place.root];
 }
 
+/**
+ * The path of a place's root as it is written, for a look that nothing is entrusted to: on the way there may be a link by
+ * now. It takes half the time of one by a descriptor.
+ */
+export function writtenRoot({home, agent}: Pick<ToolContext, 'home' | 'agent'>, place: Place): string {
+  return [home, ...stepsTo(place, agent)].join('/');
+}
+
 export interface OpenOptions {
   /** Make the directories that are missing. */
   make?: boolean;
@@ -100,7 +108,7 @@ export interface OpenOptions {
 
 /** The directory of these parts below the place's root. */
 export function openFolder(
-  context: ToolContext,
+  context: Pick<ToolContext, 'home' | 'agent'>,
   place: Place,
   parts: readonly string[] = place.parts,
   {make = false, descriptors = byDescriptor, entered}: OpenOptions = {},
@@ -132,8 +140,23 @@ export function openFolder(
   return folder;
 }
 
+/** The same; undefined if it, or one on the way, does not exist. */
+export function openIfThere(
+  context: ToolContext,
+  place: Place,
+  parts: readonly string[] = place.parts,
+): Folder | ToolFailure | undefined {
+  let missing = false;
+  const names = [...parts];
+  const entered = (folder: Folder): void => {
+    missing = lstatSync(entryOf(folder, names.shift() ?? ''), {throwIfNoEntry: false}) === undefined;
+  };
+  const opened = openFolder(context, place, parts, {entered});
+  return missing && isFailure(opened) ? undefined : opened;
+}
+
 /** `coder`, or `coder@pr-123` in a workflow instance: one name of one directory. */
-function isWorkspaceName(agent: string): boolean {
+export function isWorkspaceName(agent: string): boolean {
   const parts = agent.split('@');
   return parts.length <= 2 && parts.every(isId) && !isGitName(agent);
 }

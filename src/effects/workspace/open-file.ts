@@ -137,6 +137,15 @@ export function lookAt(folder: Folder, name: string): Stats | undefined {
   return lstatSync(entryOf(folder, name), {throwIfNoEntry: false});
 }
 
+/** The same by a path as it is written, on which there may be a link by now; undefined too where nobody may look. */
+export function glance(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, {throwIfNoEntry: false});
+  } catch {
+    return undefined;
+  }
+}
+
 /** Text has no NUL in its first part. */
 export function isBinary(bytes: Buffer): boolean {
   return bytes.subarray(0, 8192).includes(0);

@@ -17,7 +17,16 @@ import {
 import {promisify} from 'node:util';
 import {errorCode, failure, isFailure, systemFailure} from '../tools/failure.ts';
 import type {ToolContext, ToolFailure} from '../tools/tool.ts';
-import {assertInPlace, closeFolder, confirm, entryOf, type Folder, openFolder, refusedEntry} from './folder.ts';
+import {
+  assertInPlace,
+  closeFolder,
+  confirm,
+  entryOf,
+  type Folder,
+  openFolder,
+  openIfThere,
+  refusedEntry,
+} from './folder.ts';
 import {lookAt} from './open-file.ts';
 import type {Place} from './place.ts';
 
@@ -77,6 +86,33 @@ export async function replaceFile(
     return {created: before === undefined, bytes: bytes.length};
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return failure('FAILED', `${place.path} exists already`);
+    return systemFailure(error, place.path);
+  } finally {
+    closeFolder(folder);
+  }
+}
+
+/**
+ * Whether `replaceFile` would do it as things are: what is there now, undefined for nothing; or why it would not.
+ * Changes nothing of anybody's.
+ */
+export function wouldReplace(
+  context: ToolContext,
+  place: Place,
+  content: string,
+  over: 'nothing' | 'anything' | Stats,
+): {stat: Stats | undefined} | ToolFailure {
+  const name = place.parts.at(-1);
+  if (name === undefined) return failure('FAILED', `${place.path} is a directory`);
+  if (Buffer.byteLength(content) > MOST_WRITTEN)
+    return failure('FAILED', `more than ${MOST_WRITTEN / 1024 / 1024} MB is not written`);
+  const folder = openIfThere(context, place, place.parts.slice(0, -1));
+  if (folder === undefined) return {stat: undefined};
+  if (isFailure(folder)) return folder;
+  try {
+    const stat = mayReplace(folder, name, place.path, over);
+    return isFailure(stat) ? stat : {stat};
+  } catch (error) {
     return systemFailure(error, place.path);
   } finally {
     closeFolder(folder);

@@ -3,11 +3,16 @@ import {basename, join, resolve} from 'node:path';
 import {makeSandbox} from '../../effects/sandbox/sandbox.ts';
 import {exit} from '../../errors.ts';
 import {folders} from '../../files/key.ts';
+import {parseSettings} from '../../files/settings.ts';
 import {SHORTEST_KEY} from '../../policy/redact-credential.ts';
 import {ignored} from '../../store/create.ts';
 import {git} from '../../store/git.ts';
+import {inboxStates} from '../../store/inbox-state.ts';
+import {MARKER} from '../../store/locate.ts';
+import {readHomeFile} from '../../store/read.ts';
 import {daemonOf, readStatus} from '../../store/status.ts';
 import {keyVariables} from '../talk/redact-message.ts';
+import {connectors} from './doctor-connectors.ts';
 import {colors, plural, print, printJson} from './output.ts';
 
 interface Finding {
@@ -29,8 +34,11 @@ export async function doctor({home, json}: {home: string; json: boolean}): Promi
     writable(home),
     space(home),
     ignoring(home),
+    ...inboxes(home),
     ...shortKeys(home),
+    ...connectors(home),
     await sandbox(home),
+    ...(await signers(home)),
   ];
   const bad = findings.filter(({state}) => state === 'bad').length;
   if (json) printJson(findings);
@@ -196,6 +204,29 @@ function ignoring(home: string): Finding {
       };
 }
 
+/** Inboxes that nobody reads on, and lines that nobody could read. */
+function inboxes(home: string): Finding[] {
+  const all = inboxStates(home);
+  if (all.length === 0) return [];
+  const set = all.filter(({rejected}) => rejected !== undefined);
+  const waiting = daemonOf(home) ? all.filter(({unread}) => unread > 0) : [];
+  const found: Finding[] = set.map(({file, rejected}) => ({
+    name: 'inbox',
+    state: 'note',
+    message: `some lines of ${file} are set aside`,
+    hint: `each says why: ${rejected}`,
+  }));
+  for (const {file, unread} of waiting)
+    found.push({
+      name: 'inbox',
+      state: 'note',
+      message: `${unread} bytes of ${file} are not read yet`,
+      hint: 'a last line without a newline waits; if it is more, NEEDS_YOU.md says for what',
+    });
+  const lines = all.reduce((sum, inbox) => sum + inbox.lines, 0);
+  return found.length > 0 ? found : [{name: 'inbox', state: 'ok', message: `${plural(lines, 'line')} read`}];
+}
+
 /** Those of this shell, which most often is the daemon's. */
 function shortKeys(home: string): Finding[] {
   const names = new Set(['OPENAI_API_KEY', ...keyVariables(home)]);
@@ -209,6 +240,26 @@ function shortKeys(home: string): Finding[] {
     message: `${name} has less than ${SHORTEST_KEY} characters: it is not redacted where it turns up`,
     hint: 'if it is a real key, have a longer one issued (docs/secrets.md)',
   }));
+}
+
+/** Where decisions must be signed: whether they can be checked. */
+async function signers(home: string): Promise<Finding[]> {
+  const read = readHomeFile(home, MARKER);
+  const setting = read && 'text' in read ? parseSettings(read.text).value?.approvals?.signers : undefined;
+  if (setting === undefined || setting === null) return [];
+  const [{signersPath, readSigners}, {sshKeygen}] = await Promise.all([
+    import('../../effects/signature/signers-file.ts'),
+    import('../../effects/signature/ssh-keygen.ts'),
+  ]);
+  const file = signersPath(home, setting);
+  const found = 'problem' in file ? file : readSigners(file.path);
+  const program = await sshKeygen(['-Y', 'find-principals'], '', 5_000);
+  const problem = 'problem' in program ? program.problem : 'problem' in found ? found.problem : undefined;
+  if (problem === undefined)
+    return [{name: 'signers', state: 'ok', message: `approvals are signed by those in ${setting}`}];
+  return [
+    {name: 'signers', state: 'bad', message: `${problem}; no approval counts`, hint: 'docs/approvals.md, "Signing"'},
+  ];
 }
 
 async function sandbox(home: string): Promise<Finding> {

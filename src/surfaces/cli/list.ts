@@ -71,6 +71,9 @@ function printSessions(sessions: readonly SessionRow[], status: string | undefin
   const more = sessions.length - shown.length;
   if (more > 0)
     print(colors.dim(`and ${plural(more, 'older session')}: narrow it by --agent or --status, or use --json`));
+  const waiting = sessions.filter(row => row.status === 'waiting').length;
+  if (waiting > 0)
+    print(`${plural(waiting, 'session')} wait${waiting === 1 ? 's' : ''} for your decision: agentdir approvals`);
   if (shown.some(row => row.shared)) print(colors.dim('* what is sent to the agent comes here'));
 }
 

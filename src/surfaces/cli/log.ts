@@ -1,10 +1,13 @@
 import {exit, UserError} from '../../errors.ts';
+import {APPROVALS_FILE} from '../../files/approval-item.ts';
 import {stemOf} from '../../files/key.ts';
+import {parseSession} from '../../files/session.ts';
 import {fieldOf} from '../../files/task.ts';
 import {parseTasks} from '../../files/task-parse.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {type Change, headOf, history} from '../../store/history.ts';
 import {listHome, readHomeFile} from '../../store/read.ts';
+import {listSessions} from '../../store/session-files.ts';
 import {colors, print, printJson} from './output.ts';
 
 export interface LogOptions {
@@ -16,18 +19,27 @@ export interface LogOptions {
   json: boolean;
 }
 
+/** Of a session also what was decided about its calls. */
+interface Wanted {
+  name: string;
+  asked: ReadonlySet<string>;
+}
+
 const DEFAULT_COUNT = 30;
 const POLL_MS = 250;
 
 /** The journal in plain words, oldest first, as a log is read. */
 export async function log({home, what, follow, count, json}: LogOptions): Promise<number> {
-  const wanted = what === undefined ? undefined : resolve(home, what);
+  const name = what === undefined ? undefined : resolve(home, what);
+  const wanted = name === undefined ? undefined : {name, asked: askedIn(home, name)};
   const limit = count ?? (json ? Number.POSITIVE_INFINITY : DEFAULT_COUNT);
   let head = await headOf(home);
   const {found, more} = head ? await newest(home, [head], wanted, limit) : {found: [], more: false};
   if (found.length === 0 && !follow) {
     if (!json)
-      print(wanted === undefined ? 'the journal is empty' : `the journal has nothing about ${visibleLine(wanted)}`);
+      print(
+        wanted === undefined ? 'the journal is empty' : `the journal has nothing about ${visibleLine(wanted.name)}`,
+      );
     return wanted === undefined ? exit.done : exit.failed;
   }
   if (more && !json) print(colors.dim(`… earlier: agentdir log${what ? ` ${what}` : ''} -n ${limit * 10}`));
@@ -43,7 +55,7 @@ export async function log({home, what, follow, count, json}: LogOptions): Promis
   return exit.done;
 }
 
-async function newest(home: string, range: readonly string[], wanted: string | undefined, limit: number) {
+async function newest(home: string, range: readonly string[], wanted: Wanted | undefined, limit: number) {
   const found: Change[] = [];
   for await (const change of history(home, range)) {
     if (wanted !== undefined && !concerns(change, wanted)) continue;
@@ -53,12 +65,23 @@ async function newest(home: string, range: readonly string[], wanted: string | u
   return {found: found.reverse(), more: false};
 }
 
-function concerns({author, trailers, paths}: Change, wanted: string): boolean {
+function concerns({author, trailers, paths}: Change, {name, asked}: Wanted): boolean {
   return (
-    author === wanted ||
-    trailers.some(([key, value]) => key !== 'Cause' && value === wanted) ||
-    paths.some(path => path === wanted || stemOf(path) === wanted)
+    author === name ||
+    trailers.some(([key, value]) => key !== 'Cause' && value === name) ||
+    paths.some(path => path === name || stemOf(path) === name) ||
+    // What became of a request stands in the queue, or was decided on its page; the rest tells it once more.
+    (trailers.some(([key, value]) => key === 'Approval' && asked.has(value)) &&
+      (paths.includes(APPROVALS_FILE) || trailers.some(([key, value]) => key === 'Cause' && value === 'edit')))
   );
+}
+
+/** Requests that calls of a session were asked about. */
+function askedIn(home: string, name: string): ReadonlySet<string> {
+  const path = listSessions(home).find(({id}) => id === name)?.path;
+  const read = path === undefined ? undefined : readHomeFile(home, path);
+  const messages = read && 'text' in read ? parseSession(read.text).messages : [];
+  return new Set(messages.flatMap(({tool_calls = []}) => tool_calls.flatMap(({approval}) => approval ?? [])));
 }
 
 /** The one thing of the home that is meant. What is no longer there is meant by its whole name. */

@@ -39,11 +39,12 @@ export async function peek({home, to, session, follow, count, json}: PeekOptions
   return exit.done;
 }
 
-function describe({session, agent, running, at, text, calls, error}: Output): string {
+function describe({session, agent, running, at, text, calls, error, waits_for}: Output): string {
   const state = running ? colors.cyan('answering') : colors.dim(at === null ? '' : ago(at, Date.now()));
   const lines = [`${colors.bold(makeVisible(session))} ${colors.cyan(`@${makeVisible(agent)}`)} ${state}`.trimEnd()];
   if (text !== '') lines.push(makeVisible(text.trimEnd(), false));
   for (const {name, args} of calls) lines.push(colors.dim(`→ ${makeVisible(shortCall(name, args))}`));
+  for (const id of waits_for) lines.push(colors.yellow(`waits for you: agentdir approvals ${makeVisible(id)}`));
   if (error !== null) lines.push(colors.red(makeVisible(error)));
   return lines.join('\n');
 }

@@ -1,10 +1,15 @@
-import {readFileSync} from 'node:fs';
+import {shortTitle} from '../../check/need.ts';
 import {exit, UserError} from '../../errors.ts';
+import {fieldOf} from '../../files/task.ts';
 import {daemonOf} from '../../store/status.ts';
+import type {Request} from '../decide/queue.ts';
+import {approvalRow} from '../decide/row.ts';
 import {answerText, errorOf, usageOf} from '../talk/answer.ts';
+import {readSession} from '../talk/find-session.ts';
 import {type Replaced, redactMessage} from '../talk/redact-message.ts';
 import {type Said, say} from '../talk/say.ts';
 import {plainScreen, streamingScreen} from './answer-screen.ts';
+import {stdinText, tellReplaced} from './given-text.ts';
 import {colors, complain, note, print, printJson} from './output.ts';
 import {type Waited, waitForAnswer} from './wait.ts';
 
@@ -25,8 +30,7 @@ export async function send(options: SendOptions): Promise<number> {
   const {home, words, to, session, wait, json} = options;
   const {content, replaced} = redactMessage(home, contentOf(words));
   const said = await say({home, content, session, agent: to});
-  for (const {what, count} of replaced)
-    note(`note: ${count === 1 ? `1 ${what} was` : `${count} × ${what} were`} replaced before writing`);
+  tellReplaced(replaced);
   const extra = replaced.length > 0 ? {replaced} : {};
   const running = daemonOf(home) !== undefined;
   if (wait && running) return answer(options, said, extra);
@@ -38,7 +42,7 @@ export async function send(options: SendOptions): Promise<number> {
         : {session: id, path, message, ...extra},
     );
   else if (!wait) print(`${colors.green('sent')} to ${colors.bold(id)} ${colors.dim(path)}`);
-  tellStatus(said);
+  await tellStatus(home, said);
   if (!running) note('no daemon runs: the answer comes once one does: agentdir start');
   else if (!json && said.status === 'active') note(`see the answer: agentdir peek --session ${id} -f`);
   return wait ? exit.daemon : exit.done;
@@ -57,16 +61,30 @@ function fromStdin(words: readonly string[]): string {
       exit.usage,
       'agentdir send "Is Redis up?", or: agentdir send < FILE',
     );
-  const bytes = readFileSync(0);
-  const text = bytes.toString();
-  if (!Buffer.from(text).equals(bytes)) throw new UserError('what is to be sent is not UTF-8', exit.usage);
-  return text.replace(/\r?\n$/, '');
+  return stdinText();
 }
 
-function tellStatus({id, path, status, waitingFor}: Said): void {
+/** Why it does not answer yet, as the files say. */
+async function tellStatus(home: string, {id, path, status}: Said): Promise<void> {
   if (status === 'paused') note(`${id} is paused: it answers once "status: active" is set in ${path}`);
-  if (status === 'waiting')
-    note(`${id} waits for a decision${waitingFor ? ` on ${waitingFor}` : ''}: see NEEDS_YOU.md. It answers after that`);
+  if (status !== 'waiting') return;
+  const {openRequests, waitsFor} = await import('../decide/waits-for.ts');
+  const found = readSession(home, {id, path});
+  const ids = found ? waitsFor(found.header, found.session.messages) : [];
+  tellRequests(id, ids, openRequests(home, ids));
+}
+
+/** What a person has to decide, and how. */
+function tellRequests(id: string, ids: readonly string[], requests: readonly Request[]): void {
+  const what = ids.length > 0 ? ` on ${ids.join(', ')}` : '';
+  if (requests.length === 0) note(`${id} waits for a decision${what}: see NEEDS_YOU.md. It answers after that`);
+  else note(`${id} waits for you, and answers after that:`);
+  for (const {id: approval, task, type} of requests) {
+    const risk = fieldOf(task, 'risk');
+    note(`  ${approval}${risk ? ` (risk ${risk})` : ''}: ${shortTitle(task.title)}`);
+    const yes = type === 'question' ? `agentdir approve ${approval} --answer TEXT` : `agentdir approve ${approval}`;
+    note(`    look: agentdir approvals ${approval}; decide: ${yes}, or agentdir reject ${approval}`);
+  }
 }
 
 async function answer(
@@ -86,7 +104,7 @@ async function answer(
     since: said.since,
     timeoutMs,
   });
-  const {over, replies, header} = waited;
+  const {over, replies, header, requests} = waited;
   const text = over === 'answered' ? answerText(replies) : undefined;
   screen.finish(text);
   if (json)
@@ -95,24 +113,24 @@ async function answer(
       answer: text ?? null,
       usage: usageOf(replies),
       status: header?.status ?? said.status,
+      ...(requests.length > 0 && {approvals: requests.map(request => approvalRow(home, request))}),
       ...extra,
     });
-  return outcome(said, waited);
+  return outcome(home, said, waited);
 }
 
 /** Tell what became of it: the exit code. With --json the one value is on stdout already. */
-function outcome(said: Said, {over, header}: Waited): number {
+async function outcome(home: string, said: Said, {over, header, requests}: Waited): Promise<number> {
   const {id, path, status} = said;
   switch (over) {
     case 'answered':
       return exit.done;
-    case 'waiting': {
-      const approval = typeof header?.waiting_for === 'string' ? header.waiting_for : said.waitingFor;
-      tellStatus({...said, status: 'waiting', waitingFor: approval});
+    case 'waiting':
+      if (requests.length > 0) tellRequests(id, [], requests);
+      else await tellStatus(home, {...said, status: 'waiting'});
       return exit.waiting;
-    }
     case 'paused':
-      tellStatus({...said, status: 'paused'});
+      await tellStatus(home, {...said, status: 'paused'});
       return exit.waiting;
     case 'error':
       complain(

@@ -12,8 +12,14 @@ export function ago(iso: string, now: number): string {
   const ms = now - Date.parse(iso);
   if (Number.isNaN(ms)) return makeVisible(iso);
   if (ms > 30 * 86_400_000) return iso.slice(0, 10);
-  const [size, unit] = UNITS.find(([size]) => ms >= size) ?? [0, ''];
-  return size === 0 ? 'now' : `${Math.floor(ms / size)}${unit} ago`;
+  const length = spell(ms);
+  return length === '' ? 'now' : `${length} ago`;
+}
+
+/** "3m": in its largest unit; empty below a second. */
+export function spell(ms: number, whole: (count: number) => number = Math.floor): string {
+  const found = UNITS.find(([size]) => ms >= size);
+  return found ? `${whole(ms / found[0])}${found[1]}` : '';
 }
 
 /** Day and time on this machine's clock. */

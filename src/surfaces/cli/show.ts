@@ -3,11 +3,12 @@ import {exit} from '../../errors.ts';
 import {stemOf} from '../../files/key.ts';
 import {fieldOf} from '../../files/task.ts';
 import {parseTasks} from '../../files/task-parse.ts';
-import {makeVisible} from '../../files/visible.ts';
+import {makeVisible, visibleLine} from '../../files/visible.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {listSessions} from '../../store/session-files.ts';
 import {readSession, sessionFile} from '../talk/find-session.ts';
 import {oneOf} from '../talk/one-of.ts';
+import type {TaskStanding} from '../tasks/standing.ts';
 import {agent} from './agent.ts';
 import {colors, print, printJson} from './output.ts';
 import {transcript} from './transcript.ts';
@@ -24,10 +25,12 @@ interface Excerpt {
   file: string;
   line: number;
   text: string;
+  /** What a person put in place of the command that the rest is about. */
+  edited?: string | undefined;
 }
 
 /** Anything with an id: a session, task, approval or agent. */
-export function show({home, id: wanted, json}: ShowOptions): number {
+export async function show({home, id: wanted, json}: ShowOptions): Promise<number> {
   const sessions = listSessions(home).map(({id}) => id);
   // A whole session id needs no look at other files.
   const excerpts = sessions.includes(wanted) ? new Map<string, Excerpt[]>() : excerptsOf(home);
@@ -41,14 +44,32 @@ export function show({home, id: wanted, json}: ShowOptions): number {
   if (sessions.includes(id)) return showSession(home, id, json);
   const found = excerpts.get(id);
   if (!found) return agent({home, name: id, json});
-  if (json) printJson({id, kind: found[0]?.kind, places: found.map(({file, line, text}) => ({file, line, text}))});
-  else
+  const task =
+    found[0]?.kind === 'task' ? await (await import('../tasks/standing.ts')).standingOf(home, id) : undefined;
+  if (json)
+    printJson({
+      id,
+      kind: found[0]?.kind,
+      ...(task && {task: task.row, next: task.next, needed_by: task.neededBy}),
+      places: found.map(({file, line, text, edited}) => ({file, line, text, edited})),
+    });
+  else {
+    const {edited} = found.find(excerpt => excerpt.edited !== undefined) ?? {};
+    if (edited !== undefined) print(`${colors.yellow('changed by a person; what runs:')} ${visibleLine(edited)}\n`);
     print(
       found
         .map(({file, line, text}) => `${colors.bold(`${file}:${line}`)}\n${makeVisible(text.trimEnd(), false)}`)
         .join('\n\n'),
     );
+    if (task) tellState(task);
+  }
   return exit.done;
+}
+
+/** What its lines alone do not tell. */
+function tellState({row, next, neededBy}: TaskStanding): void {
+  const lines = [...next, ...(neededBy.length > 0 ? [`needed by ${neededBy.join(', ')}`] : [])];
+  print(`\n${colors.bold(row.state.replace('_', ' '))}${lines.map(line => `\n${visibleLine(line)}`).join('')}`);
 }
 
 function showSession(home: string, id: string, json: boolean): number {
@@ -75,7 +96,9 @@ function excerptsOf(home: string): Map<string, Excerpt[]> {
     const kind = isQueue(file) ? 'approval' : 'task';
     for (const task of parseTasks(read.text).tasks) {
       const id = fieldOf(task, 'id');
-      if (id !== undefined) add(id, {kind, file, line: task.line, text: read.text.slice(task.start, task.end)});
+      if (id === undefined) continue;
+      const edited = kind === 'approval' && fieldOf(task, 'edited') === 'true' ? fieldOf(task, 'command') : undefined;
+      add(id, {kind, file, line: task.line, text: read.text.slice(task.start, task.end), edited});
     }
   }
   return found;

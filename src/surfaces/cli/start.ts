@@ -40,6 +40,10 @@ export function describe(happening: Happening): string | undefined {
     case 'answered':
       // The commit says so.
       return undefined;
+    case 'asked':
+      return `${colors.bold(happening.agent)} ${colors.yellow(colors.bold('asks you'))}: ${visibleLine(happening.what)} ${colors.dim(`(risk ${happening.risk}; agentdir approvals ${happening.id})`)}`;
+    case 'decided':
+      return `${happening.state === 'approved' ? colors.green('approved') : colors.yellow(happening.state)} ${colors.bold(happening.id)}${happening.by ? ` by ${visibleLine(happening.by)}` : ''}: ${visibleLine(happening.what)}`;
     case 'called':
       return `${colors.bold(happening.agent)} called ${visibleLine(happening.tool)} ${colors.dim(`${happening.ms} ms`)}${happening.code ? ` ${colors.red(happening.code)}` : ''}`;
     case 'dropped':

@@ -2,6 +2,7 @@ import {exit} from '../../errors.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {indexHome} from '../../load.ts';
 import {daemonOf, lastStop, readStatus, type Status} from '../../store/status.ts';
+import {comingIn, comingInLines} from './coming-in.ts';
 import {colors, plural, print, printJson} from './output.ts';
 
 type Shown = Omit<Status, 'pid' | 'since' | 'version' | 'watching'> & Partial<Status>;
@@ -12,8 +13,9 @@ export function status({home, json}: {home: string; json: boolean}): number {
   const told = daemon && readStatus(home);
   const stopped = daemon ? undefined : lastStop(home);
   const shown: Shown = told ?? {...lookedUp(home), ...(stopped && {stopped})};
-  if (json) printJson({running: daemon !== undefined, pid: daemon?.pid ?? null, ...shown});
-  else for (const line of lines(home, daemon?.pid, shown)) print(line);
+  const coming = comingIn(home, Date.now());
+  if (json) printJson({running: daemon !== undefined, pid: daemon?.pid ?? null, ...shown, ...coming});
+  else for (const line of lines(home, daemon?.pid, shown, comingInLines(coming, localTime))) print(line);
   return daemon ? exit.done : exit.daemon;
 }
 
@@ -21,6 +23,7 @@ export function status({home, json}: {home: string; json: boolean}): number {
 function lookedUp(home: string): Shown {
   const {index} = indexHome(home);
   const problems = index.all();
+  const needs = index.needs();
   const errors = problems.filter(({severity}) => severity === 'error').length;
   const sessions: Record<string, number> = {};
   for (const path of index.paths()) {
@@ -36,13 +39,28 @@ function lookedUp(home: string): Shown {
     sessions,
     errors,
     warnings: problems.length - errors,
-    needs: index.needs().length,
+    needs: needs.length,
+    approvals: needs.filter(({what}) => what === 'approval').length,
     troubles: [],
   };
 }
 
-function lines(home: string, pid: number | undefined, shown: Shown): string[] {
-  const {agents, tasks, sessions, errors, warnings, needs, troubles, since, watching, stopped, model, sandbox} = shown;
+function lines(home: string, pid: number | undefined, shown: Shown, coming: readonly string[]): string[] {
+  const {
+    agents,
+    tasks,
+    sessions,
+    errors,
+    warnings,
+    needs,
+    approvals = 0,
+    troubles,
+    since,
+    watching,
+    stopped,
+    model,
+    sandbox,
+  } = shown;
   const count = Object.values(sessions).reduce((sum, n) => sum + n, 0);
   const byStatus = Object.entries(sessions).map(([name, n]) => `${n} ${name}`);
   const out = [
@@ -55,16 +73,23 @@ function lines(home: string, pid: number | undefined, shown: Shown): string[] {
   if (model) out.push(`  model ${visibleLine(model)}`);
   if (sandbox)
     out.push(`  sandbox ${/^(none|off)/.test(sandbox) ? colors.yellow(visibleLine(sandbox)) : visibleLine(sandbox)}`);
+  out.push(...coming);
   if (watching === false) out.push(`  ${colors.yellow('changes are seen by scanning only')}`);
   for (const trouble of troubles) out.push(`  ${colors.yellow('waiting')} ${visibleLine(trouble.what)}`);
   if (errors + warnings > 0)
     out.push(
       `  ${errors > 0 ? colors.red(plural(errors, 'error')) : plural(errors, 'error')}, ${plural(warnings, 'warning')}: agentdir check`,
     );
-  if (needs > 0) out.push(`  ${colors.yellow(`${plural(needs, 'thing')} wait${needs === 1 ? 's' : ''} for you`)}`);
-  const waits = needs + errors + warnings + troubles.length > 0;
-  out.push(waits ? `  ${colors.dim('all of it, with links: NEEDS_YOU.md')}` : '  nothing waits for you');
+  if (approvals > 0) out.push(`  ${colors.yellow(waits(approvals, 'approval'))}: agentdir approvals`);
+  const others = needs - approvals;
+  if (others > 0) out.push(`  ${colors.yellow(waits(others, approvals > 0 ? 'other thing' : 'thing'))}`);
+  const any = needs + errors + warnings + troubles.length > 0;
+  out.push(any ? `  ${colors.dim('all of it, with links: NEEDS_YOU.md')}` : '  nothing waits for you');
   return out;
+}
+
+function waits(count: number, word: string): string {
+  return `${plural(count, word)} wait${count === 1 ? 's' : ''} for you`;
 }
 
 function localTime(iso: string): string {

@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 import {whole} from './number-argument.ts';
 
-interface Surroundings {
+export interface Surroundings {
   home: () => string;
   json: () => boolean;
   finish: (code: number) => void;
@@ -102,7 +102,7 @@ export function addTalking(program: Command, {home, json, finish}: Surroundings)
     .command('show <id>')
     .description('a session to read, or a task, approval or agent: by any unique part of its id')
     .addHelpText('after', examples('agentdir show planner-001-7k2m | less -R', 'agentdir show redis-check'))
-    .action(async (id: string) => finish((await import('./show.ts')).show({home: home(), id, json: json()})));
+    .action(async (id: string) => finish(await (await import('./show.ts')).show({home: home(), id, json: json()})));
 }
 
 interface SendFlags {
@@ -113,6 +113,6 @@ interface SendFlags {
   timeout?: number;
 }
 
-function examples(...lines: string[]): string {
+export function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map(line => `  ${line}`).join('\n')}`;
 }

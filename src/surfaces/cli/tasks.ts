@@ -1,6 +1,7 @@
 import {checkHome} from '../../check/index.ts';
 import {namesOf} from '../../check/names.ts';
-import {type TaskRow, taskRows} from '../../check/rows.ts';
+import {othersIn, type TaskRow, taskRows} from '../../check/rows.ts';
+import {whyNot} from '../../check/why-not.ts';
 import {exit} from '../../errors.ts';
 import {boxOfState, type Task, type TaskState} from '../../files/task.ts';
 import {visibleLine} from '../../files/visible.ts';
@@ -15,7 +16,8 @@ export function tasks({home: dir, json}: {home: string; json: boolean}): number 
       .filter(p => p.severity === 'error')
       .map(p => p.file),
   );
-  const rows = taskRows(home, namesOf(home), broken);
+  const names = namesOf(home);
+  const rows = taskRows(home, names, broken);
   if (json) {
     printJson(rows);
     return exit.done;
@@ -24,6 +26,7 @@ export function tasks({home: dir, json}: {home: string; json: boolean}): number 
     print(
       'No tasks. Write one into tasks/NAME.task.md:\n\n## TODO\n\n- [ ] A @planner-001 "Check whether Redis is up"',
     );
+  const othersOf = othersIn(rows, names, broken);
   let next = 0;
   for (const {path, file} of home.tasks) {
     if (file.tasks.length === 0) continue;
@@ -33,7 +36,9 @@ export function tasks({home: dir, json}: {home: string; json: boolean}): number 
     );
     for (const task of file.tasks) {
       const row = rows[next++];
-      if (row) print(`  ${'  '.repeat(depthOf(task))}${line(row)}`);
+      if (!row) continue;
+      const why = whyNot(row, othersOf(row), task.notes.at(-1)?.text);
+      print(`  ${'  '.repeat(depthOf(task))}${line(row, why)}`);
     }
     print('');
   }
@@ -55,7 +60,7 @@ const paint: Record<TaskState, (text: string) => string> = {
   skipped: colors.dim,
 };
 
-function line(row: TaskRow): string {
+function line(row: TaskRow, why: string): string {
   const names = row.assignee
     ?.split(' ')
     .map(name => `@${visibleLine(name)}`)
@@ -75,18 +80,7 @@ function line(row: TaskRow): string {
     visibleLine(row.title) || colors.dim('(no title)'),
     row.id ? colors.dim(visibleLine(row.id)) : '',
   ];
-  const why = waitsFor(row);
   return parts.filter(Boolean).join(' ') + (why ? colors.yellow(`  ${visibleLine(why)}`) : '');
-}
-
-/** Why a pending task does not move. */
-function waitsFor(row: TaskRow): string {
-  if (row.state !== 'pending') return '';
-  if (row.ready) return row.assigned ? 'delivered' : 'ready';
-  if (row.blocked_by) return `waits for ${row.blocked_by.split(' ').join(', ')}`;
-  if (row.assignee === null && !row.assign) return 'assigned to nobody';
-  if (row.assignee === 'human') return 'waits for you';
-  return 'waits for its file to be mended';
 }
 
 function summary(rows: readonly TaskRow[]): string {

@@ -1,4 +1,5 @@
-import type {Message, SessionHeader} from '../../files/session-schema.ts';
+import {isMap} from '../../files/merge-values.ts';
+import type {Call, Message, SessionHeader} from '../../files/session-schema.ts';
 import {makeVisible} from '../../files/visible.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {errorOf, usageOf} from '../talk/answer.ts';
@@ -25,7 +26,7 @@ export function transcript(id: string, path: string, header: SessionHeader, mess
   const names = new Map(
     messages.flatMap(({tool_calls = []}) => tool_calls.map(call => [call.id, callWords(call.function)])),
   );
-  return [facts.join('\n'), ...messages.map(message => entry(message, names))].join('\n\n');
+  return [facts.join('\n'), ...messages.map((_, i) => entry(messages, i, names))].join('\n\n');
 }
 
 function totals(messages: readonly Message[]): string {
@@ -42,7 +43,8 @@ function usageWords(usage: {
   return `${usage.input_tokens ?? 0} tokens in, ${usage.output_tokens ?? 0} out${cost}`;
 }
 
-function entry(message: Message, names: ReadonlyMap<string, string>): string {
+function entry(messages: readonly Message[], index: number, names: ReadonlyMap<string, string>): string {
+  const message = messages[index] as Message;
   const {role, from, timestamp, model, usage, content, tool_calls = [], tool_call_id, untrusted} = message;
   const isResult = role === 'tool_result';
   const who = isResult
@@ -65,22 +67,50 @@ function entry(message: Message, names: ReadonlyMap<string, string>): string {
         : content;
   const lines = [head.filter(Boolean).join('  ')];
   if (text !== '') lines.push(indented(makeVisible(text.trimEnd(), false)));
-  for (const {function: called, approval, started} of tool_calls) {
-    const state = started ? '' : approval ? colors.yellow(` waits for ${makeVisible(approval)}`) : '';
-    lines.push(`  ${colors.dim('→')} ${makeVisible(shortCall(called.name, called.arguments))}${state}`);
+  for (const call of tool_calls) {
+    const {name, arguments: args} = call.function;
+    const result = messages.find((each, i) => i > index && each.tool_call_id === call.id);
+    const {state, instead} = stateOf(call, result?.content ?? undefined);
+    lines.push(`  ${colors.dim('→')} ${makeVisible(shortCall(name, args))}${state}`);
+    if (instead)
+      lines.push(colors.yellow('    changed by a person to:'), makeVisible(instead).replace(/^(?=.)/gm, '      '));
   }
   return lines.join('\n');
 }
 
-/** What a command printed, as it printed it; any other result as it is. */
-function resultText(content: string): string {
-  let result: Partial<Record<'error' | 'stdout' | 'stderr' | 'ran' | 'duration_ms' | 'exit_code', unknown>>;
-  try {
-    result = JSON.parse(content) as typeof result;
-  } catch {
-    return content;
+/** What a person has to do with a call, or had. */
+function stateOf({approval, started}: Call, content: string | undefined): {state: string; instead?: string} {
+  const id = approval === undefined ? '' : makeVisible(approval);
+  if (content === undefined) {
+    if (started) return {state: colors.cyan(' runs')};
+    return {state: id && colors.yellow(` waits for ${id}`)};
   }
-  const {error, stdout, stderr, ran, duration_ms, exit_code} = result ?? {};
+  if (!id) return {state: ''};
+  const {code, edited, answer} = resultIn(content);
+  if (typeof answer === 'string') return {state: colors.green(` answered (${id})`)};
+  if (code === 'REJECTED') return {state: colors.red(` rejected (${id})`)};
+  if (code === 'EXPIRED') return {state: colors.yellow(` expired (${id})`)};
+  const instead = isMap(edited) ? Object.values(edited).find(value => typeof value === 'string') : undefined;
+  return {
+    state: started || code === undefined ? colors.green(` approved (${id})`) : '',
+    ...(instead !== undefined && {instead: shorten(String(instead), RESULT_LINES, RESULT_CHARS)}),
+  };
+}
+
+function resultIn(content: string): Record<string, unknown> {
+  try {
+    const result: unknown = JSON.parse(content);
+    return isMap(result) ? result : {};
+  } catch {
+    return {};
+  }
+}
+
+/** What a command printed, as it printed it, and what a person answered; any other result as it is. */
+function resultText(content: string): string {
+  const {error, stdout, stderr, ran, duration_ms, exit_code, answer, code} = resultIn(content);
+  if (typeof answer === 'string') return answer;
+  if (typeof code === 'string' && typeof error === 'string' && stdout === undefined) return `${code}: ${error}`;
   if (typeof stdout !== 'string' || typeof stderr !== 'string') return content;
   const how = typeof error === 'string' ? error : `exit code ${exit_code}`;
   return [`${how}, ${duration_ms} ms, ${ran}`, stdout.trimEnd(), stderr.trimEnd()].filter(Boolean).join('\n');

@@ -5,6 +5,8 @@ import type {Message, SessionHeader} from '../../files/session-schema.ts';
 import {followLive} from '../../store/live-read.ts';
 import type {SessionFile} from '../../store/session-files.ts';
 import {daemonOf} from '../../store/status.ts';
+import type {Request} from '../decide/queue.ts';
+import {openRequests, waitsFor} from '../decide/waits-for.ts';
 import {type Asked, type Over, progressOf} from '../talk/answer.ts';
 import {type FoundSession, readSession} from '../talk/find-session.ts';
 import type {AnswerScreen} from './answer-screen.ts';
@@ -27,6 +29,8 @@ export interface Waited {
   over: Over | 'timeout' | 'no-daemon';
   replies: readonly Message[];
   header: SessionHeader | undefined;
+  /** What a person has to decide before it goes on. */
+  requests: readonly Request[];
 }
 
 /** Until the session is done with the message: the session file tells, live output only comes before it. */
@@ -34,7 +38,9 @@ export async function waitForAnswer({home, file, asked, screen, since, timeoutMs
   const looker = new SessionLooker(home, file);
   const daemon = patient(() => daemonOf(home) !== undefined);
   let given = 0;
-  let result: Waited = {over: 'no-daemon', replies: [], header: undefined};
+  let result: Waited = {over: 'no-daemon', replies: [], header: undefined, requests: []};
+  let undecided: (() => Request[]) | undefined;
+  const stuck = patient(() => undecided === undefined);
   const look = (): Over | undefined => {
     const found = looker.look();
     if (!found) return looker.gone ? 'removed' : undefined;
@@ -42,6 +48,8 @@ export async function waitForAnswer({home, file, asked, screen, since, timeoutMs
     for (const reply of replies.slice(given)) screen.reply(reply, found.header.updated ?? '');
     given = Math.max(given, replies.length);
     result = {...result, replies, header: found.header};
+    undecided =
+      over === 'waiting' ? () => openRequests(home, waitsFor(found.header, found.session.messages)) : undefined;
     return over;
   };
   const stop = new AbortController();
@@ -57,7 +65,10 @@ export async function waitForAnswer({home, file, asked, screen, since, timeoutMs
   try {
     for (const end = performance.now() + (timeoutMs ?? Number.POSITIVE_INFINITY); ; ) {
       const over = look();
-      if (over !== undefined) return {...result, over};
+      // The queue has it a moment after the session; and what was decided is over a moment later.
+      const requests = undecided?.() ?? [];
+      if (over === 'waiting' ? requests.length > 0 || !stuck() : over !== undefined)
+        return {...result, over: over as Over, requests};
       if (performance.now() > end) return {...result, over: 'timeout'};
       if (!daemon()) return {...result, over: 'no-daemon'};
       await new Promise(resolve => setTimeout(resolve, LOOK_MS));

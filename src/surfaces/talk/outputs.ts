@@ -5,6 +5,7 @@ import type {LiveEvent} from '../../store/live.ts';
 import {type LiveFilter, liveSessions, readLive} from '../../store/live-read.ts';
 import {listSessions, sessionHead} from '../../store/session-files.ts';
 import {daemonOf} from '../../store/status.ts';
+import {waitsFor} from '../decide/waits-for.ts';
 import {errorOf} from './answer.ts';
 import {readSession} from './find-session.ts';
 
@@ -19,6 +20,8 @@ export interface Output {
   calls: {name: string; args: string}[];
   /** Why the session stopped, if it did. */
   error: string | null;
+  /** Ids of approvals that the session waits for. */
+  waits_for: string[];
 }
 
 /** Of sessions whose turn is under way first, then of those written last: `count` at most. */
@@ -63,6 +66,7 @@ function runningOf(events: readonly LiveEvent[]): Output | undefined {
     text: valid.map(event => (event.event === 'text' ? event.text : '')).join(''),
     calls: valid.flatMap(event => (event.event === 'call' ? [{name: event.name, args: event.args}] : [])),
     error: null,
+    waits_for: [],
   };
 }
 
@@ -80,6 +84,7 @@ function lastOf(home: string, file: {id: string; path: string}): Output | undefi
       text: message?.content ?? '',
       calls: (message?.tool_calls ?? []).map(call => ({name: call.function.name, args: call.function.arguments})),
       error,
+      waits_for: found.header.status === 'waiting' ? waitsFor(found.header, found.session.messages) : [],
     };
   } catch (error) {
     // A file with errors says nothing that counts; `check` tells of it.

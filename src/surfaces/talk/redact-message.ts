@@ -20,5 +20,6 @@ export function redactMessage(home: string, content: string): {content: string; 
 export function keyVariables(home: string): string[] {
   const read = readHomeFile(home, 'agentdir.yaml');
   if (!read || !('text' in read)) return [];
-  return [...read.text.matchAll(/\bapi_key_env["']?\s*:\s*["']?(\w+)/g)].map(([, name = '']) => name);
+  const named = read.text.matchAll(/\b(?:api_key|secret|token|password)_env["']?\s*:\s*(?:\[([^\]]*)\]|["']?(\w+))/g);
+  return [...named].flatMap(([, list, name]) => list?.match(/\w+/g) ?? name ?? []);
 }

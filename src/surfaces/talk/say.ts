@@ -3,12 +3,9 @@ import {exit, UserError} from '../../errors.ts';
 import {sessionText} from '../../files/session.ts';
 import {appendMessage, setField} from '../../files/session-edit.ts';
 import type {Message, SessionStatus} from '../../files/session-schema.ts';
+import {editFile} from '../../store/edit-file.ts';
 import {waitForLock} from '../../store/lock.ts';
-import {isOpen} from '../../store/open-files.ts';
-import type {Replaced} from '../../store/replaced.ts';
-import {save} from '../../store/save.ts';
 import type {SessionFile} from '../../store/session-files.ts';
-import {daemonOf} from '../../store/status.ts';
 import {agentName} from './find-agent.ts';
 import {readSession, sessionFile, sharedSession} from './find-session.ts';
 import {makeSession} from './make-session.ts';
@@ -25,8 +22,6 @@ export interface Said extends SessionFile {
   message: Message;
   /** The status the session has now. */
   status: SessionStatus;
-  /** The approval it waits for, if it does. */
-  waitingFor: string | undefined;
   /** Older parts of the session, in files of their own. */
   segments: number;
   /** No turn that began before knows of the message. ISO time. */
@@ -54,7 +49,7 @@ export async function say({home, content, session, agent}: Saying): Promise<Said
     const now = new Date().toISOString();
     const message = personal(content, now);
     const made = await makeSession({home, agent: found, shared: found.template.context !== 'fresh', message, now});
-    return {...made, message, status: 'active', waitingFor: undefined, segments: 0, since: now};
+    return {...made, message, status: 'active', segments: 0, since: now};
   } finally {
     lock.release();
   }
@@ -70,10 +65,10 @@ function refuseOther(home: string, file: SessionFile, agent: string): void {
     throw new UserError(`${file.id} is a session of ${found}, not of ${agent}`, exit.usage, 'leave --to out');
 }
 
-/** Whoever else writes meanwhile, a person or another process: what they wrote stays, and this comes after it. */
-async function append(home: string, file: SessionFile, content: string): Promise<Said> {
+/** After all that is there. */
+function append(home: string, file: SessionFile, content: string): Promise<Said> {
   const {id, path} = file;
-  for (const end = performance.now() + TRY_MS; ; ) {
+  return editFile(home, path, () => {
     const found = readSession(home, file);
     if (!found) throw new UserError(`${path} is gone`, exit.failed, 'see what there is: agentdir list');
     const {header} = found;
@@ -90,32 +85,20 @@ async function append(home: string, file: SessionFile, content: string): Promise
     if (header.status !== status) next = setField(next, 'status', status);
     // What stopped it is over as soon as it is asked to go on.
     if (status === 'active' && header.error !== undefined) next = setField(next, 'error', undefined);
-    // `updated` stays: it names the version that this was made from.
-    const result = await save(home, {
-      path,
+    // An idle session has no turn under way.
+    const idle = header.status === 'sleeping' || header.status === 'error';
+    return {
       expected: found.bytes,
-      bytes: Buffer.from(sessionText(next)),
-      by: 'command',
-    });
-    if ('saved' in result) {
-      // An idle session has no turn under way.
-      const idle = header.status === 'sleeping' || header.status === 'error';
-      const since = idle ? now : new Date().toISOString();
-      if (result.replaced) await letGo(home, result.replaced);
-      const waitingFor = typeof header.waiting_for === 'string' ? header.waiting_for : undefined;
-      return {id, path, message, status, waitingFor, segments: header.segments?.length ?? 0, since};
-    }
-    if ('failed' in result) throw new UserError(`${path} cannot be written: ${result.failed.message}`);
-    if (performance.now() > end)
-      throw new UserError(`${path} does not hold still: it changed at each try for ${TRY_MS / 1000} s`);
-  }
-}
-
-/** A daemon looks after it. Without one, and where an editor has the old file open, it stays until there is one. */
-async function letGo(home: string, replaced: Replaced): Promise<void> {
-  try {
-    if (!daemonOf(home) && !(await isOpen(home, replaced.inode)) && replaced.late() === undefined) replaced.forget();
-  } catch {
-    // Somebody emptied .agentdir.
-  }
+      // `updated` stays: it names the version that this was made from.
+      text: sessionText(next),
+      saved: () => ({
+        id,
+        path,
+        message,
+        status,
+        segments: header.segments?.length ?? 0,
+        since: idle ? now : new Date().toISOString(),
+      }),
+    };
+  });
 }

@@ -1,0 +1,83 @@
+import type {ApprovalItem} from '../files/approval-item.ts';
+import type {Decision} from '../files/approval-review.ts';
+import {fieldOf} from '../files/task.ts';
+
+/** A request as programs are told of it. */
+export interface ApprovalRow {
+  id: string;
+  /** `pending`, or what became of it: approved, rejected, expired, withdrawn, superseded. */
+  state: string;
+  /** Whether the daemon has taken the decision in. */
+  recorded: boolean;
+  type: string | null;
+  agent: string | null;
+  session: string | null;
+  tool: string | null;
+  risk: string | null;
+  title: string;
+  /** As it runs; `edited`: a person changed what was asked. */
+  command: string | null;
+  edited: boolean;
+  /** `host`: outside the sandbox, where it can do whatever the daemon can. */
+  where: string | null;
+  created: string | null;
+  expires: string | null;
+  /** Where untrusted words came from that the session has read. */
+  taint: string | null;
+  by: string | null;
+  at: string | null;
+  reason: string | null;
+  executed_at: string | null;
+  outcome: string | null;
+  file: string;
+  line: number;
+}
+
+/** An item of the queue, or of its archive, that has an id. */
+export interface Request extends ApprovalItem {
+  id: string;
+  path: string;
+}
+
+/** The daemon has not recorded what became of it. */
+export function isUnrecorded({status = 'pending'}: Request): boolean {
+  return status === 'pending';
+}
+
+/** `onPage`: what its page says, if that decides. */
+export function approvalRow(request: Request, onPage: (id: string) => Decision | undefined): ApprovalRow {
+  const {id, task, type, agent, decision, by, at, path} = request;
+  const recorded = !isUnrecorded(request);
+  const field = (key: string) => fieldOf(task, key) ?? null;
+  return {
+    id,
+    state: recorded ? (request.status ?? '') : (decision ?? onPage(id) ?? 'pending'),
+    recorded,
+    type: type ?? null,
+    agent: agent ?? null,
+    session: field('session'),
+    tool: field('tool'),
+    risk: field('risk'),
+    title: titleOf(task.title, field('edited') === 'true', field('command')),
+    command: field('command'),
+    edited: field('edited') === 'true',
+    where: field('where'),
+    created: field('created'),
+    expires: field('expires'),
+    taint: field('taint'),
+    by: by ?? null,
+    at: at ?? null,
+    reason: field('rejection_reason'),
+    executed_at: field('executed_at'),
+    outcome: field('outcome'),
+    file: path,
+    line: task.line,
+  };
+}
+
+/** Of what runs, also where a person changed what was asked. */
+export function titleOf(title: string, edited: boolean, command: string | null): string {
+  if (!edited) return title;
+  const [start] = /^Approve [^:]*: /.exec(title) ?? [];
+  return `${start === undefined || command === null ? title : start + command} (edited)`;
+}

@@ -1,0 +1,70 @@
+import type {Facts} from './facts.ts';
+import {isOpen} from './task-facts.ts';
+
+/** The template of agents that are asked for by their model. */
+export const GENERAL = 'general-purpose';
+
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * Which files have tasks that wait for a task, are parts of one, or are for an agent: what is to be looked at when that
+ * task or agent changes, without looking at all files.
+ */
+export class TaskLinks {
+  readonly #paths = new Map<string, Set<string>>();
+
+  /** What a file says now, in place of what it said. */
+  set(path: string, before: Facts | undefined, after: Facts | undefined): void {
+    const names = namesIn(after);
+    for (const name of namesIn(before)) {
+      const paths = names.has(name) ? undefined : this.#paths.get(name);
+      paths?.delete(path);
+      if (paths?.size === 0) this.#paths.delete(name);
+    }
+    for (const name of names) {
+      const paths = this.#paths.get(name);
+      if (paths) paths.add(path);
+      else this.#paths.set(name, new Set([path]));
+    }
+  }
+
+  /** Files with open tasks that depend on it. */
+  waitingFor(id: string): ReadonlySet<string> {
+    return this.#paths.get(`waits/${id}`) ?? NONE;
+  }
+
+  /** Files with tasks, done or not, whose parent it is. */
+  partsOf(id: string): ReadonlySet<string> {
+    return this.#paths.get(`part/${id}`) ?? NONE;
+  }
+
+  /** Files with open tasks that were created in this session. */
+  createdIn(session: string): ReadonlySet<string> {
+    return this.#paths.get(`in/${session}`) ?? NONE;
+  }
+
+  /** Files with open tasks for this agent. */
+  of(agent: string): ReadonlySet<string> {
+    return this.#paths.get(`of/${agent}`) ?? NONE;
+  }
+}
+
+function namesIn(facts: Facts | undefined): Set<string> {
+  const names = new Set<string>();
+  for (const {state, waitsFor, parent, nested, names: persons, assign, createdIn} of facts?.tasks ?? []) {
+    const whole = parent ?? nested;
+    if (whole !== undefined) names.add(`part/${whole}`);
+    if (!isOpen(state)) continue;
+    for (const id of waitsFor ?? []) names.add(`waits/${id}`);
+    if (createdIn !== undefined) names.add(`in/${createdIn}`);
+    const who = newAgent(assign) ?? persons?.[0];
+    if (who !== undefined) names.add(`of/${who}`);
+  }
+  return names;
+}
+
+/** Whose template an agent is made from; for `new:provider/model` it is the general one. */
+function newAgent(assign: string | undefined): string | undefined {
+  const [, what] = /^new:(\S+)$/.exec(assign ?? '') ?? [];
+  return what?.includes('/') ? GENERAL : what;
+}

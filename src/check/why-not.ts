@@ -1,0 +1,68 @@
+import {isKnown} from './names.ts';
+import {assigneeOfRow, type Others, type TaskRow, wordsIn} from './rows.ts';
+
+const MOST_NAMED = 5;
+
+/** How a pending or blocked task stands, or one that nobody goes on with, in words: all that it waits for. Of others nothing is said. `note`: its last one. */
+export function whyNot(row: TaskRow, others: Others, note: string | undefined): string {
+  if (row.state === 'in_progress' && typeof row.stalled === 'string') return stalledWords(row);
+  if (row.state !== 'pending' && row.state !== 'blocked') return '';
+  const reasons = [
+    ...(row.state === 'blocked' ? [blockedWords(row, note)] : []),
+    ...(others.broken ? ['its file has errors: agentdir check'] : []),
+    ...unknownNames(row, others),
+    ...waitsFor(row, others),
+    ...(isForNobody(row) ? ['nobody is assigned'] : []),
+    ...(needsApproval(row) ? ['needs your approval before it starts'] : []),
+    ...(isForPerson(row) ? ['waits for you'] : []),
+  ];
+  if (row.ready) reasons.unshift(row.assigned === null ? 'ready' : 'delivered');
+  return reasons.join('; ');
+}
+
+function stalledWords({session}: TaskRow): string {
+  const where = typeof session === 'string' ? ` in ${session}` : '';
+  return `stands still: its agent ended its turn${where} without saying what became of it, though it was reminded`;
+}
+
+function blockedWords({result}: TaskRow, note: string | undefined): string {
+  const why = (typeof result === 'string' ? result : undefined) ?? note;
+  return why ? `blocked: ${why.length > 120 ? `${why.slice(0, 119)}…` : why}` : 'blocked, and nothing says why';
+}
+
+function unknownNames(row: TaskRow, {names}: Others): string[] {
+  const {name, spawn} = assigneeOfRow(row);
+  if (spawn) return name === undefined || names.hasAgent(name) ? [] : [`there is no template ${name}`];
+  const unknown = wordsIn(row.assignee).filter(each => !isKnown(each, names));
+  if (unknown.length > 0) return unknown.map(each => `@${each} is not known`);
+  const elsewhere = name !== undefined && name !== 'human' && !names.hasAgent(name);
+  return elsewhere ? [`@${name} is not an agent of this home, so it is not delivered`] : [];
+}
+
+/** Each dependency that is not completed, with its state. */
+function waitsFor(row: TaskRow, {stateOf}: Others): string[] {
+  const open = wordsIn(row.blocked_by).map(id => {
+    const state = stateOf(id);
+    if (state === 'skipped') return `${id} (skipped, so for ever)`;
+    return state === undefined ? `${id} (no such task)` : `${id} (${state?.replace('_', ' ')})`;
+  });
+  if (open.length === 0) return [];
+  const more = open.length > MOST_NAMED ? `, and ${open.length - MOST_NAMED} more` : '';
+  return [`waits for ${open.slice(0, MOST_NAMED).join(', ')}${more}`];
+}
+
+export function isForNobody(row: TaskRow): boolean {
+  const {name, spawn} = assigneeOfRow(row);
+  return name === undefined && !spawn;
+}
+
+/** Until it was delivered. */
+function needsApproval({approval_required, assigned}: TaskRow): boolean {
+  return approval_required === 'true' && assigned === null;
+}
+
+/** The first name counts. */
+function isForPerson(row: TaskRow): boolean {
+  const {name, spawn} = assigneeOfRow(row);
+  return name === 'human' && !spawn;
+}

@@ -1,0 +1,58 @@
+import {createHash} from 'node:crypto';
+import {failure} from '../tools/failure.ts';
+import type {Outside, ToolContext, ToolFailure} from '../tools/tool.ts';
+
+/** It was begun, and nobody knows how it ended: it is not simply done again. */
+export function unknownOutcome(why: string): ToolFailure {
+  return failure(
+    'INTERRUPTED',
+    `outcome unknown: ${why}. It may have been sent. Find out before trying again; a person is asked before it is sent once more`,
+  );
+}
+
+/** What the system says where no connection came about: then nothing was sent. */
+const NOT_REACHED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
+/** The first code along the causes of an error that says so. */
+export function notReached(error: unknown): string | undefined {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 6; depth++) {
+    const {code, cause, original, errors} = at as Error & {code?: unknown; original?: unknown; errors?: unknown[]};
+    if (typeof code === 'string' && NOT_REACHED.has(code)) return code;
+    at = cause ?? original ?? errors?.[0];
+  }
+  return undefined;
+}
+
+/** A UUID that follows from the call: sent again, the message is recognised. */
+export function uuidOf(name: string): string {
+  const hex = createHash('sha256').update(`agentdir ${name}`).digest('hex');
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** The record of what was sent. That it could not be written changes nothing about that it was sent. */
+export async function logged(
+  {agent, session, call, outside}: Pick<ToolContext, 'agent' | 'session' | 'call'> & {outside: Outside},
+  file: string,
+  record: Readonly<Record<string, unknown>>,
+): Promise<{logged: string} | {not_logged: string}> {
+  try {
+    await outside.sent(file, {...record, ts: new Date().toISOString(), from: `@${agent}`, session, call});
+    return {logged: `inbox/${file}`};
+  } catch (error) {
+    return {not_logged: `inbox/${file} could not be written: ${(error as Error).message}`};
+  }
+}

@@ -1,0 +1,50 @@
+import {SLACK_FILE, SLACK_TOKEN} from '../../files/connector-settings.ts';
+import type {Settings} from '../../files/settings.ts';
+import type {ToolName} from '../../policy/tools.ts';
+import {failure} from '../tools/failure.ts';
+import type {Outside, ToolFailure} from '../tools/tool.ts';
+
+type Environment = Outside['env'];
+
+/** How Slack is reached. */
+export interface SlackAccess {
+  token: string;
+  apiUrl: string;
+  file: string;
+}
+
+const SLACK_API = 'https://slack.com/api/';
+
+export function slackAccess({settings: {slack}, env}: Outside): SlackAccess | ToolFailure {
+  const name = slack?.token_env ?? SLACK_TOKEN;
+  const token = variable(env, name);
+  if (token === undefined)
+    return failure(
+      'FAILED',
+      `Slack is not set up: a person has to set ${name} where the daemon is started. Nothing was sent`,
+    );
+  return {token, apiUrl: slack?.api_url ?? SLACK_API, file: slack?.file ?? SLACK_FILE};
+}
+
+/** The files of the inbox that Slack's messages come to. */
+export function slackFiles({slack, webhooks}: Pick<Settings, 'slack' | 'webhooks'>): string[] {
+  const received = (webhooks ?? []).filter(({kind}) => kind === 'slack').map(({file}) => file);
+  return [...new Set([slack?.file ?? SLACK_FILE, ...received])];
+}
+
+/** Tools that cannot do anything here: models are not offered them. */
+export function notSetUp(settings: Settings, env: Environment): ReadonlySet<ToolName> {
+  const none = new Set<ToolName>();
+  const hasToken = variable(env, settings.slack?.token_env ?? SLACK_TOKEN) !== undefined;
+  const hears = settings.webhooks?.some(({kind}) => kind === 'slack') ?? false;
+  if (!hasToken) none.add('slack_send');
+  if (!hasToken && !hears && !settings.slack) none.add('slack_read');
+  if (!settings.mail?.smtp) none.add('email_send');
+  return none;
+}
+
+/** A variable set to nothing is not set. */
+export function variable(env: Environment, name: string): string | undefined {
+  const text = Object.hasOwn(env, name) ? env[name]?.trim() : undefined;
+  return text === '' ? undefined : text;
+}

@@ -1,0 +1,69 @@
+import {pace} from '../tools/pace.ts';
+import type {ToolContext} from '../tools/tool.ts';
+import {LONGEST_INPUT, stopFor, whyStopped} from './embed-passages.ts';
+import type {Embedder} from './embedder.ts';
+import type {IndexedPassage} from './file-index.ts';
+import {nearness, startOver, type Vectors} from './vectors.ts';
+
+/** A search does not wait longer for the vector of its question. */
+const LONGEST_WAIT_MS = 2000;
+const MOST_REMEMBERED = 200;
+
+const remembered = new Map<string, Float32Array>();
+
+/** The vector of a question, or why there is none. Never throws. */
+export async function vectorOf(
+  query: string,
+  embedder: Embedder,
+  vectors: Vectors,
+  context: ToolContext,
+): Promise<Float32Array | string> {
+  const text = context.redact.text(query).slice(0, LONGEST_INPUT);
+  const key = `${embedder.name}\n${text}`;
+  const known = remembered.get(key);
+  if (known && isLike(known, vectors)) return known;
+  const stopped = whyStopped(vectors);
+  if (stopped !== undefined) return stopped;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
+  const answer = await embedder.embed([text], signal);
+  if ('failed' in answer) {
+    if (!context.signal.aborted) stopFor(vectors, answer.failed);
+    return answer.failed;
+  }
+  const [vector] = answer;
+  if (!vector) return 'it gave no vector';
+  // Those of the passages are made again, and the search says how many are missing.
+  if (!isLike(vector, vectors)) await startOver(vectors).catch(() => {});
+  const oldest = remembered.size >= MOST_REMEMBERED ? remembered.keys().next().value : undefined;
+  if (oldest !== undefined) remembered.delete(oldest);
+  remembered.set(key, vector);
+  return vector;
+}
+
+/** One that is remembered may be of another model than the passages' by now. */
+function isLike(vector: Float32Array, {dims}: Vectors): boolean {
+  return dims === 0 || vector.length === dims;
+}
+
+/** The passages nearest to a vector, best first, of those that have one. */
+export async function nearestTo<T extends {passage: IndexedPassage}>(
+  query: Float32Array,
+  vectors: Vectors,
+  passages: readonly T[],
+  most: number,
+  signal: AbortSignal,
+): Promise<T[]> {
+  if (query.length !== vectors.dims) return [];
+  const breathe = pace(signal);
+  const near: {one: T; product: number}[] = [];
+  for (const [i, one] of passages.entries()) {
+    const product = nearness(vectors, one.passage.hash, query);
+    if (product !== undefined && product > 0) near.push({one, product});
+    const pause = i % 256 === 0 ? breathe() : undefined;
+    if (pause) await pause;
+  }
+  return near
+    .sort((a, b) => b.product - a.product)
+    .slice(0, most)
+    .map(({one}) => one);
+}

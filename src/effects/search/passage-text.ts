@@ -1,0 +1,18 @@
+import {isFailure} from '../tools/failure.ts';
+import {withoutSecrets} from '../tools/search-lines.ts';
+import type {ToolContext} from '../tools/tool.ts';
+import {readPlace} from '../workspace/open-file.ts';
+import {place, type Root} from '../workspace/place.ts';
+import {hashOf, type IndexedFile, type IndexedPassage, LARGEST, textOf} from './file-index.ts';
+
+/** Gives the text of a passage, without secrets, those across its ends included. */
+export type TextOf = (passage: IndexedPassage) => string;
+
+/** Texts are not kept in memory: the file is read again. Undefined if it is not what was indexed any more. */
+export async function readTexts(context: ToolContext, root: Root, file: IndexedFile): Promise<TextOf | undefined> {
+  const read = await readPlace(context, place(root, file.parts), LARGEST);
+  if (isFailure(read) || hashOf(read.bytes) !== file.hash) return undefined;
+  const text = textOf(read.bytes);
+  if (text === undefined) return undefined;
+  return ({start, end}) => withoutSecrets(text, start, end, context.redact);
+}

@@ -1,0 +1,164 @@
+import {isFailure} from '../tools/failure.ts';
+import type {ToolContext, ToolFailure} from '../tools/tool.ts';
+import type {Place, Root} from '../workspace/place.ts';
+import {embedderOf} from './choose-embedder.ts';
+import {countMissing, embedInBackground, whyStopped} from './embed-passages.ts';
+import type {Embedder} from './embedder.ts';
+import {bringUpToDate, type FileIndex, type IndexedFile, type IndexedPassage, type Looked} from './file-index.ts';
+import {fuse} from './fuse.ts';
+import {withIndex} from './indexes.ts';
+import {nearestTo, vectorOf} from './meaning.ts';
+import {type Vectors, vectorsOf} from './vectors.ts';
+
+/** A passage that was found. */
+export interface Ranked {
+  root: Root;
+  file: IndexedFile;
+  passage: IndexedPassage;
+  score: number;
+}
+
+export interface Searched {
+  /** Best first. */
+  ranked: Ranked[];
+  looked: Looked[];
+  /** What to know of the search by meaning. */
+  notes: string[];
+}
+
+type Candidate = Omit<Ranked, 'score'>;
+
+/** How many places of each list count. */
+const MOST_PLACES = 100;
+/** Enough for the longest result, overlapping passages and changed files left out. */
+const MOST_FOUND = 500;
+
+/** Passages of some places for a question in words: files that changed are read first. */
+export async function search(
+  context: ToolContext,
+  places: readonly Place[],
+  query: string,
+): Promise<Searched | ToolFailure> {
+  const embedder = embedderOf(context.search?.embeddings, process.env);
+  if (embedder && !('failed' in embedder)) return withMeaning(context, places, query, embedder);
+  const lists = await ofPlaces(context, places, query, false);
+  if (isFailure(lists)) return lists;
+  return {...byWords(lists), notes: embedder ? [`by words alone: ${embedder.failed}`] : []};
+}
+
+async function withMeaning(
+  context: ToolContext,
+  places: readonly Place[],
+  query: string,
+  embedder: Embedder,
+): Promise<Searched | ToolFailure> {
+  const [lists, {vectors, vector}] = await Promise.all([
+    ofPlaces(context, places, query, true),
+    meant(context, embedder, query),
+  ]);
+  if (isFailure(lists)) return lists;
+  const words = byWords(lists);
+  if (typeof vector === 'string') return {...words, notes: [`by words alone, without embeddings: ${vector}`]};
+
+  const candidates = lists.flatMap(one => one.candidates);
+  const missing = countMissing(vectors, candidates);
+  const stopped = whyStopped(vectors);
+  const why = stopped === undefined ? '' : ` (${stopped})`;
+  if (missing > 0) void embedInBackground(context, embedder, vectors, lists);
+  const near = await nearestTo(vector, vectors, candidates, MOST_PLACES, context.signal);
+  const byPassage = new Map(candidates.map(one => [one.passage, one]));
+  const fused = fuse([words.ranked.slice(0, MOST_PLACES), near].map(list => list.map(one => one.passage)));
+  const ranked = fused.flatMap(({one, score}) => {
+    const candidate = byPassage.get(one);
+    return candidate ? [{...candidate, score: round(score)}] : [];
+  });
+  return {
+    ranked: ranked.sort(inOrder),
+    looked: words.looked,
+    notes:
+      missing > 0 ? [`${missing} of ${candidates.length} passages have no embedding yet${why}: by words alone`] : [],
+  };
+}
+
+function byWords(lists: readonly OfPlace[]): Pick<Searched, 'ranked' | 'looked'> {
+  return {ranked: lists.flatMap(({found}) => found).sort(inOrder), looked: lists.map(({looked}) => looked)};
+}
+
+async function ofPlaces(
+  context: ToolContext,
+  places: readonly Place[],
+  query: string,
+  withCandidates: boolean,
+): Promise<OfPlace[] | ToolFailure> {
+  const lists: OfPlace[] = [];
+  for (const one of await Promise.all(places.map(place => ofPlace(context, place, query, withCandidates)))) {
+    if (isFailure(one)) return one;
+    lists.push(one);
+  }
+  return lists;
+}
+
+async function meant(
+  context: ToolContext,
+  embedder: Embedder,
+  query: string,
+): Promise<{vectors: Vectors; vector: Float32Array | string}> {
+  const vectors = await vectorsOf(context.home, embedder.name);
+  return {vectors, vector: await vectorOf(query, embedder, vectors, context)};
+}
+
+interface OfPlace {
+  root: Root;
+  index: FileIndex;
+  looked: Looked;
+  found: Ranked[];
+  /** All passages of the place, if they are asked for. */
+  candidates: Candidate[];
+}
+
+function ofPlace(
+  context: ToolContext,
+  place: Place,
+  query: string,
+  withCandidates: boolean,
+): Promise<OfPlace | ToolFailure> {
+  const {root} = place;
+  return withIndex(context, root, async index => {
+    const looked = await bringUpToDate(index, context, place);
+    if (isFailure(looked)) return looked;
+    const isHere = (id: number) => index.byId.get(id)?.file.seen === index.look;
+    const hits = index.words.find(query, isHere);
+    // Two indexes weigh words each in its own way: what can be compared is how near to its best one a passage comes, and
+    // how many of the words it has.
+    const best = hits.reduce((most, {score}) => Math.max(most, score), 0);
+    const scored = hits.map(({id, score, share}) => ({id, score: (score / best) * share}));
+    const least = leastOf(scored);
+    const found = scored.flatMap(({id, score}) => {
+      const one = score < least ? undefined : index.byId.get(id);
+      return one ? [{root, ...one, score: round(score)}] : [];
+    });
+    const candidates = withCandidates
+      ? [...index.byId.values()].filter(({file}) => file.seen === index.look).map(one => ({root, ...one}))
+      : [];
+    return {root, index, looked, found, candidates};
+  });
+}
+
+/** The score that MOST_FOUND have, all but for rounding: those below it need not be put in order. */
+function leastOf(scored: readonly {score: number}[]): number {
+  if (scored.length <= MOST_FOUND) return 0;
+  const scores = Float64Array.from(scored, ({score}) => -score).sort();
+  return -(scores[MOST_FOUND - 1] ?? 0) * (1 - 1e-5);
+}
+
+/** Of equals the one whose path comes first: what is found does not depend on the order in which files were read. */
+function inOrder(a: Ranked, b: Ranked): number {
+  if (a.score !== b.score) return b.score - a.score;
+  if (a.root !== b.root) return a.root < b.root ? -1 : 1;
+  const [left, right] = [a.file.parts.join('/'), b.file.parts.join('/')];
+  return left < right ? -1 : left > right ? 1 : a.passage.start - b.passage.start;
+}
+
+function round(score: number): number {
+  return Number(score.toPrecision(6));
+}

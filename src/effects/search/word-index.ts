@@ -1,0 +1,156 @@
+import MiniSearch, {type Options, type SearchOptions, type SearchResult} from 'minisearch';
+import {hasUnspaced, wordsOf} from './words.ts';
+
+/** What is looked up of a passage. */
+export interface Entry {
+  id: number;
+  text: string;
+  /** The path of its file. */
+  name: string;
+  trail: string;
+}
+
+export interface Hit {
+  id: number;
+  /** How well it fits, among the passages of this index. */
+  score: number;
+  /** How many of the words that count it has, 1 for all. */
+  share: number;
+}
+
+const MOST_WORDS = 32;
+/** A word that more than this part of all passages have says little and costs much. */
+const COMMON = 0.25;
+/** Once so many passages are found by rarer words, others are not looked up. */
+const ENOUGH = 1500;
+/** One that more than this part have is well known. */
+const MANY = 0.01;
+/** Whatever part of all that is, so few passages are not many. */
+const LEAST = 20;
+const isLetters = (word: string) => /^\p{L}+$/u.test(word) && !hasUnspaced(word);
+
+const FIELDS = ['text', 'name', 'trail'];
+
+const options: Options<Entry> = {
+  fields: FIELDS,
+  tokenize: wordsOf,
+  processTerm: word => word,
+  autoVacuum: false,
+  searchOptions: {
+    tokenize: query => query.split(' '),
+    boost: {text: 1, name: 2, trail: 2.5},
+  },
+};
+
+/** All but the words, in plain values. */
+export interface IndexHead {
+  count: number;
+  nextId: number;
+  ids: [own: number, id: number][];
+  lengths: [own: number, lengths: number[]][];
+  averages: number[];
+}
+
+/** A word, and of each field that has it the passages with how often they do: `[own id, count, own id, count …]`. */
+export type IndexedWord = [word: string, ...fields: [field: number, counts: number[]][]];
+
+/** A class, because only so can the library's index be read and made word by word: as a whole it blocks everybody. */
+export class WordIndex extends MiniSearch<Entry> {
+  constructor() {
+    super(options);
+  }
+
+  /** Must be without discarded passages. */
+  *indexedWords(): Generator<IndexedWord> {
+    for (const [word, fields] of this._index)
+      yield [word, ...[...fields].map(([field, counts]): [number, number[]] => [field, [...counts].flat()])];
+  }
+
+  head(): IndexHead {
+    return {
+      count: this._documentCount,
+      nextId: this._nextId,
+      ids: [...this._documentIds],
+      lengths: [...this._fieldLength],
+      averages: this._avgFieldLength,
+    };
+  }
+
+  /** To be called first, on a new index; then `restoreWord` for each. */
+  restoreHead({count, nextId, ids, lengths, averages}: IndexHead): void {
+    this._documentCount = count;
+    this._nextId = nextId;
+    this._documentIds = new Map(ids);
+    this._idToShortId = new Map(ids.map(([own, id]) => [id, own]));
+    this._fieldLength = new Map(lengths);
+    this._avgFieldLength = averages;
+  }
+
+  restoreWord([word, ...fields]: IndexedWord): void {
+    const data = new Map<number, Map<number, number>>();
+    for (const [field, flat] of fields) {
+      const counts = new Map<number, number>();
+      for (let i = 0; i + 1 < flat.length; i += 2) counts.set(flat[i] ?? 0, flat[i + 1] ?? 0);
+      data.set(field, counts);
+    }
+    this._index.set(word, data);
+  }
+
+  /** All passages that have one of the words, in no order. */
+  find(query: string, wanted: (id: number) => boolean): Hit[] {
+    const words = [...new Set(wordsOf(query))].slice(0, MOST_WORDS);
+    if (words.length === 0) return [];
+    const counts = new Map(words.map(word => [word, this.#passagesWith(word)]));
+    const telling = this.#telling(counts);
+    const many = this.documentCount * MANY;
+    const isMany = (word: string) => (counts.get(word) ?? 0) > Math.max(many, LEAST);
+    const options: SearchOptions = {
+      prefix: word => (word.length > 2 || hasUnspaced(word)) && !this.#isCommon(counts.get(word) ?? 0),
+      // A word that is often written like this is not misspelt.
+      fuzzy: word => (word.length > 4 && isLetters(word) && !isMany(word) ? 0.2 : false),
+    };
+    const search = () => super.search(telling.join(' '), options);
+    if (this.dirtCount > 0) this.#clean(search());
+    return search()
+      .filter(({id}) => wanted(id))
+      .map(({id, score, queryTerms}) => ({id, score, share: queryTerms.length / telling.length}));
+  }
+
+  /**
+   * A word is weighed by how many have it, and the library lets discarded passages count until it has come across them
+   * as often as they had the word. What is found must not depend on what was there before.
+   */
+  #clean(found: readonly SearchResult[]): void {
+    for (const word of new Set(found.flatMap(({terms}) => terms)))
+      for (const counts of this._index.get(word)?.values() ?? [])
+        for (const own of counts.keys()) if (!this._documentIds.has(own)) counts.delete(own);
+  }
+
+  /** Without words that are everywhere, unless there are no others. */
+  #telling(counts: ReadonlyMap<string, number>): string[] {
+    const rarest = [...counts].sort(([, a], [, b]) => a - b);
+    const rare = rarest.filter(([, count]) => !this.#isCommon(count));
+    const missing = rare.filter(([, count]) => count === 0).length;
+    if (missing === rare.length) return rarest.slice(0, missing + 2).map(([word]) => word);
+    let passages = 0;
+    // Of a sentence the rarest words say what it is about.
+    const telling = rare.filter(([, count], i) => {
+      const wanted = passages <= ENOUGH || i < missing + 2;
+      passages += count;
+      return wanted;
+    });
+    return telling.map(([word]) => word);
+  }
+
+  #isCommon(count: number): boolean {
+    return count > Math.max(this.documentCount * COMMON, LEAST);
+  }
+
+  #passagesWith(word: string): number {
+    const counts = this._index.get(word)?.get(this._fieldIds.text ?? 0);
+    if (!counts || this.dirtCount === 0) return counts?.size ?? 0;
+    let count = 0;
+    for (const own of counts.keys()) if (this._documentIds.has(own)) count++;
+    return count;
+  }
+}

@@ -1,0 +1,39 @@
+import {optionsText} from '../../policy/ask.ts';
+import {judgeTool} from '../../policy/judge.ts';
+import {failure} from './failure.ts';
+import type {JudgingTool} from './tool.ts';
+
+const LONGEST_TITLE = 200;
+
+/** A question has no other end than a person's answer, which the daemon takes from where they wrote it. */
+export const askHuman: JudgingTool<'ask_human'> = {
+  prepare: async ({question, options: given = []}, policy) => {
+    const {verdict, reason} = judgeTool('ask_human', policy);
+    const title = oneLine(question);
+    // Each in a line of its own, or one could look like several.
+    const options = given.map(oneLine).filter(option => option !== '');
+    return {
+      verdict: verdict === 'deny' ? 'deny' : 'ask',
+      reason,
+      execute: () => failure('FAILED', 'nobody has answered'),
+      ask: () =>
+        title === ''
+          ? failure('INVALID_ARGUMENTS', 'question: expected a question, got nothing but blanks')
+          : {
+              type: 'question',
+              title: `question: ${title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE - 1)}…` : title}`,
+              risk: {level: 'LOW', factors: []},
+              why: ['only you can answer it'],
+              parts: [
+                {label: 'Question', text: question},
+                ...(options.length > 0 ? [{label: 'Options', text: optionsText(options)}] : []),
+              ],
+              question: {options},
+            },
+    };
+  },
+};
+
+function oneLine(text: string): string {
+  return text.replace(/[\s\u0085]+/g, ' ').trim();
+}

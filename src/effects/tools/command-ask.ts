@@ -1,0 +1,122 @@
+import type {NewRule, Policy} from '../../files/rule.ts';
+import type {Ask} from '../../policy/ask.ts';
+import type {Judgement} from '../../policy/judge.ts';
+import {narrowestRule, withRules} from '../../policy/narrowest-rule.ts';
+import {type Risk, summary} from '../../policy/risk.ts';
+import {scriptOperands} from '../../policy/script-operands.ts';
+import {closeFolder, openFolder} from '../workspace/folder.ts';
+import {place} from '../workspace/place.ts';
+import {type CommandPlan, planCommand, secondsOf, whereOf} from './command-plan.ts';
+import {isFailure} from './failure.ts';
+import {NOT_BOUND, scriptBasis, WHOLE} from './script-basis.ts';
+import type {Arguments, ToolAsk, ToolContext, ToolFailure} from './tool.ts';
+
+type CommandArguments = Arguments<'execute_command'>;
+
+/** What a person is shown of a line, and what their decision is bound to. */
+export async function askAboutCommand(
+  args: CommandArguments,
+  plan: CommandPlan,
+  policy: Policy,
+  context: ToolContext,
+): Promise<ToolAsk | ToolFailure> {
+  const {command, reason} = args;
+  const folder = openFolder(context, place('workspace', []));
+  if (isFailure(folder)) return folder;
+  closeFolder(folder);
+  const where = whereOf(plan.approved);
+  const scripts = await scriptBasis(scriptOperands(command, plan.judgement.segments), context);
+  return {
+    type: 'terminal_command',
+    title: `command${where === 'host' ? ' on the host' : ''}: ${command}`,
+    risk: scripts[WHOLE] === NOT_BOUND ? unboundRisk(plan.risk) : plan.risk,
+    why: plan.reasons,
+    ...(reason !== undefined && {reason}),
+    parts: [
+      {label: 'Command', text: command, language: 'bash'},
+      {label: 'Segments', text: segmentsText(plan.judgement)},
+      {label: 'Permissions', text: permissionsText(args, plan, context, boundWords(scripts))},
+    ],
+    edits: {argument: 'command', label: 'Command'},
+    basis: {where, ...scripts},
+    always: withScripts(await alwaysOf(args, plan, policy, context), scripts),
+  };
+}
+
+/** What must still be the same when it runs, or the person is asked anew. */
+function boundWords(scripts: Readonly<Record<string, string>>): string {
+  if (scripts[WHOLE] === NOT_BOUND)
+    return 'the line alone; its words do not tell which files it runs, and the workspace has too many to keep watch over';
+  if (scripts[WHOLE] !== undefined)
+    return 'the line, and every file of the workspace, for its words do not tell which of them it runs';
+  if (Object.keys(scripts).length === 0) return 'the line alone; it is not known to run files of the workspace';
+  return 'the line, and the files under "Bound to"; not what those load in turn';
+}
+
+function unboundRisk({level, factors}: Risk): Risk {
+  const why = 'the files that it runs may be changed before it runs: they are too many to be bound';
+  return summary([{level: 'HIGH', why}, ...factors.map(factor => ({level, why: factor}))]);
+}
+
+/** Each simple command, its words apart so that nobody mistakes where one ends, with its verdict and why. */
+function segmentsText({segments, doubts}: Judgement): string {
+  const lines = segments.map(
+    ({verdict, argv, reason}) => `${verdict}: ${argv.map(word => JSON.stringify(word)).join(' ')}\n  ${reason}`,
+  );
+  if (doubts.length === 0) return lines.join('\n');
+  const why = `Not proven to be only this, for the line ${doubts.join(', ')}.`;
+  if (lines.length === 0) return `${why} No command in it can be read.`;
+  return `${why} What can be read of it:\n${lines.join('\n')}`;
+}
+
+function permissionsText(
+  {sandbox, network, timeout_seconds}: CommandArguments,
+  plan: CommandPlan,
+  context: ToolContext,
+  bound: string,
+) {
+  const confined = plan.approved.every(program => program.confined);
+  const online = !confined || plan.approved.some(program => program.network);
+  const where = confined
+    ? 'in the sandbox: the workspace, a system that it can only read, and nothing else of this machine'
+    : plan.unconfined === undefined
+      ? 'on the host, outside the sandbox: it can do whatever the daemon can'
+      : `without a sandbox, for there is none (${plan.unconfined}): it can do whatever the daemon can`;
+  const wanted = [sandbox === 'host' && 'to run on the host', network && 'network access'].filter(Boolean);
+  return [
+    `runs: ${where}`,
+    `network: ${online ? 'yes' : 'no'}`,
+    'workspace: it can change every file of it',
+    `time: ended after ${secondsOf(timeout_seconds, context)} s`,
+    'how: bash reads this very line',
+    `bound to: ${bound}`,
+    ...(wanted.length > 0 ? [`the agent asks for: ${wanted.join(', ')}`] : []),
+  ].join('\n');
+}
+
+/** The rules are tried as the whole call: it must run by itself with them, and have what it asks for. */
+async function alwaysOf(
+  args: CommandArguments,
+  {judgement}: CommandPlan,
+  policy: Policy,
+  context: ToolContext,
+): Promise<{rules: readonly NewRule[]} | {none: string}> {
+  const {command, sandbox, network = false} = args;
+  const found = narrowestRule(command, judgement, policy, {agent: context.agent, host: sandbox === 'host', network});
+  if ('none' in found) return found;
+  const then = await planCommand(args, withRules(policy, found.rules), context);
+  if (then.verdict !== 'allow') return {none: `a rule would not be enough: ${then.reasons.join('; ')}`};
+  if (context.redact.value(found) !== found) return {none: 'it has a secret in it, which no file may hold'};
+  return found;
+}
+
+/** A rule is about words: what the files hold that these name, nobody would be asked about. */
+function withScripts(always: Ask['always'], scripts: Readonly<Record<string, string>>): Ask['always'] {
+  const names = Object.keys(scripts).map(key =>
+    key === WHOLE ? 'files of the workspace' : key.replace(/^script /, ''),
+  );
+  if ('none' in always || names.length === 0) return always;
+  const [first = '', ...others] = names;
+  const which = others.length === 0 ? first : `${first} and ${others.length} more`;
+  return {...always, but: `then it runs whatever ${which} may hold by that time, and nobody is asked`};
+}

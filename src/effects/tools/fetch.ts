@@ -1,0 +1,107 @@
+import {domainToUnicode} from 'node:url';
+import {addressParts, parsePattern} from '../../files/address-pattern.ts';
+import type {Policy} from '../../files/rule.ts';
+import {judgeAddress} from '../../policy/address.ts';
+import {riskOfAddress} from '../../policy/address-risk.ts';
+import {lookup} from '../web/resolve.ts';
+import {readAddress, type WebAddress} from '../web/web-address.ts';
+import {CommandOutput} from './command-output.ts';
+import {MOST_TEXT} from './cut.ts';
+import {failure, isFailure, stopped} from './failure.ts';
+import {pace} from './pace.ts';
+import type {Arguments, Ask, AskPart, JudgingTool, ToolAsk, ToolContext, ToolFailure, ToolResult} from './tool.ts';
+
+/** What bounds a call, and where its names and certificates come from. */
+const defaults = {
+  lookup,
+  firstByteMs: 20_000,
+  totalMs: 60_000,
+  mostBytes: 5 * 1024 * 1024,
+  ca: undefined as string | undefined,
+};
+
+const PIECE = 64 * 1024;
+
+export type World = typeof defaults;
+
+export const fetch = makeFetch();
+
+/** Tests have a world of their own. */
+export function makeFetch(changes: Partial<World> = {}): JudgingTool<'fetch'> {
+  const world = {...defaults, ...changes};
+  return {
+    prepare: async (args, policy, context) => ({
+      ...judgeAddress(args.url, policy),
+      execute: approved => execute(args, policy, approved, context, world),
+      ask: () => ask(args),
+    }),
+  };
+}
+
+async function execute(
+  {url}: Arguments<'fetch'>,
+  policy: Policy,
+  approved: boolean,
+  context: ToolContext,
+  world: World,
+): Promise<ToolResult> {
+  const address = readAddress(url);
+  if (isFailure(address)) return address;
+  const limit = AbortSignal.timeout(world.totalMs);
+  const signal = AbortSignal.any([context.signal, limit]);
+  // Whoever never fetches does not load it.
+  const [{follow}, {readPage}] = await Promise.all([import('../web/follow.ts'), import('../web/page.ts')]);
+  try {
+    const arrived = await follow({address, policy, approved}, world, signal);
+    if (isFailure(arrived)) return arrived;
+    const page = await readPage(arrived, world.mostBytes, signal);
+    if (isFailure(page)) return {...page, untrusted: true};
+    const {text, file} = await kept(page.content, context);
+    return {...page.head, content: text, ...(file && {content_file: file}), untrusted: true};
+  } catch (error) {
+    if (context.signal.aborted) return stopped(context);
+    if (limit.aborted) return failure('TIMEOUT', `it was not there after ${world.totalMs / 1000} s`);
+    throw error;
+  }
+}
+
+/** What the result has of it, and the file with the whole if that is more. Others get their turn meanwhile. */
+async function kept(content: string, context: ToolContext): Promise<{text: string; file?: string}> {
+  const output = new CommandOutput(context, 'page', {untrusted: true, most: MOST_TEXT});
+  const bytes = Buffer.from(content);
+  const rest = pace(context.signal);
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    output.add(bytes.subarray(at, at + PIECE));
+    await rest();
+  }
+  return output.end();
+}
+
+function ask({url: given, reason}: Arguments<'fetch'>): ToolAsk | ToolFailure {
+  const address = readAddress(given);
+  if (isFailure(address)) return address;
+  const {url, host, kind} = address;
+  const readable = domainToUnicode(host);
+  const parts: AskPart[] = [{label: 'Address', text: given}];
+  if (url.href !== given) parts.push({label: 'Read as', text: url.href});
+  if (readable !== '' && readable !== host) parts.push({label: 'Host', text: `${host} (${readable})`});
+  return {
+    type: 'network',
+    title: `fetch: ${url.href}`,
+    risk: riskOfAddress(url, kind),
+    ...(reason !== undefined && {reason}),
+    parts,
+    edits: {argument: 'url', label: 'Address'},
+    basis: {},
+    always: alwaysOf(address),
+  };
+}
+
+/** A pattern for this address alone. */
+function alwaysOf({url}: WebAddress): Ask['always'] {
+  if (url.search !== '') return {none: 'patterns do not name queries: one for this address would allow any query'};
+  const text = url.href;
+  const [address, pattern] = [addressParts(text), parsePattern(text)];
+  const exact = !text.includes('*') && !('wrong' in address) && !('wrong' in pattern) && pattern.matches(address);
+  return exact ? {rules: [{address: text}]} : {none: 'no pattern names just this address'};
+}

@@ -1,0 +1,30 @@
+import {fitting} from './cut.ts';
+import {isFailure, stopped} from './failure.ts';
+import {untrustedFrom} from './task-taint.ts';
+import type {Tool} from './tool.ts';
+
+/** More than anyone reads. */
+export const MOST_ROWS = 1_000;
+
+export const queryTasks: Tool<'query_tasks'> = {
+  execute: async ({query}, context) => {
+    const found = await context.query(query);
+    if (isFailure(found)) return context.signal.aborted ? stopped(context) : found;
+    const {columns, rows, more, cut, taint} = found;
+    const fit = fitting(rows, MOST_ROWS);
+    const left = [
+      ...(more || fit.length < rows.length
+        ? ['there are more rows; use LIMIT and OFFSET, name fewer columns, or narrow the WHERE']
+        : []),
+      ...(cut ? ['values that end with … are longer; substr(column, 4001) gives what follows'] : []),
+    ];
+    return {
+      success: true,
+      columns,
+      rows: fit,
+      row_count: fit.length,
+      ...(left.length > 0 && {left_out: left.join('; ')}),
+      ...untrustedFrom(taint ?? []),
+    };
+  },
+};

@@ -1,0 +1,119 @@
+import {closeSync, readdirSync, readSync, realpathSync, type Stats, statSync} from 'node:fs';
+import {join, resolve, sep} from 'node:path';
+import type {ScriptOperands} from '../../policy/script-operands.ts';
+import {snapshot} from '../workspace/changed-files.ts';
+import {closeFolder, openFolder} from '../workspace/folder.ts';
+import {nameMatcher} from '../workspace/name-pattern.ts';
+import {openPlace, readPlace} from '../workspace/open-file.ts';
+import {type Place, place} from '../workspace/place.ts';
+import {digestOf, unread} from './basis.ts';
+import {errorCode, isFailure} from './failure.ts';
+import {pace} from './pace.ts';
+import type {ToolContext} from './tool.ts';
+
+const MOST_FILES = 64;
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Names all files of the workspace at once. */
+export const WHOLE = 'workspace';
+/** They are too many to keep watch over. */
+export const NOT_BOUND = 'not bound';
+
+const script =
+  /\.(?:sh|bash|zsh|ksh|fish|py|pyw|js|cjs|mjs|ts|cts|mts|jsx|tsx|rb|pl|pm|php|lua|awk|sed|tcl|exp|jl|R|groovy|ps1|bat|mk|sql|jq|vim|el|jar|pyc|wasm|so)$/i;
+
+/**
+ * What the files are that a line may run: `script deploy.sh` → `sha256:…`, `missing`, `unreadable`. Content is read in the
+ * workspace only, never through a link out of it. What is elsewhere, too large, or one too many is known by its inode,
+ * size and time of change, which no program can set back; so are all files of the workspace, where any of them may be run.
+ */
+export async function scriptBasis(
+  {named, possible, unnamed}: ScriptOperands,
+  context: ToolContext,
+): Promise<Record<string, string>> {
+  const basis: Record<string, string> = {};
+  const breathe = pace(context.signal);
+  let left = MOST_FILES;
+  const add = async (path: string, sure: boolean): Promise<void> => {
+    await breathe();
+    const found = find(path, context);
+    if (typeof found === 'string') {
+      if (sure) basis[`script ${path}`] = found;
+      return;
+    }
+    if (!sure && !isProgram(found, context)) return;
+    const {at, stat} = found;
+    const readable = at !== undefined && stat.size <= MOST_BYTES && left-- > 0;
+    basis[`script ${path}`] = readable ? await digest(at, context) : unread(stat);
+  };
+  for (const path of named) for (const each of expand(path, context)) await add(each, true);
+  for (const path of possible) for (const each of expand(path, context)) await add(each, false);
+  if (unnamed) basis[WHOLE] = await wholeWorkspace(context);
+  return basis;
+}
+
+async function wholeWorkspace(context: ToolContext): Promise<string> {
+  const found = await snapshot(context, context.signal);
+  if (!found) return NOT_BOUND;
+  const files = [...found.files].sort(([a], [b]) => (a < b ? -1 : 1));
+  return digestOf(Buffer.from(JSON.stringify(files)));
+}
+
+interface Found {
+  path: string;
+  /** If it is in the workspace, where, links resolved. */
+  at: Place | undefined;
+  stat: Stats;
+}
+
+/** A regular file, or what there is to say of it. */
+function find(path: string, {workspace}: ToolContext): Found | string {
+  try {
+    const real = realpathSync(resolve(workspace, path));
+    const stat = statSync(real);
+    if (stat.isDirectory()) return 'directory';
+    if (!stat.isFile()) return 'unreadable';
+    const root = realpathSync(workspace) + sep;
+    const at = real.startsWith(root) ? place('workspace', real.slice(root.length).split(sep)) : undefined;
+    return {path, at, stat};
+  } catch (error) {
+    return ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '') ? 'missing' : 'unreadable';
+  }
+}
+
+/** Of words that only may be programs, those of the workspace that look like one. */
+function isProgram({path, at, stat}: Found, context: ToolContext): boolean {
+  if (!at) return false;
+  if ((stat.mode & 0o111) !== 0 || script.test(path)) return true;
+  const opened = openPlace(context, at);
+  if (isFailure(opened)) return false;
+  try {
+    const first = Buffer.alloc(2);
+    return readSync(opened.fd, first, 0, 2, 0) === 2 && first.toString('latin1') === '#!';
+  } finally {
+    closeSync(opened.fd);
+  }
+}
+
+async function digest(at: Place, context: ToolContext): Promise<string> {
+  const file = await readPlace(context, at, MOST_BYTES);
+  return isFailure(file) ? 'unreadable' : digestOf(file.bytes);
+}
+
+/** The names that a glob in the last part of a path stands for, and the glob itself. */
+function expand(path: string, context: ToolContext): string[] {
+  const at = path.lastIndexOf('/') + 1;
+  const [above, name] = [path.slice(0, at), path.slice(at)];
+  if (!/[*?[]/.test(name) || /[*?[]/.test(above) || above.startsWith('/')) return [path];
+  const parts = above.split('/').filter(part => part !== '' && part !== '.');
+  if (parts.includes('..')) return [path];
+  const folder = openFolder(context, place('workspace', parts));
+  if (isFailure(folder)) return [path];
+  try {
+    const matches = nameMatcher(name);
+    const names = readdirSync(folder.path).filter(matches).sort();
+    return [path, ...names.slice(0, MOST_FILES * 2).map(each => join(above, each))];
+  } finally {
+    closeFolder(folder);
+  }
+}

@@ -1,0 +1,90 @@
+import {closeSync, constants, fstatSync, openSync, readSync} from 'node:fs';
+import {join} from 'node:path';
+import {readRecord} from '../../files/inbox.ts';
+import {slackAccess, slackFiles} from '../connect/set-up.ts';
+import {callSlack} from '../connect/slack.ts';
+import {errorCode, failure, isFailure} from './failure.ts';
+import type {Arguments, Tool, ToolContext, ToolResult} from './tool.ts';
+
+const USUAL = 20;
+const MOST = 100;
+/** So much of the end of an inbox file is looked through. */
+const TAIL = 4 * 1024 * 1024;
+const LONGEST = 4000;
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** Whoever reads it has read what people outside wrote. */
+export const slackRead: Tool<'slack_read'> = {
+  execute: (args, context) => (args.channel === undefined ? fromInbox(args, context) : fromSlack(args, context)),
+};
+
+function fromInbox({thread, limit = USUAL}: Arguments<'slack_read'>, {home, outside}: ToolContext): ToolResult {
+  const all = slackFiles(outside.settings)
+    .flatMap(file => tailOf(join(home, 'inbox', file)))
+    .filter(message => thread === undefined || message.thread === thread)
+    .sort((a, b) => (String(a.ts) < String(b.ts) ? -1 : 1));
+  const messages = all.slice(-Math.min(limit, MOST));
+  return {success: true, messages, ...(all.length > messages.length && {more: true}), untrusted: true};
+}
+
+function tailOf(path: string): Message[] {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+  try {
+    const {size} = fstatSync(fd);
+    const from = Math.max(0, size - TAIL);
+    const bytes = Buffer.alloc(size - from);
+    const length = readSync(fd, bytes, 0, bytes.length, from);
+    return bytes
+      .toString('utf8', 0, length)
+      .split('\n')
+      .slice(from > 0 ? 1 : 0, -1)
+      .flatMap(messageIn);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function messageIn(line: string): Message[] {
+  const read = readRecord(line.trim());
+  if (typeof read === 'string') return [];
+  const {text, from, outgoing, data} = read;
+  const {channel, thread, ts} = data;
+  return [{from, text: short(text), channel, thread, ts, ...(outgoing && {direction: 'out'})}];
+}
+
+async function fromSlack(
+  {channel, thread, limit = USUAL}: Arguments<'slack_read'>,
+  {outside, signal}: ToolContext,
+): Promise<ToolResult> {
+  const access = slackAccess(outside);
+  if (isFailure(access)) return access;
+  if (!/^[A-Z][A-Z0-9]{1,30}$/.test(channel ?? ''))
+    return failure('INVALID_ARGUMENTS', 'channel: expected the id of a channel, such as C0123456789');
+  const count = Math.min(limit, MOST);
+  const method = thread === undefined ? 'conversations.history' : 'conversations.replies';
+  const args = {channel, limit: count, ...(thread !== undefined && {ts: thread})};
+  const read = await callSlack(access, method, args, {signal, posts: false});
+  if (isFailure(read)) return read;
+  const {messages, has_more} = read.answer;
+  const all = (Array.isArray(messages) ? (messages as Message[]) : []).map(message => ({
+    from: message.user ?? message.username ?? message.bot_id,
+    text: short(String(message.text ?? '')),
+    channel,
+    thread: message.thread_ts ?? message.ts,
+    ts: message.ts,
+  }));
+  // Slack has a channel's latest first, and a thread's oldest.
+  const inOrder = thread === undefined ? all.reverse() : all;
+  return {success: true, messages: inOrder, ...(has_more === true && {more: true}), untrusted: true};
+}
+
+function short(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text;
+}

@@ -1,0 +1,54 @@
+import type {IncomingMessage} from 'node:http';
+import {pipeline, type Readable} from 'node:stream';
+import {createBrotliDecompress, createUnzip} from 'node:zlib';
+import {failure} from '../tools/failure.ts';
+import type {ToolFailure} from '../tools/tool.ts';
+
+export interface Body {
+  bytes: Buffer;
+  /** There was more. */
+  cut: boolean;
+}
+
+const decoders = {
+  gzip: createUnzip,
+  'x-gzip': createUnzip,
+  deflate: createUnzip,
+  br: createBrotliDecompress,
+} as const;
+
+/** The body, decompressed, at most so many bytes of it. Throws what the system says. */
+export async function readBody(answer: IncomingMessage, most: number): Promise<Body | ToolFailure> {
+  const coding = (answer.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  const stream = decoded(answer, coding, most);
+  if (!stream) {
+    answer.destroy();
+    return failure('FAILED', `the answer is encoded as ${JSON.stringify(coding.slice(0, 60))}, which is not read`);
+  }
+  const chunks: Buffer[] = [];
+  let left = most;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk.subarray(0, left));
+      left -= chunk.length;
+      if (left < 0) break;
+    }
+  } finally {
+    answer.destroy();
+  }
+  return {bytes: Buffer.concat(chunks), cut: left < 0};
+}
+
+/** Only as far as it is read, so that little data which becomes much never takes much memory. */
+function decoded(answer: IncomingMessage, coding: string, most: number): Readable | undefined {
+  if (coding === 'identity' || coding === '') return answer;
+  if (!Object.hasOwn(decoders, coding)) return undefined;
+  const decoder = decoders[coding as keyof typeof decoders]();
+  // Much data that becomes nothing.
+  let received = 0;
+  answer.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    if (received > 2 * most) answer.destroy(new Error('the answer is larger compressed than it is without'));
+  });
+  return pipeline(answer, decoder, () => {});
+}

@@ -1,0 +1,39 @@
+import {isUtf8} from 'node:buffer';
+import {TextDecoder} from 'node:util';
+import {characterStart} from '../tools/text-encoding.ts';
+
+/** A text as its byte order mark says, or the server, or the text itself; else UTF-8, or what Western pages were once in. */
+export function decode(bytes: Buffer, cut: boolean, charset: string | undefined): string {
+  const sound = cut ? bytes.subarray(0, characterStart(bytes, bytes.length - 1)) : bytes;
+  const decoder =
+    decoderOf(byMark(bytes)) ??
+    decoderOf(charset) ??
+    decoderOf(byItself(bytes)) ??
+    decoderOf(isUtf8(sound) ? 'utf-8' : 'windows-1252');
+  return (decoder ?? new TextDecoder()).decode(sound);
+}
+
+function decoderOf(label: string | undefined): TextDecoder | undefined {
+  if (label === undefined) return undefined;
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return undefined; // not a name that the standard knows
+  }
+}
+
+function byMark(bytes: Buffer): string | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
+}
+
+/** `<meta charset>`, or the declaration of XML. Who can be read so far is not UTF-16. */
+function byItself(bytes: Buffer): string | undefined {
+  const start = bytes.toString('latin1', 0, 2048);
+  if (!/^\s*</.test(start)) return undefined;
+  const name =
+    /^\s*<\?xml[^>]{0,200}encoding\s*=\s*["']([\w.:-]+)/.exec(start)?.[1] ??
+    /<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(start)?.[1];
+  return name !== undefined && /^utf-?16/i.test(name) ? 'utf-8' : name;
+}

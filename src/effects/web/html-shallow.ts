@@ -1,0 +1,84 @@
+import {hiding} from './html-hidden.ts';
+import {pieces} from './html-pieces.ts';
+
+/** Deeper than people write; what reads HTML recurses, or looks through all open elements at each tag. */
+const DEEPEST = 150;
+/** Longer ones lose their attributes. */
+const LONGEST_TAG = 8 * 1024;
+
+/** Elements that have no content, or that the next one like them ends. */
+const flat = new Set(
+  (
+    'area base br col embed hr img input link meta source track wbr ' +
+    'p li dt dd option optgroup tr td th thead tbody tfoot colgroup rb rt rp rtc html head body'
+  ).split(' '),
+);
+
+const dropped = /^(script|style|iframe|noembed|noframes)$/;
+
+/** The same text without scripts, styles and comments, and without the tags that would make it too deep. */
+export function shallow(html: string): string {
+  // In the quirks of old pages tables would stand in paragraphs.
+  const parts = ['<!doctype html>'];
+  /** How many are open, by name: an end tag of what is not open ends nothing. */
+  const open = new Map<string, number>();
+  let depth = 0;
+  let skipped: string | undefined;
+  const hides = hiding(html);
+  for (const piece of pieces(html)) {
+    const {from, to, name, closing} = piece;
+    // Without its tag, nobody would know that it was hidden.
+    if (hides(piece, depth >= DEEPEST || to - from > LONGEST_TAG)) continue;
+    if (skipped !== undefined) {
+      if (name === skipped && closing) skipped = undefined;
+      continue;
+    }
+    if (name === undefined) {
+      parts.push(html.slice(from, to));
+      continue;
+    }
+    if (dropped.test(name)) {
+      if (!closing) skipped = name;
+      continue;
+    }
+    if (!flat.has(name)) {
+      const count = open.get(name) ?? 0;
+      if (closing && count === 0) continue;
+      open.set(name, count + (closing ? -1 : 1));
+      if (closing) depth--;
+      const tooDeep = depth >= DEEPEST;
+      if (!closing) depth++;
+      if (tooDeep) continue;
+    }
+    parts.push(to - from > LONGEST_TAG ? `<${closing ? '/' : ''}${name}>` : html.slice(from, to));
+  }
+  return parts.join('');
+}
+
+const blocks =
+  /^(address|article|aside|blockquote|br|dd|div|dl|dt|fieldset|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol|p|pre|section|table|td|th|tr|ul)$/;
+
+/** Only the words that are seen, for pages that nothing better can be made of. */
+export function wordsOf(html: string): string {
+  const parts: string[] = [];
+  const hides = hiding(html);
+  for (const piece of pieces(html)) {
+    const {from, to, name} = piece;
+    if (hides(piece)) continue;
+    if (name === undefined) parts.push(html.slice(from, to));
+    else if (blocks.test(name)) parts.push('\n');
+  }
+  return withoutEntities(parts.join('').replace(/[^\S\n]+/g, ' '))
+    .replace(/\n\s*\n\s*/g, '\n\n')
+    .trim();
+}
+
+const entities: Readonly<Record<string, string>> = {amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' '};
+
+function withoutEntities(text: string): string {
+  return text.replace(/&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,7})|#x([\da-f]{1,6}));/gi, (whole, name, decimal, hex) => {
+    if (name !== undefined) return entities[String(name).toLowerCase()] ?? whole;
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
+}

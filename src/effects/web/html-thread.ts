@@ -1,0 +1,64 @@
+import {parentPort, Worker, workerData} from 'node:worker_threads';
+import type {Markdown} from './html-markdown.ts';
+import {wordsOf} from './html-shallow.ts';
+
+const MARK = 'agentdir-html';
+const MOST_MS = 20_000;
+const MOST_MB = 384;
+
+export interface HtmlText extends Markdown {
+  /** Only the words. */
+  plain?: true;
+}
+
+interface Work {
+  mark: typeof MARK;
+  html: string;
+  address: string;
+}
+
+/**
+ * A page as Markdown, or if that takes too long or too much memory, at least its words; made in a thread of its own: there
+ * are pages that take what reads HTML minutes, and the daemon must not stand still. Nothing of it if it was stopped.
+ */
+export function readHtml(html: string, address: string, signal: AbortSignal, mostMs = MOST_MS): Promise<HtmlText> {
+  // Node cannot load the source: there, in tests, the shipped file does the work.
+  const file = import.meta.url.replace(/\/src\/effects\/web\/html-thread\.ts$/, '/bin/chunks/html-thread.js');
+  const work: Work = {mark: MARK, html, address};
+  return new Promise(resolve => {
+    const thread = new Worker(new URL(file), {
+      workerData: work,
+      env: {},
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+      resourceLimits: {maxOldGenerationSizeMb: MOST_MB},
+    });
+    let made: HtmlText = {content: '', plain: true};
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      void thread.terminate();
+      resolve(made);
+    };
+    const timer = setTimeout(end, mostMs);
+    signal.addEventListener('abort', end);
+    thread.on('message', (message: HtmlText) => {
+      made = message;
+      if (!message.plain) end();
+    });
+    thread.once('error', end);
+    thread.once('exit', end);
+  });
+}
+
+function isWork(value: unknown): value is Work {
+  return typeof value === 'object' && value !== null && 'mark' in value && value.mark === MARK;
+}
+
+if (isWork(workerData)) {
+  const {html, address} = workerData;
+  parentPort?.postMessage({content: wordsOf(html), plain: true});
+  const {markdownOf} = await import('./html-markdown.ts');
+  parentPort?.postMessage(markdownOf(html, address));
+}

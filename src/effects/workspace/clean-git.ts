@@ -1,0 +1,124 @@
+import {spawn} from 'node:child_process';
+import {crashPoint} from '../../store/crash.ts';
+import {ownProcesses} from '../../store/git.ts';
+
+export interface GitSaid {
+  code: number;
+  stdout: Buffer;
+  stderr: string;
+}
+
+export interface GitRun {
+  /** Bytes, or a descriptor to read from. */
+  input?: Buffer | string | number;
+  environment?: NodeJS.ProcessEnv;
+  /** It and all that it started are killed then; `code` is -1. */
+  timeoutMs?: number;
+  /** The same when it is given up. */
+  signal?: AbortSignal | undefined;
+  /** Told its id, which is that of its group if it has a time limit. */
+  onStart?: (pid: number) => void;
+}
+
+/** Nothing that a repository, a person's settings or a file in a workspace could name is run. */
+export const cleanOptions: readonly string[] = [
+  ...['--git-dir=.', '--no-pager', '--literal-pathspecs', '--no-optional-locks', '--no-replace-objects'],
+  ...[
+    'core.hooksPath=/dev/null',
+    'core.fsmonitor=false',
+    'core.attributesFile=/dev/null',
+    'core.excludesFile=/dev/null',
+    'core.quotePath=false',
+    'core.untrackedCache=false',
+    'core.splitIndex=false',
+    'index.version=2',
+    'index.sparse=false',
+    'commit.gpgSign=false',
+    'log.showSignature=false',
+    'submodule.recurse=false',
+    'fetch.recurseSubmodules=false',
+    'gc.auto=0',
+    'maintenance.auto=false',
+    'diff.external=',
+    'protocol.ext.allow=never',
+  ].flatMap(setting => ['-c', setting]),
+];
+
+/** Built from nothing: no GIT_* of whoever started us, no settings of the machine or of a person. */
+export function cleanEnvironment(): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    LC_ALL: 'C',
+    HOME: '/nonexistent',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_DEFAULT_HASH: 'sha1',
+    GIT_DEFAULT_REF_FORMAT: 'files',
+    // Nor is a missing object asked for where the settings of the git-dir say, by a program that they name.
+    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_NO_LAZY_FETCH: '1',
+  };
+}
+
+const MOST_SAID = 256 * 1024 * 1024;
+
+/** Run git in a git-dir, which is all it knows of: never in a workspace. Expected failures are values. */
+export function cleanGit(gitDir: string, args: readonly string[], how: GitRun = {}): Promise<GitSaid> {
+  crashPoint('spawn-git');
+  const {input = '', environment = cleanEnvironment(), timeoutMs, signal, onStart} = how;
+  return new Promise(resolve => {
+    const child = spawn('git', [...cleanOptions, ...args], {
+      cwd: gitDir,
+      env: environment,
+      stdio: [typeof input === 'number' ? input : 'pipe', 'pipe', 'pipe'],
+      detached: timeoutMs !== undefined,
+    });
+    const {pid} = child;
+    if (pid) {
+      ownProcesses.add(pid);
+      onStart?.(pid);
+    }
+    const out: Buffer[] = [];
+    let length = 0;
+    let stderr = '';
+    let late = false;
+    const end = () => {
+      late = true;
+      killAll(pid, timeoutMs !== undefined);
+    };
+    const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
+    child.stdout?.on('data', (data: Buffer) => {
+      out.push(data);
+      length += data.length;
+      if (length > MOST_SAID) end();
+    });
+    child.stderr?.on('data', data => {
+      stderr = (stderr + data).slice(-4096);
+    });
+    const done = (code: number, why: string) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      if (pid) ownProcesses.delete(pid);
+      resolve({code: late ? -1 : code, stdout: Buffer.concat(out), stderr: stderr || why});
+    };
+    child.on('error', error => done(127, error.message));
+    child.on('close', code => done(code ?? 128, 'git was killed'));
+    // Git may end before it has read all of it.
+    child.stdin?.on('error', () => {});
+    if (typeof input !== 'number') child.stdin?.end(input);
+  });
+}
+
+/** A process and, if it is one's, its group. */
+export function killAll(pid: number | undefined, group: boolean): void {
+  if (!pid) return;
+  try {
+    process.kill(group ? -pid : pid, 'SIGKILL');
+  } catch {
+    // Gone already.
+  }
+}

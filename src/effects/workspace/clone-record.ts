@@ -1,0 +1,35 @@
+import {readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+
+/** In the git-dir. */
+const FILE = 'agentdir-clone';
+
+/** What a workspace was cloned from. */
+export interface CloneRecord {
+  /** As the template said, without what is secret in it. */
+  clone: string;
+  branch: string;
+  /** The commit that it started from; undefined: there was none yet. */
+  start: string | undefined;
+}
+
+export function recordClone(gitDir: string, record: CloneRecord): void {
+  writeFileSync(join(gitDir, FILE), `${JSON.stringify(record)}\n`);
+}
+
+/** Undefined: it is no clone. */
+export function cloneOf(gitDir: string): CloneRecord | undefined {
+  let text: string;
+  try {
+    text = readFileSync(join(gitDir, FILE), 'utf8');
+  } catch {
+    return undefined;
+  }
+  try {
+    const {clone, branch, start} = JSON.parse(text) as Record<string, unknown>;
+    const id = typeof start === 'string' && /^[0-9a-f]{40}$/.test(start) ? start : undefined;
+    return {clone: String(clone), branch: String(branch), start: id};
+  } catch {
+    return {clone: '', branch: '', start: undefined};
+  }
+}

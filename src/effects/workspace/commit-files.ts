@@ -1,0 +1,171 @@
+import {setTimeout as sleep} from 'node:timers/promises';
+import {isUnfinished} from '../../store/git-busy.ts';
+import {commitBody, personText} from '../../store/git-commit.ts';
+import type {IndexChange} from '../../store/git-index.ts';
+import {clearLeftovers, release} from '../../store/git-locks.ts';
+import {moveHead} from '../../store/git-move-head.ts';
+import {type Head, readHead} from '../../store/git-refs.ts';
+import {mustRead} from '../../store/git-repository.ts';
+import {Staged} from '../../store/git-staged.ts';
+import {isLoaded, leafAt, loadWay, setLeaf, type Tree, type TreeStore, writeTrees} from '../../store/git-trees.ts';
+import {type Findings, type FoundFile, findFiles} from './found-files.ts';
+import {type History, type HistoryEntry, indexOf, locked, treeAt} from './history.ts';
+import {blobIn, type IndexState, isCurrent, modeIn, placeIn, writeIndex} from './index-state.ts';
+import {adoptStaged, stagedFiles} from './staged-files.ts';
+
+/** So long a person's own git command, or another lock, is waited for. */
+const PATIENCE_MS = 3_000;
+const MOST_MOVES = 20;
+const MOST_HELD = 16 * 1024 * 1024;
+
+export interface CommitOutcome {
+  /** Undefined: nothing differed, or it could not be committed now. */
+  commit?: string;
+  /** Why it could not; it is still there to be committed. */
+  waits?: string;
+  leftOut: readonly string[];
+}
+
+/**
+ * Commit what differs in the workspace, where HEAD is. Whatever a person's git does at the same time stands: the branch
+ * moves only from where it was when this was prepared, and else it is prepared again.
+ */
+export function commitFiles(
+  history: History,
+  entryFor: EntryFor,
+  paths?: readonly string[],
+  /** What no file shows: where submodules are, or no longer. */
+  also: readonly FoundFile[] = [],
+): Promise<CommitOutcome> {
+  return commitFound(history, entryFor, async state => {
+    const found = await findFiles({...history, state}, paths);
+    if (also.length === 0) return found;
+    const changed = new Map([...found.changed, ...also].map(file => [file.name, file]));
+    return {...found, changed: [...changed.values()]};
+  });
+}
+
+/** The same of what is staged, as it is staged, whatever the files are by now. */
+export function commitStaged(history: History, entryFor: EntryFor, paths?: readonly string[]): Promise<CommitOutcome> {
+  return commitFound(history, entryFor, async () => ({
+    changed: [...(await stagedFiles(history, paths))],
+    same: [],
+    leftOut: [],
+  }));
+}
+
+export type EntryFor = (found: Findings) => HistoryEntry | Promise<HistoryEntry>;
+
+async function commitFound(
+  history: History,
+  entryFor: EntryFor,
+  find: (state: IndexState) => Promise<Findings>,
+): Promise<CommitOutcome> {
+  const end = performance.now() + PATIENCE_MS;
+  let leftOut: readonly string[] = [];
+  for (let pause = 5, moves = 0; ; pause = Math.min(pause * 2, 100)) {
+    const state = await indexOf(history);
+    const found = await find(state);
+    leftOut = found.leftOut;
+    for (const {name, content} of found.same)
+      if (content?.stat) history.proven.set(name, {id: content.id, stat: content.stat});
+    if (found.changed.length === 0) return {leftOut};
+    const entry = await entryFor(found);
+    const outcome = await locked(history, () => tryCommit(history, state, found, entry));
+    if ('nothing' in outcome) return {leftOut};
+    if ('commit' in outcome) return {commit: outcome.commit, leftOut};
+    if ('moved' in outcome && ++moves < MOST_MOVES) continue;
+    // A merge or rebase takes as long as the person does.
+    if (performance.now() > end || 'moved' in outcome || isUnfinished(history.dirs))
+      return {waits: 'waits' in outcome ? outcome.waits : 'HEAD of the workspace does not hold still', leftOut};
+    // What is in the way may be a dead process of ours, and whoever else is there may have pruned.
+    clearLeftovers(history.dirs);
+    history.objects.forget();
+    await sleep(pause);
+  }
+}
+
+type Tried = {commit: string} | {nothing: true} | {moved: true} | {waits: string};
+
+async function tryCommit(history: History, state: IndexState, found: Findings, entry: HistoryEntry): Promise<Tried> {
+  // What was found counts only if nobody committed meanwhile.
+  if (!isCurrent(state)) return {moved: true};
+  const head = readHead(history.dirs);
+  if ('unsupported' in head) return {waits: head.unsupported};
+  if (state.index.unmerged) return {waits: 'a merge in the workspace is not finished (unmerged paths)'};
+  const before = (await treeAt(history, head.commit)).id;
+  const {tree, staged} = await treeWith(history, head, found.changed);
+  // A person has staged something else: that is theirs to commit, or not.
+  if (tree.id === before) return {nothing: true};
+  const body = commitBody({...entry, tree: tree.id, parent: head.commit, time: Date.now()});
+  const tip = staged.write('commit', body);
+  await staged.flush();
+  const {place} = history;
+  const changes = [...found.changed.filter(file => !isIn(state, file)), ...found.same].map(indexChange);
+  try {
+    writeIndex(state, place.index, changes);
+    const moved = moveHead({
+      repository: history,
+      index: {isCurrent: () => isCurrent(state), isForeignSince: () => false},
+      place,
+      head,
+      tip,
+      adopt: () => adoptStaged(history, {stat: state.stat, commit: head.commit}, tip, found.changed),
+      reflog: {
+        who: personText(entry.committer),
+        what: `commit: ${entry.subject}`,
+        create: true,
+      },
+    });
+    if (moved === 'moved') return {moved: true};
+    if (moved !== 'done') return {waits: moved.wait};
+  } finally {
+    for (const path of [place.index, place.ref, place.record]) release(path);
+  }
+  Object.assign(history, {root: tree, commit: tip});
+  for (const {name} of found.changed) history.proven.delete(name);
+  return {commit: tip};
+}
+
+/** HEAD's tree with these files, written as objects but for what is staged. What a person has staged is theirs to commit. */
+export async function treeWith(
+  history: History,
+  head: Head,
+  changed: readonly FoundFile[],
+): Promise<{tree: Tree; staged: Staged}> {
+  let staged = new Staged(history.objects);
+  const store: TreeStore = {
+    load: id => mustRead(history, id),
+    write: (raw, before) => staged.write('tree', raw, before),
+  };
+  const tree = await treeAt(history, head.commit);
+  // Changed in place from here on: only a commit makes it what is known again.
+  Object.assign(history, {root: undefined, commit: undefined});
+  const inOrder = [...changed].sort((a, b) => Number(a.content !== undefined) - Number(b.content !== undefined));
+  for (const {name, content} of inOrder) {
+    const names = name.split('/');
+    if (!isLoaded(tree, names)) await loadWay(store, tree, names);
+    const before = leafAt(tree, names);
+    if (content?.bytes) staged.write('blob', content.bytes, before?.id);
+    setLeaf(tree, names, content && {id: content.id, mode: content.mode.toString(8)});
+    if (staged.bytes < MOST_HELD) continue;
+    await staged.flush();
+    staged = new Staged(history.objects);
+  }
+  writeTrees(store, tree);
+  return {tree, staged};
+}
+
+/** It is staged: the index says so already, and how the file looked then. */
+function isIn(state: IndexState, {name, content}: FoundFile): boolean {
+  const at = placeIn(state, name);
+  if (at === undefined || !content) return at === undefined && !content;
+  return blobIn(state, at) === content.id && modeIn(state, at) === content.mode;
+}
+
+function indexChange({name, content}: FoundFile): IndexChange {
+  return {
+    name: Buffer.from(name, 'latin1'),
+    entry: content && {id: content.id, mode: content.mode, stat: content.stat},
+  };
+}

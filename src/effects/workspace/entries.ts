@@ -1,0 +1,68 @@
+import {visibleLine} from '../../files/visible.ts';
+import {type Person, personHere} from '../../store/git-config.ts';
+import {textOf} from './byte-folder.ts';
+import type {Findings} from './found-files.ts';
+import type {HistoryEntry} from './history.ts';
+import type {Change} from './read-history.ts';
+import type {CallCommit, Workspace} from './workspace.ts';
+
+const LONGEST = 120;
+
+/** What a call changed, by its agent. */
+export function entryOfCalls(workspace: Workspace, calls: readonly CallCommit[], cause: string): HistoryEntry {
+  const [first, ...more] = calls;
+  const words = first?.words ?? '';
+  const trailers = calls.flatMap(({session, call, approval}): [string, string][] => [
+    ['Session', session],
+    ['Call', call],
+    ...(approval === undefined ? [] : [['Approval', approval] as [string, string]]),
+  ]);
+  return {
+    author: ofHome(workspace, workspace.agent),
+    committer: ofHome(workspace, 'agentdir'),
+    subject: cut(more.length > 0 ? `${words} (and ${more.length} more)` : words),
+    trailers: [...trailers, ['Cause', cause]],
+  };
+}
+
+/** What somebody else left there: the person who works here. */
+export async function entryOfPerson(
+  workspace: Workspace,
+  {changed}: Pick<Findings, 'changed'>,
+  cause: string,
+): Promise<HistoryEntry> {
+  const [first] = changed;
+  const name = textOf(first?.name ?? '');
+  const verb = changed.every(({content}) => content === undefined) ? 'removed' : 'changed';
+  return {
+    author: await personHere(workspace.home),
+    committer: ofHome(workspace, 'agentdir'),
+    subject: cut(`${changed.length === 1 ? name : `${changed.length} files`} ${verb} by hand`),
+    trailers: [['Cause', cause]],
+  };
+}
+
+/** What a person takes back. */
+export async function entryOfUndo(
+  workspace: Workspace,
+  {subject, commit}: Pick<Change, 'subject' | 'commit'>,
+): Promise<HistoryEntry> {
+  return {
+    author: await personHere(workspace.home),
+    committer: ofHome(workspace, 'agentdir'),
+    subject: cut(`undo: ${subject}`),
+    trailers: [
+      ['Undoes', commit],
+      ['Cause', 'undo'],
+    ],
+  };
+}
+
+function ofHome({home, name = home.slice(home.lastIndexOf('/') + 1)}: Workspace, who: string): Person {
+  return {name: who, email: `${who}@${name}`};
+}
+
+function cut(text: string): string {
+  const line = visibleLine(text);
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+}

@@ -1,0 +1,74 @@
+import {type BigIntStats, closeSync, constants, fstatSync, openSync, readlinkSync} from 'node:fs';
+import {STAMP_MS} from '../../store/git-clean.ts';
+import {objectId} from '../../store/git-objects.ts';
+import {type ByteFolder, inFolder} from './byte-folder.ts';
+import {cleanGit} from './clean-git.ts';
+import {readAll} from './open-file.ts';
+
+/** Larger ones are no agent's text, and a history that keeps them grows without end. */
+export const MOST_BYTES = 50 * 1024 * 1024;
+/** Larger ones are compressed by git itself, in a process of its own. */
+const LARGE = 1024 * 1024;
+
+const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+const never = new AbortController().signal;
+
+/** A file or link as git would keep it. */
+export interface Content {
+  id: string;
+  mode: number;
+  /** Undefined: written already. */
+  bytes: Buffer | undefined;
+  /** There only if it proves, from now on, that the content is this. */
+  stat: BigIntStats | undefined;
+}
+
+export const modes = {file: 0o100644, executable: 0o100755, link: 0o120000, repository: 0o160000} as const;
+
+/** Read through the folder's descriptor, the last part not followed. Or why it is left out. Throws what the system says. */
+export async function contentOf(
+  folder: ByteFolder,
+  name: string,
+  stat: BigIntStats,
+  gitDir: string,
+): Promise<Content | {leftOut: string}> {
+  const path = inFolder(folder, name);
+  const looked = Date.now();
+  if (stat.isSymbolicLink()) {
+    const bytes = readlinkSync(path, {encoding: 'buffer'});
+    return {id: objectId('sha1', 'blob', bytes), mode: modes.link, bytes, stat: proven(stat, stat, looked)};
+  }
+  if (!stat.isFile()) return {leftOut: 'is a device, pipe or socket'};
+  const fd = openSync(path, OPEN_FILE);
+  try {
+    const before = fstatSync(fd, {bigint: true});
+    if (!before.isFile()) return {leftOut: 'is a device, pipe or socket'};
+    if (before.size > MOST_BYTES) return {leftOut: `is larger than ${MOST_BYTES / 1024 / 1024} MB`};
+    const read = before.size > LARGE ? await largeBlob(fd, gitDir) : await small(fd, Number(before.size));
+    if ('leftOut' in read) return read;
+    const mode = before.mode & 0o100n ? modes.executable : modes.file;
+    return {...read, mode, stat: proven(before, fstatSync(fd, {bigint: true}), looked)};
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function small(fd: number, size: number): Promise<{id: string; bytes: Buffer} | {leftOut: string}> {
+  const bytes = await readAll(fd, size, MOST_BYTES, never);
+  return bytes ? {id: objectId('sha1', 'blob', bytes), bytes} : {leftOut: 'grows too fast to be kept'};
+}
+
+/** Git reads the open file itself: it is told no path, and so no filter. */
+async function largeBlob(fd: number, gitDir: string): Promise<{id: string; bytes: undefined} | {leftOut: string}> {
+  const said = await cleanGit(gitDir, ['hash-object', '-w', '--no-filters', '--stdin'], {input: fd});
+  const id = said.stdout.toString('latin1').trim();
+  return said.code === 0 && /^[0-9a-f]{40}$/.test(id)
+    ? {id, bytes: undefined}
+    : {leftOut: 'was changed while it was read'};
+}
+
+/** Changed within the same tick of the clock, it would look the same: then nothing is proven. */
+function proven(before: BigIntStats, after: BigIntStats, looked: number): BigIntStats | undefined {
+  const still = before.ctimeNs === after.ctimeNs && before.size === after.size;
+  return still && after.ctimeNs < BigInt(looked - STAMP_MS) * 1_000_000n ? after : undefined;
+}

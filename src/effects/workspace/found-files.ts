@@ -1,0 +1,294 @@
+import {type BigIntStats, lstatSync} from 'node:fs';
+import {visibleLine} from '../../files/visible.ts';
+import {errorCode, isFailure} from '../tools/failure.ts';
+import {pace} from '../tools/pace.ts';
+import {type ByteFolder, byteFolder, enterFolder, inFolder, leaveFolder, namesIn, textOf} from './byte-folder.ts';
+import {OUTPUT_FOLDER, UNTRUSTED_FOLDER} from './changed-files.ts';
+import {type Content, contentOf, modes} from './file-content.ts';
+import {openFolder} from './folder.ts';
+import {isGitName} from './git-name.ts';
+import {type IgnoreRules, ignoring, isNeverSearched, noRules, withIgnoreFiles} from './ignore-rules.ts';
+import {
+  below,
+  blobIn,
+  type IndexState,
+  isSkipped,
+  isUnchanged,
+  learnPlaces,
+  modeIn,
+  nameIn,
+  placeIn,
+} from './index-state.ts';
+import {place} from './place.ts';
+import {isTemporary} from './replace-file.ts';
+
+/** A path of which something else was committed. */
+export interface FoundFile {
+  /** Its bytes, each a character (see byte-folder.ts). */
+  name: string;
+  /** Undefined: it is gone. */
+  content: Content | undefined;
+}
+
+export interface Findings {
+  changed: FoundFile[];
+  /** Only their stat was not known: they are as they were committed. */
+  same: FoundFile[];
+  /** What is not kept, and why. */
+  leftOut: string[];
+}
+
+export interface Where {
+  home: string;
+  agent: string;
+  gitDir: string;
+  state: IndexState;
+  /** Files whose stat is known to prove their content, though the index does not say so yet. */
+  proven: ReadonlyMap<string, {id: string; stat: BigIntStats}>;
+}
+
+interface Scan extends Where {
+  found: Findings;
+  seen: Set<string>;
+  /** Folders that could not be listed: what is in them is not gone. */
+  hidden: string[];
+  left: number;
+  breathe: () => Promise<void> | undefined;
+}
+
+const MOST_ENTRIES = 200_000;
+const DEEPEST = 200;
+const LONGEST = 4096;
+const never = new AbortController().signal;
+
+/**
+ * What of the workspace differs from the index: all of it, or these names, ignored or not, and what is below them. What
+ * another `.gitignore` lets appear is found with it, as whoever wrote that has it. Nothing is followed, and nothing but
+ * regular files is opened.
+ */
+export async function findFiles(where: Where, paths?: readonly string[]): Promise<Findings> {
+  const scan: Scan = {
+    ...where,
+    found: {changed: [], same: [], leftOut: []},
+    seen: new Set(),
+    hidden: [],
+    left: MOST_ENTRIES,
+    breathe: pace(never),
+  };
+  const root = openFolder(where, place('workspace', []));
+  if (isFailure(root)) throw new Error(root.error);
+  const top = byteFolder(root);
+  try {
+    const all = !paths || paths.some(path => path.split('/').at(-1) === '.gitignore');
+    if (all) {
+      learnPlaces(where.state);
+      await inside(scan, top, '', noRules, false);
+      gone(scan, '');
+    }
+    for (const path of new Set(paths)) await only(scan, top, path);
+  } finally {
+    leaveFolder(top);
+  }
+  const {changed, same, leftOut} = scan.found;
+  return paths ? {changed: once(changed), same: once(same), leftOut: [...new Set(leftOut)]} : scan.found;
+}
+
+/** One path may be below another. */
+function once(files: readonly FoundFile[]): FoundFile[] {
+  return [...new Map(files.map(file => [file.name, file])).values()];
+}
+
+/** One path: the folders on its way are opened one by one. */
+async function only(scan: Scan, top: ByteFolder, path: string): Promise<void> {
+  const names = path.split('/').filter(part => part !== '' && part !== '.');
+  const last = names.pop();
+  if (last === undefined || names.includes('..') || last === '..') return;
+  let folder = top;
+  let rules = noRules;
+  let ignored = false;
+  const prefix: string[] = [];
+  try {
+    for (const name of names) {
+      if (isOwn(name, prefix.length)) return;
+      rules = withRules(folder, prefix.length, rules, () => true);
+      prefix.push(name);
+      ignored ||= isNeverSearched(name) || ignoring(rules, textParts(prefix.join('/')), true) === 'ignored';
+      const next = enterFolder(folder, name);
+      if (folder !== top) leaveFolder(folder);
+      folder = next;
+    }
+    rules = withRules(folder, prefix.length, rules, () => true);
+    const stat = isOwn(last, prefix.length) ? undefined : lookAt(folder, last);
+    const named = stat?.isDirectory() === false;
+    if (stat) await entry(scan, folder, last, [...prefix, last].join('/'), stat, rules, named ? 'never' : ignored);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) throw error;
+  } finally {
+    if (folder !== top) leaveFolder(folder);
+  }
+  gone(scan, [...names, last].join('/'));
+}
+
+async function inside(
+  scan: Scan,
+  folder: ByteFolder,
+  path: string,
+  above: IgnoreRules,
+  ignored: boolean,
+): Promise<void> {
+  const entries = namesIn(folder);
+  const depth = path === '' ? 0 : path.split('/').length;
+  if (!entries || depth > DEEPEST || entries.length > scan.left) {
+    scan.hidden.push(path);
+    leaveOut(scan, path, !entries ? 'cannot be read' : depth > DEEPEST ? 'is too deep' : 'has too many files');
+    return;
+  }
+  scan.left -= entries.length;
+  const rules = withRules(folder, depth, above, name => entries.includes(name));
+  for (const name of entries) {
+    if (isOwn(name, depth)) continue;
+    const stat = lookAt(folder, name);
+    const full = path === '' ? name : `${path}/${name}`;
+    // Almost always there is nothing to wait for.
+    const work = stat && entry(scan, folder, name, full, stat, rules, ignored);
+    if (work) await work;
+    const pause = scan.breathe();
+    if (pause) await pause;
+  }
+}
+
+function entry(
+  scan: Scan,
+  folder: ByteFolder,
+  name: string,
+  path: string,
+  stat: BigIntStats,
+  rules: IgnoreRules,
+  /** Whether what it is in is ignored: then only what is tracked counts, as for git. Never: it counts anyway. */
+  above: boolean | 'never',
+): Promise<void> | undefined {
+  const isFolder = stat.isDirectory();
+  const isIgnored = () => above === true || ignoring(rules, textParts(path), isFolder) === 'ignored';
+  if (isFolder) {
+    const [from, to] = below(scan.state, path);
+    const ignored = isNeverSearched(name) || isIgnored();
+    return from === to && ignored ? undefined : descend(scan, folder, name, path, rules, ignored);
+  }
+  const at = placeIn(scan.state, path);
+  if (at === undefined && above !== 'never' && isIgnored()) return undefined;
+  if (at !== undefined) scan.seen.add(path);
+  return at !== undefined && isKnown(scan, at, path, stat) ? undefined : read(scan, folder, name, path, stat, at);
+}
+
+/** Its content, which the index does not prove to be known. */
+async function read(
+  scan: Scan,
+  folder: ByteFolder,
+  name: string,
+  path: string,
+  stat: BigIntStats,
+  at: number | undefined,
+): Promise<void> {
+  if (path.length > LONGEST) return leaveOut(scan, path, 'has too long a path');
+  if (stat.isSymbolicLink() && isModulesName(textOf(name)))
+    return leaveOut(scan, path, 'is a link, which git refuses under this name');
+  try {
+    const content = await contentOf(folder, name, stat, scan.gitDir);
+    if ('leftOut' in content) return leaveOut(scan, path, content.leftOut);
+    const same = at !== undefined && blobIn(scan.state, at) === content.id && modeIn(scan.state, at) === content.mode;
+    scan.found[same ? 'same' : 'changed'].push({name: path, content});
+  } catch (error) {
+    const code = errorCode(error);
+    // It vanished, or became something else, between two looks: the next look sees what it is.
+    if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENXIO' || code === 'EINVAL') scan.seen.delete(path);
+    else if (code === 'EACCES' || code === 'EPERM') leaveOut(scan, path, 'cannot be read');
+    else throw error;
+  }
+}
+
+function isKnown({state, proven}: Scan, at: number, path: string, stat: BigIntStats): boolean {
+  const mode = stat.isSymbolicLink() ? modes.link : stat.mode & 0o100n ? modes.executable : modes.file;
+  if (modeIn(state, at) !== mode) return false;
+  if (isUnchanged(state, at, stat)) return true;
+  const known = proven.get(path);
+  return (
+    known !== undefined &&
+    known.id === blobIn(state, at) &&
+    known.stat.ino === stat.ino &&
+    known.stat.size === stat.size &&
+    known.stat.mtimeNs === stat.mtimeNs &&
+    known.stat.ctimeNs === stat.ctimeNs
+  );
+}
+
+async function descend(
+  scan: Scan,
+  folder: ByteFolder,
+  name: string,
+  path: string,
+  rules: IgnoreRules,
+  ignored: boolean,
+): Promise<void> {
+  let next: ByteFolder;
+  try {
+    next = enterFolder(folder, name);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code !== 'ENOENT' && code !== 'ELOOP' && code !== 'ENOTDIR') {
+      scan.hidden.push(path);
+      leaveOut(scan, path, 'cannot be read');
+    }
+    return;
+  }
+  try {
+    await inside(scan, next, path, rules, ignored);
+  } finally {
+    leaveFolder(next);
+  }
+}
+
+/** Entries of the index at or below the path that were not seen are gone, unless somebody said they need not be there. */
+function gone(scan: Scan, path: string): void {
+  const {state, seen, hidden} = scan;
+  const at = placeIn(state, path);
+  const [from, to] = below(state, path);
+  const candidates = at === undefined ? [] : [at];
+  for (let i = from; i < to; i++) candidates.push(i);
+  for (const i of candidates) {
+    const name = nameIn(state, i);
+    if (seen.has(name) || isSkipped(state, i) || modeIn(state, i) === modes.repository) continue;
+    if (hidden.some(folder => folder === '' || name.startsWith(`${folder}/`))) continue;
+    if (name.split('/').some((part, depth) => isOwn(part, depth))) continue;
+    scan.found.changed.push({name, content: undefined});
+  }
+}
+
+/** What is not the agent's work: any spelling of `.git`, and what the daemon keeps there. */
+function isOwn(bytes: string, depth: number): boolean {
+  const name = textOf(bytes);
+  if (isGitName(name) || isTemporary(name)) return true;
+  return depth === 0 && (name === OUTPUT_FOLDER || name === UNTRUSTED_FOLDER || /^\.git-found-/.test(name));
+}
+
+/** A link of this name git does not take into an index. */
+function isModulesName(name: string): boolean {
+  const folded = name.normalize('NFKD').replace(/[\p{M}\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '');
+  return /^(?:\.gitmodules|gitmod~\d|gi7eb[0-9a-f]~\d)/i.test(folded);
+}
+
+function withRules(folder: ByteFolder, depth: number, above: IgnoreRules, has: (name: string) => boolean): IgnoreRules {
+  const opened = {fd: folder.fd, path: textOf(folder.path), trail: []};
+  return withIgnoreFiles(opened, depth, above, name => name === '.gitignore' && has(name));
+}
+
+function textParts(path: string): string[] {
+  return textOf(path).split('/');
+}
+
+function lookAt(folder: ByteFolder, name: string): BigIntStats | undefined {
+  return lstatSync(inFolder(folder, name), {throwIfNoEntry: false, bigint: true});
+}
+
+function leaveOut(scan: Scan, path: string, why: string): void {
+  scan.found.leftOut.push(`${visibleLine(textOf(path)) || 'the workspace'} ${why}`);
+}

@@ -1,0 +1,152 @@
+import type {BigIntStats} from 'node:fs';
+import {join} from 'node:path';
+import {Cat} from '../../store/git-cat.ts';
+import type {Person} from '../../store/git-config.ts';
+import {clearLeftovers, type Workplace, workplace} from '../../store/git-locks.ts';
+import {Objects} from '../../store/git-objects.ts';
+import {GitProcesses} from '../../store/git-processes.ts';
+import type {GitDirs} from '../../store/git-refs.ts';
+import {mustRead} from '../../store/git-repository.ts';
+import {emptyTree, loadTree, type Tree} from '../../store/git-trees.ts';
+import {waitForLock} from '../../store/lock.ts';
+import {cleanEnvironment, cleanGit, cleanOptions} from './clean-git.ts';
+import type {FoundFile} from './found-files.ts';
+import {gitDirOf, keepInfo} from './git-dir.ts';
+import {type IndexState, readIndex} from './index-state.ts';
+import {maintainHistory} from './maintain.ts';
+
+/** The history of one workspace, open in this process. All it keeps in memory is a cache of the git-dir. */
+export interface History {
+  home: string;
+  agent: string;
+  gitDir: string;
+  dirs: GitDirs;
+  objects: Objects;
+  cat: Cat;
+  processes: GitProcesses;
+  place: Workplace;
+  index: IndexState | undefined;
+  /** The tree of `commit`, as far as it was looked at. */
+  root: Tree | undefined;
+  commit: string | undefined;
+  /** See `Where.proven` of found-files.ts. */
+  proven: Map<string, {id: string; stat: BigIntStats}>;
+  /** See staged-files.ts. */
+  staged: StagedState | undefined;
+  /** Notes that were given, and still hold. */
+  told: Set<string>;
+  /** This process holds its lock. */
+  isLocked: boolean;
+}
+
+/** What the index, as it then was, had that the commit does not. */
+export interface StagedState {
+  stat: BigIntStats | undefined;
+  commit: string | undefined;
+  files: readonly FoundFile[];
+}
+
+/** One commit to be made. */
+export interface HistoryEntry {
+  author: Person;
+  committer: Person;
+  subject: string;
+  trailers: readonly (readonly [string, string])[];
+}
+
+const histories = new Map<string, History>();
+const keyOf = ({home, agent}: {home: string; agent: string}) => `${home}\0${agent}`;
+
+/** Whether it was opened in this process. */
+export function isOpen(workspace: {home: string; agent: string}): boolean {
+  return histories.has(keyOf(workspace));
+}
+
+/** Its git-dir is gone. */
+export function forgetHistory(workspace: {home: string; agent: string}): void {
+  histories.get(keyOf(workspace))?.cat.close();
+  histories.delete(keyOf(workspace));
+}
+
+/** Opened when first asked for, what dead processes of ours left in it cleared away. The git-dir must be there. */
+export function historyOf({home, agent}: {home: string; agent: string}): History {
+  const known = histories.get(keyOf({home, agent}));
+  if (known) return known;
+  const gitDir = gitDirOf(home, agent);
+  const dirs = {own: gitDir, common: gitDir};
+  clearLeftovers(dirs);
+  keepInfo(gitDir);
+  const history: History = {
+    home,
+    agent,
+    gitDir,
+    dirs,
+    objects: new Objects(`${gitDir}/objects`, 'sha1'),
+    cat: new Cat(gitDir, {options: cleanOptions, environment: cleanEnvironment}),
+    processes: new GitProcesses(dirs, join(home, 'workspaces', agent)),
+    place: workplace(dirs),
+    index: undefined,
+    root: undefined,
+    commit: undefined,
+    proven: new Map(),
+    staged: undefined,
+    told: new Set(),
+    isLocked: false,
+  };
+  histories.set(keyOf({home, agent}), history);
+  maintainHistory(history);
+  return history;
+}
+
+const PATIENCE_MS = 10_000;
+
+/**
+ * Whoever moves files and history together, or makes them, does it under this lock: it orders processes of ours. Throws
+ * if another does not let go of it.
+ */
+export async function locked<T>(
+  of: {home: string; agent: string; isLocked?: boolean},
+  work: () => Promise<T>,
+): Promise<T> {
+  if (of.isLocked) return work();
+  const lock = await waitForLock(join(of.home, '.agentdir/locks', `workspace-${of.agent}.lock`), PATIENCE_MS);
+  if ('heldBy' in lock) throw new Error(`process ${lock.heldBy.pid} is at work in the workspace of ${of.agent}`);
+  of.isLocked = true;
+  try {
+    return await work();
+  } finally {
+    of.isLocked = false;
+    lock.release();
+  }
+}
+
+/** Also of a form that a person's git made and we do not read: git makes it a plain one, or makes it anew from HEAD. */
+export async function indexOf(history: History): Promise<IndexState> {
+  const {gitDir} = history;
+  for (const mend of [
+    ['update-index', '--index-version', '2', '--no-split-index', '--no-untracked-cache', '--no-fsmonitor'],
+    ['read-tree', 'HEAD'],
+    ['read-tree', '--empty'],
+    undefined,
+  ]) {
+    const read = readIndex(gitDir, history.index);
+    if (!('unsupported' in read)) {
+      history.index = read;
+      return read;
+    }
+    if (mend) await cleanGit(gitDir, mend);
+    else throw new Error(`the index of the workspace cannot be read: ${read.unsupported}`);
+  }
+  throw new Error('unreachable');
+}
+
+/** The tree of a commit; of none, an empty one. What was known of the last one and is the same is not read again. */
+export async function treeAt(history: History, commit: string | undefined): Promise<Tree> {
+  if (commit === undefined) return emptyTree();
+  if (history.root && history.commit === commit) return history.root;
+  const store = {load: (id: string) => mustRead(history, id), write: () => ''};
+  const id = (await mustRead(history, commit)).toString('latin1', 5, 45);
+  history.root = await loadTree(store, id, history.root);
+  history.commit = commit;
+  return history.root;
+}

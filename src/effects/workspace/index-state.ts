@@ -1,0 +1,129 @@
+import {type BigIntStats, closeSync, fstatSync, lstatSync, openSync, readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {crashPoint} from '../../store/crash.ts';
+import {
+  countOf,
+  EXTENDED,
+  emptyIndex,
+  FIXED,
+  FLAGS_AT,
+  type Index,
+  type IndexChange,
+  idOf,
+  lowerBound,
+  mtimeOf,
+  nameOf,
+  parseIndex,
+  SKIP_WORKTREE,
+  statMatches,
+} from '../../store/git-index.ts';
+import {isSameFile} from '../../store/git-index-file.ts';
+import {patchIndex} from '../../store/git-index-patch.ts';
+import {release} from '../../store/git-locks.ts';
+
+const MODE_AT = 24;
+
+/** The index as it was read: what was committed, or a person has staged, and how each file looked then. */
+export interface IndexState {
+  index: Index;
+  stat: BigIntStats | undefined;
+  /** When it was written, by its own time stamp. */
+  since: {seconds: number; nanoseconds: number};
+  path: string;
+  /** Where each path (its bytes as latin1) is, once many were looked for. */
+  places: Map<string, number> | undefined;
+}
+
+/** What cannot be read here says so. */
+export function readIndex(gitDir: string, before?: IndexState): IndexState | {unsupported: string} {
+  const path = join(gitDir, 'index');
+  if (before?.path === path && isCurrent(before)) return before;
+  let fd: number;
+  try {
+    fd = openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return {index: emptyIndex, stat: undefined, since: timeOf(0n), path, places: undefined};
+  }
+  try {
+    const stat = fstatSync(fd, {bigint: true});
+    const index = parseIndex(readFileSync(fd));
+    return 'unsupported' in index ? index : {index, stat, since: timeOf(stat.mtimeNs), path, places: undefined};
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Whether the file is still the one that was read. */
+export function isCurrent({path, stat}: IndexState): boolean {
+  const now = lstatSync(path, {throwIfNoEntry: false, bigint: true});
+  if (!now || !stat) return !now && !stat;
+  return isSameFile(now, stat) && now.ctimeNs === stat.ctimeNs;
+}
+
+export function placeIn({index, places}: IndexState, name: string): number | undefined {
+  if (places) return places.get(name);
+  const bytes = Buffer.from(name, 'latin1');
+  const at = lowerBound(index, bytes);
+  return at < countOf(index) && nameOf(index, at).equals(bytes) ? at : undefined;
+}
+
+/** Before many are looked for: each is then found at once. */
+export function learnPlaces(state: IndexState): void {
+  if (state.places) return;
+  state.places = new Map();
+  for (let i = 0, count = countOf(state.index); i < count; i++) state.places.set(nameIn(state, i), i);
+}
+
+/** The entries at or below a path, as numbers from and to; of '' all. */
+export function below({index}: IndexState, name: string): [number, number] {
+  if (name === '') return [0, countOf(index)];
+  return [lowerBound(index, Buffer.from(`${name}/`, 'latin1')), lowerBound(index, Buffer.from(`${name}0`, 'latin1'))];
+}
+
+export function modeIn({index}: IndexState, i: number): number {
+  return index.bytes.readUInt32BE((index.starts[i] ?? 0) + MODE_AT);
+}
+
+/** A person has told git that this file is not to be there. */
+export function isSkipped({index: {bytes, starts}}: IndexState, i: number): boolean {
+  const at = starts[i] ?? 0;
+  return (bytes.readUInt16BE(at + FLAGS_AT) & EXTENDED) !== 0 && (bytes.readUInt16BE(at + FIXED) & SKIP_WORKTREE) !== 0;
+}
+
+/** The file is proven to be as it was: by its stat, unless the index is no newer than it. */
+export function isUnchanged(state: IndexState, i: number, stat: BigIntStats): boolean {
+  return statMatches(state.index, i, stat) && !isRacy(state, i);
+}
+
+/** A change within the same tick of the clock shows in no stat. */
+function isRacy({index, since}: IndexState, i: number): boolean {
+  const {seconds, nanoseconds} = mtimeOf(index, i);
+  return seconds > since.seconds || (seconds === since.seconds && nanoseconds >= since.nanoseconds);
+}
+
+function timeOf(ns: bigint): IndexState['since'] {
+  return {seconds: Number(ns / 1_000_000_000n), nanoseconds: Number(ns % 1_000_000_000n)};
+}
+
+/**
+ * The index with these changes, written to `path`. A later index would hide what was changed in the moment in which the
+ * old one was written, so such entries lose their stat, as git does it.
+ */
+export function writeIndex(state: IndexState, path: string, changes: readonly IndexChange[]): void {
+  const sorted = [...changes].sort((a, b) => a.name.compare(b.name));
+  const racy: number[] = [];
+  for (let i = 0, count = countOf(state.index); state.stat && i < count; i++) if (isRacy(state, i)) racy.push(i);
+  release(path);
+  writeFileSync(path, patchIndex(state.index, sorted, racy), {flag: 'wx'});
+  crashPoint('journal-index-temp');
+}
+
+/** What it says of a path (its bytes as latin1). */
+export function nameIn({index}: IndexState, i: number): string {
+  return nameOf(index, i).toString('latin1');
+}
+
+export function blobIn({index}: IndexState, i: number): string {
+  return idOf(index, i);
+}

@@ -1,0 +1,82 @@
+import {lstatSync} from 'node:fs';
+import {visibleLine} from '../../files/visible.ts';
+import {countOf} from '../../store/git-index.ts';
+import {errorCode, isFailure} from '../tools/failure.ts';
+import {byteFolder, enterFolder, inFolder, leaveFolder, textOf} from './byte-folder.ts';
+import {cleanGit} from './clean-git.ts';
+import {modes} from './file-content.ts';
+import {closeFolder, type Folder, openFolder} from './folder.ts';
+import {moveAside} from './git-link.ts';
+import {type History, indexOf} from './history.ts';
+import {type IndexState, isSkipped, modeIn, nameIn} from './index-state.ts';
+import {place} from './place.ts';
+
+/**
+ * A person's `git status` goes into the folder of each submodule that the index names, and runs what a `.git` there says,
+ * which an agent may have written. So the index says that these need not be looked at, and a `.git` there is moved aside.
+ * What was moved, in words.
+ */
+export async function closeSubmodules(history: History): Promise<string[]> {
+  const {names, open} = submodulesIn(await indexOf(history));
+  if (names.length === 0) return [];
+  const list = Buffer.from(open.map(name => `${name}\0`).join(''), 'latin1');
+  // While a person's git has the index, it fails; the next call tries again.
+  if (open.length > 0)
+    await cleanGit(history.gitDir, ['update-index', '-z', '--skip-worktree', '--stdin'], {input: list});
+  const top = openFolder(history, place('workspace', []));
+  if (isFailure(top)) return [];
+  try {
+    return names.flatMap(name => {
+      const aside = emptyOut(top, name);
+      const shown = visibleLine(textOf(name));
+      return aside === undefined
+        ? []
+        : [`${shown}/.git stood where a submodule is; it was moved to ${aside} and is not used`];
+    });
+  } finally {
+    closeFolder(top);
+  }
+}
+
+interface Submodules {
+  /** All of them, by path. */
+  names: readonly string[];
+  /** Those that git would look into. */
+  open: readonly string[];
+}
+
+const known = new WeakMap<IndexState, Submodules>();
+
+function submodulesIn(state: IndexState): Submodules {
+  const before = known.get(state);
+  if (before) return before;
+  const places: number[] = [];
+  for (let i = 0, count = countOf(state.index); i < count; i++)
+    if (modeIn(state, i) === modes.repository) places.push(i);
+  const found = {
+    names: places.map(i => nameIn(state, i)),
+    open: places.flatMap(i => (isSkipped(state, i) ? [] : [nameIn(state, i)])),
+  };
+  known.set(state, found);
+  return found;
+}
+
+/** Where its `.git` is now, if it had one. */
+function emptyOut(top: Folder, name: string): string | undefined {
+  let folder = byteFolder(top);
+  try {
+    for (const part of name.split('/')) {
+      const next = enterFolder(folder, part);
+      if (folder.fd !== top.fd) leaveFolder(folder);
+      folder = next;
+    }
+    const path = inFolder(folder, '.git');
+    return lstatSync(path, {throwIfNoEntry: false}) ? moveAside(top, path) : undefined;
+  } catch (error) {
+    // No folder: git does not go there either.
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) return undefined;
+    throw error;
+  } finally {
+    if (folder.fd !== top.fd) leaveFolder(folder);
+  }
+}

@@ -1,0 +1,106 @@
+import {readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {mustRead} from '../../store/git-repository.ts';
+import {type CommitOutcome, commitFiles} from './commit-files.ts';
+import {entryOfUndo} from './entries.ts';
+import {modes} from './file-content.ts';
+import type {FoundFile} from './found-files.ts';
+import {isGitName} from './git-name.ts';
+import {type History, locked} from './history.ts';
+import type {Change, Leaf} from './read-history.ts';
+import {closeSubmodules} from './submodules.ts';
+import type {Workspace} from './workspace.ts';
+import {leafOnDisk} from './write-back.ts';
+import {fileOf, isSubmodule, type Step, writeSteps} from './write-steps.ts';
+
+/** In the git-dir while an undo is under way: what it does, so that one that was cut off is finished. */
+const FILE = 'agentdir-undo';
+
+interface UndoMark {
+  undone: Pick<Change, 'commit' | 'subject'>;
+  steps: readonly Step[];
+}
+
+/** All files, then the commit, which a killed process leaves to the next use. Throws what the system says, nothing changed. */
+export function takeSteps(workspace: Workspace, history: History, mark: UndoMark): Promise<CommitOutcome> {
+  return take(workspace, history, mark, mark.steps, mark.steps);
+}
+
+async function take(
+  workspace: Workspace,
+  history: History,
+  {undone: {commit, subject}, steps}: UndoMark,
+  written: readonly Step[],
+  committed: readonly Step[],
+): Promise<CommitOutcome> {
+  const path = join(history.gitDir, FILE);
+  const entry = await entryOfUndo(workspace, {commit, subject});
+  const read = ({id}: Leaf) => mustRead(history, id);
+  try {
+    await writeSteps(history, written, read, () =>
+      writeFileSync(path, JSON.stringify({undone: {commit, subject}, steps})),
+    );
+  } catch (error) {
+    rmSync(path, {force: true});
+    throw error;
+  }
+  const names = committed.map(({name}) => name);
+  const submodules = committed.filter(({from, to}) => isSubmodule(to) || (isSubmodule(from) && !to));
+  const done = await commitFiles(history, () => entry, names, submodules.map(asFound));
+  if (done.waits === undefined) rmSync(path, {force: true});
+  if (submodules.length > 0) await closeSubmodules(history);
+  return done;
+}
+
+/** One that was cut off; what was changed since by somebody else stays. What a person should know. */
+export async function finishUndo(workspace: Workspace, history: History): Promise<string[]> {
+  if (!markIn(history.gitDir)) return [];
+  return locked(history, async () => {
+    // Whoever had the lock may have been the one whose it is.
+    const mark = markIn(history.gitDir);
+    if (!mark) return [];
+    const done: Step[] = [];
+    const left: Step[] = [];
+    for (const step of mark.steps) {
+      const now = await leafOnDisk(history, step.name);
+      if (isSame(now, fileOf(step.to))) done.push(step);
+      else if (isSame(now, fileOf(step.from))) left.push(step);
+    }
+    try {
+      await take(workspace, history, mark, left, [...done, ...left]);
+      return [];
+    } catch (error) {
+      return [`an undo that was cut off could not be finished: ${(error as Error).message}`];
+    }
+  });
+}
+
+/** A submodule that comes or goes, but not a file that comes in its place: that is found. */
+function asFound({name, to}: Step): FoundFile {
+  const content =
+    to && isSubmodule(to) ? {id: to.id, mode: modes.repository, bytes: undefined, stat: undefined} : undefined;
+  return {name, content};
+}
+
+export function isSame(a: Leaf | undefined, b: Leaf | undefined): boolean {
+  return a?.id === b?.id && a?.mode === b?.mode;
+}
+
+function markIn(gitDir: string): UndoMark | undefined {
+  let text: string;
+  try {
+    text = readFileSync(join(gitDir, FILE), 'utf8');
+  } catch {
+    return undefined;
+  }
+  try {
+    const mark = JSON.parse(text) as UndoMark;
+    return mark.steps.every(({name}) => isPath(name)) ? mark : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isPath(name: string): boolean {
+  return name.split('/').every(part => part !== '' && part !== '.' && part !== '..' && !isGitName(part));
+}

@@ -1,0 +1,140 @@
+import {UserError} from '../../errors.ts';
+import {mergeLines} from '../../files/merge-lines.ts';
+import {visibleLine} from '../../files/visible.ts';
+import {readHead} from '../../store/git-refs.ts';
+import {mustRead} from '../../store/git-repository.ts';
+import {Staged} from '../../store/git-staged.ts';
+import {leafAt, loadWay} from '../../store/git-trees.ts';
+import {textOf} from './byte-folder.ts';
+import {emptyCall, markEmpty, markedCalls} from './call-marks.ts';
+import {type History, locked, treeAt} from './history.ts';
+import {type Change, EMPTY_TREE, type FileChange, filesBetween, type Leaf, readChanges} from './read-history.ts';
+import {commitOthers, whileOpen} from './repository.ts';
+import {isSame, takeSteps} from './undo-steps.ts';
+import type {CallCommit, Kept, Workspace} from './workspace.ts';
+import {leafOnDisk, obstacle} from './write-back.ts';
+import {fileOf, isSubmodule, type Step} from './write-steps.ts';
+
+/** What could not be taken back, and why. */
+export interface Conflict {
+  path: string;
+  why: string;
+}
+
+export type Undone =
+  | {undone: Change; commit: string; files: readonly string[]; notes: readonly string[]}
+  | {undone: Change; conflicts: readonly Conflict[]; notes: readonly string[]}
+  | {undone: Change; nothing: true; notes: readonly string[]};
+
+/** What the history does not say. */
+export interface Besides {
+  /** The last call, in words, if the history has nothing of it. */
+  empty: string | undefined;
+  /** Calls that have not ended: what they did so far may be in it. */
+  running: readonly CallCommit[];
+}
+
+/**
+ * Take back what one commit did, by a commit on top: each of its files becomes what it was before, later changes to
+ * other lines kept. If that cannot be, nothing is written. What is not committed yet is committed first, so nothing is
+ * lost. `pick` throws what the caller is to be told.
+ */
+export async function undo(
+  workspace: Workspace,
+  pick: (changes: readonly Change[], also: Besides) => Change,
+): Promise<Undone | {failed: readonly string[]}> {
+  let thrown: {error: unknown} | undefined;
+  let outcome: Undone | undefined;
+  const kept = await whileOpen(workspace, (history, notes) =>
+    locked(history, async (): Promise<Kept> => {
+      const before = await commitOthers(workspace, history);
+      if (before.waits !== undefined) return {notes: [before.waits]};
+      try {
+        const {gitDir} = history;
+        const running = markedCalls(gitDir).flatMap(({call, over}) => (over ? [] : [call]));
+        const change = pick(await readChanges(gitDir), {empty: emptyCall(gitDir), running});
+        outcome = await takeBack(workspace, history, change, notes);
+      } catch (error) {
+        const told = error instanceof UserError || !(error instanceof Error);
+        thrown = {error: told ? error : new UserError(`nothing was taken back: ${error.message}`)};
+      }
+      return {notes: []};
+    }),
+  );
+  if (thrown) throw thrown.error;
+  return outcome ?? {failed: kept.notes};
+}
+
+async function takeBack(
+  workspace: Workspace,
+  history: History,
+  change: Change,
+  notes: readonly string[],
+): Promise<Undone> {
+  const files = await filesBetween(history.gitDir, change.parent ?? EMPTY_TREE, change.commit);
+  const conflicts: Conflict[] = [];
+  const steps: Step[] = [];
+  const refuse = (name: string, why: string) => conflicts.push({path: visibleLine(textOf(name)), why});
+  for (const file of files) {
+    const step = await plan(history, file);
+    if (step && 'why' in step) refuse(file.name, step.why);
+    else if (step) steps.push(step);
+  }
+  const leaving = new Set(steps.flatMap(({name, to}) => (fileOf(to) ? [] : [name])));
+  for (const {name} of steps) {
+    const why = obstacle(history, name, leaving);
+    if (why !== undefined) refuse(name, why);
+  }
+  if (conflicts.length > 0) return {undone: change, conflicts, notes};
+  if (steps.length === 0) return {undone: change, nothing: true, notes};
+  const done = await takeSteps(workspace, history, {undone: change, steps});
+  markEmpty(history.gitDir, undefined);
+  if (done.commit === undefined)
+    throw new UserError(`the files are as they were before it, but that is not committed yet: ${done.waits ?? ''}`);
+  return {undone: change, commit: done.commit, files: steps.map(({name}) => visibleLine(textOf(name))), notes};
+}
+
+/** What to do about one file; undefined: nothing. */
+async function plan(history: History, {name, before, after}: FileChange): Promise<Step | {why: string} | undefined> {
+  const now = await leafNow(history, name);
+  if (isSame(now, before)) return undefined;
+  // Too large, just written, hidden from git: whatever the reason, it is in no commit.
+  if (!isSame(fileOf(now), await leafOnDisk(history, name))) return {why: 'is not what was committed last'};
+  if (isSame(now, after)) return {name, from: now, to: before};
+  if ([before, after, now].some(isSubmodule)) return {why: 'is a submodule that was changed since'};
+  if (!now) return {why: 'was removed since'};
+  if (!before) return {why: 'was changed since the call made it'};
+  if (!after) return {why: 'was made anew since the call removed it'};
+  return merged(history, name, before, after, now);
+}
+
+async function merged(
+  history: History,
+  name: string,
+  before: Leaf,
+  after: Leaf,
+  now: Leaf,
+): Promise<Step | {why: string}> {
+  if ([before, after, now].some(({mode}) => mode === '120000')) return {why: 'is a link that was changed since'};
+  const mode = now.mode === after.mode ? before.mode : now.mode;
+  const [old, done, current] = await Promise.all([before, after, now].map(leaf => mustRead(history, leaf.id)));
+  if (!old || !done || !current || [old, done, current].some(bytes => bytes.includes(0)))
+    return {why: 'was changed since, and is no text'};
+  // Each byte a character: what is not UTF-8 survives.
+  const result = mergeLines(done.toString('latin1'), current.toString('latin1'), old.toString('latin1'));
+  const places = result.conflicts.map(conflict => conflict.split(':')[0]);
+  if (places.length > 0) return {why: `was changed since at the same place: ${places.join(', ')}`};
+  const staged = new Staged(history.objects);
+  const id = staged.write('blob', Buffer.from(result.text, 'latin1'));
+  await staged.flush();
+  return {name, from: now, to: {id, mode}};
+}
+
+/** What HEAD has of it. */
+async function leafNow(history: History, name: string): Promise<Leaf | undefined> {
+  const head = readHead(history.dirs);
+  const tree = await treeAt(history, 'commit' in head ? head.commit : undefined);
+  const names = name.split('/');
+  await loadWay({load: id => mustRead(history, id), write: () => ''}, tree, names);
+  return leafAt(tree, names);
+}

@@ -1,0 +1,236 @@
+import {randomBytes} from 'node:crypto';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import {visibleLine} from '../../files/visible.ts';
+import {errorCode, isFailure} from '../tools/failure.ts';
+import {type ByteFolder, byteFolder, enterFolder, entriesIn, inFolder, leaveFolder, textOf} from './byte-folder.ts';
+import {contentOf} from './file-content.ts';
+import {openFolder} from './folder.ts';
+import {place} from './place.ts';
+import type {Leaf} from './read-history.ts';
+
+/** What a file is to be; undefined: gone. */
+export type Restored = {bytes: Buffer; mode: string} | undefined;
+
+type Of = {home: string; agent: string};
+
+/** Why nothing can be put there once `leaving` is gone, in words; undefined if it can. */
+export function obstacle(of: Of, name: string, leaving: ReadonlySet<string>): string | undefined {
+  const parts = name.split('/');
+  if (parts.some((_, depth) => depth > 0 && leaving.has(parts.slice(0, depth).join('/')))) return undefined;
+  return onTheWay(of, name, false, (folder, last) => {
+    const stat = folder && lstatSync(inFolder(folder, last), {throwIfNoEntry: false});
+    return folder && stat?.isDirectory() && !holdsOnly(folder, last, name, leaving) ? 'is a folder now' : undefined;
+  });
+}
+
+/** Besides folders. */
+function holdsOnly(above: ByteFolder, last: string, name: string, leaving: ReadonlySet<string>): boolean {
+  const folder = enterFolder(above, last);
+  try {
+    const entries = entriesIn(folder);
+    return (
+      entries?.every(entry => {
+        const full = `${name}/${entry.name}`;
+        return entry.isDirectory() ? holdsOnly(folder, entry.name, full, leaving) : leaving.has(full);
+      }) ?? false
+    );
+  } finally {
+    leaveFolder(folder);
+  }
+}
+
+/** The file as it is; undefined if there is none, and an id that no object has if git would not take it. */
+export async function leafOnDisk(of: Of & {gitDir: string}, name: string): Promise<Leaf | undefined> {
+  const parts = name.split('/');
+  const last = parts.pop() ?? '';
+  const top = openFolder(of, place('workspace', []));
+  if (isFailure(top)) return undefined;
+  let folder = byteFolder(top);
+  try {
+    for (const part of parts) {
+      const next = enterFolder(folder, part);
+      leaveFolder(folder);
+      folder = next;
+    }
+    const stat = lstatSync(inFolder(folder, last), {throwIfNoEntry: false, bigint: true});
+    if (!stat || stat.isDirectory()) return undefined;
+    const content = await contentOf(folder, last, stat, of.gitDir);
+    return 'leftOut' in content ? {id: '', mode: ''} : {id: content.id, mode: content.mode.toString(8)};
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) return undefined;
+    throw error;
+  } finally {
+    leaveFolder(folder);
+  }
+}
+
+/** One file that is to be something else, as far as nothing has changed yet. */
+export interface Prepared {
+  put: () => void;
+  /** Instead of it. */
+  drop: () => void;
+}
+
+/**
+ * Written beside where it is to be, whole, in a folder that can be written; no link is followed. It throws what the
+ * system says, and so does `put`.
+ */
+export function prepare(of: Of, name: string, what: Restored): Prepared {
+  const folder = nearest(of, name);
+  const temporary = `.agentdir-${randomBytes(8).toString('hex')}.tmp`;
+  const beside = folder === '' ? temporary : `${folder}/${temporary}`;
+  const there = <T>(work: (folder: ByteFolder) => T) => within(of, beside, false, work);
+  const drop = () => there(at => what && unlinkSync(inFolder(at, temporary)));
+  there(at => {
+    accessSync(inFolder(at, '.'), constants.W_OK | constants.X_OK);
+    if (!what) return;
+    try {
+      if (what.mode === '120000') symlinkSync(what.bytes, inFolder(at, temporary));
+      else makeFile(inFolder(at, temporary), what, permissionsOf(of, name));
+    } catch (error) {
+      if (lstatSync(inFolder(at, temporary), {throwIfNoEntry: false})) unlinkSync(inFolder(at, temporary));
+      throw error;
+    }
+  });
+  const put = () => {
+    if (!what) {
+      within(of, name, false, (to, last) => unlinkSync(inFolder(to, last)));
+      removeEmpty(of, name);
+      return;
+    }
+    there(from =>
+      within(of, name, true, (to, last) => {
+        const path = inFolder(to, last);
+        if (lstatSync(path, {throwIfNoEntry: false})?.isDirectory()) removeFolders(to, last);
+        renameSync(inFolder(from, temporary), path);
+      }),
+    );
+  };
+  return {put, drop};
+}
+
+/** The folder that it is in, or what there is of it. */
+function nearest(of: Of, name: string): string {
+  const parts = name.split('/').slice(0, -1);
+  const isFolder = () =>
+    onTheWay(of, parts.join('/'), false, (folder, last) =>
+      folder && lstatSync(inFolder(folder, last), {throwIfNoEntry: false})?.isDirectory() ? 'yes' : undefined,
+    ) === 'yes';
+  while (parts.length > 0 && !isFolder()) parts.pop();
+  return parts.join('/');
+}
+
+/** As onTheWay; throws if there is no such folder. */
+function within<T>(of: Of, name: string, make: boolean, work: (folder: ByteFolder, last: string) => T): void {
+  const problem = onTheWay(of, name, make, (folder, last) => {
+    if (!folder) return 'is in no folder now';
+    work(folder, last);
+    return undefined;
+  });
+  if (problem !== undefined) throw new Error(`${visibleLine(textOf(name))} ${problem}`);
+}
+
+/** Of the file that is there now: who may read it is nothing that git keeps. */
+function permissionsOf(of: Of, name: string): number | undefined {
+  let found: number | undefined;
+  onTheWay(of, name, false, (folder, last) => {
+    const stat = folder && lstatSync(inFolder(folder, last), {throwIfNoEntry: false});
+    if (stat?.isFile()) found = stat.mode & 0o666;
+    return undefined;
+  });
+  return found;
+}
+
+function makeFile(
+  path: string | Buffer,
+  {bytes, mode}: {bytes: Buffer; mode: string},
+  permissions: number | undefined,
+): void {
+  const fd = openSync(path, 'wx', permissions ?? 0o666);
+  try {
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+    const may = permissions ?? fstatSync(fd).mode & 0o777;
+    // Whoever may read it may run it.
+    fchmodSync(fd, mode === '100755' ? may | ((may & 0o444) >> 2) : may);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The folder of a name, open while `work` has it; undefined if it is missing and not to be made. */
+function onTheWay(
+  of: Of,
+  name: string,
+  make: boolean,
+  work: (folder: ByteFolder | undefined, last: string) => string | undefined,
+): string | undefined {
+  const parts = name.split('/');
+  const last = parts.pop() ?? '';
+  const top = openFolder(of, place('workspace', []));
+  if (isFailure(top)) return top.error;
+  let folder = byteFolder(top);
+  try {
+    for (const part of parts) {
+      if (make) makeFolder(folder, part);
+      const next = enterFolder(folder, part);
+      leaveFolder(folder);
+      folder = next;
+    }
+    return work(folder, last);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ENOENT' && !make) return work(undefined, last);
+    if (code === 'ENOTDIR' || code === 'ELOOP') return 'is below something that is no folder now';
+    throw error;
+  } finally {
+    leaveFolder(folder);
+  }
+}
+
+function makeFolder(folder: ByteFolder, name: string): void {
+  try {
+    mkdirSync(inFolder(folder, name));
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+}
+
+/** One that holds nothing but folders. */
+function removeFolders(above: ByteFolder, name: string): void {
+  const folder = enterFolder(above, name);
+  try {
+    for (const entry of entriesIn(folder) ?? []) removeFolders(folder, entry.name);
+  } finally {
+    leaveFolder(folder);
+  }
+  rmdirSync(inFolder(above, name));
+}
+
+/** Folders that held nothing else: git knows no empty ones. */
+function removeEmpty(of: Of, name: string): void {
+  const parts = name.split('/').slice(0, -1);
+  for (; parts.length > 0; parts.pop()) {
+    try {
+      onTheWay(of, parts.join('/'), false, (folder, last) => {
+        if (folder) rmdirSync(inFolder(folder, last));
+        return undefined;
+      });
+    } catch {
+      return;
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import {fieldOf, type Task, type TaskState} from './task.ts';
+
+/** Who is to do a task: the first name, or the template that a new agent is made from. `model`: for `new:provider/model`. */
+export interface Assignee {
+  name?: string;
+  model?: string;
+  spawn: boolean;
+}
+
+export function assigneeOf(task: Task): Assignee {
+  return assigneeIn(task.names, fieldOf(task, 'assign'));
+}
+
+export function assigneeIn([first]: readonly string[], assign: string | undefined): Assignee {
+  const spawned = /^new:(\S+)$/.exec(assign ?? '')?.[1];
+  if (spawned === undefined) return {...(first !== undefined && {name: first}), spawn: false};
+  return spawned.includes('/') ? {model: spawned, spawn: true} : {name: spawned, spawn: true};
+}
+
+/** All that decides whether a task can be delivered. */
+export interface Waiting {
+  state: TaskState;
+  assignee: Assignee;
+  dependsOn: readonly string[];
+}
+
+/** Pending, every dependency completed, its assignee an agent of this home. */
+export function isReady(
+  {state, assignee: {name, model}, dependsOn}: Waiting,
+  {isAgent, stateOf}: {isAgent: (name: string) => boolean; stateOf: (id: string) => string | null | undefined},
+): boolean {
+  if (state !== 'pending' || (model === undefined && (name === undefined || !isAgent(name)))) return false;
+  return dependsOn.every(id => stateOf(id) === 'completed');
+}

@@ -1,0 +1,20 @@
+import {kindOf} from './command-name.ts';
+import {runsLocalCode} from './local-code.ts';
+import {onlyReads} from './risk.ts';
+import {sendsOut} from './sends-out.ts';
+
+/** They change files or processes of this machine, and talk to nobody. */
+const local: ReadonlySet<string> = new Set(
+  'cp mv mkdir rmdir touch tee ln chmod chown chgrp rm unlink truncate gzip gunzip split kill'.split(' '),
+);
+
+/** Why a command outside the sandbox may talk to other machines; undefined: it is known not to. */
+export function mayReachOut(argv: readonly string[]): string | undefined {
+  const sends = sendsOut(argv);
+  if (sends !== undefined || staysHere(argv)) return sends;
+  return `${argv[0]} runs where it can reach other machines`;
+}
+
+function staysHere(argv: readonly string[]): boolean {
+  return onlyReads(argv) || (local.has(kindOf(argv[0] ?? '')) && runsLocalCode(argv) === undefined);
+}

@@ -1,0 +1,63 @@
+import type {NewRule, Policy, Rule} from '../files/rule.ts';
+import {makeRule, ruleText} from '../files/rule-text.ts';
+import {type Judgement, judge, runPolicyTests} from './judge.ts';
+
+/** What a call has besides its line. */
+export interface Granted {
+  agent: string;
+  /** It runs outside the sandbox, because it asks to. */
+  host: boolean;
+  network: boolean;
+}
+
+/**
+ * The narrowest rules that would allow a line which asks, from now on: these very words, for this agent. Or why there
+ * are none: what they would have to allow was tried with them, and so were the policy's own tests.
+ */
+export function narrowestRule(
+  line: string,
+  {verdict, segments, doubts}: Judgement,
+  policy: Policy,
+  {agent, host, network}: Granted,
+): {rules: NewRule[]} | {none: string} {
+  if (verdict === 'deny') return {none: 'the policy denies it'};
+  if (doubts.length > 0) return {none: `no rule can allow a line as long as it ${doubts.join(' and ')}`};
+  const asking = segments.filter(segment => segment.verdict === 'ask');
+  const rules = new Map<string, NewRule>();
+  for (const {argv, source} of asking.length > 0 ? asking : segments) {
+    const match = ruleText(argv);
+    if (match === undefined) return {none: `no rule can spell \`${source}\``};
+    rules.set(match, {
+      match,
+      ...(host && {sandbox: 'host'}),
+      ...(network && {network: true}),
+      agents: [agent],
+    });
+  }
+  const added = [...rules.values()];
+  const wider = withRules(policy, added);
+  const then = judge(line, wider, {agent});
+  if (then.verdict !== 'allow')
+    return {none: `a rule for these very words would not allow it: ${then.reasons.join('; ')}`};
+  const names = asking.map(({argv}) => argv[0] ?? '');
+  const touched = wider.tests.filter(({run}) => names.some(name => run.includes(name)));
+  const [failed] = runPolicyTests({...wider, tests: touched});
+  if (failed) return {none: `a test of the policy expects ${failed.test.expect} for \`${failed.test.run}\``};
+  return {rules: added};
+}
+
+/** The policy as it would be. */
+export function withRules(policy: Policy, added: readonly NewRule[]): Policy {
+  const rules: Rule[] = [...policy.rules];
+  const allow = [...policy.network.allow];
+  for (const rule of added) {
+    if ('address' in rule) {
+      allow.push(rule.address);
+      continue;
+    }
+    const {match, ...granted} = rule;
+    const made = makeRule(match, 'allow', {line: 1, column: 1}, []);
+    if (made) rules.push({...made, ...granted});
+  }
+  return {...policy, rules, network: {allow}};
+}

@@ -1,0 +1,97 @@
+import type {HomeIndex} from '../check/home-index.ts';
+import {blocks} from '../files/diagnostic.ts';
+import {kindOf} from '../files/key.ts';
+import {sessionRows, taskFileRows} from './file-rows.ts';
+import {type Change, RowIndex, type Surroundings} from './row-index.ts';
+
+/** The files of a home as they are known now. */
+export interface HomeSource {
+  /** Settled. */
+  index: HomeIndex;
+  /** Paths, each with a name for its content. */
+  files: () => Iterable<readonly [path: string, version: string]>;
+  /** Undefined: it is not there any more. */
+  read: (path: string, version: string) => string | undefined | Promise<string | undefined>;
+}
+
+interface Found {
+  kind: 'tasks' | 'session';
+  path: string;
+  version: string;
+}
+
+/** So long others wait at most, while many files are read. */
+const PAUSE_MS = 10;
+
+/** The rows of a home. All of it follows from the files; only what is another than before is read again. */
+export class HomeRows {
+  readonly #rows = new RowIndex();
+  /** Versions of all files that say whom there is to be assigned to. */
+  #names = '';
+
+  /** Take in the files that are others than before. */
+  async sync(source: HomeSource): Promise<void> {
+    const seen = new Set<string>();
+    const names: string[] = [];
+    const others: Found[] = [];
+    for (const [path, version] of source.files()) {
+      const kind = kindOf(path);
+      if (kind === 'template' || kind === 'workflow') names.push(path, version);
+      if (kind !== 'tasks' && kind !== 'session') continue;
+      if (this.#rows.versionOf(path) === version) seen.add(path);
+      else others.push({kind, path, version});
+    }
+    let paused = performance.now();
+    // In the order of paths, so that rows are in an order that a person expects.
+    for (const found of others.sort((a, b) => (a.path < b.path ? -1 : 1))) {
+      if (await this.#take(found, source)) seen.add(found.path);
+      if (performance.now() - paused < PAUSE_MS) continue;
+      await new Promise(resolve => setImmediate(resolve));
+      paused = performance.now();
+    }
+    for (const path of [...this.#rows.paths()]) if (!seen.has(path)) this.#rows.remove(path);
+    const now = names.join('\n');
+    if (now !== this.#names) this.#rows.touchAll();
+    this.#names = now;
+    this.#rows.settle(surroundings(source.index));
+  }
+
+  /** What has changed since it was taken last. */
+  take(): Change[] {
+    return this.#rows.take();
+  }
+
+  /** All rows, part by part. */
+  takeAll(): Iterable<Change[]> {
+    return this.#rows.takeAll();
+  }
+
+  taskFiles(): string[] {
+    return [...this.#rows.paths()].filter(path => path.startsWith('tasks/')).sort();
+  }
+
+  /** False: it is not there any more. */
+  async #take({kind, path, version}: Found, source: HomeSource): Promise<boolean> {
+    if (kind === 'session') {
+      const facts = source.index.facts(path);
+      if (facts) this.#rows.set(path, version, sessionRows(path, facts));
+      return facts !== undefined;
+    }
+    const text = await source.read(path, version);
+    if (text !== undefined) this.#rows.set(path, version, taskFileRows(path, text));
+    return text !== undefined;
+  }
+}
+
+function surroundings(index: HomeIndex): Surroundings {
+  return {
+    stateOf: id => index.definitionsOf(`task/${id}`)[0]?.state,
+    names: {
+      hasAgent: name => index.definitionsOf(`agent/${name}`).length > 0,
+      hasMember: name => index.definitionsOf(`member/${name}`).length > 0,
+      agents: () => [],
+    },
+    isBroken: path => blocks(index.problems(path)),
+    onPage: id => index.facts(`approvals/pending/${id}.approval.md`)?.page?.decision ?? undefined,
+  };
+}

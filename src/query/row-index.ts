@@ -1,0 +1,229 @@
+import {type Others, standing, wordsIn} from '../check/rows.ts';
+import type {FileRow} from './file-rows.ts';
+import {type Cell, cellsOf, columnsOf, rowid, type TableName, tableNames} from './tables.ts';
+
+/** What is to be done to a table: rows that go, and rows that come or are others now. */
+export interface Change {
+  table: TableName;
+  remove: number[];
+  put: (readonly [rowid: number, cells: Cell[], taint?: readonly string[]])[];
+}
+
+/** The rows of the other files, and what is known of them. */
+export interface Surroundings extends Omit<Others, 'broken'> {
+  isBroken: (path: string) => boolean;
+  /** What the page of a request says, if that decides. */
+  onPage: (id: string) => string | undefined;
+}
+
+/** So many rows are handed over at a time: others get their turn meanwhile. */
+const PART = 2_000;
+
+interface Entry extends FileRow {
+  key: number;
+  file: IndexedFile;
+}
+
+interface IndexedFile {
+  path: string;
+  number: number;
+  version: string;
+  /** By table and line: see `placeOf`. */
+  rows: Map<number, Entry>;
+  broken: boolean;
+}
+
+/**
+ * The rows of all files, kept up to date file by file. A change costs what the file costs, and the tasks of other files
+ * that depend on those whose state is another.
+ */
+export class RowIndex {
+  readonly #files = new Map<string, IndexedFile>();
+  /** Tasks that depend on an id. */
+  readonly #dependents = new Map<string, Set<Entry>>();
+  /** Requests that only their page may have decided. */
+  readonly #open = new Set<Entry>();
+  /** Tasks to be derived again. */
+  readonly #touched = new Set<Entry>();
+  /** What is not yet as it was taken last. */
+  readonly #put = new Set<Entry>();
+  readonly #removed = new Set<Entry>();
+  #next = 1;
+
+  paths(): IterableIterator<string> {
+    return this.#files.keys();
+  }
+
+  versionOf(path: string): string | undefined {
+    return this.#files.get(path)?.version;
+  }
+
+  /** The file is there, and these are its rows. */
+  set(path: string, version: string, rows: readonly FileRow[]): void {
+    const file = this.#files.get(path) ?? {path, number: this.#next++, version, rows: new Map(), broken: false};
+    this.#files.set(path, file);
+    file.version = version;
+    const gone = new Map(file.rows);
+    const now = new Map<number, Entry>();
+    for (const found of rows) {
+      const place = placeOf(found);
+      const old = gone.get(place);
+      const stays = old !== undefined && sameRow(old, found);
+      if (stays) gone.delete(place);
+      now.set(place, stays ? old : {...found, file, key: rowid(file.number, found.line)});
+    }
+    this.#replace(file, now, gone.values());
+  }
+
+  /** The file is gone. */
+  remove(path: string): void {
+    const file = this.#files.get(path);
+    if (!file) return;
+    this.#files.delete(path);
+    this.#replace(file, new Map(), [...file.rows.values()]);
+  }
+
+  /** Who there is to be assigned to may have changed: each task is derived again. */
+  touchAll(): void {
+    for (const {rows} of this.#files.values())
+      for (const entry of rows.values()) if (entry.task) this.#touched.add(entry);
+  }
+
+  /** Derive again what must be. */
+  settle(others: Surroundings): void {
+    for (const file of this.#files.values()) {
+      if (!file.path.startsWith('tasks/')) continue;
+      const broken = others.isBroken(file.path);
+      if (broken === file.broken) continue;
+      file.broken = broken;
+      for (const entry of file.rows.values()) if (entry.task) this.#touched.add(entry);
+    }
+    for (const entry of this.#touched) this.#derive(entry, others);
+    this.#touched.clear();
+    for (const entry of this.#open) {
+      const state = others.onPage(entry.open ?? '') ?? 'pending';
+      if (state === entry.row.state) continue;
+      entry.row.state = state;
+      this.#put.add(entry);
+    }
+  }
+
+  /** All that differs since it was taken last. */
+  take(): Change[] {
+    const changes = changesOf(this.#put, this.#removed);
+    this.#put.clear();
+    this.#removed.clear();
+    return changes;
+  }
+
+  /** All rows, in parts of a bounded size. Then they are taken. */
+  *takeAll(): Generator<Change[]> {
+    this.#put.clear();
+    this.#removed.clear();
+    let part: Entry[] = [];
+    for (const {rows} of this.#files.values())
+      for (const entry of rows.values()) {
+        part.push(entry);
+        if (part.length < PART) continue;
+        yield changesOf(part);
+        part = [];
+      }
+    yield changesOf(part);
+  }
+
+  #replace(file: IndexedFile, now: Map<number, Entry>, gone: Iterable<Entry>): void {
+    const before = file.rows;
+    file.rows = now;
+    for (const entry of gone) {
+      this.#forget(entry);
+      this.#put.delete(entry);
+      this.#removed.add(entry);
+    }
+    for (const [place, entry] of now) {
+      if (before.get(place) === entry) continue;
+      this.#enter(entry);
+      this.#put.add(entry);
+    }
+    const states = {before: statesIn(before.values()), after: statesIn(now.values())};
+    for (const [id, state] of states.after) if (states.before.get(id) !== state) this.#touchDependents(id);
+    for (const id of states.before.keys()) if (!states.after.has(id)) this.#touchDependents(id);
+  }
+
+  #enter(entry: Entry): void {
+    if (entry.open !== undefined) this.#open.add(entry);
+    if (!entry.task) return;
+    this.#touched.add(entry);
+    for (const id of wordsIn(entry.task.depends_on)) {
+      const waiting = this.#dependents.get(id);
+      if (waiting) waiting.add(entry);
+      else this.#dependents.set(id, new Set([entry]));
+    }
+  }
+
+  #forget(entry: Entry): void {
+    this.#open.delete(entry);
+    this.#touched.delete(entry);
+    for (const id of wordsIn(entry.task?.depends_on ?? null)) {
+      const waiting = this.#dependents.get(id);
+      waiting?.delete(entry);
+      if (waiting?.size === 0) this.#dependents.delete(id);
+    }
+  }
+
+  #touchDependents(id: string): void {
+    for (const entry of this.#dependents.get(id) ?? []) this.#touched.add(entry);
+  }
+
+  #derive(entry: Entry, others: Surroundings): void {
+    const {task} = entry;
+    if (!task) return;
+    const {stateOf, names} = others;
+    const {ready, blocked_by} = standing(task, {stateOf, names, broken: entry.file.broken});
+    if (task.ready === ready && task.blocked_by === blocked_by) return;
+    Object.assign(task, {ready, blocked_by});
+    this.#put.add(entry);
+  }
+}
+
+/** One for each line and table. */
+function placeOf({line, table}: FileRow): number {
+  return line * tableNames.length + tableNames.indexOf(table);
+}
+
+/** Ids of tasks with their states; the first wins where one is doubled. */
+function statesIn(entries: Iterable<Entry>): Map<string, string> {
+  const states = new Map<string, string>();
+  for (const {task} of entries) if (task && task.id !== null && !states.has(task.id)) states.set(task.id, task.state);
+  return states;
+}
+
+/** What is derived later is left out: `ready` and `blocked_by` of tasks, `state` of open requests. */
+function sameRow(old: FileRow, found: FileRow): boolean {
+  if (old.open !== found.open || old.taint?.join('\n') !== found.taint?.join('\n')) return false;
+  const derived = old.task ? DERIVED : old.open === undefined ? NONE : OPEN;
+  return columnsOf[old.table].every(
+    column => (old.row[column] ?? null) === (found.row[column] ?? null) || derived.has(column),
+  );
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const DERIVED: ReadonlySet<string> = new Set(['ready', 'blocked_by']);
+const OPEN: ReadonlySet<string> = new Set(['state']);
+
+/** What is put replaces what was there. */
+function changesOf(put: Iterable<Entry>, removed: Iterable<Entry> = []): Change[] {
+  const byTable = new Map(
+    tableNames.map(table => [table, {put: new Map<number, Change['put'][number]>(), remove: new Set<number>()}]),
+  );
+  for (const {table, key, row, taint} of put) {
+    const cells = cellsOf(table, row);
+    byTable.get(table)?.put.set(key, taint ? [key, cells, taint] : [key, cells]);
+  }
+  for (const {table, key} of removed) {
+    const change = byTable.get(table);
+    if (change && !change.put.has(key)) change.remove.add(key);
+  }
+  return [...byTable].flatMap(([table, {put, remove}]) =>
+    put.size + remove.size === 0 ? [] : [{table, remove: [...remove], put: [...put.values()]}],
+  );
+}

@@ -1,0 +1,95 @@
+import {parentPort, Worker, workerData} from 'node:worker_threads';
+import type {Change} from './row-index.ts';
+import type {Selected, Selection} from './sql-database.ts';
+
+const MARK = 'agentdir-sql';
+const MOST_MB = 512;
+/** To take in all rows of a large home. */
+const LOAD_MS = 60_000;
+
+type Work = {changes: readonly Change[]} | {selection: Selection};
+type Loaded = {done: true} | {error: string};
+type Answer = Selected | Loaded;
+
+/** `late`: it took too long. `lost`: the thread is gone. Then nothing is to be asked of it any more. */
+export type Lost = {lost: string; late: boolean};
+
+/**
+ * SQLite in a thread of its own: a query may take for ever, so the thread is ended when the time is over. One request at
+ * a time.
+ */
+export class SqlThread {
+  readonly #thread: Worker;
+  #answer: ((answer: Answer | Lost) => void) | undefined;
+  ended = false;
+
+  constructor() {
+    // Node cannot load the source: there, in tests, the shipped file does the work.
+    const file = import.meta.url.replace(/\/src\/query\/sql-thread\.ts$/, '/bin/chunks/sql-thread.js');
+    this.#thread = new Worker(new URL(file), {
+      workerData: MARK,
+      env: {},
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+      resourceLimits: {maxOldGenerationSizeMb: MOST_MB},
+    });
+    this.#thread.unref();
+    this.#thread.on('message', (answer: Answer) => this.#answer?.(answer));
+    this.#thread.on('error', error => this.#end({lost: error.message, late: false}));
+    this.#thread.on('exit', () => this.#end({lost: 'the thread that runs SQL ended', late: false}));
+  }
+
+  load(changes: readonly Change[]): Promise<Loaded | Lost> {
+    return this.#ask({changes}, LOAD_MS) as Promise<Loaded | Lost>;
+  }
+
+  /** It ends with the signal, too. */
+  select(selection: Selection, mostMs: number, signal?: AbortSignal): Promise<Selected | Lost> {
+    return this.#ask({selection}, mostMs, signal) as Promise<Selected | Lost>;
+  }
+
+  close(): void {
+    this.#end({lost: 'it was closed', late: false});
+  }
+
+  #ask(work: Work, mostMs: number, signal?: AbortSignal): Promise<Answer | Lost> {
+    return new Promise(resolve => {
+      const late = () => this.#end({lost: 'it took too long and was stopped', late: true});
+      const stop = () => this.#end({lost: 'it was stopped', late: false});
+      const timer = setTimeout(late, mostMs);
+      signal?.addEventListener('abort', stop);
+      this.#thread.ref();
+      this.#answer = answer => {
+        this.#answer = undefined;
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', stop);
+        this.#thread.unref();
+        resolve(answer);
+      };
+      if (this.ended || signal?.aborted) stop();
+      else this.#thread.postMessage(work);
+    });
+  }
+
+  #end(why: Lost): void {
+    this.ended = true;
+    void this.#thread.terminate();
+    this.#answer?.(why);
+  }
+}
+
+if (workerData === MARK && parentPort) {
+  const port = parentPort;
+  const {SqlDatabase} = await import('./sql-database.ts');
+  const opening = SqlDatabase.open();
+  port.on('message', async (work: Work) => {
+    try {
+      const database = await opening;
+      if ('changes' in work) database.apply(work.changes);
+      port.postMessage('changes' in work ? {done: true} : database.select(work.selection));
+    } catch (error) {
+      port.postMessage({error: error instanceof Error ? error.message : String(error)});
+    }
+  });
+}

@@ -1,0 +1,15 @@
+import {nearest} from '../files/diagnostic.ts';
+import {columnsOf, tableNames} from './tables.ts';
+
+const schema = tableNames.map(name => `${name}(${columnsOf[name].join(', ')})`).join('; ');
+const columns = [...new Set(tableNames.flatMap(name => columnsOf[name]))];
+
+/** What to do about something that SQLite says. */
+export function hintFor(error: string): string | undefined {
+  const [, what, name = ''] = /^no such (table|column): (.*)$/s.exec(error) ?? [];
+  if (what === undefined) return undefined;
+  const word = name.slice(name.lastIndexOf('.') + 1);
+  const near = nearest(word.toLowerCase(), what === 'table' ? tableNames : columns);
+  const further = what === 'column' ? ". Other fields of tasks: fields ->> 'name'" : '';
+  return `${near ? `did you mean ${near}? ` : ''}There are ${schema}${further}`;
+}

@@ -1,0 +1,71 @@
+/** What a column holds, in SQLite's words: what is compared as text, and what as a number. */
+type Affinity = 'TEXT' | 'INTEGER' | 'NUMERIC';
+
+export type Cell = string | number | null;
+
+/** A row by its columns; what it does not have is NULL. */
+export type Row = {[column: string]: string | number | boolean | null};
+
+const texts = (names: string): Record<string, Affinity> =>
+  Object.fromEntries(names.split(' ').map(name => [name, 'TEXT']));
+
+/** The tables that can be asked, with their columns in order. */
+export const tables = {
+  tasks: {
+    ...texts('id file'),
+    line: 'INTEGER',
+    ...texts('title state priority assignee tags parent depends_on'),
+    ready: 'INTEGER',
+    ...texts('blocked_by created created_by assigned started completed due'),
+    ...texts('prompt description result status assign approval_required'),
+    attempt: 'NUMERIC',
+    ...texts('session agent type task reason command answer outcome'),
+    /** JSON of all fields that have no column. */
+    ...texts('fields'),
+  },
+  notes: {...texts('task file'), line: 'INTEGER', ...texts('time who text')},
+  approvals: {
+    ...texts('id state'),
+    recorded: 'INTEGER',
+    ...texts('type agent session tool risk title command'),
+    edited: 'INTEGER',
+    ...texts('where created expires taint by at reason executed_at outcome file'),
+    line: 'INTEGER',
+  },
+  sessions: {...texts('id agent status created updated'), shared: 'INTEGER', ...texts('file'), messages: 'INTEGER'},
+} satisfies Record<string, Record<string, Affinity>>;
+
+export type TableName = keyof typeof tables;
+
+export const tableNames = Object.keys(tables) as TableName[];
+
+export const columnsOf = Object.fromEntries(tableNames.map(name => [name, Object.keys(tables[name])])) as Record<
+  TableName,
+  string[]
+>;
+
+/** What makes the tables. Their rowid says where a row stands: see `rowid`. */
+export function createTables(): string {
+  const create = tableNames.map(name => {
+    const columns = Object.entries(tables[name]).map(([column, affinity]) => `"${column}" ${affinity}`);
+    return `CREATE TABLE ${name} (${columns.join(', ')});`;
+  });
+  // No others: SQLite does not know that few states are shared by many, and joins by an index that does not help.
+  const indexes = ['tasks (id)', 'notes (task)'];
+  return [...create, ...indexes.map((on, n) => `CREATE INDEX by${n} ON ${on};`)].join('\n');
+}
+
+const LINES = 2 ** 24;
+
+/** One for each line of each file; rows that nobody orders come in this order. */
+export function rowid(file: number, line: number): number {
+  return file * LINES + Math.min(line, LINES - 1);
+}
+
+/** In the order of the columns. */
+export function cellsOf(table: TableName, row: Row): Cell[] {
+  return columnsOf[table].map(column => {
+    const value = row[column] ?? null;
+    return typeof value === 'boolean' ? Number(value) : value;
+  });
+}

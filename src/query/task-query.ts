@@ -1,0 +1,105 @@
+import {translate} from './dialect.ts';
+import {HomeRows, type HomeSource} from './home-rows.ts';
+import type {Limits} from './sql-database.ts';
+import type {SqlThread} from './sql-thread.ts';
+import {hintFor} from './sql-words.ts';
+import type {Cell} from './tables.ts';
+
+export interface Rows {
+  columns: string[];
+  rows: Record<string, Cell>[];
+  more: boolean;
+  cut: boolean;
+  taint?: readonly string[];
+}
+
+/** `wrong`: what was asked cannot be. `slow`: it took too long. */
+export interface QueryFailure {
+  failed: 'wrong' | 'slow' | 'broken';
+  error: string;
+  hint?: string | undefined;
+}
+
+export interface QueryOptions {
+  most: Limits;
+  mostMs?: number;
+  signal?: AbortSignal;
+  /** Say what from outside led to words in the answer. */
+  taint?: boolean;
+}
+
+/** A hostile query takes a core for so long, and no longer. */
+const MOST_MS = 2_000;
+const LONGEST = 100_000;
+/** After this long without a query the thread is not kept. */
+const IDLE_MS = 10 * 60_000;
+const DONE = {done: true} as const;
+
+/**
+ * SQL over the tasks, notes, approvals and sessions of a home. The rows are derived from the files, and kept: the first
+ * query reads all task files, a later one those that are others. One at a time.
+ */
+export class TaskQuery {
+  readonly #rows = new HomeRows();
+  #thread: SqlThread | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Never throws, unless the source does. */
+  ask(source: HomeSource, text: string, options: QueryOptions): Promise<Rows | QueryFailure> {
+    const answer = this.#last.then(() => this.#ask(source, text, options));
+    this.#last = answer.catch(() => {});
+    return answer;
+  }
+
+  close(): void {
+    clearTimeout(this.#idle);
+    this.#thread?.close();
+    this.#thread = undefined;
+  }
+
+  async #ask(
+    source: HomeSource,
+    text: string,
+    {most, mostMs = MOST_MS, signal, taint = false}: QueryOptions,
+  ): Promise<Rows | QueryFailure> {
+    if (text.length > LONGEST) return {failed: 'wrong', error: `it is longer than ${LONGEST} characters`};
+    await this.#rows.sync(source);
+    const translated = translate(text, this.#rows.taskFiles());
+    const thread = await this.#load();
+    if ('failed' in thread) return thread;
+    if ('problem' in translated) return {failed: 'wrong', error: translated.problem, hint: translated.hint};
+    const selected = await thread.select({...translated, most, taint}, mostMs, signal);
+    if ('lost' in selected) {
+      this.close();
+      const hint = selected.late ? 'ask for less: fewer tables at a time, or a narrower WHERE' : undefined;
+      const after = selected.late ? ` after ${mostMs / 1000} s` : '';
+      return {failed: selected.late ? 'slow' : 'broken', error: selected.lost + after, hint};
+    }
+    if (!('error' in selected)) return selected;
+    // SQLite does not give back what it has taken.
+    if (selected.error === 'out of memory') this.close();
+    return {failed: 'wrong', error: selected.error, hint: hintFor(selected.error)};
+  }
+
+  /** A thread that has all rows: one that is there gets what has changed. */
+  async #load(): Promise<SqlThread | QueryFailure> {
+    const known = this.#thread?.ended === false ? this.#thread : undefined;
+    // A file of its own in the bundle, too: the thread runs it.
+    const thread = known ?? new (await import('./sql-thread.ts')).SqlThread();
+    this.#thread = thread;
+    this.#rest();
+    for (const changes of known ? [this.#rows.take()] : this.#rows.takeAll()) {
+      const loaded = changes.length === 0 ? DONE : await thread.load(changes);
+      if ('done' in loaded) continue;
+      this.close();
+      return {failed: 'broken', error: 'lost' in loaded ? loaded.lost : loaded.error};
+    }
+    return thread;
+  }
+
+  #rest(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.close(), IDLE_MS).unref();
+  }
+}

@@ -1,0 +1,112 @@
+import {join} from 'node:path';
+import {markOf} from '../effects/sandbox/mark.ts';
+import type {ToolContext} from '../effects/tools/tool.ts';
+import {stemOf} from '../files/key.ts';
+import type {Call, Message} from '../files/session-schema.ts';
+import {taintOf} from '../reconcile/taint.ts';
+import {crashPoint} from '../store/crash.ts';
+import {type Caller, isCommand, isRepeatable, nameOfCall} from './caller.ts';
+import {createTasks} from './create-tasks.ts';
+import {query} from './query.ts';
+import {remember} from './remember.ts';
+import {sendMessage} from './send.ts';
+import {recordSent} from './sent.ts';
+import type {Serving} from './serving.ts';
+import {updateTask} from './update-task.ts';
+
+/** A call that is being run. `again`: not for the first time, though its session does not say so. */
+export interface BegunCall {
+  again: boolean;
+}
+
+export async function contextOf(
+  serving: Serving,
+  caller: Caller,
+  call: Call,
+  signal: AbortSignal,
+  begun?: BegunCall,
+): Promise<ToolContext> {
+  const {home, index, run, sandbox, redact, current} = serving;
+  const {agent, session, template, of} = caller;
+  const settings = await current.settings();
+  const seconds = template.limits?.call_timeout_seconds;
+  const first = isRepeatable(call) ? undefined : interruptedBefore(of.messages, call);
+  return {
+    home,
+    agent,
+    session,
+    call: call.id,
+    mark: markOf(run, session, call.id),
+    workspace: join(home, 'workspaces', agent),
+    commands: {mode: settings.sandbox ?? 'auto', sandbox},
+    search: settings.search,
+    onStarted: () => crashPoint('spawn-command'),
+    timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+    tainted: taintOf(of),
+    retries: isRepeatable(call)
+      ? false
+      : first
+        ? 'interrupted'
+        : (begun?.again ?? wasBegun(serving, caller, call)) && 'brought back',
+    remember: (file, text) => remember(serving, caller, call, {file, text}),
+    createTask: task => createTasks(serving, caller, call, task),
+    updateTask: change => updateTask(serving, caller, call, change),
+    send: message => sendMessage(serving, caller, call, message),
+    query: text => query(serving, text, signal),
+    outside: {
+      settings,
+      env: process.env,
+      messageName: nameOfCall(caller, first ?? call),
+      sent: (file, record) => recordSent(serving, file, record),
+    },
+    redact,
+    // Of a command only the time counts that it runs.
+    signal:
+      seconds === undefined || isCommand(call)
+        ? signal
+        : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]),
+    agents: () =>
+      index.pathsOf('template').map(path => {
+        const {type, description} = index.facts(path)?.agent ?? {};
+        return {id: stemOf(path), type: type ?? undefined, description: description ?? undefined};
+      }),
+    sessions: () =>
+      [...index.sessions()].map(({id, agent: of, status, updated}) => ({
+        id,
+        agent: of,
+        status: status ?? 'new',
+        updated: updated ?? undefined,
+      })),
+  };
+}
+
+/** This very call ran before, and somebody brought back its session from before that. */
+export function wasBegun({used}: Serving, caller: Caller, call: Call): boolean {
+  return used.has(nameOfCall(caller, call));
+}
+
+/** What a call does, whatever words go with it. */
+function essence(args: string): string {
+  try {
+    const {reason: _, timeout_seconds: __, ...rest} = JSON.parse(args) as Record<string, unknown>;
+    if (typeof rest.command === 'string') rest.command = rest.command.trim();
+    return JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)));
+  } catch {
+    return args;
+  }
+}
+
+/** The same call as it was made before, if it was interrupted then and has not come to an end since. The first of them. */
+function interruptedBefore(messages: readonly Message[], {function: {name, arguments: args}}: Call): Call | undefined {
+  const same = new Map<string, Call>();
+  const wanted = essence(args);
+  let first: Call | undefined;
+  for (const {tool_calls = [], tool_call_id, content} of messages) {
+    for (const call of tool_calls)
+      if (call.function.name === name && essence(call.function.arguments) === wanted) same.set(call.id, call);
+      else same.delete(call.id);
+    const ended = tool_call_id === undefined ? undefined : same.get(tool_call_id);
+    if (ended) first = content?.includes('"code":"INTERRUPTED"') ? (first ?? ended) : undefined;
+  }
+  return first;
+}

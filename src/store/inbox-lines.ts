@@ -1,0 +1,170 @@
+import {createHash} from 'node:crypto';
+import {type BigIntStats, closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import {setImmediate as turn} from 'node:timers/promises';
+import type {Position} from '../files/cursor-file.ts';
+import {leadsToWorkspace} from './read.ts';
+
+/** An inbox file that is open for reading. */
+export interface OpenInbox {
+  fd: number;
+  stat: BigIntStats;
+  inode: string;
+  size: number;
+}
+
+/** One line of it. */
+export interface RawLine {
+  start: number;
+  /** With its newline. */
+  length: number;
+  /** Without its line end; of a line that is too long only the first of it. */
+  bytes: Buffer;
+  tooLong: boolean;
+}
+
+export interface Chunk {
+  lines: RawLine[];
+  /** Where the next line begins. */
+  end: number;
+  /** There may be more complete lines. */
+  more: boolean;
+  /** Zero bytes stand there: somebody writes out of order, or the disk was full. */
+  hole: boolean;
+  /** Up to here there is no further newline. */
+  scanned: number;
+}
+
+const PIECE = 256 * 1024;
+/** Longer lines are no messages. */
+export const MAX_LINE = 1024 * 1024;
+const KEPT = 4 * 1024;
+const NEWLINE = 10;
+
+/** Undefined: it is not there, or no file. */
+export function openInbox(home: string, path: string): OpenInbox | undefined {
+  const place = join(home, path);
+  let fd: number;
+  try {
+    fd = openSync(place, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (['ENOENT', 'ENXIO'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+  const stat = fstatSync(fd, {bigint: true});
+  if (stat.isFile() && !leadsToWorkspace(home, path)) return {fd, stat, inode: `${stat.ino}`, size: Number(stat.size)};
+  closeSync(fd);
+  return undefined;
+}
+
+export function closeInbox({fd}: OpenInbox): void {
+  closeSync(fd);
+}
+
+interface Reach {
+  scanned?: number;
+  holes?: boolean;
+  most?: number;
+}
+
+/**
+ * Complete lines from `from` on, a piece of the file at a time, and `most` at most. `scanned`: up to there it is known that no
+ * line ends. `holes`: zero bytes are read as they are, and not waited for.
+ */
+export async function readLines(
+  file: OpenInbox,
+  from: number,
+  {scanned = from, holes = false, most = Number.POSITIVE_INFINITY}: Reach = {},
+): Promise<Chunk> {
+  const {fd, size} = file;
+  if (scanned - from > MAX_LINE) return longLine(fd, from, scanned, size);
+  const length = Math.min(size - from, Math.max(PIECE, scanned - from + PIECE));
+  const bytes = readAt(fd, from, length);
+  const zero = holes ? -1 : bytes.indexOf(0);
+  const usable = zero === -1 ? bytes.length : bytes.lastIndexOf(NEWLINE, zero) + 1;
+  const lines: RawLine[] = [];
+  let start = 0;
+  for (let end = bytes.indexOf(NEWLINE); end !== -1 && end < usable; end = bytes.indexOf(NEWLINE, start)) {
+    if (lines.length === most) return {lines, end: from + start, more: true, hole: false, scanned: from + start};
+    lines.push({start: from + start, length: end + 1 - start, ...content(bytes.subarray(start, end))});
+    start = end + 1;
+  }
+  const more = zero === -1 && from + bytes.length < size;
+  if (lines.length === 0 && zero === -1 && more)
+    return readLines(file, from, {scanned: from + bytes.length, holes, most});
+  return {lines, end: from + start, more, hole: zero !== -1, scanned: from + (zero === -1 ? bytes.length : start)};
+}
+
+function content(bytes: Buffer): Pick<RawLine, 'bytes' | 'tooLong'> {
+  const tooLong = bytes.length > MAX_LINE;
+  const ended = bytes.at(-1) === 13 ? bytes.subarray(0, -1) : bytes;
+  return {bytes: tooLong ? Buffer.from(ended.subarray(0, KEPT)) : ended, tooLong};
+}
+
+/** The end of a line that is too long to be kept in memory. Others have their turn meanwhile. */
+async function longLine(fd: number, from: number, scanned: number, size: number): Promise<Chunk> {
+  let at = scanned;
+  while (at < size) {
+    const bytes = readAt(fd, at, Math.min(size - at, 4 * PIECE));
+    if (bytes.length === 0) break;
+    const end = bytes.indexOf(NEWLINE);
+    if (end !== -1) {
+      const length = at + end + 1 - from;
+      const line = {start: from, length, bytes: readAt(fd, from, KEPT), tooLong: true};
+      return {lines: [line], end: from + length, more: true, hole: false, scanned: from + length};
+    }
+    at += bytes.length;
+    await turn();
+  }
+  return {lines: [], end: from, more: false, hole: false, scanned: at};
+}
+
+function readAt(fd: number, from: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(Math.max(0, length));
+  let got = 0;
+  for (let n = -1; got < bytes.length && n !== 0; got += n)
+    n = readSync(fd, bytes, got, bytes.length - got, from + got);
+  return bytes.subarray(0, got);
+}
+
+const HEAD = 256 * 1024;
+const TAIL = 4 * 1024;
+
+/** What a file is known by that was read up to `offset`: how it begins, and what stands before that. */
+export function marksOf(fd: number, offset: number): Pick<Position, 'head' | 'tail'> {
+  return {
+    head: mark(fd, 0, Math.min(offset, HEAD)),
+    tail: mark(fd, Math.max(0, offset - TAIL), Math.min(offset, TAIL)),
+  };
+}
+
+function mark(fd: number, from: number, length: number): string {
+  return `${length}:${createHash('sha1')
+    .update(readAt(fd, from, length))
+    .digest('hex')
+    .slice(0, 16)}`;
+}
+
+/** Whether the file still has so many bytes: somebody may have cut it a moment ago. */
+export function reaches({fd}: OpenInbox, end: number): boolean {
+  return fstatSync(fd).size >= end;
+}
+
+/** Whether this is the file that was read so far, and perhaps has more by now. */
+export function isContinued({fd, size}: OpenInbox, {offset, head, tail}: Position): boolean {
+  if (offset === 0) return true;
+  if (size < offset) return false;
+  const now = marksOf(fd, offset);
+  return now.head === head && now.tail === tail;
+}
+
+/** Files in inbox/ and their numbers, by name. */
+export function inboxFiles(home: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const entry of readdirSync(join(home, 'inbox'), {withFileTypes: true})) {
+    if (!entry.isFile()) continue;
+    const stat = statSync(join(home, 'inbox', entry.name), {bigint: true, throwIfNoEntry: false});
+    if (stat) found.set(entry.name, `${stat.ino}`);
+  }
+  return found;
+}

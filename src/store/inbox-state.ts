@@ -1,0 +1,49 @@
+import {readdirSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import {cursorPath, parseCursor} from '../files/cursor-file.ts';
+import {kindOf} from '../files/key.ts';
+import {readHomeFile} from './read.ts';
+import {rejectedPath} from './set-aside.ts';
+
+/** How far an inbox is read, from its files alone. */
+export interface InboxState {
+  file: string;
+  /** Lines that are delivered, set aside, or not to be delivered. */
+  lines: number;
+  /** Bytes that are not read yet. */
+  unread: number;
+  /** Where its lines are that could not be read; undefined: there are none. */
+  rejected?: string;
+}
+
+/** All inboxes, in the order of their names. */
+export function inboxStates(home: string): InboxState[] {
+  return namesIn(home)
+    .map(name => `inbox/${name}`)
+    .filter(path => kindOf(path) === 'inbox')
+    .flatMap(path => inboxState(home, path) ?? []);
+}
+
+/** Undefined: there is no such file. */
+export function inboxState(home: string, file: string): InboxState | undefined {
+  const stat = statSync(join(home, file), {throwIfNoEntry: false});
+  if (!stat?.isFile()) return undefined;
+  const read = readHomeFile(home, cursorPath(file));
+  const cursor = read && 'text' in read ? parseCursor(read.text).value : undefined;
+  const isSame = cursor?.inode === `${stat.ino}` && cursor.offset <= stat.size;
+  const aside = statSync(join(home, rejectedPath(file)), {throwIfNoEntry: false});
+  return {
+    file,
+    lines: isSame ? cursor.line : 0,
+    unread: isSame ? stat.size - cursor.offset : stat.size,
+    ...(aside && aside.size > 0 && {rejected: rejectedPath(file)}),
+  };
+}
+
+function namesIn(home: string): string[] {
+  try {
+    return readdirSync(join(home, 'inbox')).sort();
+  } catch {
+    return [];
+  }
+}

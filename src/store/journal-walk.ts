@@ -1,0 +1,178 @@
+import {spawn} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import {resolve} from 'node:path';
+import {fixedOptions, git, gitEnvironment} from './git.ts';
+import {Cat} from './git-cat.ts';
+import {headOf} from './history.ts';
+
+/** A file that a commit changed, in the home. */
+export interface WalkedChange {
+  path: string;
+  mode: string;
+  /** Undefined: removed. Rejects if git fails; without a body if the repository does not have it. */
+  body: (() => Promise<Buffer | undefined>) | undefined;
+}
+
+export interface WalkedCommit {
+  id: string;
+  parents: readonly string[];
+  author: {name: string; email: string};
+  /** ISO 8601. */
+  time: string;
+  /** The trailer `Cause`. */
+  cause: string;
+  /** Of a merge, against its first parent. */
+  changes: readonly WalkedChange[];
+  /** The history was cut off here: it changes nothing that is known, but has everything from before. */
+  cutOff: boolean;
+}
+
+export interface Walk {
+  /** How many commits are to come. */
+  total: number;
+  /** How often each commit is the parent of another. */
+  children: ReadonlyMap<string, number>;
+  shallow: boolean;
+  /** Parents first, and whatever else they are not related to in any order. */
+  commits: () => AsyncGenerator<WalkedCommit>;
+  /** A file of the home as a commit had it. */
+  fileAt: (commit: string, path: string) => Promise<Buffer | undefined>;
+  close: () => void;
+}
+
+/** So many commits are read ahead, with the files that are wanted of them. */
+const AHEAD = 64;
+
+/** All history of HEAD, oldest first, in one pass. `wants`: paths whose content will be asked for. Throws without a repository. */
+export async function walkJournal(home: string, wants: (path: string) => boolean): Promise<Walk> {
+  const head = await headOf(home);
+  const [place, parents] = await Promise.all([
+    git(home, ['rev-parse', '--is-shallow-repository', '--git-path', 'shallow', '--show-prefix']),
+    head ? git(home, ['--no-replace-objects', 'rev-list', '--parents', head]) : undefined,
+  ]);
+  const [isShallow, shallow = '', prefix = ''] = place.stdout.split('\n');
+  const cut = new Set(
+    isShallow === 'true' ? readFileSync(resolve(home, shallow), 'utf8').split('\n').filter(Boolean) : [],
+  );
+  const children = new Map<string, number>();
+  let total = 0;
+  for (const line of parents?.stdout.split('\n').filter(Boolean) ?? []) {
+    total++;
+    for (const parent of line.split(' ').slice(1)) children.set(parent, (children.get(parent) ?? 0) + 1);
+  }
+  const cat = new Cat(home);
+  return {
+    total,
+    children,
+    shallow: cut.size > 0,
+    commits: () => readAhead(head ? read(home, head, cut) : nothing(), cat, wants),
+    fileAt: (commit, path) =>
+      path.includes('\n') ? Promise.resolve(undefined) : cat.body(`${commit}:${prefix}${path}`),
+    close: () => cat.close(),
+  };
+}
+
+/** Undefined: the commit removed it. Never throws. */
+export async function textOf({mode, body}: WalkedChange): Promise<{text: string | undefined} | {problem: string}> {
+  if (!body) return {text: undefined};
+  if (mode === '120000') return {problem: 'it is a link, and the journal does not have what it leads to'};
+  try {
+    const bytes = await body();
+    return bytes ? {text: bytes.toString('utf8')} : {problem: 'the repository does not have it: see git fsck'};
+  } catch (error) {
+    return {problem: (error as Error).message};
+  }
+}
+
+interface RawChange {
+  path: string;
+  mode: string;
+  blob: string | undefined;
+}
+type RawCommit = Omit<WalkedCommit, 'changes'> & {changes: RawChange[]};
+
+/** What is wanted is asked of git long before it is used. */
+async function* readAhead(
+  commits: AsyncGenerator<RawCommit>,
+  cat: Cat,
+  wants: (path: string) => boolean,
+): AsyncGenerator<WalkedCommit> {
+  const waiting: WalkedCommit[] = [];
+  for await (const commit of commits) {
+    const changes = commit.changes.map(({path, mode, blob}): WalkedChange => {
+      if (blob === undefined) return {path, mode, body: undefined};
+      const asked = wants(path) ? cat.body(blob) : undefined;
+      // Told to whoever takes it.
+      asked?.catch(() => {});
+      return {path, mode, body: () => asked ?? cat.body(blob)};
+    });
+    waiting.push({...commit, changes});
+    if (waiting.length > AHEAD) yield waiting.shift() as WalkedCommit;
+  }
+  yield* waiting;
+}
+
+async function* nothing(): AsyncGenerator<RawCommit> {}
+
+/** Only NUL can stand in none of these. */
+const FORMAT = '%x00%H%x00%P%x00%an%x00%ae%x00%aI%x00%(trailers:key=Cause,valueonly,separator=%x20)%x00';
+/** The empty one that begins a commit, those of the format, and the empty one that ends it. */
+const FIELDS = 8;
+
+const LOG = [
+  ...[
+    '-c',
+    'log.showRoot=true',
+    '--no-replace-objects',
+    'log',
+    '--reverse',
+    '--topo-order',
+    '-z',
+    '--raw',
+    '--no-abbrev',
+  ],
+  ...['--no-renames', '--relative', '--diff-merges=first-parent', '--no-color', '--no-decorate', '--no-show-signature'],
+  ...['--no-notes', '--encoding=UTF-8', `--format=${FORMAT}`],
+];
+
+async function* read(home: string, head: string, cut: ReadonlySet<string>): AsyncGenerator<RawCommit> {
+  const child = spawn('git', [...fixedOptions, ...LOG, head, '--'], {
+    cwd: home,
+    env: gitEnvironment(process.env),
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = new Promise<number | null>(done => child.once('close', done));
+  let rest = '';
+  let record: string[] = [];
+  try {
+    child.stdout.setEncoding('utf8');
+    for await (const chunk of child.stdout as AsyncIterable<string>) {
+      const fields = (rest + chunk).split('\0');
+      rest = fields.pop() ?? '';
+      for (const field of fields) {
+        if (field === '' && record.length >= FIELDS && record.length % 2 === 0) {
+          yield parse(record, cut);
+          record = [];
+        }
+        record.push(field);
+      }
+    }
+    if (record.length >= FIELDS - 1) yield parse(record, cut);
+    if ((await ended) !== 0) throw new Error('git log could not read the whole history: git fsck says more');
+  } finally {
+    child.kill();
+  }
+}
+
+function parse(record: readonly string[], cut: ReadonlySet<string>): RawCommit {
+  const [, id = '', parents = '', name = '', email = '', time = '', cause = ''] = record;
+  const changes: RawChange[] = [];
+  for (let at = FIELDS; at + 1 < record.length; at += 2) {
+    // `:MODE MODE BLOB BLOB STATUS`, the first after an empty line.
+    const [, mode = '', , blob = ''] = (record[at] ?? '').trimStart().split(' ');
+    const gone = /^0+$/.test(mode) || /^0+$/.test(blob);
+    changes.push({path: record[at + 1] ?? '', mode, blob: gone ? undefined : blob});
+  }
+  const cutOff = cut.has(id);
+  return {id, parents: parents.split(' ').filter(Boolean), author: {name, email}, time, cause, changes, cutOff};
+}

@@ -1,0 +1,162 @@
+import {closesFence, fenceOf} from '../../files/approval-labels.ts';
+import {fieldOf} from '../../files/task.ts';
+import {makeVisible, visibleLine} from '../../files/visible.ts';
+import {commandNow} from '../decide/command-now.ts';
+import type {Page} from '../decide/page.ts';
+import {isUnrecorded, type Request} from '../decide/queue.ts';
+import {colors} from './output.ts';
+import {ago} from './short-text.ts';
+import {breakAt} from './table.ts';
+
+export function paintRisk(risk: string): string {
+  const paint = {LOW: colors.green, MEDIUM: colors.yellow, HIGH: colors.red, CRITICAL: colors.magenta}[risk];
+  return paint ? paint(risk) : visibleLine(risk);
+}
+
+/**
+ * All that a person needs to decide, for a terminal of this width. What an agent may have written stands behind a bar, on
+ * every line, so that it cannot be taken for anything else; nothing in it is hidden.
+ */
+export function approvalPage(request: Request, page: Page | undefined, width: number): string {
+  const {id, task, agent} = request;
+  const risk = fieldOf(task, 'risk');
+  const taint = fieldOf(task, 'taint');
+  const created = fieldOf(task, 'created');
+  const head = [
+    colors.bold(visibleLine(id)),
+    risk ? paintRisk(risk) : '',
+    agent ? colors.cyan(`@${visibleLine(agent)}`) : '',
+    created ? colors.dim(ago(created, Date.now())) : '',
+  ];
+  const lines = [head.filter(Boolean).join('  '), ...wrapped(colors.bold, visibleLine(task.title), width)];
+  if (taint) lines.push(...wrapped(colors.yellow, `tainted: has read ${visibleLine(taint)}`, width));
+  lines.push('', ...(page ? pageLines(page.file.text, width) : itemLines(request, width)));
+  const changed = changeLines(request, page, width);
+  if (changed.length > 0) lines.push('', ...changed);
+  if (!isUnrecorded(request) || request.decision) lines.push('', ...decisionLines(request, width));
+  return lines.join('\n');
+}
+
+/** The command, where the page does not simply show what was asked and runs. */
+function changeLines(request: Request, page: Page | undefined, width: number): string[] {
+  const now = commandNow(request, page);
+  const shown = page?.file.action.command;
+  if (now === undefined || shown === undefined) return [];
+  const told = (words: string, text: string) => [...wrapped(colors.yellow, words, width), ...barred(text, width)];
+  if ('queue' in now)
+    return [
+      ...told('The queue and the page have different texts. In the queue:', now.queue),
+      ...told('On the page:', now.page),
+      ...wrapped(
+        colors.yellow,
+        now.certain ? 'Nothing runs until both are the same.' : 'The one that was changed is what runs.',
+        width,
+      ),
+    ];
+  const where = {queue: 'in the queue', page: 'on the page', both: 'in the queue and on the page'};
+  if (now.changed !== undefined) return told(`Command, as changed ${where[now.changed]}; this is what runs:`, now.text);
+  return makeVisible(now.text) === shown
+    ? []
+    : told('Command, as it stands in the queue; this is what runs:', now.text);
+}
+
+/** The page up to `## Review`, where nothing is to be read yet, without its title; ids and digests come last. */
+function pageLines(text: string, width: number): string[] {
+  const end = text.lastIndexOf('\n## Review');
+  const whole = text.slice(0, end === -1 ? text.length : end);
+  const body = whole.indexOf('\n## ') + 1;
+  const [head, rest] = [markdownLines(whole.slice(0, body), width), markdownLines(whole.slice(body), width)];
+  return head.length === 0 ? rest : [...rest, '', ...head];
+}
+
+function markdownLines(text: string, width: number): string[] {
+  const out: string[] = [];
+  let fence: {mark: string; diff: boolean} | undefined;
+  for (const raw of text.split('\n')) {
+    const line = raw.replace(/\r$/, '');
+    if (fence) {
+      if (closesFence(line, fence.mark)) fence = undefined;
+      else out.push(...barred(line, width, fence.diff ? paintDiff(line) : undefined));
+      continue;
+    }
+    const mark = fenceOf(line);
+    if (mark !== undefined) fence = {mark, diff: line.trim().slice(mark.length) === 'diff'};
+    else if (!line.startsWith('# ')) out.push(...wrapped(paintLine(line), plainWords(makeVisible(line)), width));
+  }
+  while (out.at(-1) === '') out.pop();
+  return out;
+}
+
+/** So many lines of a command stand beside the question. */
+const MOST_LINES = 6;
+
+/** What would run and where, once more, right above the question; nothing of what is no command. */
+export function whatRuns(request: Request, page: Page | undefined, width: number): string[] {
+  const now = commandNow(request, page);
+  if (now === undefined) return [];
+  if ('queue' in now) return changeLines(request, page, width);
+  const lines = barred(now.text, width);
+  const [runs] = page?.file.action.permissions?.split('\n') ?? [];
+  const host = fieldOf(request.task, 'where') === 'host';
+  return [
+    ...lines.slice(0, MOST_LINES),
+    ...(lines.length > MOST_LINES
+      ? [colors.yellow(`… and ${lines.length - MOST_LINES} more lines; all of it is above`)]
+      : []),
+    ...(runs === undefined ? [] : wrapped(host ? colors.yellow : String, visibleLine(runs), width)),
+  ];
+}
+
+/** Headings and labels without the marks of Markdown. */
+function plainWords(line: string): string {
+  return line.replace(/^#+ /, '').replace(/^\*\*([A-Za-z ]+):\*\*/, '$1:');
+}
+
+function paintLine(line: string): (text: string) => string {
+  if (/^(?:#|\*\*)/.test(line)) return colors.bold;
+  return /^[a-z][a-z0-9_]*:/.test(line) ? colors.dim : String;
+}
+
+function paintDiff(line: string): ((text: string) => string) | undefined {
+  if (/^(?:\+\+\+|---) /.test(line)) return colors.bold;
+  return {'+': colors.green, '-': colors.red, '@': colors.cyan}[line[0] ?? ''];
+}
+
+const SHOWN_ABOVE = new Set(['id', 'type', 'agent', 'created', 'risk', 'taint']);
+const SHOWN_BELOW =
+  /^(?:status|approved_|rejected_|rejection_|executed_at|outcome|signature|edited$|answer|always|rule)/;
+
+/** A request without a page: what its item says. */
+function itemLines({task}: Request, width: number): string[] {
+  return task.fields
+    .filter(({key}) => !SHOWN_ABOVE.has(key) && !SHOWN_BELOW.test(key))
+    .flatMap(({key, value}) => [colors.bold(`${visibleLine(key)}:`), ...barred(value, width)]);
+}
+
+function decisionLines({task}: Request, width: number): string[] {
+  const said = task.fields.filter(({key}) => SHOWN_BELOW.test(key));
+  return said.flatMap(({key, value}) =>
+    wrapped(String, `${visibleLine(key)}: ${visibleLine(value.trim().replace(/\s*\n\s*/g, ' ↵ '))}`, width),
+  );
+}
+
+/** Text of an agent. A terminal that broke its lines would leave out the bar. */
+function barred(text: string, width: number, paint: (text: string) => string = String): string[] {
+  const bar = colors.dim('│ ');
+  return makeVisible(text)
+    .split('\n')
+    .flatMap(line => breakAt(untabbed(line), width - 2, true).map(part => bar + paint(part)));
+}
+
+function untabbed(line: string): string {
+  return line.replaceAll('\t', '    ');
+}
+
+function wrapped(paint: (text: string) => string, line: string, width: number): string[] {
+  return breakAt(untabbed(line), width, true).map(part => (part === '' ? part : paint(part)));
+}
+
+/** Columns of the terminal; where there is none, lines stay whole. */
+export function pageWidth(): number {
+  return process.stdout.isTTY ? Math.max(20, process.stdout.columns || 80) : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,134 @@
+import {exit} from '../../errors.ts';
+import {APPROVALS_FILE} from '../../files/approval-item.ts';
+import {hasErrors} from '../../files/diagnostic.ts';
+import {jsonText, visibleLine} from '../../files/visible.ts';
+import {anyPage, pendingPath} from '../decide/page.ts';
+import {findRequests, type Request, readArchive, readQueue} from '../decide/queue.ts';
+import {type ApprovalRow, approvalRow} from '../decide/row.ts';
+import {fileError} from '../talk/file-error.ts';
+import {approvalPage, pageWidth, paintRisk} from './approval-page.ts';
+import {colors, complain, plural, print} from './output.ts';
+import {ago, spell} from './short-text.ts';
+import {cut, drawTable} from './table.ts';
+
+export interface ApprovalsOptions {
+  home: string;
+  id: string | undefined;
+  /** Decided ones too. */
+  all: boolean;
+  json: boolean;
+}
+
+/** What waits for a decision, oldest first; or all about one request. */
+export function approvals({home, id, all, json}: ApprovalsOptions): number {
+  if (id !== undefined) return showOne(home, id, json);
+  const queue = readQueue(home);
+  const known = [...(all ? readArchive(home) : []), ...queue.requests].map(request => approvalRow(home, request));
+  const pending = known.filter(({state}) => state === 'pending');
+  const rows = all ? known : pending;
+  const waiting = pending.length;
+  if (json) print(jsonText(rows));
+  else {
+    printRows(rows, waiting, all);
+    const late = known.filter(({state, recorded}) => state !== 'pending' && !recorded).length;
+    if (late > 0) print(colors.yellow(`${late} decided and not taken in yet; why, if it lasts: agentdir status`));
+  }
+  if (!hasErrors(queue.problems)) return waiting > 0 ? exit.waiting : exit.done;
+  const {message, hint} = fileError(APPROVALS_FILE, queue.problems);
+  complain(`${message}; until it is mended nothing in it counts`, hint);
+  return exit.badFile;
+}
+
+function showOne(home: string, wanted: string, json: boolean): number {
+  const [request] = findRequests(home, [wanted]) as [Request];
+  const page = anyPage(home, request.id);
+  const row = approvalRow(home, request);
+  if (json) print(jsonText({...row, page: page ? {file: page.path, text: page.file.text} : null}));
+  else print(approvalPage(request, page, pageWidth()));
+  if (page?.path === pendingPath(request.id) && hasErrors(page.file.problems)) {
+    const {message, hint} = fileError(page.path, page.file.problems);
+    complain(`${message}; until it is mended nothing on it counts`, hint);
+    return exit.badFile;
+  }
+  return row.state === 'pending' ? exit.waiting : exit.done;
+}
+
+function printRows(rows: readonly ApprovalRow[], waiting: number, all: boolean): void {
+  if (rows.length > 0) print(all ? historyTable(rows) : waitingTable(rows));
+  if (waiting === 0) print('nothing waits for you');
+  else
+    print(
+      `${plural(waiting, 'request')}; ${colors.dim('look: agentdir approvals ID; decide: agentdir approve, agentdir reject')}`,
+    );
+}
+
+/** Less of a title says nothing. */
+const LEAST = 24;
+
+/** Title last, with what the other cells leave of the line. */
+function fitted(head: readonly string[], rows: readonly string[][], paint: Painter): string {
+  const others = head.slice(0, -1).map((title, i) => Math.max(title.length, ...rows.map(row => row[i]?.length ?? 0)));
+  const taken = others.reduce((sum, width) => sum + width + 3, 0) + 4;
+  const room = Math.max(LEAST, (process.stdout.columns || 120) - taken);
+  const cells = rows.map(row => [...row.slice(0, -1), cut(row.at(-1) ?? '', room)]);
+  return drawTable(head, cells, paint);
+}
+
+type Painter = (text: string, column: number) => string;
+
+/** No more of it is ever shown in a line. */
+const line = (text: string | null) =>
+  visibleLine(
+    (text ?? '')
+      .slice(0, 500)
+      .trim()
+      .replace(/\s*\n\s*/g, ' ↵ '),
+  );
+
+function waitingTable(rows: readonly ApprovalRow[]): string {
+  const now = Date.now();
+  const cells = rows.map(({id, created, expires, agent, risk, taint, where, title}) => [
+    line(id),
+    created ? ago(created, now).replace(' ago', '') : '',
+    expires ? expiry(expires, now) : '',
+    line(agent),
+    line(risk),
+    [where === 'host' && 'host', taint && 'tainted'].filter(Boolean).join(' '),
+    line(title.replace(/^Approve /, '')),
+  ]);
+  return fitted(['Id', 'Age', 'Expires in', 'Agent', 'Risk', '', 'Request'], cells, (text, column) =>
+    column === 4 ? paintRisk(text) : column === 5 || text === 'expired' ? colors.yellow(text) : text,
+  );
+}
+
+function expiry(expires: string, now: number): string {
+  const left = Date.parse(expires) - now;
+  return left > 0 ? spell(left, Math.round) || 'now' : Number.isNaN(left) ? line(expires) : 'expired';
+}
+
+const painted: Record<string, (text: string) => string> = {
+  approved: colors.green,
+  rejected: colors.red,
+  pending: colors.yellow,
+};
+
+function historyTable(rows: readonly ApprovalRow[]): string {
+  const now = Date.now();
+  const cells = rows.map(row => [
+    line(row.id),
+    row.created ? ago(row.created, now).replace(' ago', '') : '',
+    line(row.agent),
+    line(row.risk),
+    line(row.state),
+    line(row.by).replace(/ <.*/, ''),
+    `${became(row)}${line(row.title.replace(/^Approve /, ''))}`,
+  ]);
+  return fitted(['Id', 'Age', 'Agent', 'Risk', 'State', 'By', 'What became of it'], cells, (text, column) =>
+    column === 3 ? paintRisk(text) : column === 4 ? (painted[text] ?? colors.dim)(text) : text,
+  );
+}
+
+function became({state, recorded, outcome, reason}: ApprovalRow): string {
+  const words = outcome ?? reason ?? (recorded || state === 'pending' ? '' : 'not taken in yet');
+  return words === '' ? '' : `${line(words)} · `;
+}

@@ -1,0 +1,33 @@
+import {exit, UserError} from '../../errors.ts';
+import {isQuestion} from '../decide/choose.ts';
+import {refuseDecided} from '../decide/decide.ts';
+import {findRequests, isUnrecorded} from '../decide/queue.ts';
+import {tellDecided} from './decided.ts';
+import {onTerminal} from './keys.ts';
+import {type ApproveOptions, sayYes, unsigned} from './say-yes.ts';
+
+/** Say yes, to one or several; to all or none of those named. */
+export async function approve(options: ApproveOptions): Promise<number> {
+  const {home, ids, json, sign} = options;
+  if (ids.length === 0) {
+    if (json || !onTerminal())
+      throw new UserError('which one?', exit.usage, 'agentdir approve ID; what waits: agentdir approvals');
+    return (await import('./ask-each.ts')).askEach(options);
+  }
+  const requests = findRequests(home, ids);
+  const bare = requests.find(
+    each => each.decision === 'approved' && isUnrecorded(each) && each.signature === undefined,
+  );
+  const why = bare && (await unsigned(home, sign));
+  if (why !== undefined)
+    throw new UserError(
+      `${bare?.id} is approved already, and ${why}; nothing was written`,
+      exit.failed,
+      `agentdir approve ${bare?.id} --sign`,
+    );
+  const more = sign || options.answer !== undefined;
+  for (const request of requests) refuseDecided(home, request, 'approved', more);
+  if (options.answer !== undefined && !(requests.length === 1 && requests.every(isQuestion)))
+    throw new UserError('--answer is for one question', exit.usage, 'what waits: agentdir approvals');
+  return tellDecided(await sayYes(options, requests), options);
+}

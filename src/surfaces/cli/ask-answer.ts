@@ -1,0 +1,34 @@
+import {fieldOf} from '../../files/task.ts';
+import {visibleLine} from '../../files/visible.ts';
+import {pendingPage} from '../decide/page.ts';
+import type {Request} from '../decide/queue.ts';
+import {askLine} from './keys.ts';
+import {colors, print} from './output.ts';
+
+/** What a question offers to choose from: the lines under `Options` of its page. */
+function optionsOf(home: string, {id, task}: Request): string[] {
+  const text = pendingPage(home, id)?.file.action.options ?? fieldOf(task, 'options') ?? '';
+  return text
+    .split('\n')
+    .map(line => line.replace(/^\s*(?:[-*]|\d+[.)])\s+/, '').trim())
+    .filter(Boolean);
+}
+
+/** An answer to a question, from the terminal; empty or undefined: none. */
+export async function askAnswer(home: string, request: Request): Promise<string | undefined> {
+  const options = optionsOf(home, request);
+  print(colors.bold(visibleLine(request.task.title)));
+  for (const [i, option] of options.entries()) print(`  ${i + 1}  ${visibleLine(option)}`);
+  const answer = await askLine(options.length > 0 ? 'answer (a number, or words): ' : 'answer: ');
+  return answer === undefined ? undefined : chosen(options, answer);
+}
+
+/** An answer that was given with the command: by number, as on the terminal. */
+export function answerGiven(home: string, request: Request, answer: string): string {
+  return chosen(optionsOf(home, request), answer.trim());
+}
+
+/** A number is that of an option, unless it is one. */
+function chosen(options: readonly string[], answer: string): string {
+  return /^\d+$/.test(answer) && !options.includes(answer) ? (options[Number(answer) - 1] ?? answer) : answer;
+}

@@ -1,0 +1,85 @@
+import {exit, UserError} from '../../errors.ts';
+import {daemonOf} from '../../store/status.ts';
+import {isQuestion} from '../decide/choose.ts';
+import {editable} from '../decide/edited.ts';
+import {anyPage} from '../decide/page.ts';
+import {isOpen, type Request, readQueue, refuseWrong} from '../decide/queue.ts';
+import {approvalPage, pageWidth, whatRuns} from './approval-page.ts';
+import {tellOne} from './decided.ts';
+import {askKey} from './keys.ts';
+import {colors, complain, note, plural, print} from './output.ts';
+import {askReason, sayNo} from './reject.ts';
+import {type ApproveOptions, sayYes, unsigned} from './say-yes.ts';
+
+type Action = 'approve' | 'always' | 'reject' | 'edit' | 'skip' | 'quit';
+
+/** A word, or its key; the case of a key counts. */
+const KEYS: Record<string, Action> = {a: 'approve', A: 'always', r: 'reject', e: 'edit', s: 'skip', q: 'quit'};
+
+/**
+ * One request after the other, oldest first, those that come meanwhile included, until none is left or the person leaves.
+ * Each is written as soon as it is decided.
+ */
+export async function askEach(options: ApproveOptions): Promise<number> {
+  const {home} = options;
+  const skipped = new Set<string>();
+  const why = await unsigned(home, options.sign);
+  if (why !== undefined) note(`${why}; use agentdir approve --sign`);
+  for (let left = waiting(home); ; left = waiting(home)) {
+    const [request, ...others] = left.filter(({id}) => !skipped.has(id));
+    if (!request) {
+      print(left.length > 0 ? `${plural(left.length, 'request')} left for later` : 'nothing waits for you');
+      return left.length > 0 ? exit.waiting : exit.done;
+    }
+    print(`\n${colors.dim('─'.repeat(Math.min(pageWidth(), 72)))}`);
+    const page = anyPage(home, request.id);
+    print(approvalPage(request, page, pageWidth()));
+    if (others.length > 0) print(colors.dim(`\n${others.length} more after this`));
+    const again = whatRuns(request, page, pageWidth());
+    if (again.length > 0) print(`\n${again.join('\n')}`);
+    const action = await askAction(home, request);
+    if (action === 'quit') return exit.waiting;
+    if (action === 'skip') skipped.add(request.id);
+    else if (!(await act(options, request, action))) return exit.waiting;
+  }
+}
+
+function waiting(home: string): Request[] {
+  const queue = readQueue(home);
+  refuseWrong(queue);
+  return queue.requests.filter(request => isOpen(home, request));
+}
+
+async function askAction(home: string, request: Request): Promise<Action> {
+  const question = isQuestion(request);
+  const edit = !question && editable(home, request) ? '[e]dit, ' : '';
+  const prompt = `\n${question ? '[a]nswer' : '[a]pprove'}, [r]eject, ${edit}[s]kip, ${question ? '' : '[A]lways, '}[q]uit: `;
+  for (;;) {
+    const word = await askKey(prompt);
+    if (word === undefined) return 'quit';
+    const action = KEYS[word] ?? Object.values(KEYS).find(name => name === word.toLowerCase());
+    if (action) return action;
+    if (question && word.toLowerCase() === 'answer') return 'approve';
+    print(`"${word.slice(0, 20)}" is none of these`);
+  }
+}
+
+/** False: the person wants to leave. What cannot be written is told, and the request comes again. */
+async function act(options: ApproveOptions, request: Request, action: Action): Promise<boolean> {
+  try {
+    let decided: Request[];
+    if (action === 'reject') {
+      const reason = await askReason();
+      if (reason === undefined) return false;
+      decided = await sayNo(options.home, [request], reason);
+    } else {
+      const always = options.always || action === 'always';
+      decided = await sayYes({...options, always, edit: action === 'edit', answer: undefined}, [request]);
+    }
+    for (const one of decided) tellOne(options.home, one, daemonOf(options.home) !== undefined);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    complain(error.message, error.hint);
+  }
+  return true;
+}

@@ -1,0 +1,52 @@
+import {nextSlot} from '../../files/schedule-slots.ts';
+import {parseSettings} from '../../files/settings.ts';
+import {visibleLine} from '../../files/visible.ts';
+import {type InboxState, inboxStates} from '../../store/inbox-state.ts';
+import {MARKER} from '../../store/locate.ts';
+import {readHomeFile} from '../../store/read.ts';
+import {colors, plural} from './output.ts';
+
+/** What comes in from outside and by the clock, as the files have it. */
+export interface ComingIn {
+  inboxes: InboxState[];
+  /** When each schedule is due next; null: never. */
+  schedules: {cron: string; to: string; message: string; next: string | null}[];
+}
+
+export function comingIn(home: string, now: number): ComingIn {
+  const read = readHomeFile(home, MARKER);
+  const schedules = (read && 'text' in read && parseSettings(read.text).value?.schedules) || [];
+  return {
+    inboxes: inboxStates(home),
+    schedules: schedules.map(schedule => {
+      const next = nextSlot(schedule, now);
+      const {cron, to, message} = schedule;
+      return {cron, to, message, next: next === undefined ? null : new Date(next).toISOString()};
+    }),
+  };
+}
+
+const MOST = 5;
+
+/** The same for people: inboxes with something to tell, and the next times. */
+export function comingInLines({inboxes, schedules}: ComingIn, localTime: (iso: string) => string): string[] {
+  const lines = inboxes.reduce((sum, inbox) => sum + inbox.lines, 0);
+  const out =
+    inboxes.length === 0
+      ? []
+      : [`  ${inboxes.length === 1 ? '1 inbox' : `${inboxes.length} inboxes`}, ${plural(lines, 'line')} read`];
+  const unread = inboxes.filter(({unread, rejected}) => unread > 0 || rejected !== undefined);
+  for (const {file, unread: bytes, rejected} of unread.slice(0, MOST)) {
+    const parts = [
+      bytes > 0 && `${plural(bytes, 'byte')} not read yet`,
+      rejected !== undefined && colors.yellow(`some lines are set aside in ${visibleLine(rejected)}`),
+    ];
+    out.push(`    ${visibleLine(file)}: ${parts.filter(Boolean).join('; ')}`);
+  }
+  if (unread.length > MOST) out.push(`    … and ${unread.length - MOST} more`);
+  const due = schedules.filter(({next}) => next !== null).sort((a, b) => ((a.next ?? '') < (b.next ?? '') ? -1 : 1));
+  for (const {next, to, message} of due.slice(0, MOST))
+    out.push(`  next ${localTime(next ?? '')} ${visibleLine(to)}: ${visibleLine(message).slice(0, 60)}`);
+  if (due.length > MOST) out.push(`    … and ${plural(due.length - MOST, 'schedule')} more`);
+  return out;
+}

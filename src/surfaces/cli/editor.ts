@@ -1,0 +1,29 @@
+import {spawnSync} from 'node:child_process';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {UserError} from '../../errors.ts';
+
+/** A text as a person leaves it in their editor. It is in a folder that nobody else can look into. */
+export function inEditor(text: string, name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'agentdir-edit-'));
+  try {
+    const path = join(folder, name);
+    writeFileSync(path, text.endsWith('\n') ? text : `${text}\n`);
+    const editor = process.env.VISUAL || process.env.EDITOR || 'vi';
+    // As git does: the variable may have options in it. Stdout is for what the command itself says.
+    const screen = process.stdout.isTTY ? 'inherit' : 2;
+    const {status, signal, error} = spawnSync('sh', ['-c', `${editor} "$@"`, editor, path], {
+      stdio: ['inherit', screen, 'inherit'],
+    });
+    if (error || status !== 0)
+      throw new UserError(
+        `the editor failed: ${editor}: ${error?.message ?? signal ?? `exit code ${status}`}`,
+        undefined,
+        'set VISUAL or EDITOR',
+      );
+    return readFileSync(path, 'utf8');
+  } finally {
+    rmSync(folder, {recursive: true, force: true});
+  }
+}

@@ -1,0 +1,40 @@
+import {readFileSync} from 'node:fs';
+import {exit, UserError} from '../../errors.ts';
+import {type Replaced, redactMessage} from '../talk/redact-message.ts';
+import {note} from './output.ts';
+
+/** What comes from standard input, without the line end that closes it. */
+export function stdinText(): string {
+  const bytes = readFileSync(0);
+  const text = bytes.toString();
+  if (!Buffer.from(text).equals(bytes)) throw new UserError('what comes from standard input is not UTF-8', exit.usage);
+  return text.replace(/\r?\n$/, '');
+}
+
+export interface Given<K extends string> {
+  texts: Record<K, string | undefined>;
+  replaced: Replaced[];
+}
+
+/** Texts as they may be written down: `-` is standard input, credentials are replaced. An empty one is refused. */
+export function givenTexts<K extends string>(home: string, given: Readonly<Record<K, string | undefined>>): Given<K> {
+  const entries = Object.entries<string | undefined>(given);
+  if (entries.filter(([, value]) => value === '-').length > 1)
+    throw new UserError('only one text can come from standard input', exit.usage);
+  const all: Replaced[] = [];
+  const texts = entries.map(([name, value]) => {
+    if (value === undefined) return [name, undefined];
+    const text = value === '-' ? stdinText() : value;
+    if (text.trim() === '') throw new UserError(`the ${name} is empty`, exit.usage);
+    const {content, replaced} = redactMessage(home, text);
+    all.push(...replaced);
+    return [name, content];
+  });
+  return {texts: Object.fromEntries(texts) as Record<K, string | undefined>, replaced: all};
+}
+
+/** Where something was written down otherwise than it was given. */
+export function tellReplaced(replaced: readonly Replaced[]): void {
+  for (const {what, count} of replaced)
+    note(`note: ${count === 1 ? `1 ${what} was` : `${count} × ${what} were`} replaced before writing`);
+}

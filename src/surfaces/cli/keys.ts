@@ -1,0 +1,63 @@
+import {createInterface} from 'node:readline/promises';
+import {setTimeout as pause} from 'node:timers/promises';
+
+const {stdin, stdout} = process;
+/** Ctrl-C, Ctrl-D. */
+const LEAVE = ['\u0003', '\u0004'];
+/** What was typed before a question was asked is no answer to it. */
+const DRAIN_MS = 20;
+
+export function onTerminal(): boolean {
+  return Boolean(stdin.isTTY && stdout.isTTY);
+}
+
+/**
+ * One key, or a word typed or pasted at once, without its Enter; an Enter alone is nothing. Undefined: the person wants
+ * to leave.
+ */
+export async function askKey(prompt: string): Promise<string | undefined> {
+  stdin.setRawMode(true);
+  try {
+    stdin.resume();
+    await pause(DRAIN_MS);
+    stdout.write(prompt);
+    for (;;) {
+      const text = await nextKeys();
+      if (text === undefined || LEAVE.some(key => text.includes(key))) return undefined;
+      const word = text.trim();
+      if (word !== '') return word;
+    }
+  } finally {
+    stdin.pause();
+    stdin.setRawMode(false);
+    stdout.write('\n');
+  }
+}
+
+/** Undefined: the terminal is gone. */
+function nextKeys(): Promise<string | undefined> {
+  return new Promise(resolve => {
+    const take = (keys?: Buffer) => {
+      stdin.off('data', take).off('end', take);
+      resolve(keys?.toString());
+    };
+    stdin.on('data', take).on('end', take);
+  });
+}
+
+/** A line. Undefined: the person wants to leave. */
+export async function askLine(prompt: string): Promise<string | undefined> {
+  const lines = createInterface({input: stdin, output: stdout, terminal: true});
+  const left = new AbortController();
+  lines.on('SIGINT', () => left.abort());
+  lines.on('close', () => left.abort());
+  try {
+    return (await lines.question(prompt, {signal: left.signal})).trim();
+  } catch (error) {
+    if ((error as Error).name !== 'AbortError') throw error;
+    stdout.write('\n');
+    return undefined;
+  } finally {
+    lines.close();
+  }
+}

@@ -1,0 +1,69 @@
+import {exit, UserError} from '../../errors.ts';
+import {MAIL_FILE} from '../../files/connector-settings.ts';
+import {visibleLine} from '../../files/visible.ts';
+import {openReceived} from '../../store/received.ts';
+import {claimConnector, connectorRedactor, connectorSettings, secretFrom, untilStopped} from '../connector.ts';
+import {watchMail} from '../mail/watch.ts';
+import {colors, print, printJson} from './output.ts';
+
+interface Told {
+  event: string;
+  [key: string]: unknown;
+}
+
+/** Take new mail into the inbox until stopped, or with `once` what is there now. */
+export async function mail({home, once, json}: {home: string; once: boolean; json: boolean}): Promise<number> {
+  const {mail: settings} = connectorSettings(home);
+  const imap = settings?.imap;
+  if (!imap)
+    throw new UserError(
+      'agentdir.yaml has no mailbox to read',
+      exit.usage,
+      'add for example: mail: {imap: {host: imap.example.org, user: agents, password_env: MAIL_PASSWORD}}',
+    );
+  const password = secretFrom(imap.password_env, 'mail.imap');
+  const file = settings.file ?? MAIL_FILE;
+  const path = imap.mailbox ?? 'INBOX';
+  const release = claimConnector(home, 'mail');
+  const redact = connectorRedactor(home);
+  const tell = (told: Told) => {
+    const safe = redact.value(told);
+    if (json) printJson({time: new Date().toISOString(), ...safe});
+    else print(`${colors.dim(new Date().toTimeString().slice(0, 8))} ${describe(safe, file)}`);
+  };
+  const stop = new AbortController();
+  void untilStopped().then(() => stop.abort());
+  const name = `${imap.user}@${imap.host}/${path}`;
+  const first = imap.first ?? 'new';
+  try {
+    await watchMail({
+      imap,
+      password,
+      once,
+      mailbox: {home, name, path, first, stopping: stop.signal, received: openReceived(home, file), redact, tell},
+      stopping: stop.signal,
+      trouble: (why, seconds) => tell({event: 'trouble', why, seconds}),
+      ready: () => tell({event: 'watching', mailbox: name}),
+    });
+    tell({event: 'stopped'});
+    return exit.done;
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError(redact.text((error as Error).message), exit.failed, 'see mail.imap in agentdir.yaml');
+  } finally {
+    release();
+  }
+}
+
+function describe({event, id, from, why, seconds, mailbox}: Told, file: string): string {
+  switch (event) {
+    case 'received':
+      return `${colors.green('received')} ${visibleLine(String(from ?? 'a mail'))} → inbox/${file} ${colors.dim(String(id))}`;
+    case 'trouble':
+      return `${colors.yellow('waiting')} ${visibleLine(String(why))}; next try in ${seconds} s`;
+    case 'watching':
+      return `watching ${colors.bold(visibleLine(String(mailbox)))}. Ctrl-C stops.`;
+    default:
+      return `${event} ${colors.dim(String(id ?? ''))}`.trimEnd();
+  }
+}

@@ -1,0 +1,37 @@
+import {authorHere} from '../../store/git-config.ts';
+import {rejecting} from '../decide/choose.ts';
+import {decide, refuseDecided, refuseStarted} from '../decide/decide.ts';
+import {findRequests, type Request} from '../decide/queue.ts';
+import {noteReplaced, type Telling, tellDecided} from './decided.ts';
+import {askLine, onTerminal} from './keys.ts';
+
+export interface RejectOptions extends Telling {
+  ids: readonly string[];
+  reason: string | undefined;
+}
+
+/** Say no, to one or several; the agent is told why. */
+export async function reject(options: RejectOptions): Promise<number> {
+  const {home, ids, json} = options;
+  const requests = findRequests(home, ids);
+  for (const request of requests) refuseDecided(home, request, 'rejected');
+  await refuseStarted(home, requests);
+  const reason = options.reason ?? (!json && onTerminal() ? await askReason() : undefined);
+  return tellDecided(await sayNo(home, requests, reason), options);
+}
+
+export function askReason(): Promise<string | undefined> {
+  return askLine('why (the agent is told; may be empty): ');
+}
+
+export async function sayNo(
+  home: string,
+  requests: readonly Request[],
+  reason: string | undefined,
+): Promise<Request[]> {
+  const by = await authorHere(home);
+  await refuseStarted(home, requests);
+  const choices = requests.map(request => rejecting(home, request, by, reason));
+  noteReplaced(reason || undefined, choices[0]?.fields.rejection_reason);
+  return decide(home, choices);
+}

@@ -1,0 +1,54 @@
+import {exit, UserError} from '../../errors.ts';
+import {fieldOf, type Task} from '../../files/task.ts';
+import {undelivered} from '../tasks/change-state.ts';
+import {editTasks, type TaskEdit} from '../tasks/edit-tasks.ts';
+import {findTasks} from '../tasks/find-tasks.ts';
+import {assigneeNamed, namesIn, newAgentNamed} from '../tasks/names.ts';
+import {note} from './output.ts';
+import {tellTasks, toldLine} from './task-told.ts';
+
+/** Others are to do it: their names stand before the title, and no one else's; or one that is made for it. */
+export async function assign(home: string, id: string, wanted: readonly string[], json: boolean): Promise<number> {
+  const found = await findTasks(home, [id]);
+  const known = namesIn(home);
+  const {names, made} = receivers(known, wanted);
+  const written = await editTasks(home, found, task => assignment(task, names, made));
+  const code = await tellTasks({
+    home,
+    json,
+    ids: found.map(one => one.id),
+    written,
+    replaced: [],
+    line: row => toldLine(`for ${made ?? names.map(name => `@${name}`).join(' ')}:`, row),
+  });
+  for (const {task, id: whole} of json ? [] : found) {
+    const isHandedOn = fieldOf(task, 'session') !== undefined && (made !== undefined || known.hasAgent(names[0] ?? ''));
+    if (task.state === 'in_progress' && isHandedOn)
+      note(`the daemon delivers it to ${made ?? names[0]}, as another attempt`);
+    else if (task.state === 'in_progress' || task.state === 'blocked')
+      note(`it was begun: to deliver it again, agentdir task reopen ${whole}`);
+  }
+  return code;
+}
+
+/** Names, or `new:TEMPLATE` alone. */
+function receivers(
+  known: ReturnType<typeof namesIn>,
+  wanted: readonly string[],
+): {names: string[]; made: string | undefined} {
+  const spawned = wanted.find(name => name.startsWith('new:'));
+  if (spawned === undefined)
+    return {names: [...new Set(wanted.map(name => assigneeNamed(name, known)))], made: undefined};
+  if (wanted.length > 1)
+    throw new UserError(`${spawned} and others exclude each other`, exit.usage, 'a task is for one of the two');
+  return {names: [], made: newAgentNamed(spawned, known)};
+}
+
+/** What was delivered to somebody else is delivered again; names count only where no new agent is asked for. */
+function assignment(task: Task, names: readonly string[], made: string | undefined): TaskEdit {
+  const before = fieldOf(task, 'assign');
+  const same =
+    before === made && names.length === task.names.length && names.every((name, i) => name === task.names[i]);
+  const again = task.state === 'pending' && !same ? undelivered(task) : {};
+  return {names, fields: before === made ? again : {...again, assign: made}};
+}

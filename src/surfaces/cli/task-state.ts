@@ -1,0 +1,54 @@
+import {exit, UserError} from '../../errors.ts';
+import type {TaskState} from '../../files/task.ts';
+import {personalNote, stateEdit} from '../tasks/change-state.ts';
+import {editTasks} from '../tasks/edit-tasks.ts';
+import {findTasks} from '../tasks/find-tasks.ts';
+import {givenTexts} from './given-text.ts';
+import {colors} from './output.ts';
+import {tellTasks, toldLine} from './task-told.ts';
+
+export interface StateFlags {
+  note?: string;
+  /** The same, of `block`. */
+  why?: string;
+  result?: string;
+}
+
+const words: Record<TaskState, string> = {
+  pending: 'set back',
+  in_progress: colors.cyan('started'),
+  completed: colors.green('completed'),
+  blocked: colors.red('blocked'),
+  skipped: colors.dim('skipped'),
+};
+
+/** Set the box of one or several: of all that are named, or of none. */
+export async function setState(
+  home: string,
+  state: TaskState,
+  wanted: readonly string[],
+  flags: StateFlags,
+  json: boolean,
+): Promise<number> {
+  const found = await findTasks(home, wanted);
+  const {texts, replaced} = givenTexts(home, {note: reasonOf(state, flags), result: flags.result});
+  const note = texts.note === undefined ? undefined : personalNote(texts.note);
+  const before = new Map(found.map(({id, task}) => [id, task.state]));
+  const written = await editTasks(home, found, task => stateEdit(task, {state, note, result: texts.result}));
+  return tellTasks({
+    home,
+    json,
+    ids: found.map(({id}) => id),
+    written,
+    replaced,
+    line: row => toldLine(before.get(row.id ?? '') === state ? `was ${words[state]} already:` : words[state], row),
+  });
+}
+
+function reasonOf(state: TaskState, {note, why}: StateFlags): string | undefined {
+  if (note !== undefined && why !== undefined)
+    throw new UserError('--why and --note are the same here: give one', exit.usage);
+  if (state === 'blocked' && note === undefined && why === undefined)
+    throw new UserError('what keeps it from going on?', exit.usage, 'agentdir task block ID --why TEXT');
+  return why ?? note;
+}

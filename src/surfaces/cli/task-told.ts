@@ -1,0 +1,51 @@
+import type {TaskRow} from '../../check/rows.ts';
+import {exit} from '../../errors.ts';
+import {visibleLine} from '../../files/visible.ts';
+import {daemonOf} from '../../store/status.ts';
+import type {Replaced} from '../talk/redact-message.ts';
+import type {TaskStanding} from '../tasks/standing.ts';
+import {readTaskHome, type TaskHome} from '../tasks/task-home.ts';
+import {tellReplaced} from './given-text.ts';
+import {colors, note, print, printJson} from './output.ts';
+
+export interface Change {
+  home: string;
+  json: boolean;
+  /** The tasks that were changed. */
+  ids: readonly string[];
+  /** Texts of files as they were saved. */
+  written: ReadonlyMap<string, string>;
+  replaced: readonly Replaced[];
+  /** What was done to a task, in a line. */
+  line: (row: TaskRow) => string;
+  /** Whether anything comes of it. */
+  quiet?: boolean;
+}
+
+/** What was written, on stdout; what happens next, beside it. With --json all of it as one value. */
+export async function tellTasks({home, json, ids, written, replaced, line, quiet}: Change): Promise<number> {
+  const daemon = daemonOf(home) !== undefined;
+  const rows = await changedRows(readTaskHome(home, written), ids);
+  const next = quiet ? [] : [...new Set(rows.flatMap(({next}) => next))];
+  if (json) {
+    const extra = replaced.length > 0 ? {replaced} : {};
+    printJson({daemon, tasks: rows.map(({row}) => row), next, ...extra});
+    return exit.done;
+  }
+  for (const {row} of rows) print(line(row));
+  tellReplaced(replaced);
+  for (const step of next) note(step);
+  if (!daemon && !quiet) note('no daemon runs: agentdir start');
+  return exit.done;
+}
+
+async function changedRows(tasks: TaskHome, ids: readonly string[]): Promise<TaskStanding[]> {
+  // Whatever checks a home is loaded after the file is written.
+  const {standings} = await import('../tasks/standing.ts');
+  return standings(tasks, ids);
+}
+
+/** "completed task-7k2m: Check Redis" */
+export function toldLine(word: string, {id, title}: TaskRow): string {
+  return `${word} ${colors.bold(visibleLine(id ?? ''))}: ${visibleLine(title)}`;
+}

@@ -1,0 +1,99 @@
+import {exit} from '../../errors.ts';
+import {jsonText, visibleLine} from '../../files/visible.ts';
+import {oneOf} from '../talk/one-of.ts';
+import {type Audit, audit} from '../verify/audit.ts';
+import {type Finding, findingKinds} from '../verify/finding.ts';
+import {colors, plural, print} from './output.ts';
+
+interface VerifyOptions {
+  home: string;
+  /** A session or an approval, by any unique part of its id. */
+  what: string | undefined;
+  json: boolean;
+}
+
+/** Every execution that the journal has without a valid decision before it. */
+export async function verify({home, what, json}: VerifyOptions): Promise<number> {
+  const result = await audit(home, progressOn(process.stderr, json));
+  const {sessions, approvals, unread} = result;
+  const one =
+    what === undefined
+      ? undefined
+      : oneOf('session or approval', what, [...sessions, ...approvals], 'see: agentdir list');
+  const findings = result.findings.filter(
+    ({session, approval}) => one === undefined || session === one || approval === one,
+  );
+  if (json) print(jsonText(toJson(result, findings)));
+  else report(result, findings);
+  if (findings.length > 0) return exit.failed;
+  return unread.length > 0 ? exit.badFile : exit.done;
+}
+
+/** From so many commits on it takes long enough to be told of. */
+const LONG = 1_000;
+
+function progressOn(stream: NodeJS.WriteStream, json: boolean): (done: number, total: number) => void {
+  return (done, total) => {
+    if (!stream.isTTY || json || total < LONG || (done % 200 !== 0 && done !== total)) return;
+    stream.write(done === total ? '\r\x1b[K' : `\r${done} of ${total} commits`);
+  };
+}
+
+function toJson(result: Audit, findings: readonly Finding[]): Record<string, unknown> {
+  const {commits, executions, decisions, unread, passing, recovered, shallow} = result;
+  const rows = findings.map(({kind, what, commit, time, session, call, tool, approval}) => ({
+    kind,
+    what,
+    commit,
+    time,
+    session: session ?? null,
+    call: call ?? null,
+    tool: tool ?? null,
+    approval: approval ?? null,
+    hint: hintOf(kind, commit),
+  }));
+  return {commits, executions, decisions, findings: rows, unread, unread_earlier: passing, recovered, shallow};
+}
+
+function hintOf(kind: Finding['kind'], commit: string): string {
+  return findingKinds[kind].replace('COMMIT', short(commit));
+}
+
+function short(commit: string): string {
+  return commit.slice(0, 10);
+}
+
+function report(result: Audit, findings: readonly Finding[]): void {
+  for (const [session, group] of bySession(findings)) {
+    print(session === undefined ? 'not about one session' : `session ${visibleLine(session)}`);
+    for (const {kind, what, commit, time, call, tool} of group) {
+      const called = call === undefined ? '' : ` ${visibleLine(`${tool} ${call}`)}:`;
+      print(`  ${colors.red('✗')} ${colors.dim(`${short(commit)} ${time}`)}${called} ${visibleLine(what)}`);
+      print(`    ${colors.cyan('=')} ${hintOf(kind, commit)}`);
+    }
+    print('');
+  }
+  for (const {path, commit, why} of result.unread)
+    print(`${colors.yellow('!')} ${visibleLine(path)} cannot be read as of ${short(commit)}: ${visibleLine(why)}`);
+  for (const line of notes(result)) print(colors.dim(line));
+  const {commits, executions, decisions} = result;
+  const looked = `${plural(commits, 'commit')}, ${plural(executions, 'execution')}, ${plural(decisions, 'decision')}`;
+  if (findings.length > 0) print(`${colors.red(plural(findings.length, 'finding'))} in ${looked}`);
+  else if (result.unread.length > 0) print(`${colors.yellow('nothing found, but not all could be read')}: ${looked}`);
+  else print(`${colors.green('nothing ran without a valid decision')}: ${looked}`);
+}
+
+function notes({shallow, passing, recovered}: Audit): string[] {
+  return [
+    shallow && 'this is a shallow clone: what happened before it was cut off is not looked at (git fetch --unshallow)',
+    passing > 0 && `${plural(passing, 'earlier version')} of files had errors; what they held was read in later ones`,
+    recovered > 0 &&
+      `${plural(recovered, 'execution')} and its decision were committed together after a crash: their order is what the files say`,
+  ].filter(line => line !== false);
+}
+
+function bySession(findings: readonly Finding[]): Map<string | undefined, Finding[]> {
+  const groups = new Map<string | undefined, Finding[]>();
+  for (const finding of findings) groups.set(finding.session, [...(groups.get(finding.session) ?? []), finding]);
+  return groups;
+}

@@ -1,0 +1,78 @@
+import {exit, UserError} from '../../errors.ts';
+import {isLocal, type Webhook} from '../../files/connector-settings.ts';
+import {visibleLine} from '../../files/visible.ts';
+import {claimConnector, connectorRedactor, connectorSettings, secretFrom, untilStopped} from '../connector.ts';
+import {listen} from '../webhook/listen.ts';
+import type {Route, Told} from '../webhook/receiver.ts';
+import {colors, note, plural, print, printJson} from './output.ts';
+
+export interface WebhookOptions {
+  home: string;
+  host: string;
+  port: number;
+  bodySeconds: number;
+  json: boolean;
+}
+
+/** Who guesses a secret this short has not long to guess. */
+const SHORTEST = 8;
+
+/** Receive signed webhooks until stopped. */
+export async function webhook({home, host, port, bodySeconds, json}: WebhookOptions): Promise<number> {
+  const routes = (connectorSettings(home).webhooks ?? []).map(withSecrets);
+  if (routes.length === 0)
+    throw new UserError(
+      'agentdir.yaml has no webhooks',
+      exit.usage,
+      'add for example: webhooks: [{path: /slack, kind: slack, secret_env: SLACK_SIGNING_SECRET, file: slack-messages.jsonl}]',
+    );
+  const release = claimConnector(home, 'webhook');
+  const redact = connectorRedactor(home);
+  const tell = (told: Told | {event: string}) => {
+    const safe = redact.value(told);
+    if (json) printJson({time: new Date().toISOString(), ...safe});
+    else if ('path' in safe) print(`${colors.dim(new Date().toTimeString().slice(0, 8))} ${describe(safe)}`);
+  };
+  const stopped = untilStopped();
+  try {
+    const listening = await listen({home, routes, bodyMs: bodySeconds * 1000, redact, tell}, host, port);
+    const address = `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`;
+    if (!isLocal(host))
+      note(`${host} is not this machine alone: without a proxy, what comes and its signatures can be read on the way`);
+    if (json) printJson({event: 'listening', address, paths: routes.map(({path}) => path)});
+    else {
+      print(`listening on ${colors.bold(address)} for ${plural(routes.length, 'webhook')}. Ctrl-C stops.`);
+      for (const {path, kind, file} of routes) print(`  ${path} ${colors.dim(`(${kind})`)} → inbox/${file}`);
+    }
+    await stopped;
+    await listening.stop();
+    tell({event: 'stopped'});
+    return exit.done;
+  } finally {
+    release();
+  }
+}
+
+function withSecrets(route: Webhook): Route {
+  const names = [route.secret_env].flat();
+  const secrets = names.map(name => secretFrom(name, `webhook ${route.path}`));
+  const short = names.find((_, i) => bytesOf(secrets[i] ?? '') < SHORTEST);
+  if (short !== undefined)
+    throw new UserError(
+      `webhook ${route.path}: the secret in ${short} is shorter than ${SHORTEST} bytes`,
+      exit.failed,
+      'anybody could guess it; make one: openssl rand -hex 32',
+    );
+  return {...route, secrets};
+}
+
+function bytesOf(secret: string): number {
+  return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : secret.length;
+}
+
+function describe({event, path, status, id, file, why, from}: Told): string {
+  const place = visibleLine(path.slice(0, 200));
+  const mark = event === 'refused' || event === 'failed' ? colors.red(`${event} ${status}`) : colors.green(event);
+  const words = [id && visibleLine(id), file && `→ inbox/${file}`, why && visibleLine(why), from && colors.dim(from)];
+  return `${mark} ${place} ${words.filter(Boolean).join(' ')}`.trimEnd();
+}

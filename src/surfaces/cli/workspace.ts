@@ -1,0 +1,223 @@
+import {existsSync, readdirSync} from 'node:fs';
+import {gitDirOf, gitDirs} from '../../effects/workspace/git-dir.ts';
+import {
+  type Change,
+  countChanges,
+  diffText,
+  EMPTY_TREE,
+  filesBetween,
+  isOfAgent,
+  readChanges,
+  undoneOf,
+} from '../../effects/workspace/read-history.ts';
+import {uncommitted} from '../../effects/workspace/uncommitted.ts';
+import {undo} from '../../effects/workspace/undo.ts';
+import {exit, UserError} from '../../errors.ts';
+import {makeVisible, visibleLine} from '../../files/visible.ts';
+import {oneOf} from '../talk/one-of.ts';
+import {colors, note, plural, print, printJson} from './output.ts';
+import {ago, localTime} from './short-text.ts';
+import {drawTable} from './table.ts';
+
+interface Asked {
+  home: string;
+  agent: string;
+  json: boolean;
+}
+
+const DEFAULT_COUNT = 30;
+
+/** All workspaces that have a history, or one. */
+export async function list({home, agent, json}: Omit<Asked, 'agent'> & {agent: string | undefined}): Promise<number> {
+  const names = agent === undefined ? workspaces(home) : [workspaceOf(home, agent)];
+  const rows = await Promise.all(
+    names.map(async name => {
+      const [changes, open] = await Promise.all([readChanges(gitDirOf(home, name)), uncommitted({home, agent: name})]);
+      const last = changes.find(change => isOfAgent(change, name));
+      return {agent: name, branch: open.branch ?? null, commits: changes.length, uncommitted: open.files, last};
+    }),
+  );
+  if (json) printJson(rows.map(({last, ...row}) => ({...row, last: last ? shown(last) : null})));
+  else if (rows.length === 0) print('no agent has changed a file yet');
+  else
+    print(
+      drawTable(
+        ['agent', 'branch', 'commits', 'not committed', 'last call'],
+        rows.map(({agent, branch, commits, uncommitted, last}) => [
+          agent,
+          branch ?? '(no branch)',
+          String(commits),
+          uncommitted === 0 ? '' : plural(uncommitted, 'file'),
+          last ? `${visibleLine(last.subject)}, ${ago(last.time, Date.now())}` : '',
+        ]),
+      ),
+    );
+  return exit.done;
+}
+
+export async function diff({home, agent: wanted, call, json}: Asked & {call: string | undefined}): Promise<number> {
+  const agent = workspaceOf(home, wanted);
+  const gitDir = gitDirOf(home, agent);
+  const open = call === undefined ? await uncommitted({home, agent}) : undefined;
+  const ofCall = async () => {
+    const changes = await readChanges(gitDir);
+    const change = call === undefined ? changes.find(one => isOfAgent(one, agent)) : find(changes, agent, call);
+    return change && {from: change.parent ?? EMPTY_TREE, to: change.commit, change};
+  };
+  const pair = open && open.files > 0 ? {...open, change: undefined} : await ofCall();
+  const text = pair ? await diffText(gitDir, pair.from, pair.to) : '';
+  if (json) {
+    const files = pair ? await filesBetween(gitDir, pair.from, pair.to) : [];
+    const paths = files.map(({name}) => Buffer.from(name, 'latin1').toString());
+    printJson({agent, change: pair?.change ? shown(pair.change) : null, paths, diff: text});
+  } else {
+    note(pair?.change ? lineOf(pair.change) : pair ? 'not committed yet:' : 'nothing was changed yet');
+    if (text !== '') print(painted(makeVisible(text.trimEnd(), false)));
+  }
+  return exit.done;
+}
+
+export async function log({home, agent, count, json}: Asked & {count: number | undefined}): Promise<number> {
+  const limit = count ?? (json ? Number.POSITIVE_INFINITY : DEFAULT_COUNT);
+  const gitDir = gitDirOf(home, workspaceOf(home, agent));
+  const changes = await readChanges(gitDir, limit);
+  // What takes one back is newer than it, so it was read too.
+  const undone = undoneOf(changes);
+  for (const change of changes) {
+    if (json) printJson({...shown(change), undone: undone.has(change.commit)});
+    else print(`${lineOf(change)}${undone.has(change.commit) ? colors.yellow(' (taken back)') : ''}`);
+  }
+  if (!json && changes.length === 0) print('nothing was changed yet');
+  const before = json || changes.length < limit ? 0 : (await countChanges(gitDir)) - changes.length;
+  if (before > 0) print(colors.dim(`… and ${before} before: -n ${limit * 10}`));
+  return exit.done;
+}
+
+export async function undoCall({home, agent: wanted, call, json}: Asked & {call: string | undefined}): Promise<number> {
+  const agent = workspaceOf(home, wanted);
+  const earlier = (one: Change | undefined) =>
+    one && `to take back the one before it: agentdir workspace undo ${agent} ${one.commit.slice(0, 7)}`;
+  let before: Change | undefined;
+  const done = await undo({home, agent}, (changes, {empty, running}) => {
+    const undone = undoneOf(changes);
+    const [last, second] = changes.filter(one => isOfAgent(one, agent) && !undone.has(one.commit));
+    const change = call === undefined ? last : find(changes, agent, call, undone);
+    before = call === undefined ? second : undefined;
+    // Its files would go from under it.
+    const runs = running.find(one =>
+      call === undefined ? true : change?.calls.some(each => each.session === one.session && each.call === one.call),
+    );
+    if (runs)
+      throw new UserError(
+        `${visibleLine(runs.words)} of ${agent} is still running`,
+        exit.failed,
+        'wait until it has ended, or name a call that has: agentdir workspace log AGENT',
+      );
+    if (call === undefined && empty !== undefined)
+      throw new UserError(
+        `the last call of ${agent}, ${visibleLine(empty)}, left nothing in the history to take back`,
+        exit.failed,
+        earlier(change),
+      );
+    if (!change) throw new UserError(`no call of ${agent} is left to take back`, exit.failed);
+    if (change.merge)
+      throw new UserError(`${change.commit.slice(0, 7)} is a merge, which is not taken back`, exit.failed);
+    if (undone.has(change.commit))
+      throw new UserError(`${visibleLine(change.subject)} is taken back already`, exit.failed);
+    if (change.calls.length > 1 && !(call && change.commit.startsWith(call)))
+      throw new UserError(
+        `several calls are in one commit, and are taken back together or not at all: ${idsOf(change).join(', ')}`,
+        exit.failed,
+        `to take back all of them: agentdir workspace undo ${agent} ${change.commit.slice(0, 7)}`,
+      );
+    return change;
+  });
+  if ('failed' in done) throw new UserError(`nothing was taken back: ${done.failed.join('; ')}`, exit.failed);
+  for (const text of done.notes) note(text);
+  if ('conflicts' in done) {
+    if (json) {
+      printJson({agent, undone: shown(done.undone), commit: null, conflicts: done.conflicts});
+      return exit.failed;
+    }
+    const lines = done.conflicts.map(({path, why}) => `${path} ${why}`);
+    throw new UserError(
+      `nothing was taken back of "${visibleLine(done.undone.subject)}": ${lines.join('; ')}`,
+      exit.failed,
+      'take back the later calls first, or edit the files',
+    );
+  }
+  const files = 'files' in done ? done.files : [];
+  const commit = 'commit' in done ? done.commit : null;
+  if (json) printJson({agent, undone: shown(done.undone), commit, files});
+  else if (commit === null) {
+    print(`the files are already as they were before it: ${visibleLine(done.undone.subject)}`);
+    if (before) note(earlier(before) ?? '');
+  } else
+    print(`${colors.green('taken back')}: ${visibleLine(done.undone.subject)} (${files.join(', ')}) ${short(commit)}`);
+  return exit.done;
+}
+
+function workspaces(home: string): string[] {
+  if (!existsSync(gitDirs(home))) return [];
+  return readdirSync(gitDirs(home))
+    .flatMap(name => (name.endsWith('.git') ? [name.slice(0, -'.git'.length)] : []))
+    .sort();
+}
+
+function workspaceOf(home: string, wanted: string): string {
+  return oneOf(
+    'workspace',
+    wanted,
+    workspaces(home),
+    'an agent has one once it has used its files: agentdir workspace',
+  );
+}
+
+/** By any unique part of the id of a call, or the beginning of a commit's. Of several commits of a call the newest that counts. */
+function find(all: readonly Change[], agent: string, wanted: string, undone = new Set<string>()): Change | undefined {
+  const commits = all.filter(({commit}) => wanted.length >= 4 && commit.startsWith(wanted));
+  const [only] = commits;
+  if (only && commits.length === 1) return only;
+  const changes = all.filter(change => isOfAgent(change, agent));
+  const ids = [...new Set(changes.flatMap(({calls}) => calls.map(({call}) => call)))];
+  const id = oneOf('call', wanted, ids, 'see them: agentdir workspace log AGENT');
+  const found = changes.filter(({calls}) => calls.some(({call}) => call === id));
+  // An id is unique in its session only.
+  const sessions = new Map(
+    found.flatMap(({commit, calls}) => calls.flatMap(({session, call}) => (call === id ? [[session, commit]] : []))),
+  );
+  if (sessions.size > 1)
+    throw new UserError(
+      `${visibleLine(id)} is a call of several sessions: ${[...sessions].map(([session, commit]) => `${commit.slice(0, 7)} of ${visibleLine(session)}`).join(', ')}`,
+      exit.usage,
+      'name the commit: agentdir workspace log AGENT has them all',
+    );
+  return found.find(({commit}) => !undone.has(commit)) ?? found[0];
+}
+
+function shown({merge: _, parent: __, ...change}: Change): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(change).map(([key, value]) => [key, value ?? null]));
+}
+
+function lineOf(change: Change): string {
+  const {time, author, subject, commit} = change;
+  const ids = idsOf(change).map(id => ` ${colors.cyan(id)}`);
+  return `${colors.dim(localTime(time))}  ${visibleLine(author).padEnd(14)} ${visibleLine(subject)}${ids.join('')} ${short(commit)}`;
+}
+
+function idsOf({calls}: Change): string[] {
+  return calls.map(({call}) => visibleLine(call));
+}
+
+function short(commit: string): string {
+  return colors.dim(commit.slice(0, 7));
+}
+
+function painted(text: string): string {
+  const paint = (line: string) => {
+    if (/^(?:diff |index |--- |\+\+\+ |new file|deleted file|old mode|new mode)/.test(line)) return colors.bold(line);
+    if (line.startsWith('@@')) return colors.cyan(line);
+    return line.startsWith('+') ? colors.green(line) : line.startsWith('-') ? colors.red(line) : line;
+  };
+  return text.split('\n').map(paint).join('\n');
+}

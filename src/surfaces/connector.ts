@@ -1,0 +1,52 @@
+import {join} from 'node:path';
+import {exit, UserError} from '../errors.ts';
+import {hasErrors} from '../files/diagnostic.ts';
+import {parseSettings, type Settings} from '../files/settings.ts';
+import {makeRedactor, type Redactor} from '../policy/redact.ts';
+import {secretsOf} from '../policy/secret-names.ts';
+import {tryLock} from '../store/lock.ts';
+import {readHomeFile} from '../store/read.ts';
+import {keyVariables} from './talk/redact-message.ts';
+
+/** The settings, if they can be trusted. */
+export function connectorSettings(home: string): Settings {
+  const read = readHomeFile(home, 'agentdir.yaml');
+  const file = read && 'text' in read ? parseSettings(read.text) : undefined;
+  if (!file?.value || hasErrors(file.problems))
+    throw new UserError('agentdir.yaml has errors', exit.badFile, 'see them: agentdir check agentdir.yaml');
+  return file.value;
+}
+
+export function connectorRedactor(home: string): Redactor {
+  return makeRedactor(secretsOf(keyVariables(home), process.env));
+}
+
+/** The value of a variable, or what to do. */
+export function secretFrom(name: string, what: string): string {
+  const value = process.env[name]?.trim();
+  if (value) return value;
+  throw new UserError(
+    `${what}: the environment variable ${name} is not set`,
+    exit.failed,
+    `set ${name}, and start again`,
+  );
+}
+
+/** One process of a kind for each home. It is given back when the process ends, however it ends. */
+export function claimConnector(home: string, name: string): () => void {
+  const lock = tryLock(join(home, '.agentdir/locks', name));
+  if ('heldBy' in lock)
+    throw new UserError(
+      `agentdir ${name} already runs for this home: process ${lock.heldBy.pid}`,
+      exit.daemon,
+      `stop it first: kill ${lock.heldBy.pid}`,
+    );
+  return lock.release;
+}
+
+/** Resolves with the first signal that asks to stop; a second one ends the process at once. */
+export function untilStopped(): Promise<string> {
+  return new Promise(resolve => {
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => resolve(name));
+  });
+}

@@ -1,0 +1,41 @@
+import {type ApprovalFile, parseApproval} from '../../files/approval.ts';
+import type {Decision} from '../../files/approval-review.ts';
+import {stemOf} from '../../files/key.ts';
+import {isId} from '../../files/values.ts';
+import {listFolder, readHomeFile} from '../../store/read.ts';
+
+/** approvals/…/<id>.approval.md */
+export interface Page {
+  path: string;
+  bytes: Buffer;
+  file: ApprovalFile;
+}
+
+export function pendingPath(id: string): string {
+  return `approvals/pending/${id}.approval.md`;
+}
+
+/** The page of a request that is still to be decided. */
+export function pendingPage(home: string, id: string): Page | undefined {
+  return isId(id) ? pageAt(home, pendingPath(id)) : undefined;
+}
+
+/** The page of any request, wherever it lies now. */
+export function anyPage(home: string, id: string): Page | undefined {
+  const elsewhere = () => listFolder(home, 'approvals').find(path => stemOf(path) === id);
+  const path = pendingPage(home, id) ? pendingPath(id) : elsewhere();
+  return path === undefined ? undefined : pageAt(home, path);
+}
+
+function pageAt(home: string, path: string): Page | undefined {
+  const read = readHomeFile(home, path);
+  return read && 'text' in read ? {path, bytes: read.bytes, file: parseApproval(read.text)} : undefined;
+}
+
+/** What its page says, if that decides. Cheap: most pages have no such word after the heading. */
+export function pageDecision(home: string, id: string): Decision | undefined {
+  const read = isId(id) ? readHomeFile(home, pendingPath(id)) : undefined;
+  if (!read || !('text' in read)) return undefined;
+  const review = read.text.slice(read.text.lastIndexOf('## Review')).replace(/<!--.*?-->/gs, '');
+  return /approved|rejected/i.test(review) ? parseApproval(read.text).review?.decision : undefined;
+}

@@ -1,0 +1,31 @@
+import {exit, UserError} from '../../errors.ts';
+import {MAIL_CURSORS, type MailCursor, mailCursorsText, parseMailCursors} from '../../files/mail-cursors.ts';
+import {editFile} from '../../store/edit-file.ts';
+import {readHomeFile} from '../../store/read.ts';
+
+/** How far this mailbox was read. Undefined: it never was. */
+export function cursorOf(home: string, mailbox: string): MailCursor | undefined {
+  return read(home).mailboxes[mailbox];
+}
+
+/** Durable when it is over. */
+export async function moveCursor(home: string, mailbox: string, cursor: MailCursor): Promise<void> {
+  await editFile(home, MAIL_CURSORS, () => {
+    const {bytes, mailboxes} = read(home);
+    return {expected: bytes, text: mailCursorsText({...mailboxes, [mailbox]: cursor}), saved: () => undefined};
+  });
+}
+
+function read(home: string): {bytes: Buffer | undefined; mailboxes: Record<string, MailCursor>} {
+  const file = readHomeFile(home, MAIL_CURSORS);
+  if (!file) return {bytes: undefined, mailboxes: {}};
+  const parsed = 'text' in file ? parseMailCursors(file.text) : undefined;
+  // What it says would be forgotten, and mails come twice or not at all.
+  if (!parsed?.value || !file.bytes)
+    throw new UserError(
+      `${MAIL_CURSORS} cannot be read: ${parsed?.problems[0]?.message ?? 'it is not text'}`,
+      exit.badFile,
+      `put it back as it was: git checkout ${MAIL_CURSORS}`,
+    );
+  return {bytes: file.bytes, mailboxes: parsed.value.mailboxes};
+}

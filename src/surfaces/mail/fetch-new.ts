@@ -1,0 +1,116 @@
+import {createHash} from 'node:crypto';
+import type {FetchMessageObject, ImapFlow} from 'imapflow';
+import {exit, UserError} from '../../errors.ts';
+import {newRecord} from '../../files/inbox.ts';
+import type {MailCursor} from '../../files/mail-cursors.ts';
+import type {Redactor} from '../../policy/redact.ts';
+import type {Received} from '../../store/received.ts';
+import {cursorOf, moveCursor} from './cursors.ts';
+import {letterRecord} from './letter.ts';
+
+/** Of a longer mail only the beginning is fetched. */
+const LONGEST = 10 * 1024 * 1024;
+const BEGINNING = 1024 * 1024;
+/** After so many the place is written down. */
+const BATCH = 50;
+
+export interface Mailbox {
+  home: string;
+  /** Its name in `state/mail.yaml`: whose, where, which. */
+  name: string;
+  path: string;
+  first: 'new' | 'all';
+  /** What is left is left for the next time. */
+  stopping: AbortSignal;
+  received: Received;
+  redact: Redactor;
+  tell: (told: {event: 'received' | 'known' | 'began'; id?: string; from?: unknown; uid?: number}) => void;
+}
+
+/**
+ * What has come since the last time, each as a line of the inbox, in order. The place is moved after the lines are durable:
+ * killed in between, what comes again is known by its id. Nothing is changed in the mailbox.
+ */
+export async function fetchNew(client: ImapFlow, mailbox: Mailbox): Promise<number> {
+  const {home, name, path} = mailbox;
+  const lock = await client.getMailboxLock(path, {readOnly: true}).catch(error => {
+    throw error.responseStatus ? notOpened(path, error) : error;
+  });
+  try {
+    if (!client.mailbox) return 0;
+    const {uidValidity, uidNext} = client.mailbox;
+    const known = cursorOf(home, name);
+    let cursor = begin(known, String(uidValidity), uidNext, mailbox.first);
+    if (known === undefined) mailbox.tell({event: 'began', uid: cursor.uid});
+    const move = async (to: MailCursor) => {
+      cursor = to;
+      await moveCursor(home, name, to);
+    };
+    if (cursor !== known) await move(cursor);
+    const fresh = await list(client, cursor.uid);
+    let taken = 0;
+    for (const [at, message] of fresh.entries()) {
+      if (await take(client, mailbox, message, cursor)) taken++;
+      const last = at === fresh.length - 1 || mailbox.stopping.aborted;
+      const next = {...cursor, uid: message.uid};
+      if (last || at % BATCH === BATCH - 1) await move(next);
+      else cursor = next;
+      if (last) break;
+    }
+    return taken;
+  } finally {
+    lock.release();
+  }
+}
+
+function notOpened(path: string, {responseText}: {responseText?: string}): UserError {
+  const why = responseText ?? 'the server says no';
+  return new UserError(`the mailbox "${path}" cannot be opened: ${why}`, exit.failed, 'see mail.imap in agentdir.yaml');
+}
+
+/** Other numbers: all is looked through again, and what is known, or older than the beginning, is left out. */
+function begin(known: MailCursor | undefined, validity: string, next: number, first: 'new' | 'all'): MailCursor {
+  if (known?.uid_validity === validity) return known;
+  if (known) return {...known, uid_validity: validity, uid: 0, renumbered: Math.max(0, next - 1)};
+  const isNew = first === 'new';
+  return {
+    uid_validity: validity,
+    uid: isNew ? Math.max(0, next - 1) : 0,
+    ...(isNew && {since: new Date().toISOString()}),
+  };
+}
+
+async function list(client: ImapFlow, after: number): Promise<FetchMessageObject[]> {
+  const all = await client.fetchAll(`${after + 1}:*`, {uid: true, size: true, internalDate: true}, {uid: true});
+  // "5:*" names the last one, even if that is the fourth.
+  return all.filter(({uid}) => uid > after).sort((a, b) => a.uid - b.uid);
+}
+
+async function take(
+  client: ImapFlow,
+  mailbox: Mailbox,
+  message: FetchMessageObject,
+  cursor: MailCursor,
+): Promise<boolean> {
+  const {name, received, redact, tell} = mailbox;
+  const {uid, size = 0, internalDate} = message;
+  const arrived = internalDate === undefined ? new Date() : new Date(internalDate);
+  const again = uid <= (cursor.renumbered ?? 0);
+  // Times of servers are in whole seconds.
+  if (again && cursor.since !== undefined && arrived.getTime() < Date.parse(cursor.since) - 1000) return false;
+  const cut = size > LONGEST;
+  const fetched = await client.fetchOne(
+    String(uid),
+    {source: cut ? {start: 0, maxLength: BEGINNING} : true},
+    {uid: true},
+  );
+  // It was deleted meanwhile.
+  if (!fetched || fetched.source === undefined) return false;
+  const id = `mail:${name}:${cursor.uid_validity}:${uid}`;
+  const digest = `mail-source:${createHash('sha256').update(fetched.source).digest('hex')}`;
+  const {id: _, ...rest} = await letterRecord({id, source: fetched.source, cut, arrived: arrived.toISOString()});
+  const record = {id, ...redact.value(rest)};
+  const became = await received.take(again ? [id, digest] : [id], newRecord(record), [digest]);
+  tell({event: became === 'taken' ? 'received' : 'known', id, from: rest.from, uid});
+  return became === 'taken';
+}

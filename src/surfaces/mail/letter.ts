@@ -1,0 +1,86 @@
+import type {Address, Email} from 'postal-mime';
+
+const LONGEST = 100_000;
+const MOST_NAMES = 20;
+
+export interface Raw {
+  /** What it is called in the inbox. */
+  id: string;
+  source: Buffer;
+  /** Not all of it is in `source`. */
+  cut: boolean;
+  /** When the server got it. */
+  arrived: string;
+}
+
+/** A mail as a record of the inbox. Nothing that its sender wrote is a key that means something to us. */
+export async function letterRecord({id, source, cut, arrived}: Raw): Promise<Record<string, unknown>> {
+  const mail = await parse(source);
+  const subject = oneLine(mail?.subject ?? '');
+  const {words, short} = cutAt(await textOf(mail), LONGEST);
+  const from = addresses(mail?.from)[0];
+  const attachments = (mail?.attachments ?? []).slice(0, MOST_NAMES).map(({filename, mimeType, content}) => ({
+    name: oneLine(filename ?? ''),
+    type: oneLine(mimeType ?? ''),
+    bytes: typeof content === 'string' ? content.length : content.byteLength,
+  }));
+  const record = {
+    id,
+    ts: arrived,
+    source: 'email',
+    text: [subject && `Subject: ${subject}`, words].filter(Boolean).join('\n\n') || '(an empty mail)',
+    from: from?.address,
+    name: from?.name,
+    subject,
+    thread: threadOf(mail) ?? id,
+    message_id: messageIds(mail?.messageId)[0],
+    recipients: [...addresses(mail?.to), ...addresses(mail?.cc)].slice(0, MOST_NAMES).map(({address}) => address),
+    attachments: attachments.length > 0 ? attachments : undefined,
+    incomplete: cut || short ? 'it is longer than what is here' : undefined,
+  };
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined && value !== ''));
+}
+
+/** What cannot be read is told as that, and holds up nothing. */
+async function parse(source: Buffer): Promise<Email | undefined> {
+  const {default: PostalMime} = await import('postal-mime');
+  try {
+    return await PostalMime.parse(source, {maxNestingDepth: 50});
+  } catch {
+    return undefined;
+  }
+}
+
+async function textOf(mail: Email | undefined): Promise<string> {
+  if (!mail) return '(this mail could not be read)';
+  const text = mail.text?.trim() ?? '';
+  if (text !== '' || !mail.html) return text;
+  const {readHtml} = await import('../../effects/web/html-thread.ts');
+  return (await readHtml(mail.html, 'about:blank', new AbortController().signal)).content.trim();
+}
+
+/** The first mail of a conversation, as all of its mails name it. */
+function threadOf(mail: Email | undefined): string | undefined {
+  return messageIds(mail?.references)[0] ?? messageIds(mail?.inReplyTo)[0] ?? messageIds(mail?.messageId)[0];
+}
+
+function messageIds(text: string | undefined): string[] {
+  return text?.slice(0, 10_000).match(/<[^<>\s]{1,400}>/g) ?? [];
+}
+
+function addresses(given: Address | Address[] | undefined): {name: string; address: string}[] {
+  return [given ?? []].flat().flatMap(each => {
+    const group = each.group ?? [each];
+    return group.flatMap(({name, address}) =>
+      address ? [{name: oneLine(name ?? ''), address: oneLine(address)}] : [],
+    );
+  });
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, 500);
+}
+
+function cutAt(text: string, most: number): {words: string; short: boolean} {
+  return text.length > most ? {words: text.slice(0, most), short: true} : {words: text, short: false};
+}

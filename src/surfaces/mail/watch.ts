@@ -1,0 +1,142 @@
+import {ImapFlow} from 'imapflow';
+import {exit, UserError} from '../../errors.ts';
+import {isLocal, type MailSettings} from '../../files/connector-settings.ts';
+import {fetchNew, type Mailbox} from './fetch-new.ts';
+
+type Imap = NonNullable<NonNullable<MailSettings>['imap']>;
+
+export interface Watching {
+  imap: Imap;
+  password: string;
+  mailbox: Mailbox;
+  once: boolean;
+  stopping: AbortSignal;
+  /** It does not work just now, and is tried again. */
+  trouble: (why: string, seconds: number) => void;
+  /** It is connected and has taken what was there. */
+  ready: () => void;
+}
+
+const FIRST_MS = 1_000;
+const LAST_MS = 300_000;
+const POLL_SECONDS = 60;
+const CONNECT_MS = 20_000;
+const IDLE_AFTER_MS = 500;
+
+/** Take what comes until told to stop; with `once` what is there now. A connection that fails is made again. */
+export async function watchMail(watching: Watching): Promise<void> {
+  const {once, stopping, trouble} = watching;
+  for (let wait = FIRST_MS; !stopping.aborted; wait = Math.min(wait * 2, LAST_MS)) {
+    try {
+      await connected(watching, () => {
+        wait = FIRST_MS;
+      });
+      if (once) return;
+    } catch (error) {
+      const failed = told(error, watching);
+      if (failed instanceof UserError || once) throw failed;
+      if (stopping.aborted) return;
+      trouble(failed.message, wait / 1000);
+    }
+    await pause(wait, stopping);
+  }
+}
+
+/** One connection, until it ends. */
+async function connected(
+  {imap, password, mailbox, once, stopping, ready}: Watching,
+  onWork: () => void,
+): Promise<void> {
+  const {host, user, secure = true, poll_seconds = POLL_SECONDS} = imap;
+  const client = new ImapFlow({
+    host,
+    port: imap.port ?? (secure ? 993 : 143),
+    secure,
+    // No password goes over the wire in the clear, but to this machine.
+    ...(!secure && !isLocal(host) && {doSTARTTLS: true}),
+    auth: {user, pass: password},
+    logger: false,
+    connectionTimeout: CONNECT_MS,
+    autoIdleDelay: IDLE_AFTER_MS,
+    maxLiteralSize: 64 * 1024 * 1024,
+  });
+  let over: Error | undefined;
+  let wake = () => {};
+  client.on('error', error => {
+    over = error;
+    wake();
+  });
+  client.on('close', () => {
+    over ??= new Error('the server closed the connection');
+    wake();
+  });
+  client.on('exists', () => wake());
+  const stop = () => wake();
+  stopping.addEventListener('abort', stop);
+  try {
+    await client.connect();
+    for (let first = true; !stopping.aborted; first = false) {
+      if (over) throw over;
+      // What comes while this fetches is fetched after it.
+      let woken = false;
+      wake = () => {
+        woken = true;
+      };
+      await fetchNew(client, mailbox);
+      onWork();
+      if (first) ready();
+      if (once) return;
+      if (over) throw over;
+      if (woken || stopping.aborted) continue;
+      await new Promise<void>(resolve => {
+        const timer = setTimeout(resolve, poll_seconds * 1000);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  } finally {
+    stopping.removeEventListener('abort', stop);
+    wake = () => {};
+    await goodbye(client);
+  }
+}
+
+async function goodbye(client: ImapFlow): Promise<void> {
+  const limit = setTimeout(() => client.close(), 2_000);
+  await client.logout().catch(() => {});
+  clearTimeout(limit);
+  client.close();
+}
+
+function told(error: unknown, {imap: {host, user, password_env}}: Watching): Error {
+  if (error instanceof UserError) return error;
+  const {authenticationFailed, responseText, message, code} = error as Error & {
+    authenticationFailed?: boolean;
+    responseText?: string;
+    code?: string;
+  };
+  if (authenticationFailed)
+    return new UserError(
+      `${host} does not let ${user} in: ${responseText ?? message}`,
+      exit.failed,
+      `see mail.imap in agentdir.yaml, and the password in ${password_env}`,
+    );
+  return new Error(`${host}: ${responseText ?? message}${code && !message.includes(code) ? ` (${code})` : ''}`, {
+    cause: error,
+  });
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) return resolve();
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+  });
+}

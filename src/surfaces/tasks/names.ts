@@ -1,0 +1,40 @@
+import {agentHint, isKnown, type Names} from '../../check/names.ts';
+import {exit, UserError} from '../../errors.ts';
+import {stemOf} from '../../files/key.ts';
+import {parseWorkflow} from '../../files/workflow.ts';
+import {listFolder, readHomeFile} from '../../store/read.ts';
+import {oneOf} from '../talk/one-of.ts';
+
+/** Whom one can address in this home. Templates are not read for it; workflows are, when one of theirs may be meant. */
+export function namesIn(home: string): Names {
+  const agents = new Set(listFolder(home, 'templates').map(stemOf));
+  let members: ReadonlySet<string> | undefined;
+  return {
+    hasAgent: name => agents.has(name),
+    hasMember: name => {
+      members ??= new Set(listFolder(home, 'workflows').flatMap(path => membersOf(home, path)));
+      return members.has(name);
+    },
+    agents: () => [...agents].sort(),
+  };
+}
+
+function membersOf(home: string, path: string): string[] {
+  const read = readHomeFile(home, path);
+  return read && 'text' in read ? Object.keys(parseWorkflow(read.text).value?.agents ?? {}) : [];
+}
+
+/** Who is meant: the whole name of anybody a task may be for, or a part that only one agent of this home has. */
+export function assigneeNamed(wanted: string, names: Names): string {
+  const name = wanted.replace(/^@/, '');
+  return isKnown(name, names) ? name : oneOf('agent', name, [...names.agents(), 'human'], agentHint(name, names));
+}
+
+/** `new:TEMPLATE` of a template that is there, or `new:provider/model`. */
+export function newAgentNamed(wanted: string, names: Names): string {
+  const [, what = ''] = /^new:(\S+)$/.exec(wanted) ?? [];
+  if (/^[^/]+\/.+$/.test(what)) return wanted;
+  if (what === '' || what.includes('/'))
+    throw new UserError(`expected new:TEMPLATE or new:provider/model, got "${wanted}"`, exit.usage);
+  return `new:${oneOf('template', what, names.agents(), agentHint(what, names))}`;
+}

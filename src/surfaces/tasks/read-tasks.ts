@@ -1,0 +1,23 @@
+import {exit, UserError} from '../../errors.ts';
+import {hasErrors} from '../../files/diagnostic.ts';
+import {fieldOf, type Task, type TaskFile} from '../../files/task.ts';
+import {parseTasks} from '../../files/task-parse.ts';
+import {readHomeFile} from '../../store/read.ts';
+import {fileError} from '../talk/file-error.ts';
+
+/** Undefined: there is none. Throws if it has errors: such a file is not acted on. */
+export function readTasks(home: string, path: string): {file: TaskFile; bytes: Buffer} | undefined {
+  const read = readHomeFile(home, path);
+  if (!read) return undefined;
+  if (!('text' in read)) throw fileError(path, [read.problem]);
+  const file = parseTasks(read.text);
+  if (hasErrors(file.problems)) throw fileError(path, file.problems);
+  return {file, bytes: read.bytes};
+}
+
+/** The task with this id as the file has it now. */
+export function taskOf(file: TaskFile, path: string, id: string): Task {
+  const task = file.tasks.find(one => fieldOf(one, 'id') === id);
+  if (!task) throw new UserError(`${id} is no longer in ${path}`, exit.failed, 'where it went: agentdir tasks');
+  return task;
+}

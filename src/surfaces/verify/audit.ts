@@ -1,0 +1,257 @@
+import {readSigners, signersPath} from '../../effects/signature/signers-file.ts';
+import {kindOf, stemOf} from '../../files/key.ts';
+import {textOf, type Walk, type WalkedChange, type WalkedCommit, walkJournal} from '../../store/journal-walk.ts';
+import {Decisions, writerOf} from './decisions.ts';
+import {type Called, type Execution, Executions} from './executions.ts';
+import type {Finding, Objection} from './finding.ts';
+import {
+  applyFile,
+  copyState,
+  emptyState,
+  type HomeState,
+  isOfState,
+  itemOf,
+  nextState,
+  pageOf,
+  settle,
+} from './home-state.ts';
+import {objectionTo} from './objection-to.ts';
+import {SessionVersions} from './session-versions.ts';
+
+export interface Unread {
+  path: string;
+  commit: string;
+  why: string;
+}
+
+export interface Audit {
+  commits: number;
+  /** Calls that were started. */
+  executions: number;
+  /** Approvals that were decided. */
+  decisions: number;
+  findings: Finding[];
+  /** Files whose last version could not be read: what they hold was not looked at. */
+  unread: Unread[];
+  /** Earlier versions that could not be read: what they hold is in later ones. */
+  passing: number;
+  /** Starts whose decision was recorded right after them, at the start after a crash: the order is that of the files' own times. */
+  recovered: number;
+  shallow: boolean;
+  sessions: readonly string[];
+  approvals: readonly string[];
+}
+
+/** Walk the journal, oldest first, and find every execution without a valid decision before it. */
+export async function audit(home: string, progress: (done: number, total: number) => void): Promise<Audit> {
+  const walk = await walkJournal(home, path => isOfState(path) || kindOf(path) === 'session');
+  try {
+    return await new Auditor(home, walk).run(progress);
+  } finally {
+    walk.close();
+  }
+}
+
+class Auditor {
+  readonly #home: string;
+  readonly #walk: Walk;
+  readonly #executions = new Executions();
+  readonly #decisions = new Decisions();
+  readonly #findings: Finding[] = [];
+  readonly #states = new Map<string, {state: HomeState; uses: number}>();
+  readonly #versions = new SessionVersions();
+  readonly #unread = new Map<string, Unread>();
+  readonly #used = new Map<string, string>();
+  readonly #agents = new Set<string>();
+  readonly #homes = new Set(['home']);
+  /** Starts that were found on disk after a crash, and not yet in the journal: what decided them may be found next. */
+  #doubtful: {execution: Execution; commit: WalkedCommit; objection: Objection}[] = [];
+  #passing = 0;
+  #started = 0;
+  #recovered = 0;
+
+  constructor(home: string, walk: Walk) {
+    this.#home = home;
+    this.#walk = walk;
+  }
+
+  async run(progress: (done: number, total: number) => void): Promise<Audit> {
+    let done = 0;
+    let last = emptyState();
+    let head: WalkedCommit | undefined;
+    for await (const commit of this.#walk.commits()) {
+      if (commit.cause !== 'recovered') await this.#resolve(last);
+      last = await this.#commit(commit);
+      head = commit;
+      progress(++done, this.#walk.total);
+    }
+    await this.#resolve(last);
+    if (head && !this.#walk.shallow) this.#claims(last, head);
+    return {
+      commits: done,
+      executions: this.#started,
+      decisions: this.#decisions.count,
+      findings: this.#findings,
+      unread: [...this.#unread.values()],
+      passing: this.#passing - this.#unread.size,
+      recovered: this.#recovered,
+      shallow: this.#walk.shallow,
+      sessions: [...this.#executions.sessions],
+      approvals: [...new Set([...this.#decisions.ids, ...this.#executions.approvals])],
+    };
+  }
+
+  /** The home as this commit has it. */
+  async #commit(commit: WalkedCommit): Promise<HomeState> {
+    const before = commit.parents.flatMap(id => this.#states.get(id)?.state ?? []);
+    // Sessions first: what the same commit decides was not there before.
+    for (const change of commit.changes)
+      if (kindOf(change.path) === 'session') await this.#session(commit, change, before);
+    const state = await this.#files(commit, before, this.#take(commit.parents));
+    const uses = this.#walk.children.get(commit.id) ?? 0;
+    if (uses > 0) this.#states.set(commit.id, {state, uses});
+    return state;
+  }
+
+  async #files(commit: WalkedCommit, before: readonly HomeState[], from: HomeState): Promise<HomeState> {
+    const changes = commit.changes.filter(({path}) => isOfState(path));
+    if (changes.length === 0) return from;
+    const state = nextState(from);
+    for (const change of changes) {
+      const read = await textOf(change);
+      if ('problem' in read) this.#cannotRead(commit, change.path, read.problem);
+      else if (applyFile(state, change.path, read.text)) this.#unread.delete(change.path);
+      else this.#cannotRead(commit, change.path, 'it has errors');
+    }
+    for (const {id} of state.templates.values()) this.#agents.add(id);
+    if (state.settings.name) this.#homes.add(state.settings.name);
+    const {id, time, author, cutOff} = commit;
+    const paths = changes.map(({path}) => path);
+    if (cutOff) this.#decisions.begin(state, id, time);
+    else {
+      const writer = writerOf(author, name => this.#agents.has(name.split('@')[0] ?? ''), this.#homes);
+      this.#findings.push(...this.#decisions.read(paths, before, state, {commit: id, time, writer}));
+      // In its name a page asks, and decides nothing.
+      const asks = (path: string) =>
+        path.startsWith('approvals/pending/') &&
+        [...before, state].every(one => pageOf(one, stemOf(path))?.decision === undefined);
+      if (writer === 'agent')
+        this.#agentWrote(
+          commit,
+          paths.filter(path => !asks(path)),
+        );
+    }
+    settle(state);
+    return state;
+  }
+
+  #agentWrote({id: commit, time, author, parents}: WalkedCommit, paths: readonly string[]): void {
+    // A merge has what others wrote.
+    if (parents.length > 1 || paths.length === 0) return;
+    const what = `${author.name} changed ${paths.join(', ')}`;
+    this.#findings.push({kind: 'agent-wrote', what, commit, time});
+  }
+
+  async #session(commit: WalkedCommit, change: WalkedChange, before: readonly HomeState[]): Promise<void> {
+    const {path} = change;
+    const read = await textOf(change);
+    if ('problem' in read) return this.#cannotRead(commit, path, read.problem);
+    // A file that is gone while its last version could not be read stays unread.
+    if (read.text === undefined) return this.#versions.forget(path);
+    const {session, before: former} = this.#versions.read(path, read.text);
+    if (!session.header) return this.#cannotRead(commit, path, 'it has errors');
+    this.#unread.delete(path);
+    const {started, odd} = this.#executions.read(path, session, former);
+    if (commit.cutOff) return;
+    for (const {session: of, call, objection} of odd) this.#found(commit, of, call, objection);
+    for (const execution of started) await this.#start(commit, execution, before);
+  }
+
+  async #start(commit: WalkedCommit, execution: Execution, before: readonly HomeState[]): Promise<void> {
+    this.#started++;
+    let objection: Objection | undefined;
+    for (const state of before.length > 0 ? before : [emptyState()]) {
+      const here = await this.#objection(execution, commit, state);
+      if (!here) return this.#use(execution);
+      objection ??= here;
+    }
+    if (!objection) return;
+    if (commit.cause === 'recovered') this.#doubtful.push({execution, commit, objection});
+    else this.#refute(commit, execution, objection);
+  }
+
+  /** After a crash, files are committed in any order: a decision that is among them counts if it says that it came first. */
+  async #resolve(state: HomeState): Promise<void> {
+    const doubtful = this.#doubtful;
+    this.#doubtful = [];
+    for (const {execution, commit, objection} of doubtful) {
+      const {approval = '', started = ''} = execution.call;
+      const at = itemOf(state, approval)?.at ?? '';
+      const inTime = Date.parse(at) <= Date.parse(started);
+      if (!inTime || (await this.#objection(execution, commit, state))) this.#refute(commit, execution, objection);
+      else {
+        this.#recovered++;
+        this.#use(execution);
+      }
+    }
+  }
+
+  #objection(execution: Execution, commit: WalkedCommit, state: HomeState): Promise<Objection | undefined> {
+    const signers = (setting: string) => this.#signers(commit, setting);
+    return objectionTo(execution, state, {decisions: this.#decisions, used: this.#used, signers});
+  }
+
+  #refute(commit: WalkedCommit, execution: Execution, objection: Objection): void {
+    const {id, approval, function: called} = execution.call;
+    const call = {id, tool: called.name, ...(approval !== undefined && {approval})};
+    this.#found(commit, execution.session, call, objection);
+    this.#use(execution);
+  }
+
+  #use({session, call}: Execution): void {
+    if (call.approval !== undefined && !this.#used.has(call.approval))
+      this.#used.set(call.approval, `${call.id} of ${session}`);
+  }
+
+  /** As the commit has it; the one on disk where it is kept outside the journal. */
+  async #signers({id}: WalkedCommit, setting: string): Promise<{text: string} | {problem: string}> {
+    const place = signersPath(this.#home, setting);
+    const kept = await this.#walk.fileAt(id, setting.replace(/^\.\//, ''));
+    if ('problem' in place && !place.problem.endsWith('not there')) return place;
+    if (kept) return {text: kept.toString('utf8')};
+    return 'problem' in place ? place : readSigners(place.path);
+  }
+
+  /** Items that say something was run, at the end. */
+  #claims(state: HomeState, {id: commit, time}: WalkedCommit): void {
+    for (const items of state.queues.values())
+      for (const [approval, item] of items) {
+        const at = item.field('executed_at');
+        if (at === undefined || this.#executions.approvals.has(approval)) continue;
+        const session = item.field('session');
+        const what = `approval ${approval} says it was executed ${at}, and no session has that`;
+        this.#findings.push({kind: 'no-execution', what, commit, time, approval, ...(session && {session})});
+      }
+  }
+
+  #found({id: commit, time}: WalkedCommit, session: string, called: Called, objection: Objection): void {
+    const {id: call, ...rest} = called;
+    this.#findings.push({...objection, commit, time, session, call, ...rest});
+  }
+
+  #cannotRead({id: commit}: WalkedCommit, path: string, why: string): void {
+    this.#passing++;
+    this.#unread.set(path, {path, commit, why});
+  }
+
+  /** The state of the first parent: a copy, if another commit goes on from it too. */
+  #take(parents: readonly string[]): HomeState {
+    const [first] = parents.map(id => {
+      const known = this.#states.get(id);
+      if (known && --known.uses === 0) this.#states.delete(id);
+      return known;
+    });
+    if (!first) return emptyState();
+    return first.uses > 0 ? copyState(first.state) : first.state;
+  }
+}

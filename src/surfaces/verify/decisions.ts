@@ -1,0 +1,116 @@
+import {stemOf} from '../../files/key.ts';
+import type {Finding} from './finding.ts';
+import {type HomeState, itemOf, type PastItem, pageOf} from './home-state.ts';
+
+/** Who wrote a commit: one of the agents, the daemon, or somebody else. */
+export type Writer = 'agent' | 'daemon' | 'person';
+
+/** As the daemon signs commits: `coder <coder@home>`. */
+export function writerOf(
+  {name, email}: {name: string; email: string},
+  isAgent: (name: string) => boolean,
+  homes: ReadonlySet<string>,
+): Writer {
+  if (!email.startsWith(`${name}@`) || !homes.has(email.slice(name.length + 1))) return 'person';
+  if (name === 'agentdir') return 'daemon';
+  return isAgent(name) ? 'agent' : 'person';
+}
+
+/** Where and when a person said yes. */
+export interface Said {
+  commit: string;
+  time: string;
+}
+
+interface Writing {
+  commit: string;
+  time: string;
+  writer: Writer;
+}
+
+/** What was decided in the history up to now: who wrote a decision first, and what was ever said against it. */
+export class Decisions {
+  readonly #items = new Map<string, Said>();
+  readonly #pages = new Map<string, Said>();
+  readonly #against = new Map<string, string>();
+  readonly #seen = new Set<string>();
+
+  get count(): number {
+    return this.#seen.size;
+  }
+
+  get ids(): Iterable<string> {
+    return this.#seen;
+  }
+
+  /** The person's yes that holds. */
+  said(id: string): Said | undefined {
+    return this.#items.get(id) ?? this.#pages.get(id);
+  }
+
+  /** `rejected`, `expired` or `superseded`, in any version. */
+  against(id: string): string | undefined {
+    return this.#against.get(id);
+  }
+
+  /** A commit made one of `before`, the states of its parents, into `after`. Decisions that an agent wrote are found. */
+  read(paths: readonly string[], before: readonly HomeState[], after: HomeState, writing: Writing): Finding[] {
+    const findings: Finding[] = [];
+    for (const path of paths) {
+      const items = after.queues.get(path);
+      const former = before[0]?.queues.get(path);
+      for (const id of new Set([...(items?.keys() ?? []), ...(former?.keys() ?? [])])) {
+        const [is, was] = [items?.get(id), former?.get(id)];
+        if (is?.decision === was?.decision && is?.status === was?.status) continue;
+        // What was filed elsewhere is still there.
+        findings.push(...this.#item(id, before, itemOf(after, id), writing));
+      }
+    }
+    // A page that is moved has two paths.
+    for (const id of new Set(paths.filter(path => path.startsWith('approvals/')).map(stemOf)))
+      findings.push(...this.#page(id, before, after, writing));
+    return findings;
+  }
+
+  #item(id: string, before: readonly HomeState[], item: PastItem | undefined, writing: Writing): Finding[] {
+    const {decision, status} = item ?? {};
+    if (decision !== undefined) this.#seen.add(id);
+    // What nobody waited for was taken back by the daemon, not refused.
+    if (decision === 'rejected' && status !== 'withdrawn')
+      this.#against.set(id, status === 'expired' || status === 'superseded' ? status : 'rejected');
+    const was = before.some(state => itemOf(state, id)?.decision === 'approved');
+    return turn(this.#items, id, was, item && decision === 'approved', writing);
+  }
+
+  #page(id: string, before: readonly HomeState[], after: HomeState, writing: Writing): Finding[] {
+    const page = pageOf(after, id);
+    const {decision} = page ?? {};
+    if (decision === 'rejected' && !this.#against.has(id)) this.#against.set(id, 'rejected');
+    const was = before.some(state => pageOf(state, id)?.decision === 'approved');
+    return turn(this.#pages, id, was, page && decision === 'approved', writing);
+  }
+
+  /** History begins here: what is decided counts as said. */
+  begin(state: HomeState, commit: string, time: string): void {
+    for (const items of state.queues.values())
+      for (const [id, {decision}] of items) if (decision === 'approved') this.#items.set(id, {commit, time});
+  }
+}
+
+/**
+ * Only the commit that turns it to yes says who did: later ones merely still have it. What is not there at the moment is
+ * on its way to another file.
+ */
+function turn(
+  said: Map<string, Said>,
+  id: string,
+  was: boolean,
+  is: boolean | undefined,
+  {commit, time, writer}: Writing,
+): Finding[] {
+  if (is === undefined || is === was) return [];
+  if (!is || writer === 'agent') said.delete(id);
+  if (is && writer === 'person') said.set(id, {commit, time});
+  if (!is || writer !== 'agent') return [];
+  return [{kind: 'agent-decided', what: `an agent wrote the decision about ${id}`, commit, time, approval: id}];
+}

@@ -1,0 +1,80 @@
+import {createServer, STATUS_CODES} from 'node:http';
+import {type AddressInfo, Socket} from 'node:net';
+import type {Duplex} from 'node:stream';
+import {getRequestListener} from '@hono/node-server';
+import {UserError} from '../../errors.ts';
+import {type Receiver, receiver} from './receiver.ts';
+
+/** Who connects and says nothing, or says it slowly, is let go. */
+const HEADERS_MS = 10_000;
+const CHECK_MS = 1_000;
+const MOST_CONNECTIONS = 256;
+/** What was begun before a stop may end. */
+const STOP_MS = 5_000;
+
+const statuses: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+};
+
+export interface Listening {
+  port: number;
+  /** Takes no more, lets what is under way end, and is over then. */
+  stop: () => Promise<void>;
+}
+
+export async function listen(options: Receiver, host: string, port: number): Promise<Listening> {
+  const refused = (status: number, why: string, socket?: Duplex) => {
+    const from = socket instanceof Socket ? socket.remoteAddress : undefined;
+    options.tell({event: 'refused', path: '', status, why, from});
+  };
+  const take = getRequestListener(receiver(options).fetch, {
+    // Before there is a request: an address that is none.
+    errorHandler(error) {
+      refused(400, (error as Error).message);
+      return new Response('not understood\n', {status: 400, headers: {connection: 'close'}});
+    },
+  });
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_MS,
+      // The body has a time of its own, which is shorter and answered better.
+      requestTimeout: HEADERS_MS + 2 * options.bodyMs,
+      connectionsCheckingInterval: CHECK_MS,
+      maxHeaderSize: 16 * 1024,
+    },
+    (incoming, outgoing) => void take(incoming, outgoing),
+  );
+  server.maxConnections = MOST_CONNECTIONS;
+  // What is no HTTP, or comes too slowly to be any.
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const status = statuses[error.code ?? ''] ?? 400;
+    if (error.code !== 'ECONNRESET') refused(status, error.message, socket);
+    if (socket.writable) socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
+    else socket.destroy();
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(notListening(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise(resolve => {
+        const timer = setTimeout(() => server.closeAllConnections(), STOP_MS);
+        server.close(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+function notListening({code, message}: NodeJS.ErrnoException, host: string, port: number): UserError {
+  const where = `${host}:${port}`;
+  if (code === 'EADDRINUSE') return new UserError(`${where} is in use`, undefined, 'choose another: --port NUMBER');
+  if (code === 'EACCES')
+    return new UserError(`${where} may not be used`, undefined, 'ports below 1024 need rights; put a proxy in front');
+  return new UserError(`nothing can listen on ${where}: ${message}`, undefined, 'see --host and --port');
+}

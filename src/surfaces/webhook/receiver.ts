@@ -1,0 +1,103 @@
+import type {HttpBindings} from '@hono/node-server';
+import {type Context, Hono} from 'hono';
+import type {ContentfulStatusCode} from 'hono/utils/http-status';
+import type {Webhook} from '../../files/connector-settings.ts';
+import {newRecord} from '../../files/inbox.ts';
+import type {Redactor} from '../../policy/redact.ts';
+import {openReceived, type Received} from '../../store/received.ts';
+import {readBody} from './body.ts';
+import {eventOf} from './event.ts';
+import {verify} from './signature.ts';
+
+/** One webhook, with the values of its secrets. */
+export interface Route extends Webhook {
+  secrets: readonly string[];
+}
+
+/** What became of a request, for the log. Nothing in it is a secret. */
+export interface Told {
+  event: 'received' | 'known' | 'ignored' | 'refused' | 'failed';
+  path: string;
+  status: number;
+  /** Of what was received. */
+  id?: string;
+  file?: string;
+  why?: string;
+  from?: string | undefined;
+}
+
+export interface Receiver {
+  home: string;
+  routes: readonly Route[];
+  bodyMs: number;
+  redact: Redactor;
+  tell: (told: Told) => void;
+}
+
+const MOST_BYTES = 1024 * 1024;
+
+type Env = {Bindings: HttpBindings};
+
+/** Requests in, lines out. A request is answered with 200 only when its line is on the disk. */
+export function receiver({home, routes, bodyMs, redact, tell}: Receiver): Hono<Env> {
+  const app = new Hono<Env>();
+  const received = new Map<string, Received>();
+  const into = (file: string) => {
+    const found = received.get(file) ?? openReceived(home, file);
+    received.set(file, found);
+    return found;
+  };
+  // What was there before is known before the first request comes.
+  for (const {file} of routes) into(file);
+
+  const refuse = (c: Context<Env>, status: ContentfulStatusCode, why: string, event: Told['event'] = 'refused') => {
+    tell({event, path: c.req.path, status, why, from: c.env.incoming.socket.remoteAddress});
+    // What is still on its way is not waited for. The sender learns no more than it needs.
+    return c.text(`${words[status] ?? 'refused'}\n`, status, {connection: 'close'});
+  };
+
+  for (const route of routes) {
+    app.post(route.path, async c => {
+      const header = (name: string) => c.req.header(name);
+      const body = await readBody(c.env.incoming, route.max_bytes ?? MOST_BYTES, bodyMs);
+      if ('status' in body) return refuse(c, body.status, body.why);
+      const now = Date.now();
+      const verified = verify(route.kind, route.secrets, {header, body: body.bytes, now});
+      if ('wrong' in verified) return refuse(c, 401, verified.wrong);
+      const delivery = {header, body: body.bytes, ids: verified.ids, now: new Date(now).toISOString()};
+      const event = eventOf(route.kind, delivery);
+      if ('garbage' in event) return refuse(c, 400, event.garbage);
+      const {path, file} = route;
+      if ('nothing' in event) {
+        tell({event: 'ignored', path, status: 200, why: event.nothing});
+        return event.answer ? c.json(event.answer) : c.text('ok\n');
+      }
+      const {id, ...rest} = event.record;
+      try {
+        const became = await into(file).take(event.ids, newRecord({id, ...redact.value(rest)}));
+        tell({event: became === 'taken' ? 'received' : 'known', path, status: 200, id: String(id), file});
+        return c.text('ok\n');
+      } catch (error) {
+        return refuse(c, 503, `inbox/${file} cannot be written: ${(error as Error).message}`, 'failed');
+      }
+    });
+    app.all(route.path, c => {
+      c.header('allow', 'POST');
+      return refuse(c, 405, `${c.req.method} is not POST`);
+    });
+  }
+  app.notFound(c => refuse(c, 404, 'agentdir.yaml has no webhook with this path'));
+  app.onError((error, c) => refuse(c as Context<Env>, 500, error.message, 'failed'));
+  return app;
+}
+
+const words: Partial<Record<number, string>> = {
+  400: 'not understood',
+  401: 'not signed by somebody known here',
+  404: 'not found',
+  405: 'only POST',
+  408: 'too slow',
+  413: 'too long',
+  500: 'failed; try again',
+  503: 'failed; try again',
+};

@@ -1,0 +1,81 @@
+import {createHmac, timingSafeEqual} from 'node:crypto';
+import type {Webhook} from '../../files/connector-settings.ts';
+
+/** A request as it came, before anybody believes it. */
+export interface Signed {
+  header: (name: string) => string | undefined;
+  /** The bytes that were signed. */
+  body: Buffer;
+  /** Milliseconds. */
+  now: number;
+}
+
+/** `ids`: what tells this delivery from others. The first is the sender's name for it, if it has one that is signed. */
+export type Verified = {ids: readonly string[]} | {wrong: string};
+
+/** How far the clock of a sender may be from ours, and how long a request may be repeated. */
+export const WINDOW_SECONDS = 300;
+
+/** Whether one who knows one of the secrets signed these very bytes, and lately. */
+export function verify(kind: Webhook['kind'], secrets: readonly string[], request: Signed): Verified {
+  return schemes[kind](secrets, request);
+}
+
+const schemes: Record<Webhook['kind'], (secrets: readonly string[], request: Signed) => Verified> = {
+  slack(secrets, {header, body, now}) {
+    const time = header('x-slack-request-timestamp');
+    const given = header('x-slack-signature');
+    if (time === undefined || given === undefined) return {wrong: 'it is not signed as Slack signs'};
+    const expected = secrets.map(secret => `v0=${hmac(secret, [`v0:${time}:`, body]).toString('hex')}`);
+    return isOneOf([given], expected) ? inTime(time, now, []) : {wrong: 'its signature is wrong'};
+  },
+
+  /** No time is signed. The same bytes never come twice: who repeats them, under whatever id, says nothing new. */
+  github(secrets, {header, body}) {
+    const given = header('x-hub-signature-256');
+    if (given === undefined) return {wrong: 'it has no X-Hub-Signature-256'};
+    const expected = secrets.map(secret => `sha256=${hmac(secret, [body]).toString('hex')}`);
+    if (!isOneOf([given], expected)) return {wrong: 'its signature is wrong'};
+    return {ids: [`github:${given.slice('sha256='.length)}`]};
+  },
+
+  standard(secrets, {header, body, now}) {
+    const id = header('webhook-id') ?? header('svix-id');
+    const time = header('webhook-timestamp') ?? header('svix-timestamp');
+    const given = header('webhook-signature') ?? header('svix-signature');
+    if (!id || time === undefined || given === undefined) return {wrong: 'it is not signed as Standard Webhooks are'};
+    const signatures = given.split(' ').slice(0, 10);
+    const expected = secrets.map(secret => `v1,${hmac(keyOf(secret), [`${id}.${time}.`, body]).toString('base64')}`);
+    return isOneOf(signatures, expected) ? inTime(time, now, [`standard:${id}`]) : {wrong: 'its signature is wrong'};
+  },
+};
+
+/** Secrets of Standard Webhooks are bytes, written in base64. */
+function keyOf(secret: string): Buffer | string {
+  return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
+}
+
+function hmac(secret: Buffer | string, parts: readonly (string | Buffer)[]): Buffer {
+  const made = createHmac('sha256', secret);
+  for (const part of parts) made.update(part);
+  return made.digest();
+}
+
+/** In a time that does not depend on how much of it is right. */
+function isOneOf(given: readonly string[], expected: readonly string[]): boolean {
+  let found = false;
+  for (const one of given)
+    for (const other of expected) {
+      const [a, b] = [Buffer.from(one), Buffer.from(other)];
+      found = (a.length === b.length && timingSafeEqual(a, b)) || found;
+    }
+  return found;
+}
+
+function inTime(time: string, now: number, ids: readonly string[]): Verified {
+  const seconds = /^\d{1,12}$/.test(time) ? Number(time) : Number.NaN;
+  const off = now / 1000 - seconds;
+  if (!(Math.abs(off) <= WINDOW_SECONDS))
+    return {wrong: `it was signed ${off > 0 ? 'too long ago' : 'in the future'}: more than ${WINDOW_SECONDS} s`};
+  return {ids};
+}

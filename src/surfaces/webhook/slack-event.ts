@@ -1,0 +1,63 @@
+import type {Delivery, Event} from './delivery.ts';
+import {given, type Json, list, object, text} from './fields.ts';
+
+/** Kinds of messages that somebody wrote; the others tell of edits, deletions, joins and the like. */
+const written: ReadonlySet<string> = new Set(['bot_message', 'file_share', 'me_message', 'thread_broadcast']);
+
+/** Slack's Events API: messages and mentions become records. */
+export function slackEvent(payload: Json, {now}: Delivery): Event {
+  if (payload.type === 'url_verification') {
+    const challenge = text(payload.challenge);
+    return challenge === undefined
+      ? {garbage: 'expected a challenge'}
+      : {nothing: 'Slack made sure of the address', answer: {challenge}};
+  }
+  const eventId = text(payload.event_id);
+  if (payload.type !== 'event_callback' || eventId === undefined)
+    return {garbage: 'expected an event of the Events API, with event_id'};
+  const event = object(payload.event);
+  const type = text(event.type) ?? '';
+  if (type !== 'message' && type !== 'app_mention')
+    return {nothing: `events of type ${type.slice(0, 40)} are not taken`};
+  if (event.subtype !== undefined && !written.has(String(event.subtype)))
+    return {nothing: `it is about a message (${String(event.subtype).slice(0, 40)}), and none itself`};
+  if (isOwn(event, payload)) return {nothing: 'this app wrote it itself'};
+  const channel = text(event.channel);
+  const ts = text(event.ts);
+  if (channel === undefined || ts === undefined) return {garbage: 'expected a message with channel and ts'};
+  const files = list(event.files).flatMap(file => text(object(file).name) ?? []);
+  const words = text(event.text) ?? (files.length > 0 ? `(files: ${files.join(', ')})` : undefined);
+  if (words === undefined) return {nothing: 'it has no text'};
+  // A mention in a channel that the app is in comes twice, as two events about one message.
+  const id = `slack:${text(payload.team_id) ?? ''}:${channel}:${ts}`;
+  return {
+    ids: [id, `slack-event:${eventId}`],
+    record: given({
+      id,
+      ts: timeOf(ts) ?? now,
+      source: 'slack',
+      text: words,
+      from: text(event.user) ?? text(event.username) ?? text(event.bot_id),
+      channel,
+      thread: text(event.thread_ts) ?? ts,
+      team: text(payload.team_id),
+      files: files.length > 0 ? files : undefined,
+    }),
+  };
+}
+
+/** What the app posts comes back to it as an event. */
+function isOwn(event: Json, payload: Json): boolean {
+  const app = text(payload.api_app_id);
+  const apps = [event.app_id, object(event.bot_profile).app_id];
+  const bots = list(payload.authorizations)
+    .map(object)
+    .filter(({is_bot}) => is_bot === true);
+  return (app !== undefined && apps.includes(app)) || bots.some(({user_id}) => user_id === (event.user ?? null));
+}
+
+/** Slack's names of messages are times. */
+function timeOf(ts: string): string | undefined {
+  const ms = /^\d{9,11}\.\d{1,9}$/.test(ts) ? Math.round(Number(ts) * 1000) : undefined;
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}

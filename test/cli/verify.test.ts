@@ -1,0 +1,321 @@
+import {execFileSync, spawnSync} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {sign} from '../../src/effects/signature/ssh-signature.ts';
+import {setReview} from '../../src/files/approval-edit.ts';
+import {signedText} from '../../src/files/approval-signature.ts';
+import {type Audit, audit} from '../../src/surfaces/verify/audit.ts';
+import {
+  APPROVED,
+  callOf,
+  digest,
+  goodStory,
+  type ItemOver,
+  PENDING,
+  pageOf,
+  pastHome,
+  QUEUE,
+  queueOf,
+  SESSION,
+  type Step,
+  sessionOf,
+  settings,
+  timeOf,
+} from './past-home.ts';
+import {agentdir, environment, temporary, thorough} from './run.ts';
+
+const look = (steps: readonly Step[]): Promise<Audit> => audit(pastHome(steps), () => {});
+const kinds = async (steps: readonly Step[]): Promise<string[]> =>
+  (await look(steps)).findings.map(({kind, commit}) => (commit ? kind : 'no commit'));
+
+/** The good story with some steps, from 1, replaced or left out. */
+function storyWith(over: Record<number, Partial<Step> | undefined>): Step[] {
+  return goodStory().flatMap((step, index) => {
+    const n = index + 1;
+    return n in over ? (over[n] ? [{...step, ...over[n]}] : []) : [step];
+  });
+}
+
+/** The same with other items wherever the queue is written after the question. */
+function withItem(item: ItemOver): Step[] {
+  const fields = {status: 'approved', approved_at: timeOf(4), ...item.fields};
+  const files = {[QUEUE]: queueOf({box: 'x', ...item, fields})};
+  return storyWith({4: {files}, 5: {files: {...files, [PENDING]: undefined, [APPROVED]: pageOf()}}, 8: undefined});
+}
+
+const started = callOf({started: timeOf(6), run: 'r1'});
+
+const found: readonly [string, string, () => Step[]][] = [
+  [
+    'a decision in the same commit',
+    'undecided',
+    () => {
+      const [, , , decided, , run] = goodStory();
+      return storyWith({4: undefined, 5: undefined, 6: {by: 'Ada', files: {...decided.files, ...run.files}}});
+    },
+  ],
+  ['no item', 'undecided', () => storyWith({3: undefined, 4: undefined, 5: undefined, 8: undefined})],
+  ['an open item', 'undecided', () => storyWith({4: undefined, 5: undefined})],
+  ['a decision that came later', 'undecided', () => [1, 2, 3, 6, 4, 5, 7, 8].flatMap(n => goodStory()[n - 1] ?? [])],
+  ['an item of another session', 'other-call', () => withItem({fields: {session: 's2'}})],
+  ['an item of another call', 'other-call', () => withItem({fields: {call: 'c2'}})],
+  ['a digest of something else', 'digest', () => withItem({fields: {digest: digest(callOf({args: {command: 'ls'}}))}})],
+  ['no page to know the digest by', 'digest', () => storyWith({3: {files: {[QUEUE]: queueOf({})}}, 5: undefined})],
+  ['a decision after it expired', 'expired', () => withItem({fields: {expires: timeOf(3)}})],
+  [
+    'a rejection before the approval',
+    'rejected',
+    () => storyWith({3: {by: 'Ada', files: {[QUEUE]: queueOf({box: '-'}), [PENDING]: pageOf()}}}),
+  ],
+  [
+    'an item that had expired',
+    'expired',
+    () => storyWith({3: {files: {[QUEUE]: queueOf({box: '-', fields: {status: 'expired'}}), [PENDING]: pageOf()}}}),
+  ],
+  ['an edit without the original', 'edited', () => withItem({fields: {edited: 'true'}})],
+  ['an edit of something else', 'edited', () => withItem({fields: {edited: 'true', original: 'ls'}})],
+  [
+    'a call that was changed when it started',
+    'digest',
+    () => {
+      const other = sessionOf(callOf({args: {command: 'docker rm redis'}, started: timeOf(6)}));
+      return storyWith({6: {files: {[SESSION]: other}}, 7: undefined});
+    },
+  ],
+  [
+    'a call that was started again',
+    'started-twice',
+    () => storyWith({7: {files: {[SESSION]: sessionOf({...started, started: timeOf(7), run: 'r2'})}}}),
+  ],
+  [
+    'a result that was changed',
+    'result-changed',
+    () => [...goodStory(), {by: 'Ada', files: {[SESSION]: sessionOf(started, {success: true, exit_code: 1})}}],
+  ],
+  [
+    'a result without a start',
+    'unmarked',
+    () => storyWith({6: undefined, 7: {files: {[SESSION]: sessionOf(callOf(), {success: true})}}}),
+  ],
+  ['an item that claims a run', 'no-execution', () => storyWith({6: undefined, 7: undefined})],
+  [
+    'a policy that an agent wrote',
+    'agent-wrote',
+    () => [...goodStory(), {by: 'executor-001', files: {'allowlist.yaml': 'version: 1\n'}}],
+  ],
+];
+
+describe('the journal of a home', () => {
+  it('is clean where a person decided before the call started', async () => {
+    expect(await look(goodStory())).toMatchObject({commits: 8, executions: 1, decisions: 1, findings: [], unread: []});
+  });
+
+  it('is clean where the person decided on the page, and the daemon ticked the box', async () => {
+    const page = setReview(pageOf(), {decision: 'APPROVED'});
+    const ticked = queueOf({box: 'x', fields: {status: 'approved'}});
+    // The page is moved in two commits.
+    const [a, b, c, d, , f, g] = goodStory();
+    const decided = {...d, files: {[PENDING]: page}};
+    const moved = [{[QUEUE]: ticked, [PENDING]: undefined}, {[APPROVED]: page}].map(files => ({files}));
+    expect(await kinds([a, b, c, decided, ...moved, f, g])).toEqual([]);
+    // It was taken back.
+    expect(await kinds([a, b, c, decided, {...c, by: 'Ada'}, ...moved, f, g])).toEqual(['undecided']);
+    // The daemon alone cannot.
+    expect(await kinds(storyWith({4: undefined}))).toEqual(['undecided']);
+  });
+
+  it('is clean where the policy allows the call by itself', async () => {
+    const call = {approval: undefined, args: {command: 'ls -la'}} as unknown as Parameters<typeof callOf>[0];
+    const plain = (over: object) => {
+      const {approval: _, ...rest} = callOf({...call, ...over});
+      return rest;
+    };
+    const steps = (over: object, header = {}): Step[] => [
+      {by: 'Ada', files: settings},
+      {by: 'executor-001', files: {[SESSION]: sessionOf(plain({...over, started: timeOf(2)}), undefined, header)}},
+    ];
+    expect(await kinds(steps({}))).toEqual([]);
+    expect(await kinds(steps({args: {command: 'docker ps'}}))).toEqual(['not-allowed']);
+    expect(await kinds(steps({args: {command: 'ls', network: true}}))).toEqual(['not-allowed']);
+    expect(await kinds(steps({args: {command: 'rm x'}}))).toEqual(['denied']);
+    expect(await kinds(steps({tool: 'remember', args: {}}))).toEqual(['not-allowed']);
+    // What a tainted session sends out is asked about, whatever a rule says.
+    const rules = '[{match: "git push", sandbox: host}, {match: "ls", sandbox: host}, {match: "ls -a", network: true}]';
+    const allowing = `version: 1\ncommands: {allow: ${rules}}\ntools: {fetch: allow}\n`;
+    const open = (over: object, header: object): Step[] => {
+      const [first, second] = steps(over, header) as [Step, Step];
+      return [{...first, files: {...settings, 'allowlist.yaml': allowing}}, second];
+    };
+    const outside = {tainted: ['inbox/slack.jsonl#1']};
+    const sends = [
+      {tool: 'fetch', args: {url: 'https://example.org/'}},
+      {args: {command: 'git push'}},
+      {args: {command: 'ls -a'}},
+    ];
+    for (const over of sends) {
+      expect(await kinds(open(over, {}))).toEqual([]);
+      expect(await kinds(open(over, outside))).toEqual(['not-allowed']);
+    }
+    expect(await kinds(open({args: {command: 'ls'}}, outside))).toEqual([]);
+  });
+
+  it('knows the policy as it was, not as it is', async () => {
+    const allow = {'allowlist.yaml': 'version: 1\ncommands: {allow: ["docker restart redis"]}\n'};
+    const {approval: _, ...call} = started;
+    const run: Step = {by: 'executor-001', files: {[SESSION]: sessionOf(call)}};
+    const [first] = goodStory();
+    expect(await kinds([first, {by: 'Ada', files: allow}, run, first])).toEqual([]);
+    expect(await kinds([first, run, {by: 'Ada', files: allow}])).toEqual(['not-allowed']);
+    // What waited for a person need not any more, unless the person said no.
+    expect(await kinds(storyWith({4: {files: allow}, 5: undefined, 8: undefined}))).toEqual([]);
+    const no = {by: 'Ada', files: {...allow, [QUEUE]: queueOf({box: '-'})}} as const;
+    expect(await kinds(storyWith({4: no, 5: undefined, 8: undefined}))).toEqual(['rejected']);
+    expect(await kinds([first, {by: 'Ada', files: {...allow, ...run.files}}])).toEqual(['not-allowed']);
+  });
+
+  // The gate tries them all, else the first of each kind.
+  it.each(found.filter(([, kind], i) => thorough || found.findIndex(other => other[1] === kind) === i))(
+    'finds %s',
+    async (_, kind, steps) => {
+      expect(await kinds(steps())).toEqual([kind]);
+    },
+  );
+
+  it('lets a page ask in the name of an agent, and decide nothing', async () => {
+    const asked: Step = {by: 'executor-001', files: {[PENDING]: pageOf()}};
+    const [a, b, c, ...rest] = goodStory();
+    expect(await kinds([a, b, asked, c, asked, ...rest])).toEqual([]);
+    const decided: Step = {by: 'executor-001', files: {[PENDING]: setReview(pageOf(), {decision: 'APPROVED'})}};
+    expect(await kinds([a, b, c, decided, ...rest])).toEqual(['agent-decided', 'agent-wrote']);
+  });
+
+  it('finds what an agent decided', async () => {
+    expect(await kinds(storyWith({4: {by: 'executor-001'}}))).toEqual(['agent-decided', 'agent-wrote', 'undecided']);
+  });
+
+  it('finds an approval that was used for a second call, and not one that a copy of the session tells of', async () => {
+    const copy = {
+      by: 'Ada',
+      files: {'sessions/fork.session.yaml': sessionOf(started, {success: true, exit_code: 0})},
+    } as const;
+    expect(await kinds([...goodStory(), copy])).toEqual([]);
+    const moved: Step = {by: 'Ada', files: {[SESSION]: undefined, 'sessions/old/s1.session.yaml': sessionOf(started)}};
+    expect(await kinds([...goodStory(), moved])).toEqual([]);
+    const second = sessionOf({...started, started: timeOf(9)});
+    expect(await kinds([...goodStory(), {by: 'executor-001', files: {'sessions/x.session.yaml': second}}])).toEqual([
+      'other-call',
+    ]);
+    const twice = sessionOf(callOf({id: 'c2', started: timeOf(9)}));
+    const item = {box: 'x', fields: {call: 'c2', digest: digest(callOf({id: 'c2'}))}} as const;
+    const again: Step[] = [
+      {by: 'Ada', files: {[QUEUE]: queueOf(item)}},
+      {by: 'executor-001', files: {[SESSION]: twice}},
+    ];
+    expect(await kinds([...goodStory(), ...again])).toEqual(['used-twice']);
+  });
+
+  it('follows an item into the archive', async () => {
+    const filed = queueOf({box: 'x', fields: {status: 'approved', approved_at: timeOf(4)}});
+    const archived: Step = {files: {[QUEUE]: '# Approvals\n', 'tasks/archive/approvals-2026-11.task.md': filed}};
+    const [a, b, c, d, e, f, g] = goodStory();
+    expect(await kinds([a, b, c, d, e, archived, f, g])).toEqual([]);
+  });
+
+  it('accepts what was committed in the wrong order after a crash, if the files say which came first', async () => {
+    const [a, b, c, d, , f, g] = goodStory();
+    const decided = {by: 'Ada', files: {[QUEUE]: queueOf({box: 'x', fields: {approved_at: timeOf(4)}})}} as const;
+    const recovered = (step: Step): Step => ({...step, cause: 'recovered'});
+    expect(await look([a, b, c, recovered(f), recovered(decided), g])).toMatchObject({findings: [], recovered: 1});
+    // Nothing says when, it is of another start, or there was none.
+    expect(await kinds([a, b, c, recovered(f), recovered(d), g])).toEqual(['undecided']);
+    expect(await kinds([a, b, c, recovered(f), g, recovered(decided)])).toEqual(['undecided']);
+  });
+
+  it('follows merges: what was decided on the branch that the call started on counts', async () => {
+    const [a, b, c, d, e, f, g] = goodStory();
+    const notes = {by: 'Ada', files: {'memory/x.md': 'x\n'}} as const;
+    // 1 2 3 4 are common; 5 6 7 on one branch, 8 on the other, 9 merges them.
+    const merged: Step = {by: 'Ada', files: {...e.files, ...g.files}, after: [8, 7]};
+    expect(await kinds([a, b, c, d, e, f, g, {...notes, after: [4]}, merged])).toEqual([]);
+    // Decided on one, started on the other.
+    const apart: Step[] = [a, b, c, d, {...f, after: [3]}, {by: 'Ada', files: {...d.files}, after: [5, 4]}];
+    expect(await kinds(apart)).toEqual(['undecided']);
+  });
+
+  it('tells of files that cannot be read, and goes on with what they said before', async () => {
+    const broken: Step = {by: 'Ada', files: {'allowlist.yaml': 'commands: [', [SESSION]: 'agent_id: ['}};
+    const [a, b, c, d, e, f, g, h] = goodStory();
+    const mended: Step = {by: 'Ada', files: settings};
+    expect(await look([a, b, c, d, e, broken, f, g, mended, h])).toMatchObject({findings: [], unread: [], passing: 2});
+    const left = await look([...goodStory(), broken]);
+    expect(left.unread.map(({path}) => path).sort()).toEqual(['allowlist.yaml', SESSION]);
+    // Nobody can look into what was removed unread.
+    const gone = await look([...goodStory(), broken, {by: 'Ada', files: {[SESSION]: undefined}}]);
+    expect(gone.unread.map(({path}) => path)).toContain(SESSION);
+  });
+});
+
+describe('agentdir verify', () => {
+  it('prints findings by session, with what to do, and exits 1, 4 or 0', async () => {
+    const bad = pastHome(storyWith({4: undefined, 5: undefined}));
+    const text = await agentdir(bad, ['verify']);
+    expect(text.code, text.stderr).toBe(1);
+    expect(text.stdout).toMatch(
+      /^session s1\n {2}✗ [0-9a-f]{10} 2026-11-16T10:00:04\S* execute_command c1: approval a1 was not/,
+    );
+    expect(text.stdout).toContain('1 finding in 6 commits, 1 execution, 1 decision');
+    const json = await agentdir(bad, ['verify', '--json', 'a1']);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      commits: 6,
+      findings: [{kind: 'undecided', session: 's1', approval: 'a1'}],
+    });
+    const unread = await agentdir(pastHome([...goodStory(), {by: 'Ada', files: {[SESSION]: '['}}]), ['verify']);
+    expect(unread.code).toBe(4);
+    expect(unread.stdout).toContain(`${SESSION} cannot be read`);
+  });
+
+  it('says what a shallow clone lacks, and judges what it has', async () => {
+    const full = pastHome([...goodStory(), {by: 'Ada', files: {'memory/x.md': 'x\n'}}]);
+    const clone = join(temporary(), 'clone');
+    execFileSync('git', ['clone', '-q', '--depth', '2', `file://${full}`, clone], {env: environment});
+    const {code, stdout} = await agentdir(clone, ['verify', 's1']);
+    expect(stdout).toContain('shallow clone');
+    expect(code).toBe(0);
+    if (thorough) expect((await agentdir(clone, ['verify', 'nobody'])).code).toBe(2);
+  });
+});
+
+describe.skipIf(spawnSync('ssh-keygen', ['-?']).error)('with signers (skipped without ssh-keygen)', () => {
+  it('wants a signature of one of them', async () => {
+    const keys = temporary();
+    for (const name of ['ada', 'eve'])
+      execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', join(keys, name)]);
+    const line = (name: string) => `${name} ${readFileSync(join(keys, `${name}.pub`), 'utf8')}`;
+    const signedBy = async (name: string, edited?: string) => {
+      const text = signedText({id: 'a1', digest: digest(), decision: 'approved', edited});
+      const made = await sign(text, join(keys, name));
+      return 'signature' in made ? made.signature : '';
+    };
+    const first: Partial<Step> = {
+      files: {
+        ...settings,
+        'agentdir.yaml': 'format: 1\napprovals: {signers: keys/signers}\n',
+        'keys/signers': line('ada'),
+      },
+    };
+    const steps = (fields: Record<string, string>): Step[] => [
+      {...goodStory()[0], ...first},
+      ...withItem({fields}).slice(1),
+    ];
+    expect(await kinds(steps({}))).toEqual(['signature']);
+    expect(await kinds(steps({signature: await signedBy('ada')}))).toEqual([]);
+    expect(await kinds(steps({signature: await signedBy('eve')}))).toEqual(['signature']);
+    const edited = {edited: 'true', command: 'docker ps', original: 'docker restart redis'};
+    expect(await kinds(steps({...edited, signature: await signedBy('ada')}))).toEqual(['signature']);
+    expect(await kinds(steps({...edited, signature: await signedBy('ada', 'docker ps')}))).toEqual([]);
+    // Who was taken off the list since then could sign at the time.
+    const later: Step = {by: 'Ada', files: {'keys/signers': line('eve')}};
+    expect(await kinds([...steps({signature: await signedBy('ada')}), later])).toEqual([]);
+  });
+});

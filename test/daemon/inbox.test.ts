@@ -1,0 +1,340 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import {open} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {parseSession} from '../../src/files/session.ts';
+import type {Message} from '../../src/files/session-schema.ts';
+import {agentdir, put, thorough, until} from '../cli/run.ts';
+import {openHouse} from './house.ts';
+import {read, serve} from './serve.ts';
+
+const SETTINGS = `format: 1
+default_agent: talker
+inbox:
+  routes:
+    - {files: "fresh*.jsonl", to: fresh}
+    - {files: "late*.jsonl", to: late}
+    - {files: "keyed*.jsonl", to: talker, key: event.id}
+    - {files: "own*.jsonl", to: talker, thread: room}
+`;
+const agent = (id: string, rest = '') =>
+  `id: ${id}\ntype: t\nsystem_prompt: You are brief.\ncapabilities: [list_agents]\n${rest}`;
+
+const house = openHouse(
+  () => ({
+    'agentdir.yaml': SETTINGS,
+    'templates/fresh.agent.yaml': agent('fresh', 'context: fresh\n'),
+    'templates/late.agent.yaml': agent('late'),
+  }),
+  [],
+);
+
+const place = (name: string) => join(house.home, 'inbox', name);
+const lineOf = (text: string, rest: Record<string, unknown> = {}) => `${JSON.stringify({text, ...rest})}\n`;
+const append = (name: string, ...lines: string[]) => appendFileSync(place(name), lines.join(''));
+
+/** Every message that came from inboxes of this name, in sessions and segments, with the session it is in. */
+function delivered(stem: string, home = house.home): (Message & {session: string})[] {
+  const files = readdirSync(join(home, 'sessions'), {recursive: true}).map(String);
+  return files
+    .filter(file => file.endsWith('.session.yaml'))
+    .sort((a, b) => a.localeCompare(b, 'en', {numeric: true}))
+    .flatMap(file => {
+      const {messages} = parseSession(readFileSync(join(home, 'sessions', file), 'utf8'));
+      return messages
+        .filter(({from}) => from?.startsWith(`inbox/${stem}`))
+        .map(message => ({...message, session: file.replace(/.*\/|\.session\.yaml$/g, '')}));
+    });
+}
+
+const texts = (stem: string, home?: string) => delivered(stem, home).map(({content}) => content?.split('\n')[0]);
+
+/** Until these are there, and nothing else. */
+async function arrived(stem: string, expected: readonly string[], home = house.home): Promise<void> {
+  await until(
+    () => texts(stem, home),
+    found => found.length >= expected.length,
+  );
+  expect([...texts(stem, home)].sort()).toEqual([...expected].sort());
+}
+
+/** Until the cursor is at the end of the file, but for what has no newline yet. */
+async function readUp(name: string, home = house.home): Promise<void> {
+  const text = () => readFileSync(join(home, 'inbox', name));
+  const offset = () => /^offset: (\d+)/m.exec(read(home, `state/inbox/${name.replace('.jsonl', '.yaml')}`))?.[1];
+  await until(offset, found => Number(found) === text().lastIndexOf(10) + 1);
+}
+
+describe('a line of an inbox', () => {
+  it('comes to the default agent as data from outside, once it has its newline', async () => {
+    append('plain.jsonl', lineOf('Is Redis up?', {from: 'boss', channel: 'ops'}), '{"text": "half');
+    await arrived('plain', ['Is Redis up?']);
+    const [message] = delivered('plain');
+    expect(message).toMatchObject({from: 'inbox/plain.jsonl#1', untrusted: true, session: 'talker-shared'});
+    expect(message?.content).toBe('Is Redis up?\n\nfrom: boss\nchannel: ops');
+    const request = await until(
+      () =>
+        house.stage
+          .asked('Message')
+          .at(-1)
+          ?.messages.findLast(({role}) => role === 'user'),
+      found => found?.content?.includes('Redis') === true,
+    );
+    expect(request?.content).toContain('```\nIs Redis up?');
+    expect(read(house.home, 'sessions/talker/talker-shared.session.yaml')).toContain('inbox/plain.jsonl#1');
+    append('plain.jsonl', ' a line"}\n');
+    await arrived('plain', ['Is Redis up?', 'half a line']);
+    await readUp('plain.jsonl');
+  });
+
+  it('that the daemon wrote itself, or that is blank, is not delivered', async () => {
+    append('out.jsonl', lineOf('sent', {direction: 'out'}), '\n', '\ufeff\r\n', '{"direction":"out"}\n', lineOf('in'));
+    await arrived('out', ['in']);
+    expect(delivered('out')[0]?.from).toBe('inbox/out.jsonl#5');
+    await readUp('out.jsonl');
+  });
+
+  it('that is none is set aside with the reason, and stops nothing', async () => {
+    const long = `{"text": "${'x'.repeat(1_100_000)}"}\n`;
+    append('bad.jsonl', lineOf('one'), 'garbage\n', '[1]\n', '{"text": 1}\n', long);
+    appendFileSync(place('bad.jsonl'), Buffer.from([0xff, 0xfe, 10]));
+    append('bad.jsonl', lineOf('two'));
+    await arrived('bad', ['one', 'two']);
+    await readUp('bad.jsonl');
+    const aside = read(house.home, 'inbox/rejected/bad.jsonl')
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line) as {line: number; reason: string; text?: string; base64?: string});
+    expect(aside.map(({line}) => line)).toEqual([2, 3, 4, 5, 6]);
+    expect(aside[0]).toMatchObject({
+      text: 'garbage',
+      reason: 'expected a JSON object {…} on one line, found something else',
+    });
+    expect(aside[3]?.reason).toBe('expected at most 1 MB in a line, found 1100013 bytes');
+    expect(aside[3]?.text?.length).toBe(4096);
+    expect(aside[4]).toMatchObject({base64: '//4=', reason: 'expected UTF-8 text, found other bytes'});
+    await until(
+      () => read(house.home, 'NEEDS_YOU.md'),
+      text => text.includes('line 6 of inbox/bad.jsonl is set aside'),
+    );
+    const status = await agentdir(house.home, ['status']);
+    expect(status.stdout).toContain('inbox/bad.jsonl: some lines are set aside in inbox/rejected/bad.jsonl');
+    // What is read is over and done with: only what was set aside is wrong now.
+    const check = await agentdir(house.home, ['check', '--json']);
+    expect(check.stdout).not.toContain('"inbox/bad.jsonl"');
+    writeFileSync(place('rejected/bad.jsonl'), '');
+    await until(
+      () => read(house.home, 'NEEDS_YOU.md'),
+      text => !text.includes('bad.jsonl'),
+    );
+  });
+
+  it('has a session of its own with `context: fresh`, and one for each thread', async () => {
+    append('fresh.jsonl', lineOf('f1'), lineOf('f2'), lineOf('f3', {thread: 'T'}), lineOf('f4', {thread: 'T'}));
+    append(
+      'own.jsonl',
+      lineOf('r1', {room: 7}),
+      lineOf('r2', {room: 7}),
+      lineOf('r3', {room: 8}),
+      lineOf('r4', {thread: 'T'}),
+    );
+    await arrived('fresh', ['f1', 'f2', 'f3', 'f4']);
+    await arrived('own', ['r1', 'r2', 'r3', 'r4']);
+    const sessionOf = (stem: string) =>
+      Object.fromEntries(delivered(stem).map(({content, session}) => [content?.slice(0, 2), session]));
+    const fresh = sessionOf('fresh');
+    expect(new Set([fresh.f1, fresh.f2, fresh.f3]).size).toBe(3);
+    expect(fresh.f4).toBe(fresh.f3);
+    const own = sessionOf('own');
+    expect(own.r2).toBe(own.r1);
+    expect(own.r3).not.toBe(own.r1);
+    expect(own.r4).toBe('talker-shared');
+  });
+
+  it('with a key that was delivered before is not delivered again, in whichever file of the route', async () => {
+    append(
+      'keyed.jsonl',
+      lineOf('k1', {event: {id: 'a'}}),
+      lineOf('k1 again', {event: {id: 'a'}}),
+      lineOf('k2', {event: {id: 'b'}}),
+    );
+    await arrived('keyed', ['k1', 'k2']);
+    await readUp('keyed.jsonl');
+    append('keyed-2.jsonl', lineOf('k2 again', {event: {id: 'b'}}), lineOf('no key'), lineOf('k3', {event: {id: 'c'}}));
+    await arrived('keyed', ['k1', 'k2', 'no key', 'k3']);
+  });
+
+  it('for an agent that is not there waits, and comes when it is', async () => {
+    append('to.jsonl', lineOf('t1', {to: '@nobody'}), lineOf('t2', {to: 'fresh'}), lineOf('t3', {to: 'nobody'}));
+    await arrived('to', ['t2']);
+    await until(
+      () => read(house.home, 'NEEDS_YOU.md'),
+      text => text.includes('got "nobody"'),
+    );
+    put(house.home, {'templates/nobody.agent.yaml': agent('nobody')});
+    await arrived('to', ['t1', 't2', 't3']);
+    await until(
+      () => read(house.home, 'inbox/rejected/to.jsonl'),
+      text => text === '',
+    );
+    expect(
+      delivered('to')
+        .map(({session}) => session)
+        .filter(session => session === 'nobody-shared'),
+    ).toHaveLength(2);
+    await until(
+      () => read(house.home, 'NEEDS_YOU.md'),
+      text => !text.includes('nobody'),
+    );
+  });
+
+  it('waits in its file as long as the agent of its route is not there', async () => {
+    renameSync(join(house.home, 'templates/late.agent.yaml'), join(house.home, 'late'));
+    await until(
+      () => read(house.home, 'NEEDS_YOU.md'),
+      text => text.includes('got "late"'),
+    );
+    append('late.jsonl', lineOf('l1'));
+    await until(
+      () => read(house.home, 'NEEDS_YOU.md'),
+      text => text.includes('inbox/late.jsonl:1'),
+    );
+    expect(texts('late')).toEqual([]);
+    renameSync(join(house.home, 'late'), join(house.home, 'templates/late.agent.yaml'));
+    await arrived('late', ['l1']);
+    await readUp('late.jsonl');
+  });
+});
+
+describe('a file', () => {
+  it('that is renamed is read to its end, and the next one from its beginning', async () => {
+    append('log.jsonl', lineOf('a1'), lineOf('same'));
+    await arrived('log', ['a1', 'same']);
+    const old = await open(place('log.jsonl'), 'a');
+    renameSync(place('log.jsonl'), place('log.jsonl.1'));
+    await old.write(lineOf('a3'));
+    append('log.jsonl', lineOf('same'), lineOf('b2'));
+    await arrived('log', ['a1', 'same', 'a3', 'same', 'b2']);
+    // Whoever had it open goes on writing for a while.
+    await old.write(lineOf('a4'));
+    await old.close();
+    await arrived('log', ['a1', 'same', 'a3', 'same', 'b2', 'a4']);
+  });
+
+  it('that is renamed to another inbox goes on as that', async () => {
+    append('move.jsonl', lineOf('m1'));
+    await arrived('move', ['m1']);
+    renameSync(place('move.jsonl'), place('move-20261117.jsonl'));
+    append('move.jsonl', lineOf('m1'));
+    append('move-20261117.jsonl', lineOf('m2'));
+    await arrived('move', ['m1', 'm1', 'm2']);
+  });
+
+  it('that is cut after it was copied begins anew', async () => {
+    append('cut.jsonl', lineOf('c1'), lineOf('c2'));
+    await arrived('cut', ['c1', 'c2']);
+    await readUp('cut.jsonl');
+    appendFileSync(place('cut.jsonl'), lineOf('c3'));
+    copyFileSync(place('cut.jsonl'), place('cut.jsonl.1'));
+    truncateSync(place('cut.jsonl'));
+    append('cut.jsonl', lineOf('c1'));
+    await arrived('cut', ['c1', 'c2', 'c3', 'c1']);
+    await readUp('cut.jsonl');
+  });
+
+  it.each(['in place', 'by a new file'])('that an editor writes %s delivers what is new in it', async how => {
+    const name = how === 'in place' ? 'nano.jsonl' : 'vim.jsonl';
+    const stem = name.replace('.jsonl', '');
+    const save = (lines: readonly string[]) => {
+      const to = how === 'in place' ? place(name) : place('.new');
+      writeFileSync(to, lines.join(''));
+      if (how !== 'in place') renameSync(place('.new'), place(name));
+    };
+    save([lineOf('e1'), lineOf('e2'), lineOf('e2'), lineOf('e3')]);
+    await arrived(stem, ['e1', 'e2', 'e2', 'e3']);
+    await readUp(name);
+    // One is removed, one changed, one new in the middle, one at the end.
+    save([lineOf('e1'), lineOf('new'), lineOf('e2'), lineOf('e3 changed'), lineOf('end')]);
+    await arrived(stem, ['e1', 'e2', 'e2', 'e3', 'new', 'e3 changed', 'end']);
+    await readUp(name);
+    append(name, lineOf('e2'));
+    await arrived(stem, ['e1', 'e2', 'e2', 'e3', 'new', 'e3 changed', 'end', 'e2']);
+  });
+
+  it('that somebody writes out of order is waited for', async () => {
+    append('hole.jsonl', lineOf('h1'));
+    await arrived('hole', ['h1']);
+    const second = Buffer.from(lineOf('h2'));
+    const at = readFileSync(place('hole.jsonl')).length;
+    const file = await open(place('hole.jsonl'), 'r+');
+    await file.write(Buffer.from(lineOf('h3')), 0, undefined, at + second.length);
+    // What was written after it has come meanwhile.
+    append('beside-hole.jsonl', lineOf('b1'));
+    await arrived('beside-hole', ['b1']);
+    expect(texts('hole')).toEqual(['h1']);
+    await file.write(second, 0, undefined, at);
+    await file.close();
+    await arrived('hole', ['h1', 'h2', 'h3']);
+  });
+
+  it('that changed while no daemon ran is told apart all the same', async () => {
+    append('away.jsonl', lineOf('w1'), lineOf('w2'));
+    append('moved.jsonl', lineOf('v1'));
+    append('keyed-3.jsonl', lineOf('z', {event: {id: 'z'}}));
+    await arrived('keyed-3', ['z']);
+    await arrived('away', ['w1', 'w2']);
+    await arrived('moved', ['v1']);
+    await readUp('away.jsonl');
+    await readUp('moved.jsonl');
+    expect(await house.daemon.stop()).toBe(0);
+    writeFileSync(place('.new'), [lineOf('w0'), lineOf('w2'), lineOf('w3')].join(''));
+    renameSync(place('.new'), place('away.jsonl'));
+    append('moved.jsonl', lineOf('v2'));
+    renameSync(place('moved.jsonl'), place('moved.jsonl.1'));
+    append('moved.jsonl', lineOf('v1'));
+    append('keyed-3.jsonl', lineOf('z late', {event: {id: 'z'}}));
+    house.daemon = await serve(house.home, house.stage.env, end => house.ends.push(end));
+    await arrived('away', ['w1', 'w2', 'w0', 'w3']);
+    await arrived('moved', ['v1', 'v2', 'v1']);
+    await readUp('keyed-3.jsonl');
+    expect(texts('keyed-3')).toEqual(['z']);
+  });
+
+  it('with thousands of lines at once comes into one session and its segments, each line once and in order', async () => {
+    const count = thorough ? 20_000 : 4_000;
+    const session = 'sessions/late/late-shared.session.yaml';
+    append('first.jsonl', lineOf('first', {to: 'late'}));
+    await arrived('first', ['first']);
+    const stale = read(house.home, session);
+    const lines = Array.from({length: count}, (_, i) => lineOf(`many ${i}`, {to: 'late'}));
+    append('many.jsonl', ...lines);
+    await readUp('many.jsonl');
+    const found = delivered('many');
+    expect(found.map(({content}) => content)).toEqual(lines.map((_, i) => `many ${i}`));
+    const {segments = []} = parseSession(read(house.home, session)).header ?? {};
+    // How many there are depends on how many lines came together.
+    expect(segments.length).toBeGreaterThan(0);
+    // The model is told all of it.
+    const request = await until(
+      () => house.stage.server.count && house.stage.asked('Message').at(-1),
+      seen => typeof seen === 'object' && seen.messages.some(({content}) => content?.includes(`many ${count - 1}`)),
+    );
+    expect((request as {messages: unknown[]}).messages.length).toBeGreaterThan(count);
+    // A buffer that an editor has had open since before takes nothing of it back.
+    put(house.home, {[session]: `${stale}  - role: user\n    content: and a word of mine\n`});
+    await until(
+      () => read(house.home, session),
+      text => /word of mine[\s\S]*role: assistant/.test(text),
+    );
+    expect(delivered('many')).toHaveLength(count);
+    expect(parseSession(read(house.home, session)).header?.segments).toEqual(segments);
+  });
+});

@@ -1,0 +1,180 @@
+import {rmSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {fieldOf} from '../../src/files/task.ts';
+import {agentdir, put, until} from '../cli/run.ts';
+import type {Reaction} from '../model/fake-openai.mjs';
+import {agent, clean, done, idIn, openTaskHouse, sessionsOf, startMinds, taskNamed, whenTask} from './minds.ts';
+import {read, serve, spawnDaemon} from './serve.ts';
+import {homes} from './sound.ts';
+
+const {minds, env} = await startMinds();
+const templates = {
+  'agentdir.yaml': 'format: 1\nlimits: {agent_messages: 6}\n',
+  ...Object.fromEntries(
+    ['ann', 'bob', 'cyd', 'dot', 'eve', 'fay'].map(name => [`templates/${name}.agent.yaml`, agent(name)]),
+  ),
+  'templates/mute.agent.yaml': agent('mute', '', 'create_task, send_message'),
+};
+const house = openTaskHouse(templates, env);
+const newHome = homes(templates);
+const times = (home: string, name: string, what: string) => sessionsOf(home, name).split(what).length - 1;
+const REMINDED = 'is still open:';
+
+describe('an agent that ends its turn', () => {
+  it('and has no update_task ends its task by its answer, once it waits for nobody', async () => {
+    const {home} = house;
+    const path = 'tasks/mute.task.md';
+    minds.set('mute', ({last, tools}): Reaction => {
+      if (last.includes('Id: q1')) return {text: `It is 42.\n${'x'.repeat(3_000)}`};
+      if (last.includes('Task completed')) return {text: 'cyd did it for me'};
+      if (tools > 0) return {text: 'I wait for cyd'};
+      return {calls: [{name: 'create_task', arguments: {title: 'asked of cyd', assignee: 'cyd'}}]};
+    });
+    minds.set('cyd', () => ({text: 'later'}));
+    put(home, {[path]: '- [ ] @mute "what is it?"\n  id: q1\n'});
+    const {task} = await whenTask(home, path, 'what is it?', ({state}) => state === 'completed');
+    expect(task?.notes).toHaveLength(1);
+    expect(task?.notes[0]?.who).toBe('mute');
+    expect(task?.notes[0]?.text).toMatch(/^It is 42\.[\s\S]{1990,2010}… \(all of it is in mute-shared\)$/);
+    expect(fieldOf(task as never, 'completed')).toBeDefined();
+    expect(sessionsOf(home, 'mute')).toContain('Your final answer ends this task');
+    put(home, {[path]: `${read(home, path)}- [ ] @mute "have it done"\n  id: q2\n`});
+    await whenTask(home, 'tasks/mute.task.md', 'asked of cyd', ({state}) => state === 'in_progress');
+    await until(
+      () => times(home, 'cyd', REMINDED),
+      count => count === 1,
+    );
+    await clean(home);
+    expect(taskNamed(home, path, 'have it done')?.state).toBe('in_progress');
+    minds.set('cyd', ({tools, all}): Reaction => {
+      const id = idIn(all.map(({content}) => String(content)).find(text => /assigned a task/.test(text)) ?? '');
+      return tools > 0 ? {text: 'ok'} : done(id, 'done');
+    });
+    expect((await agentdir(home, ['send', 'go on', '--to', 'cyd'])).code).toBe(0);
+    const {task: second} = await whenTask(home, path, 'have it done', ({state}) => state === 'completed');
+    expect(second?.notes.at(-1)?.text).toBe('cyd did it for me');
+  });
+
+  it('with a task of a person blocked: the person sees it, until it goes on', async () => {
+    const {home} = house;
+    const path = 'tasks/blocked.task.md';
+    const stuck = {name: 'update_task', arguments: {id: 'key', status: 'blocked', note: 'there is no key'}};
+    minds.set('fay', ({tools, all}): Reaction => {
+      const tries = all.filter(({content}) => String(content).includes('Id: key')).length;
+      if (tools > 0) return {text: 'I said so'};
+      return tries > 1 ? done('key', 'opened') : {calls: [stuck]};
+    });
+    put(home, {[path]: '- [ ] @fay "open the door"\n  id: key\n'});
+    const needs = await until(
+      () => read(home, 'NEEDS_YOU.md'),
+      text => text.includes('open the door'),
+    );
+    expect(needs).toContain('## Tasks that stand still');
+    put(home, {[path]: read(home, path).replace('- [!]', '- [ ]')});
+    await whenTask(home, path, 'open the door', ({state}) => state === 'completed');
+    await until(
+      () => read(home, 'NEEDS_YOU.md'),
+      text => !text.includes('open the door'),
+    );
+  });
+
+  it('with its task open is reminded once, and then it is shown that the task stands still', async () => {
+    const {home} = house;
+    const path = 'tasks/still.task.md';
+    minds.set('dot', () => ({text: 'I have done something'}));
+    minds.set('eve', ({last, tools}): Reaction => {
+      if (tools > 0) return {text: 'now it is'};
+      return last.includes(REMINDED) ? done(idIn(last), 'done') : {text: 'it is done'};
+    });
+    put(home, {[path]: '- [ ] @dot "stands"\n  id: st\n- [ ] @eve "first"\n  id: e1\n- [ ] @eve "second"\n  id: e2\n'});
+    for (const title of ['first', 'second']) await whenTask(home, path, title, ({state}) => state === 'completed');
+    await whenTask(home, path, 'stands', task => fieldOf(task, 'stalled') !== undefined);
+    expect(times(home, 'dot', REMINDED)).toBe(1);
+    await until(
+      () => read(home, 'NEEDS_YOU.md'),
+      text => /Tasks that stand still[\s\S]*`stands`/.test(text),
+    );
+    expect((await agentdir(home, ['tasks'])).stdout).toMatch(
+      /stands.*stands still: its agent ended its turn in dot-shared/,
+    );
+    await clean(home);
+    put(home, {[path]: read(home, path).replace('- [/] @dot', '- [ ] @dot')});
+    await whenTask(
+      home,
+      path,
+      'stands',
+      task => fieldOf(task, 'attempt') === '2' && fieldOf(task, 'stalled') !== undefined,
+    );
+    expect(times(home, 'dot', REMINDED)).toBe(2);
+  });
+
+  it('is reminded, and its answer counts, exactly once, whenever the daemon is killed', async () => {
+    const home = newHome();
+    minds.set('dot', () => ({text: 'I have done something'}));
+    minds.set('mute', () => ({text: 'It is 42.'}));
+    put(home, {'tasks/t.task.md': '- [ ] @dot "a"\n  id: a\n- [ ] @mute "b"\n  id: b\n'});
+    const isOver = () => {
+      const [a, b] = ['a', 'b'].map(title => taskNamed(home, 'tasks/t.task.md', title));
+      return b?.state === 'completed' && a !== undefined && fieldOf(a, 'stalled') !== undefined;
+    };
+    for (let ms = 500; ms <= 900 && !isOver(); ms += 130) {
+      const killed = spawnDaemon(home, env);
+      await new Promise(resolve => setTimeout(resolve, ms));
+      await killed.kill();
+    }
+    const daemon = await serve(home, env);
+    await until(isOver, yes => yes);
+    await clean(home);
+    expect(await daemon.stop(), daemon.errors()).toBe(0);
+    expect(times(home, 'dot', REMINDED)).toBe(1);
+    expect(taskNamed(home, 'tasks/t.task.md', 'b')?.notes.map(({text}) => text)).toEqual(['It is 42.']);
+  });
+});
+
+it('a person sees a task when it is theirs to do, and why one cannot be given to anybody', async () => {
+  const {home} = house;
+  const path = 'tasks/yours.task.md';
+  const general = 'templates/general-purpose.agent.md';
+  const template = read(home, general);
+  rmSync(join(home, general));
+  await clean(home);
+  put(home, {
+    [path]:
+      '- [ ] @human @fay "both of us"\n  id: y1\n- [ ] @human "afterwards"\n  id: y2\n  depends_on: y1\n- [ ] "by a model"\n  id: y3\n  assign: new:fake/fake-2\n',
+  });
+  await until(
+    () => read(home, 'NEEDS_YOU.md'),
+    text => /y3.*there is no template to make its agent from/.test(text) && text.includes('`both of us`'),
+  );
+  expect(read(home, 'NEEDS_YOU.md')).not.toContain('afterwards');
+  expect((await agentdir(home, ['tasks'])).stdout).toMatch(/both of us y1 {2}waits for you\n/);
+  await clean(home);
+  put(home, {[general]: template, [path]: read(home, path).replace('- [ ] @human @fay', '- [x] @human @fay')});
+  await until(
+    () => read(home, 'NEEDS_YOU.md'),
+    text => !text.includes('there is no template') && text.includes('`afterwards`'),
+  );
+  await whenTask(home, path, 'by a model', task => task.state !== 'pending');
+});
+
+it('tasks that lead to one another, without a person, wait for one in the end', async () => {
+  const {home} = house;
+  for (const [name, other] of [
+    ['ann', 'bob'],
+    ['bob', 'ann'],
+  ] as const)
+    minds.set(name, ({last, tools}): Reaction => {
+      const isMine = /assigned a task/.test(last);
+      if (isMine && tools === 0) return done(idIn(last), 'done');
+      if (tools > (isMine ? 1 : 0)) return {text: 'over'};
+      return {calls: [{name: 'create_task', arguments: {title: `for ${other}`, assignee: other}}]};
+    });
+  put(home, {'sessions/go.session.yaml': 'agent_id: ann\nmessages:\n  - role: user\n    content: go\n'});
+  await until(
+    () => read(home, 'tasks/approvals.task.md'),
+    text => /messages between agents/.test(text),
+    30_000,
+  );
+  await clean(home);
+});

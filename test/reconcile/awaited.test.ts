@@ -1,0 +1,30 @@
+import {expect, it} from 'vitest';
+import type {Message} from '../../src/files/session-schema.ts';
+import {awaited, deliveredTasks} from '../../src/reconcile/awaited.ts';
+
+const said = (content: string): Message => ({role: 'assistant', content});
+const heard = (from: string, delivery?: string): Message => ({
+  role: 'user',
+  from,
+  content: 'x',
+  ...(delivery && {delivery}),
+});
+const sent = (to: string): Message => ({
+  role: 'assistant',
+  tool_calls: [{id: 'c', function: {name: 'send_message', arguments: JSON.stringify({to, content: 'x'})}}],
+});
+
+it('a session waits for those it wrote to since it got a task, until they answer', () => {
+  const messages = [
+    said('thanks, @old'),
+    heard('task/a', 'task/a#1'),
+    heard('system', 'task/a#1 reminder'),
+    sent('@ann'),
+    sent('bob'),
+    heard('@ann'),
+    said('I asked `@code` and @cyd'),
+  ];
+  expect(deliveredTasks(messages)).toEqual(['task/a#1']);
+  expect([...awaited(messages, 'task/a#1')].sort()).toEqual(['bob', 'cyd']);
+  expect([...awaited([...messages, heard('@bob'), heard('@cyd')], 'task/a#1')]).toEqual([]);
+});

@@ -1,0 +1,35 @@
+import {expect, it} from 'vitest';
+import {fieldOf} from '../../src/files/task.ts';
+import {updateTask} from '../../src/files/task-edit.ts';
+import {parseTasks} from '../../src/files/task-parse.ts';
+import type {Serving, TaskEdit} from '../../src/serve/serving.ts';
+import {settleEdits} from '../../src/serve/task-edits.ts';
+
+const path = 'tasks/one.task.md';
+const lines = (n: number) => Array.from({length: n}, (_, i) => `- [ ] "t${i}"\n  id: t${i}`).join('\n');
+
+it('what many agents change in one file at a time is one save, and each has its own step in the journal', () => {
+  const over: string[] = [];
+  const edit = (agent: string, id: string): TaskEdit => ({
+    agent,
+    make: file => {
+      const task = file.tasks.find(each => fieldOf(each, 'id') === id);
+      if (!task) return {success: false, code: 'FAILED', error: 'gone'};
+      return {text: updateTask(file, task, {box: 'x'}), words: `done ${id}`, tasks: [id]};
+    },
+    over: failed => over.push(`${agent} ${failed?.code ?? 'ok'}`),
+  });
+  const edits = [edit('a', 't0'), edit('b', 't1'), edit('b', 't2'), edit('c', 'no'), edit('a', 't3')];
+  const serving = {edits: new Map([[path, edits]]), known: new Map(), nudged: new Set(), queue: {add: () => {}}};
+  const completed = settleEdits(serving as unknown as Serving, path, parseTasks(lines(5)));
+  const steps = [...(completed?.before ?? []), ...(completed ? [completed] : [])];
+  expect(steps.map(({agent, tasks, text}) => [agent, tasks, text.match(/\[x\]/g)?.length])).toEqual([
+    ['a', ['t0'], 1],
+    ['b', ['t1', 't2'], 3],
+    ['a', ['t3'], 4],
+  ]);
+  expect(over).toEqual(['c FAILED']);
+  completed?.written?.();
+  expect(over).toEqual(['c FAILED', 'a ok', 'b ok', 'b ok', 'a ok']);
+  expect(serving.edits.size).toBe(0);
+});
