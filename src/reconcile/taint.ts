@@ -11,7 +11,7 @@ const MOST = 10;
  * Where text from outside came into a session: messages from an inbox, what those had read who sent others, and results
  * of tools that say so. What the session had been told of before stays, whatever became of the messages.
  */
-export function taintOf({header, messages}: Session): readonly string[] {
+export function taintOf({header, messages}: Pick<Session, 'header' | 'messages'>): readonly string[] {
   const known = header?.tainted ?? [];
   if (known.length >= MOST) return known;
   const sources = new Set(known);
@@ -22,6 +22,15 @@ export function taintOf({header, messages}: Session): readonly string[] {
       if (sources.size < MOST) sources.add(each);
   }
   return sources.size === known.length ? known : [...sources];
+}
+
+/**
+ * What its header has to say of it, if it does not yet. Goes into the same write as what was read: else a person could take
+ * out the message before it is known for good.
+ */
+export function taintKeys(session: Pick<Session, 'header' | 'messages'>): {tainted?: string[]} {
+  const sources = taintOf(session);
+  return sources.length === (session.header?.tainted?.length ?? 0) ? {} : {tainted: [...sources]};
 }
 
 function sourcesOf(message: Message, calls: ReadonlyMap<string, Called>): readonly string[] {

@@ -3,6 +3,7 @@ import type {Message} from '../files/session-schema.ts';
 import {visibleLine} from '../files/visible.ts';
 import {callWords} from '../policy/call-words.ts';
 import type {CallRequest} from '../reconcile/call-request.ts';
+import {taintKeys} from '../reconcile/taint.ts';
 import {
   mayWork,
   nextOf,
@@ -59,7 +60,8 @@ export async function callStep(
       ...(marked.host && {where: 'host'}),
     });
   result = withResults(result, open, results);
-  result = withHeader(result, mayBegin ? {status: statusFor(nextOf(result.messages))} : {}, now);
+  const status = mayBegin && {status: statusFor(nextOf(result.messages))};
+  result = withHeader(result, {...status, ...taintKeys(result)}, now);
   if (mayBegin && results.length === open.calls.length && (ahead || !turns.asked(path)))
     await askFor(serving, caller, result, ahead);
   const ended = results.map(({tool_call_id}) => tool_call_id ?? '');

@@ -4,6 +4,7 @@ import {type Item, newSession, type Session} from '../files/session.ts';
 import {appendItems, insertMessage, itemFor} from '../files/session-edit.ts';
 import type {Message, SessionHeader} from '../files/session-schema.ts';
 import type {Outcome} from '../queue.ts';
+import {taintKeys} from '../reconcile/taint.ts';
 import {withHeader} from '../reconcile/turn.ts';
 import {crashPoint} from '../store/crash.ts';
 import type {Letter} from './mail.ts';
@@ -40,7 +41,7 @@ export async function deliverStep(
   const {status} = session.header ?? {};
   const wakes = status === undefined || status === 'sleeping';
   return {
-    session: withHeader(result, wakes ? {status: 'active'} : {}, now),
+    session: withHeader(result, {...(wakes && {status: 'active'}), ...taintKeys(result)}, now),
     entry: entryOf(put),
     // Whoever sent it goes on from here: a power cut must not take it away again.
     marked: true,
@@ -123,6 +124,7 @@ export async function makeMailed(serving: Serving, path: string): Promise<Outcom
     ...first.opening,
   };
   const messages = letters.map(letter => messageOf(letter, now));
+  Object.assign(header, taintKeys({header, messages}));
   const schema = `${'../'.repeat(path.split('/').length - 1)}schemas/session.json`;
   const written = await createText(serving, path, newSession(header, messages, schema));
   if ('outcome' in written) return written.outcome;

@@ -6,7 +6,7 @@ import {visibleLine} from '../files/visible.ts';
 import type {Outcome} from '../queue.ts';
 import {endWait} from '../reconcile/budget.ts';
 import {completeSession} from '../reconcile/session.ts';
-import {taintOf} from '../reconcile/taint.ts';
+import {taintKeys} from '../reconcile/taint.ts';
 import {mayWork, statusFor, withHeader, workOf} from '../reconcile/turn.ts';
 import {answerStep} from './answer-step.ts';
 import {approvalStateOf, reachedBy} from './budget.ts';
@@ -111,13 +111,13 @@ function waitStep(serving: Serving, path: string, session: Session, now: string)
   return ended && limitStep(ended, session.header?.waiting_for ?? '');
 }
 
-/** Where text from outside came in is kept, whatever becomes of the message. */
+/** Where text from outside came in is kept, whatever becomes of the message: here of what a person wrote. */
 function taintStep(session: Session, now: string): Step | undefined {
-  const sources = taintOf(session);
-  if (sources.length === (session.header?.tainted?.length ?? 0)) return undefined;
+  const keys = taintKeys(session);
+  if (!keys.tainted) return undefined;
   return {
-    session: withHeader(session, {tainted: [...sources]}, now),
-    entry: {words: `has read what came from outside (${visibleLine(sources.at(-1) ?? '')})`, cause: 'taint'},
+    session: withHeader(session, keys, now),
+    entry: {words: `has read what came from outside (${visibleLine(keys.tainted.at(-1) ?? '')})`, cause: 'taint'},
   };
 }
 

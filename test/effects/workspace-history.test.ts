@@ -1,4 +1,4 @@
-import {execFile, spawnSync} from 'node:child_process';
+import {execFile, spawn, spawnSync} from 'node:child_process';
 import {
   existsSync,
   lstatSync,
@@ -17,6 +17,8 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import fc from 'fast-check';
 import {describe, expect, it, onTestFinished, vi} from 'vitest';
+import {markName} from '../../src/effects/sandbox/environment.ts';
+import {markOf} from '../../src/effects/sandbox/mark.ts';
 import {forgetHistory} from '../../src/effects/workspace/history.ts';
 import {readChanges} from '../../src/effects/workspace/read-history.ts';
 import {commitCall, keepFound, openWorkspace} from '../../src/effects/workspace/repository.ts';
@@ -333,6 +335,17 @@ describe('a workspace that is cloned', () => {
     expect(await openWorkspace(w, {clone: 'source', branch: 'feature'})).toEqual({notes: []});
     expect(await w.git('log', '--format=%s')).toBe('first\n');
     expect(await w.git('status', '--porcelain')).toBe('');
+  });
+
+  it('ends what a killed daemon still fetches, however early it was killed', async () => {
+    const w = workspaceIn(temporary());
+    await source(w.home);
+    const env = {PATH: process.env.PATH, [markName]: markOf('clone', w.home, 'coder')};
+    const orphan = spawn('sleep', ['1000'], {env, stdio: 'ignore', detached: true});
+    onTestFinished(() => void orphan.kill('SIGKILL'));
+    const ended = new Promise(resolve => orphan.once('exit', (_, signal) => resolve(signal)));
+    expect(await openWorkspace(w, {clone: 'source'})).toEqual({notes: []});
+    expect(await ended).toBe('SIGKILL');
   });
 
   it.each([

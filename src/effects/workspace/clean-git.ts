@@ -16,8 +16,6 @@ export interface GitRun {
   timeoutMs?: number;
   /** The same when it is given up. */
   signal?: AbortSignal | undefined;
-  /** Told its id, which is that of its group if it has a time limit. */
-  onStart?: (pid: number) => void;
 }
 
 /** Nothing that a repository, a person's settings or a file in a workspace could name is run. */
@@ -67,7 +65,7 @@ const MOST_SAID = 256 * 1024 * 1024;
 /** Run git in a git-dir, which is all it knows of: never in a workspace. Expected failures are values. */
 export function cleanGit(gitDir: string, args: readonly string[], how: GitRun = {}): Promise<GitSaid> {
   crashPoint('spawn-git');
-  const {input = '', environment = cleanEnvironment(), timeoutMs, signal, onStart} = how;
+  const {input = '', environment = cleanEnvironment(), timeoutMs, signal} = how;
   return new Promise(resolve => {
     const child = spawn('git', [...cleanOptions, ...args], {
       cwd: gitDir,
@@ -76,10 +74,7 @@ export function cleanGit(gitDir: string, args: readonly string[], how: GitRun = 
       detached: timeoutMs !== undefined,
     });
     const {pid} = child;
-    if (pid) {
-      ownProcesses.add(pid);
-      onStart?.(pid);
-    }
+    if (pid) ownProcesses.add(pid);
     const out: Buffer[] = [];
     let length = 0;
     let stderr = '';
@@ -114,7 +109,7 @@ export function cleanGit(gitDir: string, args: readonly string[], how: GitRun = 
 }
 
 /** A process and, if it is one's, its group. */
-export function killAll(pid: number | undefined, group: boolean): void {
+function killAll(pid: number | undefined, group: boolean): void {
   if (!pid) return;
   try {
     process.kill(group ? -pid : pid, 'SIGKILL');

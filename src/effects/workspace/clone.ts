@@ -1,10 +1,13 @@
 import {existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {isBranchName} from '../../files/clone-address.ts';
-import {startOf as beginOf, isAlive} from '../../store/process-life.ts';
+import {markName} from '../sandbox/environment.ts';
+import {endLeftovers} from '../sandbox/leftovers.ts';
+import {markOf} from '../sandbox/mark.ts';
+import {marked} from '../sandbox/processes.ts';
 import {failure} from '../tools/failure.ts';
 import type {ToolFailure} from '../tools/tool.ts';
-import {cleanEnvironment, cleanGit, type GitSaid, killAll} from './clean-git.ts';
+import {cleanEnvironment, cleanGit, type GitSaid} from './clean-git.ts';
 import {recordClone} from './clone-record.ts';
 import {cloneSource} from './clone-source.ts';
 import {gitDirOf, gitDirs, makeGitDir} from './git-dir.ts';
@@ -48,15 +51,16 @@ export async function takeClone(
     return no(`${shown}: ${other}, and is not overwritten; move it away, or take clone: out of the template`);
   const {branch} = cloneNames({home, agent}, clone, wanted);
   if (!isBranchName(branch)) return no(`${shown}: ${branch} is no name of a branch`);
-  endFetch(aside);
+  // What an earlier daemon began to fetch outlives it if it was killed: git waits for the other side for ever.
+  const mark = markOf('clone', home, agent);
+  await endLeftovers(mark, marked);
   rmSync(aside, {recursive: true, force: true});
   mkdirSync(join(aside, 'files'), {recursive: true, mode: 0o700});
   const gitDir = join(aside, 'git');
   try {
     const remote = `[remote "origin"]\n\turl = ${quoted(kept)}\n\tfetch = ${BRANCHES}\n`;
     makeGitDir(gitDir, 'main', remote);
-    const onStart = (pid: number) => writeFileSync(join(aside, FETCHING), `${pid} ${beginOf(pid)}`);
-    const how = {environment: userEnvironment(), timeoutMs: LONGEST_MS, signal, onStart};
+    const how = {environment: {...userEnvironment(), [markName]: mark}, timeoutMs: LONGEST_MS, signal};
     const fetched = await cleanGit(gitDir, [...FETCH, url, BRANCHES], how);
     if (fetched.code !== 0) return no(`${shown}: ${wordsOf(fetched)}`);
     const start = await startOf(gitDir, url, branch, how);
@@ -70,15 +74,6 @@ export async function takeClone(
   } finally {
     if (!existsSync(join(aside, 'ready'))) rmSync(aside, {recursive: true, force: true});
   }
-}
-
-/** Beside what is fetched: the process that does, which outlives a killed one of ours. */
-const FETCHING = 'fetching';
-
-function endFetch(aside: string): void {
-  if (!existsSync(join(aside, FETCHING))) return;
-  const [pid = '', began = ''] = readFileSync(join(aside, FETCHING), 'utf8').split(' ');
-  if (began !== '' && isAlive(Number(pid), began)) killAll(Number(pid), true);
 }
 
 /** The commit to begin with: the branch of that name there, else what its HEAD is; '' if it has no commit yet. */
