@@ -1,14 +1,23 @@
 // dist/ → bin/: the program in a few files instead of hundreds, because loading modules is most of a command's start.
-import {chmodSync, rmSync} from 'node:fs';
+import {chmodSync, copyFileSync, rmSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {rolldown} from 'rolldown';
+import {makeCode} from './code-cache.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const bin = `${root}bin`;
 
-rmSync(`${root}bin`, {recursive: true, force: true});
+rmSync(bin, {recursive: true, force: true});
 // Connectors are loaded by those who use them, from their packages.
 const external = /^(?:node:|@slack\/|imapflow$|nodemailer$)/;
 const bundle = await rolldown({input: `${root}dist/main.js`, platform: 'node', external});
-await bundle.write({dir: `${root}bin`, format: 'esm', entryFileNames: 'main.js', chunkFileNames: 'chunks/[name].js'});
+// CommonJS, because Node 20 keeps no compiled code of anything else.
+// What nearly all share is not in the first file, or threads would load that, too.
+const codeSplitting = {groups: [{name: 'shared', test: /rolldown.runtime|dist.(?:errors|store.locate)\.js$/}]};
+const names = {entryFileNames: 'program.js', chunkFileNames: 'chunks/[name].js'};
+await bundle.write({dir: bin, format: 'cjs', codeSplitting, ...names});
 await bundle.close();
-chmodSync(`${root}bin/main.js`, 0o755);
+writeFileSync(`${bin}/package.json`, '{"type": "commonjs"}\n');
+copyFileSync(`${root}dist/launch.cjs`, `${bin}/main.js`);
+chmodSync(`${bin}/main.js`, 0o755);
+makeCode(bin);

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {Command, CommanderError} from 'commander';
@@ -13,7 +12,7 @@ import {addTask} from './surfaces/cli/task-commands.ts';
 import {addWorkspace} from './surfaces/cli/workspace-commands.ts';
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url));
-const self = fileURLToPath(import.meta.url);
+const self = `${packageRoot}bin/main.js`;
 
 interface Globals {
   home?: string;
@@ -182,10 +181,12 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-// A reader that has seen enough (agentdir tasks | head) is no error.
-process.stdout.on('error', error => {
-  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(exit.done);
-  throw error;
-});
-
-process.exitCode = await main(process.argv.slice(2));
+/** The whole program: src/launch.cts calls it. Loading this file does nothing. */
+export async function run(): Promise<void> {
+  // A reader that has seen enough (agentdir tasks | head) is no error.
+  process.stdout.on('error', error => {
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit(exit.done);
+    throw error;
+  });
+  process.exitCode = await main(process.argv.slice(2));
+}

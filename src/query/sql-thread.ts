@@ -81,8 +81,7 @@ export class SqlThread {
 
 if (workerData === MARK && parentPort) {
   const port = parentPort;
-  const {SqlDatabase} = await import('./sql-database.ts');
-  const opening = SqlDatabase.open();
+  const opening = import('./sql-database.ts').then(({SqlDatabase}) => SqlDatabase.open());
   port.on('message', async (work: Work) => {
     try {
       const database = await opening;

@@ -193,6 +193,24 @@ describe('search by meaning', () => {
     expect(paths(await made.run('search_files', {query: 'his pussycat'}))[0]).toBe('cats.md');
   });
 
+  it('of a question that comes late is there for the next search', async () => {
+    const {settings, state, asked} = await fakeServer(good);
+    const made = homeWith({embeddings: settings});
+    await made.run('search_files', {query: 'cat'});
+    await embeddingDone(made.home);
+    const late: (() => void)[] = [];
+    state.answer = (body, response) => void late.push(() => good(body, response));
+    expect(noteOf(await made.run('search_files', {query: 'a slow cat'}))).toMatch(/did not answer in time/);
+    const before = asked.length;
+    for (const answer of late) answer();
+    const found = await until(
+      () => made.run('search_files', {query: 'a slow cat'}),
+      each => noteOf(each) === undefined,
+    );
+    expect(paths(found)[0]).toBe('cats.md');
+    expect(asked).toHaveLength(before);
+  });
+
   it('says that a key is missing', async () => {
     const {settings, asked} = await fakeServer(good);
     const made = homeWith({embeddings: {...settings, api_key_env: 'SEARCH_TEST_MISSING'}});

@@ -43,6 +43,10 @@ export function stopFor(vectors: Vectors, failed: string): void {
   Object.assign(workOf(vectors), {failed, until: performance.now() + AFTER_FAILURE_MS});
 }
 
+export function goOn(vectors: Vectors): void {
+  Object.assign(workOf(vectors), {failed: undefined, until: 0});
+}
+
 /** Passages without a vector that may still get one. */
 export function countMissing(vectors: Vectors, passages: readonly {passage: IndexedPassage}[]): number {
   const {refused} = workOf(vectors);

@@ -1,12 +1,15 @@
+import {setTimeout as delay} from 'node:timers/promises';
 import {pace} from '../tools/pace.ts';
 import type {ToolContext} from '../tools/tool.ts';
-import {LONGEST_INPUT, stopFor, whyStopped} from './embed-passages.ts';
+import {goOn, LONGEST_INPUT, stopFor, whyStopped} from './embed-passages.ts';
 import type {Embedder} from './embedder.ts';
 import type {IndexedPassage} from './file-index.ts';
 import {nearness, startOver, type Vectors} from './vectors.ts';
 
 /** A search does not wait longer for the vector of its question. */
 const LONGEST_WAIT_MS = 2000;
+/** What comes later than that is for the next one. */
+const LONGEST_ANSWER_MS = 30_000;
 const MOST_REMEMBERED = 200;
 
 const remembered = new Map<string, Float32Array>();
@@ -24,20 +27,33 @@ export async function vectorOf(
   if (known && isLike(known, vectors)) return known;
   const stopped = whyStopped(vectors);
   if (stopped !== undefined) return stopped;
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
-  const answer = await embedder.embed([text], signal);
-  if ('failed' in answer) {
-    if (!context.signal.aborted) stopFor(vectors, answer.failed);
-    return answer.failed;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(LONGEST_ANSWER_MS)]);
+  const asking = embedder.embed([text], signal).then(answer => {
+    if ('failed' in answer) return answer.failed;
+    const [vector] = answer;
+    if (!vector) return 'it gave no vector';
+    remember(key, vector);
+    return vector;
+  });
+  const waited = new AbortController();
+  const late = delay(LONGEST_WAIT_MS, 'it did not answer in time', {signal: waited.signal, ref: false});
+  const answer = await Promise.race([asking, late.catch(() => 'it was given up')]);
+  waited.abort();
+  if (typeof answer === 'string') {
+    if (!context.signal.aborted) stopFor(vectors, answer);
+    // It was only slow: the next search has the vector.
+    void asking.then(vector => typeof vector !== 'string' && goOn(vectors));
+    return answer;
   }
-  const [vector] = answer;
-  if (!vector) return 'it gave no vector';
   // Those of the passages are made again, and the search says how many are missing.
-  if (!isLike(vector, vectors)) await startOver(vectors).catch(() => {});
+  if (!isLike(answer, vectors)) await startOver(vectors).catch(() => {});
+  return answer;
+}
+
+function remember(key: string, vector: Float32Array): void {
   const oldest = remembered.size >= MOST_REMEMBERED ? remembered.keys().next().value : undefined;
   if (oldest !== undefined) remembered.delete(oldest);
   remembered.set(key, vector);
-  return vector;
 }
 
 /** One that is remembered may be of another model than the passages' by now. */

@@ -59,6 +59,5 @@ function isWork(value: unknown): value is Work {
 if (isWork(workerData)) {
   const {html, address} = workerData;
   parentPort?.postMessage({content: wordsOf(html), plain: true});
-  const {markdownOf} = await import('./html-markdown.ts');
-  parentPort?.postMessage(markdownOf(html, address));
+  void import('./html-markdown.ts').then(({markdownOf}) => parentPort?.postMessage(markdownOf(html, address)));
 }

@@ -1,0 +1,20 @@
+// Loaded before bin/main.js while it is built: at its end, writes down what V8 has compiled of the program.
+const {statSync, writeFileSync} = require('node:fs');
+const vm = require('node:vm');
+
+const scripts = new Map();
+
+vm.Script = class extends vm.Script {
+  constructor(source, {cachedData: _, ...options}) {
+    super(source, options);
+    scripts.set(`${options.filename}.code`, this);
+  }
+};
+
+// The more of it ran, the more was compiled, and the larger it is.
+process.on('exit', () => {
+  for (const [file, script] of scripts) {
+    const code = script.createCachedData();
+    if (code.length > (statSync(file, {throwIfNoEntry: false})?.size ?? 0)) writeFileSync(file, code);
+  }
+});

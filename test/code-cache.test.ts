@@ -1,0 +1,31 @@
+import {execFileSync} from 'node:child_process';
+import {cpSync, readdirSync, readFileSync} from 'node:fs';
+import {wrap} from 'node:module';
+import {join} from 'node:path';
+import {Script} from 'node:vm';
+import {describe, expect, it} from 'vitest';
+import {root, temporary} from './cli/run.ts';
+
+const bin = join(root, 'bin');
+
+describe('compiled code beside the program', () => {
+  const codes = readdirSync(bin, {recursive: true, encoding: 'utf8'}).filter(name => name.endsWith('.code'));
+
+  it('is there for what a daemon loads, and V8 takes it', () => {
+    expect(codes).toEqual(expect.arrayContaining(['program.js.code', 'chunks/daemon.js.code', 'chunks/look.js.code']));
+    const rejected = codes.filter(name => {
+      const file = join(bin, name.replace(/\.code$/, ''));
+      const script = new Script(wrap(readFileSync(file, 'utf8')), {cachedData: readFileSync(join(bin, name))});
+      return script.cachedDataRejected;
+    });
+    expect(rejected).toEqual([]);
+  });
+
+  it('is not needed', async () => {
+    const copy = temporary();
+    cpSync(bin, join(copy, 'bin'), {recursive: true, filter: name => !name.endsWith('.code')});
+    cpSync(join(root, 'package.json'), join(copy, 'package.json'));
+    const told = execFileSync(process.execPath, [join(copy, 'bin/main.js'), '--version'], {encoding: 'utf8'});
+    expect(told).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
