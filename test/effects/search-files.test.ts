@@ -75,6 +75,25 @@ describe('the index of words', () => {
   });
 });
 
+describe('words that are everywhere', () => {
+  it('weigh what the library says they do, also after passages were discarded', () => {
+    const index = new WordIndex();
+    const text = (i: number) => `${'the '.repeat(1 + (i % 7))}${i % 3 ? 'server ' : ''}${'of '.repeat(i % 5)}note ${i}`;
+    index.addAll(
+      Array.from({length: 90}, (_, i) => ({id: i, text: text(i), name: `the-${i}.md`, trail: i % 2 ? 'of' : ''})),
+    );
+    for (let id = 0; id < 90; id += 8) index.discard(id);
+    const ours = index.find('the of', id => id !== 13).sort((a, b) => a.id - b.id);
+    const theirs = index.search('of the', {prefix: false, fuzzy: false}).filter(({id}) => id !== 13);
+    expect(ours.map(({id, score, share}) => [id, score.toFixed(9), share])).toEqual(
+      theirs
+        .sort((a, b) => a.id - b.id)
+        .map(({id, score, queryTerms}) => [id, score.toFixed(9), queryTerms.length / 2]),
+    );
+    expect(ours).toHaveLength(77);
+  });
+});
+
 describe('passages', () => {
   it('have all that is no blank, in order and within bounds, whatever the text', () => {
     fc.assert(

@@ -30,6 +30,9 @@ const LEAST = 20;
 const isLetters = (word: string) => /^\p{L}+$/u.test(word) && !hasUnspaced(word);
 
 const FIELDS = ['text', 'name', 'trail'];
+const BOOST = {text: 1, name: 2, trail: 2.5};
+/** The library's own, of BM25+. */
+const [K, B, D] = [1.2, 0.7, 0.5] as const;
 
 const options: Options<Entry> = {
   fields: FIELDS,
@@ -38,7 +41,7 @@ const options: Options<Entry> = {
   autoVacuum: false,
   searchOptions: {
     tokenize: query => query.split(' '),
-    boost: {text: 1, name: 2, trail: 2.5},
+    boost: BOOST,
   },
 };
 
@@ -102,6 +105,7 @@ export class WordIndex extends MiniSearch<Entry> {
     if (words.length === 0) return [];
     const counts = new Map(words.map(word => [word, this.#passagesWith(word)]));
     const telling = this.#telling(counts);
+    if (telling.every(word => this.#isCommon(counts.get(word) ?? 0))) return this.#everywhere(telling, wanted);
     const many = this.documentCount * MANY;
     const isMany = (word: string) => (counts.get(word) ?? 0) > Math.max(many, LEAST);
     const options: SearchOptions = {
@@ -124,6 +128,33 @@ export class WordIndex extends MiniSearch<Entry> {
     for (const word of new Set(found.flatMap(({terms}) => terms)))
       for (const counts of this._index.get(word)?.values() ?? [])
         for (const own of counts.keys()) if (!this._documentIds.has(own)) counts.delete(own);
+  }
+
+  /** As the library weighs them, without a record for each of the many passages that it finds. */
+  #everywhere(words: readonly string[], wanted: (id: number) => boolean): Hit[] {
+    const scores = new Float64Array(this._nextId);
+    const shares = new Uint8Array(this._nextId);
+    for (const [nth, word] of words.entries())
+      for (const [field, counts] of this._index.get(word) ?? []) {
+        if (this.dirtCount > 0) for (const own of counts.keys()) if (!this._documentIds.has(own)) counts.delete(own);
+        const rarity = Math.log(1 + (this._documentCount - counts.size + 0.5) / (counts.size + 0.5));
+        const boost = BOOST[FIELDS[field] as keyof typeof BOOST] * rarity;
+        const average = this._avgFieldLength[field] ?? 1;
+        for (const [own, count] of counts) {
+          const length = this._fieldLength.get(own)?.[field] ?? 0;
+          const weight = count / (count + K * (1 - B + (B * length) / average));
+          scores[own] = (scores[own] ?? 0) + boost * (D + weight * (K + 1));
+          shares[own] = (shares[own] ?? 0) | (1 << nth);
+        }
+      }
+    const hits: Hit[] = [];
+    for (const [own, score] of scores.entries()) {
+      const id = score > 0 ? this._documentIds.get(own) : undefined;
+      if (id === undefined || !wanted(id)) continue;
+      const has = words.reduce((sum, _, nth) => sum + (((shares[own] ?? 0) >> nth) & 1), 0);
+      hits.push({id, score: score * has, share: has / words.length});
+    }
+    return hits;
   }
 
   /** Without words that are everywhere, unless there are no others. */
