@@ -15,7 +15,8 @@ const bundle = await rolldown({input: `${root}dist/main.js`, platform: 'node', e
 // What nearly all share is not in the first file, or threads would load that, too.
 const codeSplitting = {groups: [{name: 'shared', test: /rolldown.runtime|dist.(?:errors|store.locate)\.js$/}]};
 const names = {entryFileNames: 'program.js', chunkFileNames: 'chunks/[name].js'};
-await bundle.write({dir: bin, format: 'cjs', codeSplitting, ...names});
+// V8 forgets with the code of a file how that imports others: it requires them.
+await bundle.write({dir: bin, format: 'cjs', dynamicImportInCjs: false, codeSplitting, ...names});
 await bundle.close();
 writeFileSync(`${bin}/package.json`, '{"type": "commonjs"}\n');
 copyFileSync(`${root}dist/launch.cjs`, `${bin}/main.js`);
