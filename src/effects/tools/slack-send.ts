@@ -14,7 +14,7 @@ export const slackSend: Tool<'slack_send'> = {
     const access = unfit(args) ?? slackAccess(outside);
     if (isFailure(access)) return access;
     const {channel, text, thread} = args;
-    const id = uuidOf(outside.messageName);
+    const id = uuidOf(outside.messageName, [channel, text, thread]);
     const body = {
       channel,
       text,
