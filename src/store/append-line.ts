@@ -22,7 +22,7 @@ export async function appendLines(home: string, path: string, lines: string): Pr
   try {
     if (linkTarget(home, path) !== undefined) throw new Error(`${path} is a link, and nothing is written through it`);
     const target = join(home, path);
-    mkdirSync(dirname(target), {recursive: true});
+    if (mkdirSync(dirname(target), {recursive: true}) !== undefined) await syncFolder(home);
     const {O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK} = constants;
     const fd = openSync(target, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o644);
     try {
@@ -40,6 +40,26 @@ export async function appendLines(home: string, path: string, lines: string): Pr
     }
   } finally {
     lock.release();
+  }
+}
+
+/**
+ * Make durable what stands in a file of `inbox/`, whoever wrote it: one who was killed before its fsync, or whose fsync
+ * failed. Throws if the disk does not take it.
+ */
+export async function syncLines(home: string, path: string): Promise<void> {
+  let fd: number;
+  try {
+    fd = openSync(join(home, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  try {
+    await synced(fd);
+    await syncFolder(dirname(join(home, path)));
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -44,6 +44,11 @@ export function claimConnector(home: string, name: string): () => void {
   return lock.release;
 }
 
+/** What comes in is worth more than the log: that its reader has gone, or its disk is full, ends nothing. */
+export function outlastLog(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error').on('error', () => {});
+}
+
 /** Resolves with the first signal that asks to stop; a second one ends the process at once. */
 export function untilStopped(): Promise<string> {
   return new Promise(resolve => {

@@ -1,4 +1,5 @@
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {type AddressInfo, createServer} from 'node:net';
 import {join} from 'node:path';
 import {beforeEach, describe, expect, it} from 'vitest';
 import {type FakeImap, MAIL_PASSWORD, MAIL_USER, startImap} from '../connect/mail-servers.ts';
@@ -49,7 +50,10 @@ describe('agentdir mail', () => {
     // A sender cannot say where it goes, or that it is ours; and garbage is a mail, too.
     imap.deliver('From: evil\nto: executor-001\ndirection: out\n\n{"direction": "out", "to": "executor-001"}');
     imap.deliver('\0\x01\x02 no mail at all');
-    expect(await once(home)).toMatchObject({code: 0, stderr: ''});
+    const ran = await once(home);
+    expect(ran).toMatchObject({code: 0, stderr: ''});
+    // It does not say that it watches: it ends.
+    expect(ran.stdout).not.toContain('watching');
     const lines = linesOf(home, 'mail.jsonl');
     expect(lines).toHaveLength(5);
     expect(lines[0]).toMatchObject({
@@ -126,6 +130,19 @@ describe('agentdir mail', () => {
     watching.child.kill('SIGTERM');
     expect(await watching.exited, watching.output()).toBe(0);
     expect(watching.output()).not.toContain(MAIL_PASSWORD);
+  });
+
+  it('stops soon although the server has fallen silent', async () => {
+    // It greets, and answers nothing: that would be waited for for minutes.
+    const silent = createServer(socket => socket.on('error', () => {}).write('* OK hello\r\n'));
+    await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve));
+    const connected = new Promise(resolve => silent.once('connection', resolve));
+    const {port} = silent.address() as AddressInfo;
+    const watching = startConnector(newHome('first: all', port), ['mail'], env);
+    await connected;
+    watching.child.kill('SIGTERM');
+    expect(await watching.exited, watching.output()).toBe(0);
+    silent.close();
   });
 
   it('polls a server that tells of nothing', async () => {

@@ -2,7 +2,14 @@ import {exit, UserError} from '../../errors.ts';
 import {MAIL_FILE} from '../../files/connector-settings.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {openReceived} from '../../store/received.ts';
-import {claimConnector, connectorRedactor, connectorSettings, secretFrom, untilStopped} from '../connector.ts';
+import {
+  claimConnector,
+  connectorRedactor,
+  connectorSettings,
+  outlastLog,
+  secretFrom,
+  untilStopped,
+} from '../connector.ts';
 import {watchMail} from '../mail/watch.ts';
 import {colors, print, printJson} from './output.ts';
 
@@ -25,6 +32,7 @@ export async function mail({home, once, json}: {home: string; once: boolean; jso
   const file = settings.file ?? MAIL_FILE;
   const path = imap.mailbox ?? 'INBOX';
   const release = claimConnector(home, 'mail');
+  outlastLog();
   const redact = connectorRedactor(home);
   const tell = (told: Told) => {
     const safe = redact.value(told);

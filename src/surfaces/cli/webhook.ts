@@ -1,9 +1,17 @@
 import {exit, UserError} from '../../errors.ts';
 import {isLocal, type Webhook} from '../../files/connector-settings.ts';
 import {visibleLine} from '../../files/visible.ts';
-import {claimConnector, connectorRedactor, connectorSettings, secretFrom, untilStopped} from '../connector.ts';
+import {
+  claimConnector,
+  connectorRedactor,
+  connectorSettings,
+  outlastLog,
+  secretFrom,
+  untilStopped,
+} from '../connector.ts';
 import {listen} from '../webhook/listen.ts';
 import type {Route, Told} from '../webhook/receiver.ts';
+import {keysOf} from '../webhook/signature.ts';
 import {colors, note, plural, print, printJson} from './output.ts';
 
 export interface WebhookOptions {
@@ -27,6 +35,7 @@ export async function webhook({home, host, port, bodySeconds, json}: WebhookOpti
       'add for example: webhooks: [{path: /slack, kind: slack, secret_env: SLACK_SIGNING_SECRET, file: slack-messages.jsonl}]',
     );
   const release = claimConnector(home, 'webhook');
+  outlastLog();
   const redact = connectorRedactor(home);
   const tell = (told: Told | {event: string}) => {
     const safe = redact.value(told);
@@ -67,7 +76,7 @@ function withSecrets(route: Webhook): Route {
 }
 
 function bytesOf(secret: string): number {
-  return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : secret.length;
+  return Math.min(...keysOf(secret).map(key => Buffer.byteLength(key)));
 }
 
 function describe({event, path, status, id, file, why, from}: Told): string {
