@@ -2,6 +2,7 @@ import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {type AddressInfo, createServer} from 'node:net';
 import {join} from 'node:path';
 import {beforeEach, describe, expect, it} from 'vitest';
+import {connectorOf} from '../../src/store/connector-state.ts';
 import {type FakeImap, MAIL_PASSWORD, MAIL_USER, startImap} from '../connect/mail-servers.ts';
 import {homes} from '../daemon/sound.ts';
 import {linesOf, startConnector} from './connector.ts';
@@ -112,10 +113,16 @@ describe('agentdir mail', () => {
       ).then(({got}) => expect(got).toEqual(numbered(...numbers)));
     imap.deliver(letter(2));
     await came(2);
+    const state = () => connectorOf(home, 'mail');
+    const here = {name: 'mail', pid: watching.child.pid, at: `${MAIL_USER}@127.0.0.1/INBOX`, since: expect.any(String)};
+    expect(state()).toEqual(here);
     imap.hangUp();
     await watching.tells('trouble');
+    expect(watching.told.find(({event}) => event === 'trouble')?.why).toContain('127.0.0.1');
     imap.deliver(letter(3));
     await came(2, 3);
+    // It is over: nobody is told of it any more.
+    await until(state, now => now?.trouble === undefined);
     imap.renumber();
     imap.deliver(letter(4));
     await came(2, 3, 4);
@@ -130,6 +137,7 @@ describe('agentdir mail', () => {
     watching.child.kill('SIGTERM');
     expect(await watching.exited, watching.output()).toBe(0);
     expect(watching.output()).not.toContain(MAIL_PASSWORD);
+    expect(state()).toBeUndefined();
   });
 
   it('stops soon although the server has fallen silent', async () => {

@@ -314,7 +314,12 @@ describe('agentdir webhook', () => {
   });
 
   it('says what is missing, and runs once a home', async () => {
-    const {home} = await listening();
+    const {home, url, child, exited} = await listening();
+    const status = async (...more: string[]) => (await agentdir(home, ['status', ...more])).stdout;
+    expect(JSON.parse(await status('--json'))).toMatchObject({
+      connectors: [{name: 'webhook', running: true, pid: child.pid, at: url, since: expect.any(String)}],
+    });
+    expect(connectors(home)[0]).toEqual({name: 'webhook', state: 'ok', message: `process ${child.pid}, ${url}`});
     const run = (more: NodeJS.ProcessEnv, where = home) =>
       agentdir(where, ['webhook', '--port', '0'], {...environment, ...more});
     expect(await run(env)).toMatchObject({code: 5, stderr: expect.stringContaining('already runs for this home')});
@@ -327,6 +332,11 @@ describe('agentdir webhook', () => {
       stderr: expect.stringContaining('OLD_SECRET is shorter'),
     });
     expect(connectors(home).map(({message}) => message)).toContain('webhook /hook: HOOK_SECRET is not set here');
+    // Killed: whoever looks sees that it is gone.
+    child.kill('SIGKILL');
+    await exited;
+    expect(await status()).toContain('  webhook does not run: agentdir webhook\n');
+    expect(connectors(home)[0]).toMatchObject({name: 'webhook', state: 'note', hint: 'agentdir webhook'});
     const other = newHome();
     writeFileSync(join(other, 'agentdir.yaml'), 'format: 1\n');
     expect(await run(env, other)).toMatchObject({code: 2, stderr: expect.stringContaining('has no webhooks')});

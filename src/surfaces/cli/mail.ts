@@ -1,6 +1,7 @@
 import {exit, UserError} from '../../errors.ts';
 import {MAIL_FILE} from '../../files/connector-settings.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {noteConnector} from '../../store/connector-state.ts';
 import {openReceived} from '../../store/received.ts';
 import {
   claimConnector,
@@ -43,6 +44,10 @@ export async function mail({home, once, json}: {home: string; once: boolean; jso
   void untilStopped().then(() => stop.abort());
   const name = `${imap.user}@${imap.host}/${path}`;
   const first = imap.first ?? 'new';
+  const since = new Date().toISOString();
+  const note = (trouble?: string) =>
+    noteConnector(home, 'mail', {since, at: name, trouble: trouble && redact.text(trouble)});
+  note();
   try {
     await watchMail({
       imap,
@@ -50,8 +55,14 @@ export async function mail({home, once, json}: {home: string; once: boolean; jso
       once,
       mailbox: {home, name, path, first, stopping: stop.signal, received: openReceived(home, file), redact, tell},
       stopping: stop.signal,
-      trouble: (why, seconds) => tell({event: 'trouble', why, seconds}),
-      ready: () => tell({event: 'watching', mailbox: name}),
+      trouble(why, seconds) {
+        note(why);
+        tell({event: 'trouble', why, seconds});
+      },
+      ready() {
+        note();
+        tell({event: 'watching', mailbox: name});
+      },
     });
     tell({event: 'stopped'});
     return exit.done;

@@ -1,6 +1,7 @@
 import {exit, UserError} from '../../errors.ts';
 import {isLocal, type Webhook} from '../../files/connector-settings.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {noteConnector} from '../../store/connector-state.ts';
 import {
   claimConnector,
   connectorRedactor,
@@ -46,6 +47,7 @@ export async function webhook({home, host, port, bodySeconds, json}: WebhookOpti
   try {
     const listening = await listen({home, routes, bodyMs: bodySeconds * 1000, redact, tell}, host, port);
     const address = `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`;
+    noteConnector(home, 'webhook', {since: new Date().toISOString(), at: address});
     if (!isLocal(host))
       note(`${host} is not this machine alone: without a proxy, what comes and its signatures can be read on the way`);
     if (json) printJson({event: 'listening', address, paths: routes.map(({path}) => path)});
