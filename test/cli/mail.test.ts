@@ -1,8 +1,10 @@
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {type AddressInfo, createServer} from 'node:net';
 import {join} from 'node:path';
+import {createInterface} from 'node:readline';
 import {beforeEach, describe, expect, it} from 'vitest';
 import {connectorOf} from '../../src/store/connector-state.ts';
+import {connectors} from '../../src/surfaces/cli/doctor-connectors.ts';
 import {type FakeImap, MAIL_PASSWORD, MAIL_USER, startImap} from '../connect/mail-servers.ts';
 import {homes} from '../daemon/sound.ts';
 import {linesOf, startConnector} from './connector.ts';
@@ -151,6 +153,29 @@ describe('agentdir mail', () => {
     watching.child.kill('SIGTERM');
     expect(await watching.exited, watching.output()).toBe(0);
     silent.close();
+  });
+
+  it('tries again where the server lets nobody in just now, and status says so', async () => {
+    const busy = createServer(socket => {
+      socket.on('error', () => {}).write('* OK hello\r\n');
+      createInterface({input: socket}).on('line', line => {
+        const [tag, verb] = line.split(' ');
+        const answer = verb === 'LOGIN' || verb === 'AUTHENTICATE' ? 'NO [UNAVAILABLE] later, please' : 'OK done';
+        socket.write(`${verb === 'CAPABILITY' ? '* CAPABILITY IMAP4rev1\r\n' : ''}${tag} ${answer}\r\n`);
+      });
+    });
+    await new Promise<void>(resolve => busy.listen(0, '127.0.0.1', resolve));
+    const home = newHome('first: all', (busy.address() as AddressInfo).port);
+    const watching = startConnector(home, ['mail'], env);
+    await watching.tells('trouble', 2);
+    const {stdout} = await agentdir(home, ['status']);
+    expect(stdout).toMatch(
+      / {2}mail watches agents@127\.0\.0\.1\/INBOX: process \d+ since .*; waiting .*later, please/,
+    );
+    expect(connectors(home)).toContainEqual(expect.objectContaining({name: 'mail', state: 'bad'}));
+    watching.child.kill('SIGTERM');
+    expect(await watching.exited, watching.output()).toBe(0);
+    busy.close();
   });
 
   it('polls a server that tells of nothing', async () => {

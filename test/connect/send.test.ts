@@ -92,6 +92,8 @@ describe('slack_send', () => {
     });
     expect(textOf(ask)).toBe(`Channel:\n#ops\nThread:\n1.1\nText:\n${long}`);
     expect(ask.risk.factors.join()).toContain('notifies everybody');
+    const group = await asking(context, 'slack_send', {channel: '#ops', text: '<!subteam^S1> look'}, allowAll);
+    expect(group.ask.risk.factors.join()).toContain('<!subteam> notifies all of a group');
     expect(judgeTool('slack_send', allowAll).verdict).toBe('ask');
     expect(judgeTool('email_send', allowAll).verdict).toBe('ask');
     expect(judgeTool('slack_send', {...allowAll, tools: {'slack_*': 'deny'}}).verdict).toBe('deny');
@@ -301,6 +303,7 @@ describe('email_send', () => {
 
   it.each([
     [{to: 'ann@example.org, bob@example.org', subject: 's', text: 't'}, /^to: expected one address/],
+    [{to: 'a\u202enn@example.org', subject: 's', text: 't'}, /^to: expected/],
     [{to: 'ann@example.org\r\nBcc: bob@example.org', subject: 's', text: 't'}, /^to: expected/],
     [{to: 'ann@example.org', subject: 's\r\nBcc: bob@example.org', text: 't'}, /^subject: expected/],
     [{to: 'ann@example.org', subject: 's', text: ' '}, /^text: expected/],

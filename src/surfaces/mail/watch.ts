@@ -23,6 +23,8 @@ const POLL_SECONDS = 60;
 const CONNECT_MS = 20_000;
 const IDLE_AFTER_MS = 500;
 const STOP_MS = 2_000;
+/** With these a server lets nobody in just now, whatever the password (RFC 5530). */
+const PASSING: ReadonlySet<string> = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'SERVERBUG']);
 
 /** Take what comes until told to stop; with `once` what is there now. A connection that fails is made again. */
 export async function watchMail(watching: Watching): Promise<void> {
@@ -119,12 +121,13 @@ async function goodbye(client: ImapFlow): Promise<void> {
 
 function told(error: unknown, {imap: {host, user, password_env}}: Watching): Error {
   if (error instanceof UserError) return error;
-  const {authenticationFailed, responseText, message, code} = error as Error & {
+  const {authenticationFailed, serverResponseCode, responseText, message, code} = error as Error & {
     authenticationFailed?: boolean;
+    serverResponseCode?: string;
     responseText?: string;
     code?: string;
   };
-  if (authenticationFailed)
+  if (authenticationFailed && !PASSING.has(serverResponseCode ?? ''))
     return new UserError(
       `${host} does not let ${user} in: ${responseText ?? message}`,
       exit.failed,
