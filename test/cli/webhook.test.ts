@@ -141,6 +141,10 @@ describe('agentdir webhook', () => {
     expect(linesOf(home, 'slack-messages.jsonl')[3]).toMatchObject({from: 'U'.repeat(1000), files: expect.any(Array)});
     expect(linesOf(home, 'slack-messages.jsonl')[3]?.files).toHaveLength(20);
 
+    const alert = {id: 'Ev9', ts: '2.6', subtype: 'bot_message', bot_id: 'B7', attachments: [{fallback: 'down'}, {}]};
+    expect((await post(url, slack(message('', alert)))).status).toBe(200);
+    expect(linesOf(home, 'slack-messages.jsonl')[4]).toMatchObject({text: 'down', from: 'U1'});
+
     const opened = {
       action: 'opened',
       issue: {number: 7, title: 'It is down', body: 'Since noon.', html_url: 'https://github.com/a/b/issues/7'},
