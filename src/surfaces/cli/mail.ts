@@ -1,5 +1,5 @@
 import {exit, UserError} from '../../errors.ts';
-import {MAIL_FILE} from '../../files/connector-settings.ts';
+import {MAIL_FILE, readMailbox} from '../../files/connector-settings.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {noteConnector} from '../../store/connector-state.ts';
 import {openReceived} from '../../store/received.ts';
@@ -44,6 +44,7 @@ export async function mail({home, once, json}: {home: string; once: boolean; jso
   void untilStopped().then(() => stop.abort());
   const name = `${imap.user}@${imap.host}/${path}`;
   const first = imap.first ?? 'new';
+  const own = readMailbox(settings.smtp?.from ?? '')?.address;
   const since = new Date().toISOString();
   const note = (trouble?: string) =>
     noteConnector(home, 'mail', {since, at: name, trouble: trouble && redact.text(trouble)});
@@ -53,7 +54,7 @@ export async function mail({home, once, json}: {home: string; once: boolean; jso
       imap,
       password,
       once,
-      mailbox: {home, name, path, first, stopping: stop.signal, received: openReceived(home, file), redact, tell},
+      mailbox: {home, name, path, first, stopping: stop.signal, received: openReceived(home, file), own, redact, tell},
       stopping: stop.signal,
       trouble(why, seconds) {
         note(why);
