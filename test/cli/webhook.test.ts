@@ -1,5 +1,5 @@
 import {createHmac} from 'node:crypto';
-import {mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {request as httpRequest} from 'node:http';
 import {connect} from 'node:net';
 import {join} from 'node:path';
@@ -230,14 +230,31 @@ describe('agentdir webhook', () => {
     expect(await says(url, 'GET /\x1b[31m HTTP/1.1\r\nHost: x\r\n\r\n')).toContain('HTTP/1.1 400');
     expect(await says(url, 'no HTTP at all\r\n\r\n')).toContain('HTTP/1.1 400');
     expect(await says(url, `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toContain('HTTP/1.1 431');
+    // Who says nothing more, hears it and does not hang up is let go all the same: it would take a place for good.
+    const open = () => readdirSync(`/proc/${child.pid}/fd`).length;
+    const before = open();
+    const never = Array.from({length: 20}, () => says(url, 'POST /slack', {allowHalfOpen: true}));
+    for (const text of await Promise.all(never)) expect(text).toContain('HTTP/1.1 408');
+    await until(open, now => now < before + 10);
     for (const file of ['slack-messages.jsonl', 'github.jsonl', 'hooks.jsonl']) expect(linesOf(home, file)).toEqual([]);
     const logged = () => told.filter(({event}) => event === 'refused');
-    await until(logged, all => all.length === refused.length + 12);
+    await until(logged, all => all.length === refused.length + 32);
     expect(
       logged()
         .map(({status}) => status)
         .sort(),
-    ).toEqual([...refused.map(([, status]) => status), 405, ...Array(6).fill(413), 415, 408, 400, 400, 431].sort());
+    ).toEqual(
+      [
+        ...refused.map(([, status]) => status),
+        405,
+        ...Array(6).fill(413),
+        415,
+        ...Array(21).fill(408),
+        400,
+        400,
+        431,
+      ].sort(),
+    );
     for (const {why} of logged()) expect(why).toMatch(/\w+ /);
     // What it serves goes on all the same.
     expect((await post(url, slack(message('still there')))).status).toBe(200);
@@ -378,15 +395,15 @@ function sends(
 }
 
 /** What comes back on the wire, until the other side closes. */
-function says(url: string, what: string): Promise<string> {
+function says(url: string, what: string, {allowHalfOpen = false} = {}): Promise<string> {
   const {hostname, port} = new URL(url);
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => socket.write(what));
+    const socket = connect({port: Number(port), host: hostname, allowHalfOpen}, () => socket.write(what));
     let text = '';
     socket.on('data', chunk => {
       text += chunk;
     });
     socket.on('error', reject);
-    socket.on('close', () => resolve(text));
+    socket.on(allowHalfOpen ? 'end' : 'close', () => resolve(text));
   });
 }

@@ -38,7 +38,7 @@ export async function listen(options: Receiver, host: string, port: number): Pro
   });
   const server = createServer(
     {
-      headersTimeout: HEADERS_MS,
+      headersTimeout: Math.min(HEADERS_MS, options.bodyMs),
       // The body has a time of its own, which is shorter and answered better.
       requestTimeout: HEADERS_MS + 2 * options.bodyMs,
       connectionsCheckingInterval: CHECK_MS,
@@ -53,6 +53,8 @@ export async function listen(options: Receiver, host: string, port: number): Pro
     // It was told before, and says more.
     if (socket instanceof Socket && socket.writableEnded) return void socket.destroy();
     if (error.code !== 'ECONNRESET') refused(status, error.message, socket);
+    // It may hear why; but it need not hang up by itself.
+    setTimeout(() => socket.destroy(), CHECK_MS).unref();
     if (socket.writable) socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
     else socket.destroy();
   });
