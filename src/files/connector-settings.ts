@@ -143,7 +143,8 @@ function isServer(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLocal(hostname));
 }
 
-const ADDRESS = /^[^\s@<>(),:;"[\]\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$/;
+/** Nothing in it is invisible. */
+const ADDRESS = /^[^\s\p{C}@<>(),:;"[\]\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$/u;
 
 /** `ann@example.org`, and nothing else. */
 export function isAddress(text: string): boolean {

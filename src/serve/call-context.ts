@@ -2,7 +2,8 @@ import {join} from 'node:path';
 import {markOf} from '../effects/sandbox/mark.ts';
 import type {ToolContext} from '../effects/tools/tool.ts';
 import {stemOf} from '../files/key.ts';
-import type {Call, Message} from '../files/session-schema.ts';
+import type {Call} from '../files/session-schema.ts';
+import {interruptedBefore} from '../reconcile/interrupted.ts';
 import {taintOf} from '../reconcile/taint.ts';
 import {crashPoint} from '../store/crash.ts';
 import {type Caller, isCommand, isRepeatable, nameOfCall} from './caller.ts';
@@ -30,7 +31,7 @@ export async function contextOf(
   const {agent, session, template, of} = caller;
   const settings = await current.settings();
   const seconds = template.limits?.call_timeout_seconds;
-  const first = isRepeatable(call) ? undefined : interruptedBefore(of.messages, call);
+  const before = isRepeatable(call) ? undefined : interruptedBefore(of.messages, call);
   return {
     home,
     agent,
@@ -45,8 +46,10 @@ export async function contextOf(
     tainted: taintOf(of),
     retries: isRepeatable(call)
       ? false
-      : first
-        ? 'interrupted'
+      : before
+        ? before.as === 'call'
+          ? 'interrupted'
+          : 'interrupted message'
         : (begun?.again ?? wasBegun(serving, caller, call)) && 'brought back',
     remember: (file, text) => remember(serving, caller, call, {file, text}),
     createTask: task => createTasks(serving, caller, call, task),
@@ -56,7 +59,7 @@ export async function contextOf(
     outside: {
       settings,
       env: process.env,
-      messageName: nameOfCall(caller, first ?? call),
+      messageName: nameOfCall(caller, before?.first ?? call),
       sent: (file, record) => recordSent(serving, file, record),
     },
     redact,
@@ -83,30 +86,4 @@ export async function contextOf(
 /** This very call ran before, and somebody brought back its session from before that. */
 export function wasBegun({used}: Serving, caller: Caller, call: Call): boolean {
   return used.has(nameOfCall(caller, call));
-}
-
-/** What a call does, whatever words go with it. */
-function essence(args: string): string {
-  try {
-    const {reason: _, timeout_seconds: __, ...rest} = JSON.parse(args) as Record<string, unknown>;
-    if (typeof rest.command === 'string') rest.command = rest.command.trim();
-    return JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)));
-  } catch {
-    return args;
-  }
-}
-
-/** The same call as it was made before, if it was interrupted then and has not come to an end since. The first of them. */
-function interruptedBefore(messages: readonly Message[], {function: {name, arguments: args}}: Call): Call | undefined {
-  const same = new Map<string, Call>();
-  const wanted = essence(args);
-  let first: Call | undefined;
-  for (const {tool_calls = [], tool_call_id, content} of messages) {
-    for (const call of tool_calls)
-      if (call.function.name === name && essence(call.function.arguments) === wanted) same.set(call.id, call);
-      else same.delete(call.id);
-    const ended = tool_call_id === undefined ? undefined : same.get(tool_call_id);
-    if (ended) first = content?.includes('"code":"INTERRUPTED"') ? (first ?? ended) : undefined;
-  }
-  return first;
 }

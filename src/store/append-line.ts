@@ -10,6 +10,7 @@ const LOCK_MS = 5_000;
 const HALF_MS = 500;
 const PAUSE_MS = 20;
 const NEWLINE = 10;
+const MOST_TRIES = 5;
 
 /**
  * Append lines, each with its newline, to a file of `inbox/`: in one write, durable when this is over. What somebody
@@ -20,26 +21,54 @@ export async function appendLines(home: string, path: string, lines: string): Pr
   const lock = await waitForLock(lockPath(home, path), LOCK_MS);
   if ('heldBy' in lock) throw new Error(`process ${lock.heldBy.pid} is writing ${path}`);
   try {
-    if (linkTarget(home, path) !== undefined) throw new Error(`${path} is a link, and nothing is written through it`);
-    const target = join(home, path);
-    mkdirSync(dirname(target), {recursive: true});
-    const {O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK} = constants;
-    const fd = openSync(target, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o644);
-    try {
-      if (!fstatSync(fd).isFile()) throw new Error(`${path} is not a file`);
-      const isNew = fstatSync(fd).size === 0;
-      const torn = await endsTorn(fd);
-      const bytes = Buffer.from(`${torn ? '\n' : ''}${lines}`);
-      crashPoint('inbox-append');
-      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
-      await synced(fd);
-      if (isNew) await syncFolder(dirname(target));
-      crashPoint('inbox-appended');
-    } finally {
-      closeSync(fd);
-    }
+    // An editor that saved just then has replaced the file: what went into the old one is gone.
+    for (let tries = 0; !(await wasAppended(home, path, lines)); tries++)
+      if (tries === MOST_TRIES) throw new Error(`${path} is replaced again and again`);
   } finally {
     lock.release();
+  }
+}
+
+async function wasAppended(home: string, path: string, lines: string): Promise<boolean> {
+  if (linkTarget(home, path) !== undefined) throw new Error(`${path} is a link, and nothing is written through it`);
+  const target = join(home, path);
+  if (mkdirSync(dirname(target), {recursive: true}) !== undefined) await syncFolder(home);
+  const {O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK} = constants;
+  const fd = openSync(target, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o644);
+  try {
+    if (!fstatSync(fd).isFile()) throw new Error(`${path} is not a file`);
+    const isNew = fstatSync(fd).size === 0;
+    const torn = await endsTorn(fd);
+    const bytes = Buffer.from(`${torn ? '\n' : ''}${lines}`);
+    crashPoint('inbox-append');
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+    await synced(fd);
+    if (isNew) await syncFolder(dirname(target));
+    crashPoint('inbox-appended');
+    // One that was only moved is read to its end.
+    return fstatSync(fd).nlink > 0;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Make durable what stands in a file of `inbox/`, whoever wrote it: one who was killed before its fsync, or whose fsync
+ * failed. Throws if the disk does not take it.
+ */
+export async function syncLines(home: string, path: string): Promise<void> {
+  let fd: number;
+  try {
+    fd = openSync(join(home, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  try {
+    await synced(fd);
+    await syncFolder(dirname(join(home, path)));
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync} from 'node:fs';
 import {appendFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {appendLines} from './append-line.ts';
+import {appendLines, syncLines} from './append-line.ts';
 
 /** So many ids are remembered, at least. */
 const MOST = 100_000;
@@ -31,12 +31,18 @@ export function openReceived(home: string, file: string): Received {
   mkdirSync(dirname(memory), {recursive: true});
   let waiting: Waiting[] = [];
   let isWriting = false;
+  /** What stands in the file is on the disk. Not known of what others left: they may have been killed before that. */
+  let durable = false;
   /** The last append failed: perhaps its lines are there all the same. */
   let doubt = false;
 
   /** Of two with one id the second shares what becomes of the first. */
   const write = async (batch: readonly Waiting[]): Promise<void> => {
+    // That something came before is said only of what is on the disk.
+    if (!durable) await syncLines(home, path);
+    durable = true;
     if (doubt) for (const id of idsInTail(join(home, path))) known.add(nameOf(id));
+    doubt = false;
     const fresh = new Set<string>();
     const lines: Waiting[] = [];
     for (const each of batch) {
@@ -45,9 +51,11 @@ export function openReceived(home: string, file: string): Received {
       lines.push(each);
     }
     if (lines.length > 0) {
-      doubt = true;
-      await appendLines(home, path, lines.map(({line}) => line).join(''));
-      doubt = false;
+      await appendLines(home, path, lines.map(({line}) => line).join('')).catch(error => {
+        durable = false;
+        doubt = true;
+        throw error;
+      });
       const names = lines.flatMap(({names, besides}) => [...names, ...besides]);
       for (const name of names) known.add(name);
       // What stands in the inbox counts; this only makes the memory longer. A torn name is a line of its own.

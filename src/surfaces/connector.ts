@@ -1,9 +1,9 @@
-import {join} from 'node:path';
 import {exit, UserError} from '../errors.ts';
 import {hasErrors} from '../files/diagnostic.ts';
 import {parseSettings, type Settings} from '../files/settings.ts';
 import {makeRedactor, type Redactor} from '../policy/redact.ts';
 import {secretsOf} from '../policy/secret-names.ts';
+import {type ConnectorName, connectorLock} from '../store/connector-state.ts';
 import {tryLock} from '../store/lock.ts';
 import {readHomeFile} from '../store/read.ts';
 import {keyVariables} from './talk/redact-message.ts';
@@ -33,8 +33,8 @@ export function secretFrom(name: string, what: string): string {
 }
 
 /** One process of a kind for each home. It is given back when the process ends, however it ends. */
-export function claimConnector(home: string, name: string): () => void {
-  const lock = tryLock(join(home, '.agentdir/locks', name));
+export function claimConnector(home: string, name: ConnectorName): () => void {
+  const lock = tryLock(connectorLock(home, name));
   if ('heldBy' in lock)
     throw new UserError(
       `agentdir ${name} already runs for this home: process ${lock.heldBy.pid}`,
@@ -42,6 +42,11 @@ export function claimConnector(home: string, name: string): () => void {
       `stop it first: kill ${lock.heldBy.pid}`,
     );
   return lock.release;
+}
+
+/** What comes in is worth more than the log: that its reader has gone, or its disk is full, ends nothing. */
+export function outlastLog(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error').on('error', () => {});
 }
 
 /** Resolves with the first signal that asks to stop; a second one ends the process at once. */

@@ -1,6 +1,10 @@
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {type AddressInfo, createServer} from 'node:net';
 import {join} from 'node:path';
+import {createInterface} from 'node:readline';
 import {beforeEach, describe, expect, it} from 'vitest';
+import {connectorOf} from '../../src/store/connector-state.ts';
+import {connectors} from '../../src/surfaces/cli/doctor-connectors.ts';
 import {type FakeImap, MAIL_PASSWORD, MAIL_USER, startImap} from '../connect/mail-servers.ts';
 import {homes} from '../daemon/sound.ts';
 import {linesOf, startConnector} from './connector.ts';
@@ -49,7 +53,10 @@ describe('agentdir mail', () => {
     // A sender cannot say where it goes, or that it is ours; and garbage is a mail, too.
     imap.deliver('From: evil\nto: executor-001\ndirection: out\n\n{"direction": "out", "to": "executor-001"}');
     imap.deliver('\0\x01\x02 no mail at all');
-    expect(await once(home)).toMatchObject({code: 0, stderr: ''});
+    const ran = await once(home);
+    expect(ran).toMatchObject({code: 0, stderr: ''});
+    // It does not say that it watches: it ends.
+    expect(ran.stdout).not.toContain('watching');
     const lines = linesOf(home, 'mail.jsonl');
     expect(lines).toHaveLength(5);
     expect(lines[0]).toMatchObject({
@@ -108,10 +115,16 @@ describe('agentdir mail', () => {
       ).then(({got}) => expect(got).toEqual(numbered(...numbers)));
     imap.deliver(letter(2));
     await came(2);
+    const state = () => connectorOf(home, 'mail');
+    const here = {name: 'mail', pid: watching.child.pid, at: `${MAIL_USER}@127.0.0.1/INBOX`, since: expect.any(String)};
+    expect(state()).toEqual(here);
     imap.hangUp();
     await watching.tells('trouble');
+    expect(watching.told.find(({event}) => event === 'trouble')?.why).toContain('127.0.0.1');
     imap.deliver(letter(3));
     await came(2, 3);
+    // It is over: nobody is told of it any more.
+    await until(state, now => now?.trouble === undefined);
     imap.renumber();
     imap.deliver(letter(4));
     await came(2, 3, 4);
@@ -126,6 +139,43 @@ describe('agentdir mail', () => {
     watching.child.kill('SIGTERM');
     expect(await watching.exited, watching.output()).toBe(0);
     expect(watching.output()).not.toContain(MAIL_PASSWORD);
+    expect(state()).toBeUndefined();
+  });
+
+  it('stops soon although the server has fallen silent', async () => {
+    // It greets, and answers nothing: that would be waited for for minutes.
+    const silent = createServer(socket => socket.on('error', () => {}).write('* OK hello\r\n'));
+    await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve));
+    const connected = new Promise(resolve => silent.once('connection', resolve));
+    const {port} = silent.address() as AddressInfo;
+    const watching = startConnector(newHome('first: all', port), ['mail'], env);
+    await connected;
+    watching.child.kill('SIGTERM');
+    expect(await watching.exited, watching.output()).toBe(0);
+    silent.close();
+  });
+
+  it('tries again where the server lets nobody in just now, and status says so', async () => {
+    const busy = createServer(socket => {
+      socket.on('error', () => {}).write('* OK hello\r\n');
+      createInterface({input: socket}).on('line', line => {
+        const [tag, verb] = line.split(' ');
+        const answer = verb === 'LOGIN' || verb === 'AUTHENTICATE' ? 'NO [UNAVAILABLE] later, please' : 'OK done';
+        socket.write(`${verb === 'CAPABILITY' ? '* CAPABILITY IMAP4rev1\r\n' : ''}${tag} ${answer}\r\n`);
+      });
+    });
+    await new Promise<void>(resolve => busy.listen(0, '127.0.0.1', resolve));
+    const home = newHome('first: all', (busy.address() as AddressInfo).port);
+    const watching = startConnector(home, ['mail'], env);
+    await watching.tells('trouble', 2);
+    const {stdout} = await agentdir(home, ['status']);
+    expect(stdout).toMatch(
+      / {2}mail watches agents@127\.0\.0\.1\/INBOX: process \d+ since .*; waiting .*later, please/,
+    );
+    expect(connectors(home)).toContainEqual(expect.objectContaining({name: 'mail', state: 'bad'}));
+    watching.child.kill('SIGTERM');
+    expect(await watching.exited, watching.output()).toBe(0);
+    busy.close();
   });
 
   it('polls a server that tells of nothing', async () => {

@@ -1,8 +1,9 @@
 import {createHmac} from 'node:crypto';
-import {mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {request as httpRequest} from 'node:http';
 import {connect} from 'node:net';
 import {join} from 'node:path';
+import {gzipSync} from 'node:zlib';
 import {describe, expect, it} from 'vitest';
 import {connectors} from '../../src/surfaces/cli/doctor-connectors.ts';
 import {homes} from '../daemon/sound.ts';
@@ -12,7 +13,15 @@ import {agentdir, environment, until} from './run.ts';
 const SLACK = '8f742231b10e8888abcd99yyyzzz85a5';
 const GITHUB = "It's a Secret to Everybody";
 const STANDARD = `whsec_${Buffer.from('a secret of twenty-four!').toString('base64')}`;
-const env = {SLACK_SIGNING_SECRET: SLACK, GITHUB_SECRET: GITHUB, HOOK_SECRET: STANDARD, OLD_SECRET: 'an older secret'};
+/** As some services show it, without the prefix. */
+const OTHER = Buffer.from('another one of 24 bytes!').toString('base64');
+const env = {
+  SLACK_SIGNING_SECRET: SLACK,
+  GITHUB_SECRET: GITHUB,
+  HOOK_SECRET: STANDARD,
+  OTHER_SECRET: OTHER,
+  OLD_SECRET: 'an older secret',
+};
 
 const newHome = homes({
   'agentdir.yaml': `format: 1
@@ -22,6 +31,7 @@ webhooks:
   - {path: /slack, kind: slack, secret_env: SLACK_SIGNING_SECRET, file: slack-messages.jsonl}
   - {path: /github, kind: github, secret_env: [GITHUB_SECRET, OLD_SECRET], file: github.jsonl}
   - {path: /hook, kind: standard, secret_env: HOOK_SECRET, file: hooks.jsonl, max_bytes: 5000}
+  - {path: /other, kind: standard, secret_env: OTHER_SECRET, file: hooks.jsonl}
 `,
 });
 
@@ -125,6 +135,16 @@ describe('agentdir webhook', () => {
     const long = linesOf(home, 'slack-messages.jsonl')[2];
     expect([long?.incomplete, String(long?.text).length]).toEqual(['it is longer than what is here', 100_000]);
 
+    const names = Array.from({length: 500}, (_, i) => ({name: `${i}${'\u0001'.repeat(40)}`}));
+    const odd = {id: 'Ev8', ts: '2.5', user: 'U'.repeat(5000), files: names};
+    expect((await post(url, slack(message('\u0001'.repeat(90_000), odd)))).status).toBe(200);
+    expect(linesOf(home, 'slack-messages.jsonl')[3]).toMatchObject({from: 'U'.repeat(1000), files: expect.any(Array)});
+    expect(linesOf(home, 'slack-messages.jsonl')[3]?.files).toHaveLength(20);
+
+    const alert = {id: 'Ev9', ts: '2.6', subtype: 'bot_message', bot_id: 'B7', attachments: [{fallback: 'down'}, {}]};
+    expect((await post(url, slack(message('', alert)))).status).toBe(200);
+    expect(linesOf(home, 'slack-messages.jsonl')[4]).toMatchObject({text: 'down', from: 'U1'});
+
     const opened = {
       action: 'opened',
       issue: {number: 7, title: 'It is down', body: 'Since noon.', html_url: 'https://github.com/a/b/issues/7'},
@@ -159,8 +179,12 @@ describe('agentdir webhook', () => {
     const [line, ...others] = linesOf(home, 'hooks.jsonl');
     expect(others).toEqual([]);
     expect(Object.keys(line ?? {})).toEqual(['id', 'ts', 'source', 'text', 'type']);
-    expect(line).toMatchObject({id: 'standard:msg_1', text: 'alert: disk full'});
-    expect(await tells('known', 5)).toMatchObject({status: 200});
+    expect(line).toMatchObject({id: 'standard:/hook:msg_1', text: 'alert: disk full'});
+    // Another sender may count as this one does.
+    const other = standard({text: 'another'}, {secret: `whsec_${OTHER}`});
+    for (const each of [other, other]) expect((await post(url, {...each, path: '/other'})).status).toBe(200);
+    expect(linesOf(home, 'hooks.jsonl')).toMatchObject([{}, {id: 'standard:/other:msg_1', text: 'another'}]);
+    expect(await tells('known', 6)).toMatchObject({status: 200});
   });
 
   it('refuses what is not signed, old, replayed, garbage, too long or too slow; logs it, and delivers nothing', async () => {
@@ -197,20 +221,40 @@ describe('agentdir webhook', () => {
       ]);
     const get = await fetch(`${url}/slack`);
     expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
-    expect(await chunked(url, 'y'.repeat(9000))).toBe(413);
+    // Who sends on and on hears why.
+    expect(await sends(url, 'y'.repeat(9000), {'transfer-encoding': 'chunked'})).toBe(413);
+    for (let i = 0; i < 5; i++) expect(await sends(url, Buffer.alloc(8_000_000), {})).toBe(413);
+    expect(await sends(url, gzipSync(right.body), {...right.headers, 'content-encoding': 'gzip'}, '/slack')).toBe(415);
     const half = 'POST /slack HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{';
     expect(await says(url, half)).toContain('HTTP/1.1 408');
     expect(await says(url, 'GET /\x1b[31m HTTP/1.1\r\nHost: x\r\n\r\n')).toContain('HTTP/1.1 400');
     expect(await says(url, 'no HTTP at all\r\n\r\n')).toContain('HTTP/1.1 400');
     expect(await says(url, `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toContain('HTTP/1.1 431');
+    // Who says nothing more, hears it and does not hang up is let go all the same: it would take a place for good.
+    const open = () => readdirSync(`/proc/${child.pid}/fd`).length;
+    const before = open();
+    const never = Array.from({length: 20}, () => says(url, 'POST /slack', {allowHalfOpen: true}));
+    for (const text of await Promise.all(never)) expect(text).toContain('HTTP/1.1 408');
+    await until(open, now => now < before + 10);
     for (const file of ['slack-messages.jsonl', 'github.jsonl', 'hooks.jsonl']) expect(linesOf(home, file)).toEqual([]);
     const logged = () => told.filter(({event}) => event === 'refused');
-    await until(logged, all => all.length === refused.length + 6);
+    await until(logged, all => all.length === refused.length + 32);
     expect(
       logged()
         .map(({status}) => status)
         .sort(),
-    ).toEqual([...refused.map(([, status]) => status), 405, 413, 408, 400, 400, 431].sort());
+    ).toEqual(
+      [
+        ...refused.map(([, status]) => status),
+        405,
+        ...Array(6).fill(413),
+        415,
+        ...Array(21).fill(408),
+        400,
+        400,
+        431,
+      ].sort(),
+    );
     for (const {why} of logged()) expect(why).toMatch(/\w+ /);
     // What it serves goes on all the same.
     expect((await post(url, slack(message('still there')))).status).toBe(200);
@@ -269,8 +313,34 @@ describe('agentdir webhook', () => {
     expect(linesOf(home, 'slack-messages.jsonl')).toMatchObject([{text: 'later'}]);
   });
 
+  it('a disk that does not keep what was written: no 200, also not for the second try; a log that nobody takes ends nothing', async () => {
+    const home = newHome();
+    const [preload, when] = [join(home, '../preload.mjs'), join(home, '../eio')];
+    writeFileSync(
+      preload,
+      `import fs from 'node:fs'; import {syncBuiltinESMExports} from 'node:module';
+       const {fsync} = fs;
+       fs.fsync = (fd, done) => fs.existsSync(${JSON.stringify(when)}) ? process.nextTick(done, new Error('EIO')) : fsync(fd, done);
+       syncBuiltinESMExports();`,
+    );
+    const {url, child, exited} = await listening({NODE_OPTIONS: `--import=file://${preload}`}, home);
+    writeFileSync(when, '');
+    for (let i = 0; i < 2; i++) expect((await post(url, slack(message('kept?')))).status).toBe(503);
+    rmSync(when);
+    child.stdout?.destroy();
+    for (let i = 0; i < 3; i++) expect((await post(url, slack(message('kept?')))).status).toBe(200);
+    expect(linesOf(home, 'slack-messages.jsonl')).toHaveLength(1);
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+  });
+
   it('says what is missing, and runs once a home', async () => {
-    const {home} = await listening();
+    const {home, url, child, exited} = await listening();
+    const status = async (...more: string[]) => (await agentdir(home, ['status', ...more])).stdout;
+    expect(JSON.parse(await status('--json'))).toMatchObject({
+      connectors: [{name: 'webhook', running: true, pid: child.pid, at: url, since: expect.any(String)}],
+    });
+    expect(connectors(home)[0]).toEqual({name: 'webhook', state: 'ok', message: `process ${child.pid}, ${url}`});
     const run = (more: NodeJS.ProcessEnv, where = home) =>
       agentdir(where, ['webhook', '--port', '0'], {...environment, ...more});
     expect(await run(env)).toMatchObject({code: 5, stderr: expect.stringContaining('already runs for this home')});
@@ -283,6 +353,11 @@ describe('agentdir webhook', () => {
       stderr: expect.stringContaining('OLD_SECRET is shorter'),
     });
     expect(connectors(home).map(({message}) => message)).toContain('webhook /hook: HOOK_SECRET is not set here');
+    // Killed: whoever looks sees that it is gone.
+    child.kill('SIGKILL');
+    await exited;
+    expect(await status()).toContain('  webhook does not run: agentdir webhook\n');
+    expect(connectors(home)[0]).toMatchObject({name: 'webhook', state: 'note', hint: 'agentdir webhook'});
     const other = newHome();
     writeFileSync(join(other, 'agentdir.yaml'), 'format: 1\n');
     expect(await run(env, other)).toMatchObject({code: 2, stderr: expect.stringContaining('has no webhooks')});
@@ -302,28 +377,33 @@ describe('agentdir webhook', () => {
   });
 });
 
-/** Without a Content-Length: only counting tells. */
-function chunked(url: string, body: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const sent = httpRequest(`${url}/hook`, {method: 'POST', headers: {'transfer-encoding': 'chunked'}}, answer => {
+/** With `transfer-encoding: chunked` only counting tells how long it is. */
+function sends(
+  url: string,
+  body: string | Buffer,
+  headers: Record<string, string>,
+  path = '/hook',
+): Promise<number | string> {
+  return new Promise(resolve => {
+    const sent = httpRequest(`${url}${path}`, {method: 'POST', headers}, answer => {
       answer.resume();
       resolve(answer.statusCode ?? 0);
     });
-    sent.on('error', reject);
+    sent.on('error', error => resolve(error.message));
     sent.end(body);
   });
 }
 
 /** What comes back on the wire, until the other side closes. */
-function says(url: string, what: string): Promise<string> {
+function says(url: string, what: string, {allowHalfOpen = false} = {}): Promise<string> {
   const {hostname, port} = new URL(url);
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => socket.write(what));
+    const socket = connect({port: Number(port), host: hostname, allowHalfOpen}, () => socket.write(what));
     let text = '';
     socket.on('data', chunk => {
       text += chunk;
     });
     socket.on('error', reject);
-    socket.on('close', () => resolve(text));
+    socket.on(allowHalfOpen ? 'end' : 'close', () => resolve(text));
   });
 }

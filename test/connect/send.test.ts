@@ -65,6 +65,10 @@ describe('slack_send', () => {
       client_msg_id: first.message_id,
     });
     expect(slack.tries.at(-1)).toMatchObject({unfurl_links: 'false', unfurl_media: 'false'});
+    // What a person has edited since is another message, and not taken for the first.
+    const edited = await run('slack_send', {...args, text: 'Up, at last'});
+    expect(edited.message_id).not.toBe(first.message_id);
+    expect(slack.posted.at(-1)).toMatchObject({text: 'Up, at last'});
     expect(records[0]).toMatchObject({
       file: 'slack-messages.jsonl',
       source: 'slack',
@@ -88,6 +92,8 @@ describe('slack_send', () => {
     });
     expect(textOf(ask)).toBe(`Channel:\n#ops\nThread:\n1.1\nText:\n${long}`);
     expect(ask.risk.factors.join()).toContain('notifies everybody');
+    const group = await asking(context, 'slack_send', {channel: '#ops', text: '<!subteam^S1> look'}, allowAll);
+    expect(group.ask.risk.factors.join()).toContain('<!subteam> notifies all of a group');
     expect(judgeTool('slack_send', allowAll).verdict).toBe('ask');
     expect(judgeTool('email_send', allowAll).verdict).toBe('ask');
     expect(judgeTool('slack_send', {...allowAll, tools: {'slack_*': 'deny'}}).verdict).toBe('deny');
@@ -139,7 +145,10 @@ describe('slack_send', () => {
     });
     const wrong = connected({env: {SLACK_BOT_TOKEN: 'xoxb-wrong'}});
     const result = await wrong.run('slack_send', {channel: 'C1', text: 'x'});
-    expect(result).toMatchObject({code: 'FAILED', error: expect.stringContaining('the token is not valid')});
+    expect(result).toMatchObject({
+      code: 'FAILED',
+      error: expect.stringMatching(/the token is not valid; a person has to .* set its new token/),
+    });
     expect(JSON.stringify(result)).not.toContain('xoxb-wrong');
   });
 
@@ -243,6 +252,7 @@ describe('email_send', () => {
     });
     expect(mail?.text?.trim()).toBe(args.text);
     expect((await run('email_send', args)).message_id).toBe(sent.message_id);
+    expect((await run('email_send', {...args, text: 'Redis is up again.'})).message_id).not.toBe(sent.message_id);
     expect(records[0]).toMatchObject({
       file: 'mail.jsonl',
       source: 'email',
@@ -293,6 +303,7 @@ describe('email_send', () => {
 
   it.each([
     [{to: 'ann@example.org, bob@example.org', subject: 's', text: 't'}, /^to: expected one address/],
+    [{to: 'a\u202enn@example.org', subject: 's', text: 't'}, /^to: expected/],
     [{to: 'ann@example.org\r\nBcc: bob@example.org', subject: 's', text: 't'}, /^to: expected/],
     [{to: 'ann@example.org', subject: 's\r\nBcc: bob@example.org', text: 't'}, /^subject: expected/],
     [{to: 'ann@example.org', subject: 's', text: ' '}, /^text: expected/],

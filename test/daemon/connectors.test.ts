@@ -148,10 +148,15 @@ describe('messages to people outside', () => {
   });
 
   it('come in beside a daemon: how far the mailbox was read is in the journal', async () => {
-    imap.deliver('From: ann@example.org\nSubject: Hello\n\nIs Redis up?\n');
+    // What was sent comes back by a mailing list; somebody answers it.
+    const [sent] = linesOf(house.home, 'mail.jsonl');
+    imap.deliver(`From: agents@example.org\nMessage-ID: ${sent?.id}\nSubject: Redis\n\nIt is up.\n`);
+    imap.deliver(`From: ann@example.org\nIn-Reply-To: ${sent?.id}\nSubject: Hello\n\nIs Redis up?\n`);
     const {code, stderr} = await agentdir(house.home, ['mail', '--once'], {...environment, ...env});
     expect([code, stderr]).toEqual([0, '']);
-    expect(linesOf(house.home, 'mail.jsonl').at(-1)).toMatchObject({text: 'Subject: Hello\n\nIs Redis up?'});
+    const lines = linesOf(house.home, 'mail.jsonl');
+    expect(lines.at(-1)).toMatchObject({text: 'Subject: Hello\n\nIs Redis up?', thread: sent?.id});
+    expect(lines.filter(({direction}) => direction !== 'out')).toHaveLength(1);
     await until(
       () => git(house.home, 'log', '--format=%s', '--', 'state/mail.yaml'),
       log => log.includes('state(mail): read on by agentdir mail'),

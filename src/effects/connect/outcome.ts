@@ -36,9 +36,14 @@ export function notReached(error: unknown): string | undefined {
   return undefined;
 }
 
-/** A UUID that follows from the call: sent again, the message is recognised. */
-export function uuidOf(name: string): string {
-  const hex = createHash('sha256').update(`agentdir ${name}`).digest('hex');
+/**
+ * A UUID that follows from the call and the message: sent again, it is recognised. One that a person has edited since is
+ * not taken for what was sent before.
+ */
+export function uuidOf(name: string, message: readonly (string | undefined)[]): string {
+  const hex = createHash('sha256')
+    .update(JSON.stringify(['agentdir', name, ...message]))
+    .digest('hex');
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -8,16 +8,18 @@ const MOST_MS = 30_000;
 /** What Slack answers, as far as we know it. */
 export type SlackAnswer = Readonly<Record<string, unknown>>;
 
+const NEW_TOKEN = 'a person has to install the app again, set its new token, and restart the daemon';
+
 /** What Slack's own words for a refusal mean to a person. */
 const hints: Readonly<Record<string, string>> = {
   channel_not_found: 'there is no such channel, or the bot cannot see it',
-  not_in_channel: 'the bot is not in this channel: a person has to invite it',
+  not_in_channel: 'the bot is not in this channel: a person has to invite it there (/invite)',
   is_archived: 'the channel is archived',
-  invalid_auth: 'the token is not valid',
-  not_authed: 'the token is not valid',
-  token_revoked: 'the token was revoked',
-  token_expired: 'the token has expired',
-  account_inactive: 'the bot was removed',
+  invalid_auth: `the token is not valid; ${NEW_TOKEN}`,
+  not_authed: `the token is not valid; ${NEW_TOKEN}`,
+  token_revoked: `the token was revoked; ${NEW_TOKEN}`,
+  token_expired: `the token has expired; ${NEW_TOKEN}`,
+  account_inactive: `the bot was removed; ${NEW_TOKEN}`,
   missing_scope: 'the app lacks a scope; a person has to add it and install the app again',
   thread_not_found: 'there is no such thread in this channel',
   msg_too_long: 'the message is too long',

@@ -13,7 +13,7 @@ export const emailSend: Tool<'email_send'> = {
     const access = unfit(args) ?? mailAccess(outside);
     if (isFailure(access)) return access;
     const {to, subject, text, thread} = args;
-    const messageId = `<${uuidOf(outside.messageName)}@${domainOf(access)}>`;
+    const messageId = `<${uuidOf(outside.messageName, [to, subject, text, thread])}@${domainOf(access)}>`;
     const sent = await sendMail(access, {to, subject, text, messageId, answers: thread}, signal);
     if (isFailure(sent)) return sent;
     const record = {id: messageId, source: 'email', text, subject, recipient: to, thread: thread ?? messageId};

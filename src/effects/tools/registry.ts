@@ -131,6 +131,8 @@ export async function prepare(
 
 const RETRIES = {
   interrupted: 'an earlier run of this very call was interrupted, and nobody knows what it did',
+  'interrupted message':
+    'an earlier message to the same place was interrupted, and nobody knows whether it was sent: this may be the second',
   'brought back':
     'this very call was begun before, and an older version of its session was brought back: it runs once more',
 } as const;

@@ -14,7 +14,7 @@ export const slackSend: Tool<'slack_send'> = {
     const access = unfit(args) ?? slackAccess(outside);
     if (isFailure(access)) return access;
     const {channel, text, thread} = args;
-    const id = uuidOf(outside.messageName);
+    const id = uuidOf(outside.messageName, [channel, text, thread]);
     const body = {
       channel,
       text,
@@ -40,7 +40,8 @@ export const slackSend: Tool<'slack_send'> = {
     const access = unfit(args) ?? slackAccess(outside);
     if (isFailure(access)) return access;
     const {channel, text, thread} = args;
-    const everybody = /<!(?:channel|here|everyone)\b/.exec(text)?.[0];
+    const [everybody, group] = /<!(?:channel|here|everyone|(subteam))\b/.exec(text) ?? [];
+    const notifies = `${everybody}> notifies ${group ? 'all of a group' : 'everybody there'}`;
     const parts: AskPart[] = [
       {label: 'Channel', text: channel},
       ...(thread === undefined ? [] : [{label: 'Thread', text: thread}]),
@@ -50,7 +51,7 @@ export const slackSend: Tool<'slack_send'> = {
     return {
       type: 'external_message',
       title: `Slack message to ${channel}: ${text.replace(/\s+/g, ' ').slice(0, 120)}`,
-      risk: summary(everybody ? [...factors, {level: 'HIGH', why: `${everybody}> notifies everybody there`}] : factors),
+      risk: summary(everybody ? [...factors, {level: 'HIGH', why: notifies}] : factors),
       parts,
       edits: {argument: 'text', label: 'Text'},
       basis: {slack: access.apiUrl},

@@ -76,8 +76,8 @@ export interface ToolContext {
   signal: AbortSignal;
   /** Where untrusted text came into the session: then what leaves the home asks, whatever the rules say. */
   tainted: readonly string[];
-  /** Why this very call may have been run before. */
-  retries: false | 'interrupted' | 'brought back';
+  /** Why this very call, or a message to the same place, may have been run before. */
+  retries: false | 'interrupted' | 'interrupted message' | 'brought back';
   /** Add a note to a file of the memory: the daemon writes it, and it is durable then. */
   remember: (file: string, text: string) => Promise<ToolResult>;
   /** What agents have to do with each other: the daemon writes it, and it is durable when this is over. */
@@ -97,6 +97,7 @@ export interface ToolContext {
 export interface Outside {
   settings: Pick<Settings, 'slack' | 'mail' | 'webhooks'>;
   env: Readonly<Record<string, string | undefined>>;
+  /** With the message itself it makes its id: an edited one is another. */
   messageName: string;
   /** Record what was sent in this file of the inbox, durably. Throws if it cannot be written. */
   sent: (file: string, record: Readonly<Record<string, unknown>>) => Promise<void>;

@@ -4,20 +4,24 @@ import {visibleLine} from '../../files/visible.ts';
 import {type InboxState, inboxStates} from '../../store/inbox-state.ts';
 import {MARKER} from '../../store/locate.ts';
 import {readHomeFile} from '../../store/read.ts';
+import {type Connector, connectorLine, connectorsOf} from './connector-lines.ts';
 import {colors, plural} from './output.ts';
 
 /** What comes in from outside and by the clock, as the files have it. */
 export interface ComingIn {
   inboxes: InboxState[];
+  connectors: Connector[];
   /** When each schedule is due next; null: never. */
   schedules: {cron: string; to: string; message: string; next: string | null}[];
 }
 
 export function comingIn(home: string, now: number): ComingIn {
   const read = readHomeFile(home, MARKER);
-  const schedules = (read && 'text' in read && parseSettings(read.text).value?.schedules) || [];
+  const settings = (read && 'text' in read && parseSettings(read.text).value) || {};
+  const schedules = settings.schedules ?? [];
   return {
     inboxes: inboxStates(home),
+    connectors: connectorsOf(home, settings),
     schedules: schedules.map(schedule => {
       const next = nextSlot(schedule, now);
       const {cron, to, message} = schedule;
@@ -29,7 +33,10 @@ export function comingIn(home: string, now: number): ComingIn {
 const MOST = 5;
 
 /** The same for people: inboxes with something to tell, and the next times. */
-export function comingInLines({inboxes, schedules}: ComingIn, localTime: (iso: string) => string): string[] {
+export function comingInLines(
+  {inboxes, connectors, schedules}: ComingIn,
+  localTime: (iso: string) => string,
+): string[] {
   const lines = inboxes.reduce((sum, inbox) => sum + inbox.lines, 0);
   const out =
     inboxes.length === 0
@@ -44,6 +51,7 @@ export function comingInLines({inboxes, schedules}: ComingIn, localTime: (iso: s
     out.push(`    ${visibleLine(file)}: ${parts.filter(Boolean).join('; ')}`);
   }
   if (unread.length > MOST) out.push(`    … and ${unread.length - MOST} more`);
+  out.push(...connectors.map(connector => connectorLine(connector, localTime)));
   const due = schedules.filter(({next}) => next !== null).sort((a, b) => ((a.next ?? '') < (b.next ?? '') ? -1 : 1));
   for (const {next, to, message} of due.slice(0, MOST))
     out.push(`  next ${localTime(next ?? '')} ${visibleLine(to)}: ${visibleLine(message).slice(0, 60)}`);

@@ -15,7 +15,7 @@ export function addConnectors(program: Command, {home, json, finish}: Surroundin
     .description('receive signed webhooks (Slack, GitHub, Standard Webhooks) into inbox/, until stopped')
     .option('--port <number>', 'where to listen; 0 takes any', port, 8788)
     .option('--host <address>', 'on which address; put a proxy with TLS in front of it', '127.0.0.1')
-    .option('--body-timeout <seconds>', 'how long a body may take to come', whole, 10)
+    .option('--body-timeout <seconds>', 'how long headers and body may take to come, each', whole, 10)
     .addHelpText('after', examples('agentdir webhook', 'agentdir webhook --port 9000 --json >> webhook.log'))
     .action(async (flags: WebhookFlags) =>
       finish(

@@ -2,19 +2,31 @@ import {SLACK_TOKEN} from '../../files/connector-settings.ts';
 import {parseSettings, type Settings} from '../../files/settings.ts';
 import {MARKER} from '../../store/locate.ts';
 import {readHomeFile} from '../../store/read.ts';
+import {type Connector, connectorsOf} from './connector-lines.ts';
+import type {Finding} from './doctor-finding.ts';
 
-/** What connectors need and this shell lacks, which most often is the one that they are started from. */
-export function connectors(home: string): {name: string; state: 'note'; message: string; hint: string}[] {
+/** What connectors need and this shell lacks, which most often is the one that they are started from; and which run. */
+export function connectors(home: string): Finding[] {
   const read = readHomeFile(home, MARKER);
-  const settings = read && 'text' in read ? parseSettings(read.text).value : undefined;
-  return neededBy(settings ?? {})
+  const settings = (read && 'text' in read && parseSettings(read.text).value) || {};
+  const missing = neededBy(settings)
     .filter(({variable}) => !process.env[variable]?.trim())
     .map(({what, variable}) => ({
       name: 'connectors',
-      state: 'note',
+      state: 'note' as const,
       message: `${what}: ${variable} is not set here`,
       hint: 'set it where the daemon, agentdir webhook and agentdir mail are started (docs/connectors.md)',
     }));
+  return [...connectorsOf(home, settings).map(runs), ...missing];
+}
+
+function runs(connector: Connector): Finding {
+  const {name} = connector;
+  if (!connector.running)
+    return {name, state: 'note', message: 'not running: nothing comes in by it', hint: `agentdir ${name}`};
+  const {pid, at, trouble} = connector;
+  if (trouble !== undefined) return {name, state: 'bad', message: `process ${pid} waits`, hint: trouble};
+  return {name, state: 'ok', message: at === undefined ? `process ${pid}` : `process ${pid}, ${at}`};
 }
 
 function neededBy({webhooks, slack, mail}: Settings): {what: string; variable: string}[] {

@@ -13,14 +13,8 @@ import {readHomeFile} from '../../store/read.ts';
 import {daemonOf, readStatus} from '../../store/status.ts';
 import {keyVariables} from '../talk/redact-message.ts';
 import {connectors} from './doctor-connectors.ts';
+import type {Finding} from './doctor-finding.ts';
 import {colors, plural, print, printJson} from './output.ts';
-
-interface Finding {
-  name: string;
-  state: 'ok' | 'note' | 'bad';
-  message: string;
-  hint?: string;
-}
 
 /** The machine and the home, as far as they concern us; exit 1 if something is bad. */
 export async function doctor({home, json}: {home: string; json: boolean}): Promise<number> {

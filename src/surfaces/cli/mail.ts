@@ -1,8 +1,16 @@
 import {exit, UserError} from '../../errors.ts';
-import {MAIL_FILE} from '../../files/connector-settings.ts';
+import {MAIL_FILE, readMailbox} from '../../files/connector-settings.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {noteConnector} from '../../store/connector-state.ts';
 import {openReceived} from '../../store/received.ts';
-import {claimConnector, connectorRedactor, connectorSettings, secretFrom, untilStopped} from '../connector.ts';
+import {
+  claimConnector,
+  connectorRedactor,
+  connectorSettings,
+  outlastLog,
+  secretFrom,
+  untilStopped,
+} from '../connector.ts';
 import {watchMail} from '../mail/watch.ts';
 import {colors, print, printJson} from './output.ts';
 
@@ -25,6 +33,7 @@ export async function mail({home, once, json}: {home: string; once: boolean; jso
   const file = settings.file ?? MAIL_FILE;
   const path = imap.mailbox ?? 'INBOX';
   const release = claimConnector(home, 'mail');
+  outlastLog();
   const redact = connectorRedactor(home);
   const tell = (told: Told) => {
     const safe = redact.value(told);
@@ -35,15 +44,26 @@ export async function mail({home, once, json}: {home: string; once: boolean; jso
   void untilStopped().then(() => stop.abort());
   const name = `${imap.user}@${imap.host}/${path}`;
   const first = imap.first ?? 'new';
+  const own = readMailbox(settings.smtp?.from ?? '')?.address;
+  const since = new Date().toISOString();
+  const note = (trouble?: string) =>
+    noteConnector(home, 'mail', {since, at: name, trouble: trouble && redact.text(trouble)});
+  note();
   try {
     await watchMail({
       imap,
       password,
       once,
-      mailbox: {home, name, path, first, stopping: stop.signal, received: openReceived(home, file), redact, tell},
+      mailbox: {home, name, path, first, stopping: stop.signal, received: openReceived(home, file), own, redact, tell},
       stopping: stop.signal,
-      trouble: (why, seconds) => tell({event: 'trouble', why, seconds}),
-      ready: () => tell({event: 'watching', mailbox: name}),
+      trouble(why, seconds) {
+        note(why);
+        tell({event: 'trouble', why, seconds});
+      },
+      ready() {
+        note();
+        tell({event: 'watching', mailbox: name});
+      },
     });
     tell({event: 'stopped'});
     return exit.done;

@@ -1,9 +1,18 @@
 import {exit, UserError} from '../../errors.ts';
 import {isLocal, type Webhook} from '../../files/connector-settings.ts';
 import {visibleLine} from '../../files/visible.ts';
-import {claimConnector, connectorRedactor, connectorSettings, secretFrom, untilStopped} from '../connector.ts';
+import {noteConnector} from '../../store/connector-state.ts';
+import {
+  claimConnector,
+  connectorRedactor,
+  connectorSettings,
+  outlastLog,
+  secretFrom,
+  untilStopped,
+} from '../connector.ts';
 import {listen} from '../webhook/listen.ts';
 import type {Route, Told} from '../webhook/receiver.ts';
+import {keysOf} from '../webhook/signature.ts';
 import {colors, note, plural, print, printJson} from './output.ts';
 
 export interface WebhookOptions {
@@ -27,6 +36,7 @@ export async function webhook({home, host, port, bodySeconds, json}: WebhookOpti
       'add for example: webhooks: [{path: /slack, kind: slack, secret_env: SLACK_SIGNING_SECRET, file: slack-messages.jsonl}]',
     );
   const release = claimConnector(home, 'webhook');
+  outlastLog();
   const redact = connectorRedactor(home);
   const tell = (told: Told | {event: string}) => {
     const safe = redact.value(told);
@@ -37,6 +47,7 @@ export async function webhook({home, host, port, bodySeconds, json}: WebhookOpti
   try {
     const listening = await listen({home, routes, bodyMs: bodySeconds * 1000, redact, tell}, host, port);
     const address = `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`;
+    noteConnector(home, 'webhook', {since: new Date().toISOString(), at: address});
     if (!isLocal(host))
       note(`${host} is not this machine alone: without a proxy, what comes and its signatures can be read on the way`);
     if (json) printJson({event: 'listening', address, paths: routes.map(({path}) => path)});
@@ -67,7 +78,7 @@ function withSecrets(route: Webhook): Route {
 }
 
 function bytesOf(secret: string): number {
-  return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : secret.length;
+  return Math.min(...keysOf(secret).map(key => Buffer.byteLength(key)));
 }
 
 function describe({event, path, status, id, file, why, from}: Told): string {

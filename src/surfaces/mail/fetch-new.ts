@@ -23,8 +23,16 @@ export interface Mailbox {
   /** What is left is left for the next time. */
   stopping: AbortSignal;
   received: Received;
+  /** The address that agents write from. */
+  own: string | undefined;
   redact: Redactor;
-  tell: (told: {event: 'received' | 'known' | 'began'; id?: string; from?: unknown; uid?: number}) => void;
+  tell: (told: {
+    event: 'received' | 'known' | 'began' | 'ignored';
+    why?: string;
+    id?: string;
+    from?: unknown;
+    uid?: number;
+  }) => void;
 }
 
 /**
@@ -109,8 +117,18 @@ async function take(
   const id = `mail:${name}:${cursor.uid_validity}:${uid}`;
   const digest = `mail-source:${createHash('sha256').update(fetched.source).digest('hex')}`;
   const {id: _, ...rest} = await letterRecord({id, source: fetched.source, cut, arrived: arrived.toISOString()});
+  if (isOwn(rest, mailbox.own)) {
+    tell({event: 'ignored', id, why: 'an agent of ours wrote it', uid});
+    return false;
+  }
   const record = {id, ...redact.value(rest)};
   const became = await received.take(again ? [id, digest] : [id], newRecord(record), [digest]);
   tell({event: became === 'taken' ? 'received' : 'known', id, from: rest.from, uid});
   return became === 'taken';
+}
+
+/** What email_send has sent, as it comes back by a mailing list or a copy to oneself: it is recorded already. */
+function isOwn({from, message_id}: Record<string, unknown>, own: string | undefined): boolean {
+  const ours = /^<[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}@/;
+  return own !== undefined && String(from).toLowerCase() === own.toLowerCase() && ours.test(String(message_id));
 }

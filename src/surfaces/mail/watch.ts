@@ -13,7 +13,7 @@ export interface Watching {
   stopping: AbortSignal;
   /** It does not work just now, and is tried again. */
   trouble: (why: string, seconds: number) => void;
-  /** It is connected and has taken what was there. */
+  /** It is connected, has taken what was there, and goes on. */
   ready: () => void;
 }
 
@@ -22,6 +22,9 @@ const LAST_MS = 300_000;
 const POLL_SECONDS = 60;
 const CONNECT_MS = 20_000;
 const IDLE_AFTER_MS = 500;
+const STOP_MS = 2_000;
+/** With these a server lets nobody in just now, whatever the password (RFC 5530). */
+const PASSING: ReadonlySet<string> = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'SERVERBUG']);
 
 /** Take what comes until told to stop; with `once` what is there now. A connection that fails is made again. */
 export async function watchMail(watching: Watching): Promise<void> {
@@ -33,9 +36,9 @@ export async function watchMail(watching: Watching): Promise<void> {
       });
       if (once) return;
     } catch (error) {
+      if (stopping.aborted) return;
       const failed = told(error, watching);
       if (failed instanceof UserError || once) throw failed;
-      if (stopping.aborted) return;
       trouble(failed.message, wait / 1000);
     }
     await pause(wait, stopping);
@@ -71,7 +74,12 @@ async function connected(
     wake();
   });
   client.on('exists', () => wake());
-  const stop = () => wake();
+  let limit: NodeJS.Timeout | undefined;
+  const stop = () => {
+    wake();
+    // What is under way may end; a server that has fallen silent is not waited for.
+    limit ??= setTimeout(() => client.close(), STOP_MS);
+  };
   stopping.addEventListener('abort', stop);
   try {
     await client.connect();
@@ -84,8 +92,8 @@ async function connected(
       };
       await fetchNew(client, mailbox);
       onWork();
-      if (first) ready();
       if (once) return;
+      if (first) ready();
       if (over) throw over;
       if (woken || stopping.aborted) continue;
       await new Promise<void>(resolve => {
@@ -100,11 +108,12 @@ async function connected(
     stopping.removeEventListener('abort', stop);
     wake = () => {};
     await goodbye(client);
+    clearTimeout(limit);
   }
 }
 
 async function goodbye(client: ImapFlow): Promise<void> {
-  const limit = setTimeout(() => client.close(), 2_000);
+  const limit = setTimeout(() => client.close(), STOP_MS);
   await client.logout().catch(() => {});
   clearTimeout(limit);
   client.close();
@@ -112,12 +121,13 @@ async function goodbye(client: ImapFlow): Promise<void> {
 
 function told(error: unknown, {imap: {host, user, password_env}}: Watching): Error {
   if (error instanceof UserError) return error;
-  const {authenticationFailed, responseText, message, code} = error as Error & {
+  const {authenticationFailed, serverResponseCode, responseText, message, code} = error as Error & {
     authenticationFailed?: boolean;
+    serverResponseCode?: string;
     responseText?: string;
     code?: string;
   };
-  if (authenticationFailed)
+  if (authenticationFailed && !PASSING.has(serverResponseCode ?? ''))
     return new UserError(
       `${host} does not let ${user} in: ${responseText ?? message}`,
       exit.failed,

@@ -1,16 +1,19 @@
 import type {IncomingMessage} from 'node:http';
 
-export type Body = {bytes: Buffer} | {status: 400 | 408 | 413; why: string};
+export type Body = {bytes: Buffer} | {status: 400 | 408 | 413 | 415; why: string};
+
+/** So much is taken in for nothing: who is cut off while it sends sees a broken connection, and not the answer. */
+const LEFT_OVER = 64 * 1024 * 1024;
 
 /** The bytes as they came; no more than so many, and not for longer than so long. */
 export function readBody(incoming: IncomingMessage, most: number, ms: number): Promise<Body> {
   const tooLong = {status: 413, why: `it is longer than ${most} bytes`} as const;
-  if (Number(incoming.headers['content-length'] ?? 0) > most) return Promise.resolve(tooLong);
-  if (incoming.headers['content-encoding'] !== undefined)
-    return Promise.resolve({status: 400, why: 'it is compressed, which no sender of these does'});
+  const encoding = incoming.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  const encoded = {status: 415, why: 'it is compressed, which no sender of these does'} as const;
   return new Promise(resolve => {
     const chunks: Buffer[] = [];
     let length = 0;
+    let refused: Body | undefined = encoding === 'identity' ? undefined : encoded;
     const end = (body: Body) => {
       clearTimeout(timer);
       incoming.off('data', take).off('end', done).off('error', broken).off('close', broken);
@@ -19,12 +22,15 @@ export function readBody(incoming: IncomingMessage, most: number, ms: number): P
     };
     const take = (chunk: Buffer) => {
       length += chunk.length;
-      if (length > most) end(tooLong);
+      if (length > most) refused ??= tooLong;
+      if (refused) chunks.length = 0;
       else chunks.push(chunk);
+      if (length > LEFT_OVER) end(tooLong);
     };
-    const done = () => end({bytes: Buffer.concat(chunks)});
-    const broken = () => end({status: 400, why: 'it ended before it was all there'});
-    const timer = setTimeout(() => end({status: 408, why: `it was not there after ${ms / 1000} s`}), ms);
+    const done = () => end(refused ?? {bytes: Buffer.concat(chunks)});
+    const broken = () => end(refused ?? {status: 400, why: 'it ended before it was all there'});
+    const late = {status: 408, why: `it was not there after ${ms / 1000} s`} as const;
+    const timer = setTimeout(() => end(refused ?? late), ms);
     incoming.on('data', take).once('end', done).once('error', broken).once('close', broken);
   });
 }

@@ -6,6 +6,10 @@ import {slackEvent} from './slack-event.ts';
 import {standardEvent} from './standard-event.ts';
 
 const LONGEST = 100_000;
+/** Of all that is not the text: a line that is too long is read by nobody. */
+const LONGEST_KEY = 1_000;
+const LONGEST_ID = 400;
+const MOST_VALUES = 20;
 
 /** Nothing of what the sender wrote becomes a key of the record: it neither routes it nor marks it as ours. */
 export function eventOf(kind: Webhook['kind'], delivery: Delivery): Event {
@@ -23,10 +27,21 @@ export function eventOf(kind: Webhook['kind'], delivery: Delivery): Event {
 /** Of a long text an agent is given the beginning. */
 function shortened(event: Event): Event {
   if (!('record' in event)) return event;
-  const {text} = event.record;
-  if (typeof text !== 'string' || text.length <= LONGEST) return event;
-  const incomplete = 'it is longer than what is here';
-  return {...event, record: {...event.record, text: text.slice(0, LONGEST), incomplete}};
+  const {id, text, ...others} = event.record;
+  if (String(id).length > LONGEST_ID) return {garbage: `expected an id of at most ${LONGEST_ID} characters`};
+  const words = String(text);
+  const record = {
+    ...event.record,
+    ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, shortValue(value)])),
+    text: words.slice(0, LONGEST),
+    ...(words.length > LONGEST && {incomplete: 'it is longer than what is here'}),
+  };
+  return {...event, record};
+}
+
+function shortValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, MOST_VALUES).map(shortValue);
+  return typeof value === 'string' ? value.slice(0, LONGEST_KEY) : value;
 }
 
 const readers: Record<Webhook['kind'], (payload: Json, delivery: Delivery) => Event> = {

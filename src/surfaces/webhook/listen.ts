@@ -11,6 +11,7 @@ const CHECK_MS = 1_000;
 const MOST_CONNECTIONS = 256;
 /** What was begun before a stop may end. */
 const STOP_MS = 5_000;
+const PAUSE_MS = 50;
 
 const statuses: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
@@ -37,7 +38,7 @@ export async function listen(options: Receiver, host: string, port: number): Pro
   });
   const server = createServer(
     {
-      headersTimeout: HEADERS_MS,
+      headersTimeout: Math.min(HEADERS_MS, options.bodyMs),
       // The body has a time of its own, which is shorter and answered better.
       requestTimeout: HEADERS_MS + 2 * options.bodyMs,
       connectionsCheckingInterval: CHECK_MS,
@@ -49,7 +50,11 @@ export async function listen(options: Receiver, host: string, port: number): Pro
   // What is no HTTP, or comes too slowly to be any.
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const status = statuses[error.code ?? ''] ?? 400;
+    // It was told before, and says more.
+    if (socket instanceof Socket && socket.writableEnded) return void socket.destroy();
     if (error.code !== 'ECONNRESET') refused(status, error.message, socket);
+    // It may hear why; but it need not hang up by itself.
+    setTimeout(() => socket.destroy(), CHECK_MS).unref();
     if (socket.writable) socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
     else socket.destroy();
   });
@@ -62,11 +67,13 @@ export async function listen(options: Receiver, host: string, port: number): Pro
     stop: () =>
       new Promise(resolve => {
         const timer = setTimeout(() => server.closeAllConnections(), STOP_MS);
+        // A connection that was just answered is kept for the next request, which is not waited for.
+        const idle = setInterval(() => server.closeIdleConnections(), PAUSE_MS);
         server.close(() => {
           clearTimeout(timer);
+          clearInterval(idle);
           resolve();
         });
-        server.closeIdleConnections();
       }),
   };
 }

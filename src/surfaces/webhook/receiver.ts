@@ -57,12 +57,14 @@ export function receiver({home, routes, bodyMs, redact, tell}: Receiver): Hono<E
   };
 
   for (const route of routes) {
+    // Paths with one secret are one sender's: what was sent to one of them is no news at another.
+    const {path: scope} = routes.find(({secrets}) => secrets.some(secret => route.secrets.includes(secret))) ?? route;
     app.post(route.path, async c => {
       const header = (name: string) => c.req.header(name);
       const body = await readBody(c.env.incoming, route.max_bytes ?? MOST_BYTES, bodyMs);
       if ('status' in body) return refuse(c, body.status, body.why);
       const now = Date.now();
-      const verified = verify(route.kind, route.secrets, {header, body: body.bytes, now});
+      const verified = verify(route.kind, route.secrets, {header, body: body.bytes, now, scope});
       if ('wrong' in verified) return refuse(c, 401, verified.wrong);
       const delivery = {header, body: body.bytes, ids: verified.ids, now: new Date(now).toISOString()};
       const event = eventOf(route.kind, delivery);
@@ -98,6 +100,7 @@ const words: Partial<Record<number, string>> = {
   405: 'only POST',
   408: 'too slow',
   413: 'too long',
+  415: 'compressed',
   500: 'failed; try again',
   503: 'failed; try again',
 };

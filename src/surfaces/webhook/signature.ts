@@ -8,6 +8,8 @@ export interface Signed {
   body: Buffer;
   /** Milliseconds. */
   now: number;
+  /** Of the sender: another one may give the same id to something else. */
+  scope: string;
 }
 
 /** `ids`: what tells this delivery from others. The first is the sender's name for it, if it has one that is signed. */
@@ -39,20 +41,26 @@ const schemes: Record<Webhook['kind'], (secrets: readonly string[], request: Sig
     return {ids: [`github:${given.slice('sha256='.length)}`]};
   },
 
-  standard(secrets, {header, body, now}) {
+  standard(secrets, {header, body, now, scope}) {
     const id = header('webhook-id') ?? header('svix-id');
     const time = header('webhook-timestamp') ?? header('svix-timestamp');
     const given = header('webhook-signature') ?? header('svix-signature');
     if (!id || time === undefined || given === undefined) return {wrong: 'it is not signed as Standard Webhooks are'};
     const signatures = given.split(' ').slice(0, 10);
-    const expected = secrets.map(secret => `v1,${hmac(keyOf(secret), [`${id}.${time}.`, body]).toString('base64')}`);
-    return isOneOf(signatures, expected) ? inTime(time, now, [`standard:${id}`]) : {wrong: 'its signature is wrong'};
+    const expected = secrets.flatMap(keysOf).map(key => `v1,${hmac(key, [`${id}.${time}.`, body]).toString('base64')}`);
+    return isOneOf(signatures, expected)
+      ? inTime(time, now, [`standard:${scope}:${id}`])
+      : {wrong: 'its signature is wrong'};
   },
 };
 
-/** Secrets of Standard Webhooks are bytes, written in base64. */
-function keyOf(secret: string): Buffer | string {
-  return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
+const PREFIX = 'whsec_';
+
+/** Secrets of Standard Webhooks are bytes, written in base64. Without the prefix some senders mean the text itself. */
+export function keysOf(secret: string): (Buffer | string)[] {
+  if (secret.startsWith(PREFIX)) return [Buffer.from(secret.slice(PREFIX.length), 'base64')];
+  const bytes = /^[A-Za-z0-9+/]{20,}={0,2}$/.test(secret) ? Buffer.from(secret, 'base64') : undefined;
+  return bytes ? [secret, bytes] : [secret];
 }
 
 function hmac(secret: Buffer | string, parts: readonly (string | Buffer)[]): Buffer {

@@ -26,7 +26,8 @@ export function slackEvent(payload: Json, {now}: Delivery): Event {
   const ts = text(event.ts);
   if (channel === undefined || ts === undefined) return {garbage: 'expected a message with channel and ts'};
   const files = list(event.files).flatMap(file => text(object(file).name) ?? []);
-  const words = text(event.text) ?? (files.length > 0 ? `(files: ${files.join(', ')})` : undefined);
+  const words =
+    text(event.text) ?? attachedTo(event) ?? (files.length > 0 ? `(files: ${files.join(', ')})` : undefined);
   if (words === undefined) return {nothing: 'it has no text'};
   // A mention in a channel that the app is in comes twice, as two events about one message.
   const id = `slack:${text(payload.team_id) ?? ''}:${channel}:${ts}`;
@@ -44,6 +45,14 @@ export function slackEvent(payload: Json, {now}: Delivery): Event {
       files: files.length > 0 ? files : undefined,
     }),
   };
+}
+
+/** What other apps say, alerts above all, is often in attachments alone. */
+function attachedTo(event: Json): string | undefined {
+  const words = list(event.attachments)
+    .map(object)
+    .flatMap(each => text(each.fallback) ?? text(each.text) ?? text(each.title) ?? []);
+  return text(words.join('\n'));
 }
 
 /** What the app posts comes back to it as an event. */
