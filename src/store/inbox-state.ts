@@ -1,4 +1,4 @@
-import {readdirSync, statSync} from 'node:fs';
+import {readdirSync, type Stats, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {cursorPath, parseCursor} from '../files/cursor-file.ts';
 import {kindOf} from '../files/key.ts';
@@ -26,18 +26,27 @@ export function inboxStates(home: string): InboxState[] {
 
 /** Undefined: there is no such file. */
 export function inboxState(home: string, file: string): InboxState | undefined {
-  const stat = statSync(join(home, file), {throwIfNoEntry: false});
+  const stat = statOf(join(home, file));
   if (!stat?.isFile()) return undefined;
   const read = readHomeFile(home, cursorPath(file));
   const cursor = read && 'text' in read ? parseCursor(read.text).value : undefined;
   const isSame = cursor?.inode === `${stat.ino}` && cursor.offset <= stat.size;
-  const aside = statSync(join(home, rejectedPath(file)), {throwIfNoEntry: false});
+  const aside = statOf(join(home, rejectedPath(file)));
   return {
     file,
     lines: isSame ? cursor.line : 0,
     unread: isSame ? stat.size - cursor.offset : stat.size,
     ...(aside && aside.size > 0 && {rejected: rejectedPath(file)}),
   };
+}
+
+/** A link may lead in a circle, or where nobody may look. */
+function statOf(place: string): Stats | undefined {
+  try {
+    return statSync(place, {throwIfNoEntry: false});
+  } catch {
+    return undefined;
+  }
 }
 
 function namesIn(home: string): string[] {
