@@ -1,20 +1,22 @@
 import {parseSession} from './session.ts';
 
+const KEY = 'delivery:';
+const PLAIN = /^[\w/=][\w/=%@#.:+-]*$/;
+
 /**
- * What was delivered into a session, by id, as the daemon writes it: a line of its own, where the keys of messages stand. That is
- * found without parsing the file. What people outside wrote is in these files, too: if some such line stands elsewhere, in a text
- * perhaps, the file is parsed.
+ * What was delivered into a session, by id. As the daemon writes it, that is a line of its own where the keys of messages stand, and is
+ * found without parsing the file. What people outside wrote is in these files, too: if such words stand elsewhere, the file is parsed.
  */
 export function deliveriesIn(text: string): string[] {
-  const found = [...text.matchAll(/^( *)delivery: (.+?)\r?$/gm)];
-  const [, item = ''] = /^messages:[^\S\n]*\r?\n(?:\s*#.*\n)*( *- +)\S/m.exec(text) ?? [];
-  const some = text.split('delivery:').length - 1;
-  if (
-    found.length === some &&
-    found.every(([, indent = '', id = '']) => indent.length === item.length && PLAIN.test(id))
-  )
-    return found.map(([, , id = '']) => id);
-  return parseSession(text).messages.flatMap(({delivery}) => delivery ?? []);
+  const ids: string[] = [];
+  const [, item] = /^messages:[^\S\n]*\r?\n(?:\s*#.*\n)*( *- +)\S/m.exec(text) ?? [];
+  const before = `\n${' '.repeat(item?.length ?? 0)}`;
+  for (let at = text.indexOf(KEY); at !== -1; at = text.indexOf(KEY, at + KEY.length)) {
+    const end = text.indexOf('\n', at);
+    const id = text.slice(at + KEY.length, end === -1 ? undefined : end).trim();
+    if (item === undefined || !text.endsWith(before, at) || !PLAIN.test(id))
+      return parseSession(text).messages.flatMap(({delivery}) => delivery ?? []);
+    ids.push(id);
+  }
+  return ids;
 }
-
-const PLAIN = /^[\w/=][\w/=%@#.:+-]*$/;

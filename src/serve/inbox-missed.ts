@@ -16,7 +16,8 @@ export function isRotatedName(stem: string, name: string): boolean {
 
 /**
  * Files that had the name after the last of those that are known, and were renamed or copied before anybody looked: numbers of such as are
- * newer, oldest first. None is taken for one if some of its lines were delivered: it is a copy.
+ * newer, oldest first. One with lines that were delivered from those is a copy. What a daemon delivered of it that was killed before it
+ * wrote that down is in sessions, by the same ids.
  */
 export async function missedFiles(home: string, name: string, known: readonly Position[]): Promise<string[]> {
   const all = [...inboxFiles(home)].map(([file, inode]) => ({file, inode, at: timesOf(home, file)}));
@@ -24,10 +25,10 @@ export async function missedFiles(home: string, name: string, known: readonly Po
   const newer = all
     .filter(({file}) => file.startsWith(name) && SUFFIX.test(file.slice(name.length)) && !kindOf(`inbox/${file}`))
     .filter(({inode}) => !known.some(each => each.inode === inode))
-    .filter(({at}) => last && at.born > last.at.born && at.written >= last.at.written)
+    .filter(({at}) => last && at.born >= last.at.born && at.written >= last.at.written)
     .sort((a, b) => (a.at.written < b.at.written ? -1 : 1));
   if (newer.length === 0) return [];
-  const {lines} = await linesDelivered(home, name, {since: 1});
+  const {lines} = await linesDelivered(home, name, {since: 1, upTo: known.at(-1)?.generation ?? 0});
   const found: string[] = [];
   for (const {file, inode} of newer) if (!(await hasLines(home, file, hash => lines.has(hash)))) found.push(inode);
   return found;

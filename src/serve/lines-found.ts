@@ -26,13 +26,13 @@ export async function linesOf(file: OpenInbox, offset: number, most?: number): P
 }
 
 /**
- * Lines of an inbox that are in sessions or set aside, from this generation on, or as which its file was read under another
+ * Lines of an inbox that are in sessions or set aside, from this generation on (`upTo` another), or as which its file was read under another
  * name; and the last generation of them. It costs a look at every session, and makes way for others.
  */
 export async function linesDelivered(
   home: string,
   inbox: string,
-  {since, as}: Pick<Cursor, 'since' | 'as'>,
+  {since, as, upTo = Number.POSITIVE_INFINITY}: Pick<Cursor, 'since' | 'as'> & {upTo?: number},
 ): Promise<{lines: LinesRead; last: number}> {
   const lines = new LinesRead();
   let last = 0;
@@ -42,7 +42,7 @@ export async function linesDelivered(
   const find = (id: string) => {
     const [, name, at, hash = ''] = /^inbox\/(.+)@(\d+):\d+:([0-9a-f]{12})$/.exec(id) ?? [];
     const generation = Number(at);
-    const isOwn = name === own && generation >= since;
+    const isOwn = name === own && generation >= since && generation <= upTo;
     if (isOwn) last = Math.max(last, generation);
     if (isOwn || (name === other && generation === before?.generation)) lines.add(hash);
   };
