@@ -61,8 +61,9 @@ export function inboxOf(path: string): string | undefined {
 
 /** Must not throw. */
 export function parseCursor(text: string): CursorFile {
-  const hint = 'take the last version from git: git checkout -- state/inbox';
-  return {text, ...validate(cursorSchema, readYaml(text), hint)};
+  const hint = 'delete this file: the inbox is read again, and nothing that sessions have is delivered twice';
+  const {value, problems} = validate(cursorSchema, readYaml(text), hint);
+  return {text, value, problems: problems.map(each => ({...each, hint}))};
 }
 
 /** The same for the same cursor, however it came about. */
