@@ -24,6 +24,16 @@ export function inboxStates(home: string): InboxState[] {
     .flatMap(path => inboxState(home, path) ?? []);
 }
 
+/** What stands in inbox/ as if it were one, and is never read: slack.json, a file in a folder. */
+export function misplacedInboxes(home: string): string[] {
+  const isFolder = (name: string) => statOf(join(home, 'inbox', name))?.isDirectory() === true;
+  return namesIn(home).flatMap(name => {
+    if (name === 'rejected' || name.startsWith('.')) return [];
+    if (isFolder(name)) return name.endsWith('.jsonl') || namesIn(home, name).length > 0 ? [`inbox/${name}/`] : [];
+    return /\.(?:json|jsonl|ndjson|jsonlines)$/i.test(name) && !name.endsWith('.jsonl') ? [`inbox/${name}`] : [];
+  });
+}
+
 /** Undefined: there is no such file. */
 export function inboxState(home: string, file: string): InboxState | undefined {
   const stat = statOf(join(home, file));
@@ -49,9 +59,9 @@ function statOf(place: string): Stats | undefined {
   }
 }
 
-function namesIn(home: string): string[] {
+function namesIn(home: string, folder = ''): string[] {
   try {
-    return readdirSync(join(home, 'inbox')).sort();
+    return readdirSync(join(home, 'inbox', folder)).sort();
   } catch {
     return [];
   }

@@ -294,7 +294,10 @@ describe('a file', () => {
       text => text.includes('inbox/circle.jsonl'),
     );
     expect((await agentdir(house.home, ['status'])).stdout).toContain('lines read');
-    rmSync(place('circle.jsonl'));
+    put(house.home, {'inbox/slack.json': lineOf('x'), 'inbox/sub/slack.jsonl': lineOf('x')});
+    const {stdout} = await agentdir(house.home, ['doctor']);
+    for (const path of ['inbox/slack.json', 'inbox/sub/']) expect(stdout).toContain(`${path} is not read`);
+    for (const path of ['circle.jsonl', 'slack.json', 'sub']) rmSync(place(path), {recursive: true});
   });
 
   it('that is cut after it was copied begins anew', async () => {
