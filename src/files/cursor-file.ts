@@ -12,6 +12,10 @@ const position = {
   line: z.int().min(0).describe('How many of its lines are read.'),
   head: z.string().describe('Of the first bytes that are read: how many, and their hash.'),
   tail: z.string().describe('Of the last bytes that are read: the same.'),
+  as: z
+    .string()
+    .optional()
+    .describe('It was read as another inbox before it got this name: its deliveries have that name and generation.'),
 };
 
 const positionSchema = z.looseObject(position);
@@ -19,10 +23,6 @@ const positionSchema = z.looseObject(position);
 export const cursorSchema = z
   .looseObject({
     ...position,
-    as: z
-      .string()
-      .optional()
-      .describe('The file was renamed to this inbox: its deliveries still have the name that it had.'),
     since: z.int().min(1).describe('Files from this generation on are versions of one another: an editor wrote them.'),
     rewritten: z
       .int()
@@ -61,16 +61,16 @@ export function inboxOf(path: string): string | undefined {
 
 /** Must not throw. */
 export function parseCursor(text: string): CursorFile {
-  const hint = 'take the last version from git: git checkout -- state/inbox';
-  return {text, ...validate(cursorSchema, readYaml(text), hint)};
+  const hint = 'delete this file: the inbox is read again, and nothing that sessions have is delivered twice';
+  const {value, problems} = validate(cursorSchema, readYaml(text), hint);
+  return {text, value, problems: problems.map(each => ({...each, hint}))};
 }
 
 /** The same for the same cursor, however it came about. */
 export function cursorText(cursor: Cursor): string {
-  const {as, since, rewritten, rotated = []} = cursor;
+  const {since, rewritten, rotated = []} = cursor;
   const value = {
     ...positionOf(cursor),
-    ...(as !== undefined && {as}),
     since,
     ...(rewritten !== undefined && {rewritten}),
     ...(rotated.length > 0 && {rotated: rotated.map(positionOf)}),
@@ -81,8 +81,21 @@ ${yamlText(value)}`;
 }
 
 /** Of a cursor, how far its file is read, and nothing else. */
-export function positionOf({inode, generation, offset, line, head, tail}: Position): Position {
-  return {inode, generation, offset, line, head, tail};
+export function positionOf({inode, generation, offset, line, head, tail, as}: Position): Position {
+  return {inode, generation, offset, line, head, tail, ...(as !== undefined && {as})};
+}
+
+/** The name and generation that are in the ids of deliveries from a file. An editor that wrote it anew made it the inbox's own. */
+export function deliveredAs(name: string, at: Position): {name: string; generation: number} {
+  const {as, generation, since = generation} = at as Position & {since?: number};
+  const own = as === undefined || since !== generation;
+  return own ? {name, generation} : readAs(as, generation);
+}
+
+/** `slack.jsonl@2`; without a generation it has that of the file. */
+export function readAs(as: string, generation: number): {name: string; generation: number} {
+  const [, name, number] = /^(.*)@(\d+)$/.exec(as) ?? [];
+  return name === undefined ? {name: as, generation} : {name, generation: Number(number)};
 }
 
 export function stringifyCursor(file: CursorFile): string {

@@ -45,11 +45,20 @@ export function contentOf({text, data}: Pick<InboxRecord, 'text' | 'data'>, plac
   let details = '';
   for (const [key, value] of Object.entries(data)) {
     if ((TOLD.has(key) && typeof value === 'string') || value === null) continue;
-    const line = `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`.replace(/\s+/g, ' ');
+    const line = `${key}: ${typeof value === 'string' ? value : jsonOf(value)}`.replace(/\s+/g, ' ');
     if (details.length + line.length > MOST_DETAILS) continue;
     details += `${details === '' ? '' : '\n'}${line}`;
   }
   return details === '' ? whole : `${whole}\n\n${details}`;
+}
+
+/** What can be read may be nested too deeply to be written. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '[nested too deeply]';
+  }
 }
 
 /** Not in the middle of a character. */
@@ -76,12 +85,16 @@ export function lineDelivery({name, generation, offset, hash}: LinePlace): strin
   return `inbox/${plainName(name)}@${generation}:${offset}:${hash}`;
 }
 
+/** How such an id begins. */
+export const KEYED = 'inbox=';
+
 /** The same for a record with a key: one value of it is delivered once, in whichever file of the route it stands. */
 export function keyDelivery({files}: InboxRoute, key: string): string {
-  return `inbox=${shortHash(`${files}\0${key}`)}${shortHash(`${key}\0${files}`)}`;
+  return `${KEYED}${shortHash(`${files}\0${key}`)}${shortHash(`${key}\0${files}`)}`;
 }
 
 /** A name that needs no quotes in YAML. */
 export function plainName(name: string): string {
-  return name.replace(/[^A-Za-z0-9._-]/g, char => encodeURIComponent(char).replace(/[!'()*~]/g, '_'));
+  const hex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(name.replace(/\p{Surrogate}/gu, '_')).replace(/[!'()*~]/g, hex);
 }

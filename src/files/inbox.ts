@@ -47,7 +47,7 @@ export function parseInbox(text: string, firstLine = 1): InboxText {
 export function readRecord(source: string): Omit<InboxRecord, 'line' | 'start'> | string {
   if (!source.startsWith('{') || !source.endsWith('}'))
     return 'expected a JSON object {…} on one line, found something else';
-  const data = parseJson(source);
+  const data = parseJson(exactIntegers(source));
   if (data instanceof Error) return `expected a JSON object, found text that is not JSON (${data.message})`;
   if (data === null || typeof data !== 'object' || Array.isArray(data))
     return `expected a JSON object, found ${Array.isArray(data) ? 'a list' : typeof data}`;
@@ -75,6 +75,16 @@ function parseJson(source: string): unknown {
   } finally {
     Error.stackTraceLimit = limit;
   }
+}
+
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/** Ids that are numbers too long for JavaScript become texts: rounded, two of them would be one. */
+function exactIntegers(source: string): string {
+  if (!/\d{16}/.test(source)) return source;
+  return source.replace(TOKENS, token =>
+    /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
+  );
 }
 
 function firstText(record: Record<string, unknown>, keys: readonly string[]): string | undefined {

@@ -9,8 +9,9 @@ import {type Path, placeOf, readYaml, type YamlSource} from './yaml-source.ts';
 
 function isCron(text: string): boolean {
   try {
-    new Cron(text, {paused: true}).stop();
-    return true;
+    const cron = new Cron(text, {paused: true, timezone: 'UTC'});
+    // A date is no schedule; nor is a day that no month has.
+    return cron.getOnce() === null && cron.nextRun(new Date(0)) !== null;
   } catch {
     return false;
   }

@@ -37,8 +37,9 @@ export interface SlotsFile {
 
 /** Must not throw. */
 export function parseSlots(text: string): SlotsFile {
-  const hint = `take the last version from git: git checkout -- ${SLOTS_FILE}`;
-  return {text, ...validate(slotsSchema, readYaml(text), hint)};
+  const hint = `take an earlier version from git (git log -- ${SLOTS_FILE}), or delete this file: then schedules begin anew`;
+  const {value, problems} = validate(slotsSchema, readYaml(text), hint);
+  return {text, value, problems: problems.map(each => ({...each, hint}))};
 }
 
 export function slotsText(schedules: AllSlots): string {

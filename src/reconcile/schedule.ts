@@ -19,14 +19,17 @@ export function claimSlots(schedule: ScheduleSetting, known: Slots | undefined, 
   if (!known) return {cron, to, last: at(now)};
   const last = Date.parse(known.last);
   if (last > now + WRONG_CLOCK_MS) return {...known, last: at(now)};
-  const slots = slotsBetween(schedule, last, now, MOST_MISSED);
+  const slots = slotsBetween(schedule, last, now, MOST_MISSED + 1);
   const [newest] = slots;
   if (newest === undefined) return undefined;
   const inTime = now - newest < IN_TIME_MS;
-  const late = slots.length - (inTime ? 1 : 0);
+  const late = Math.min(slots.length - (inTime ? 1 : 0), MOST_MISSED);
   const due: Claimed[] =
     missed === 'all'
-      ? slots.toReversed().map((slot, i) => ({slot: at(slot), ...(i < late && {missed: 1})}))
+      ? slots
+          .slice(0, MOST_MISSED)
+          .toReversed()
+          .map(slot => ({slot: at(slot), ...(!(inTime && slot === newest) && {missed: 1})}))
       : missed === 'once' || inTime
         ? [{slot: at(newest), ...(missed === 'once' && late > 0 && {missed: late})}]
         : [];

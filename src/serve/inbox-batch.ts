@@ -1,14 +1,26 @@
 import {isUtf8} from 'node:buffer';
 import {setImmediate as turn} from 'node:timers/promises';
-import type {Cursor, Position} from '../files/cursor-file.ts';
+import {type Cursor, deliveredAs, type Position} from '../files/cursor-file.ts';
 import {type Problem, problem} from '../files/diagnostic.ts';
 import {readRecord} from '../files/inbox.ts';
-import {contentOf, keyDelivery, lineDelivery, routeOf, shortHash, textAt, threadOf} from '../files/inbox-message.ts';
+import {
+  contentOf,
+  KEYED,
+  keyDelivery,
+  lineDelivery,
+  routeOf,
+  shortHash,
+  textAt,
+  threadOf,
+} from '../files/inbox-message.ts';
 import type {Rejected} from '../files/rejected.ts';
 import type {InboxRoute, Settings} from '../files/settings.ts';
+import {isId} from '../files/values.ts';
+import {visibleLine} from '../files/visible.ts';
 import {MAX_LINE, type RawLine} from '../store/inbox-lines.ts';
 import {isAgent, whoElse} from './agents.ts';
 import type {Reading} from './inboxes.ts';
+import {keysDelivered} from './lines-found.ts';
 import type {Letter} from './mail.ts';
 import {inboxSession} from './receivers.ts';
 import type {Serving} from './serving.ts';
@@ -44,6 +56,7 @@ export async function batchOf(
   const batch: Batch = {letters: [], rejected: [], lines: 0, end: at.offset};
   const keys = new Set<string>();
   const isMain = at.generation === reading.cursor?.generation;
+  const as = deliveredAs(reading.name, at);
   let slice = performance.now();
   for (const line of lines) {
     // Others have their turn.
@@ -54,10 +67,8 @@ export async function batchOf(
     const hash = shortHash(line.bytes);
     const number = at.line + batch.lines + 1;
     const isOld = isMain && line.start < (reading.cursor?.rewritten ?? 0) && reading.skip?.take(hash) === true;
-    const as = isMain ? reading.cursor?.as : undefined;
-    const read = isOld
-      ? undefined
-      : await readLine(serving, {reading, at: {...at, as}, line, number, hash, route, settings});
+    const id = lineDelivery({...as, offset: line.start, hash});
+    const read = isOld ? undefined : await readLine(serving, {reading, id, line, number, route, settings});
     if (read && 'blocked' in read) {
       batch.blocked = {...read.blocked, line: number};
       break;
@@ -76,10 +87,10 @@ export async function batchOf(
 
 interface Line {
   reading: Pick<Reading, 'name' | 'path'>;
-  at: Pick<Position, 'generation'> & {as?: string | undefined};
-  line: Pick<RawLine, 'start' | 'length' | 'bytes' | 'tooLong'>;
+  /** Of its delivery, unless it has a key. */
+  id: string;
+  line: Pick<RawLine, 'length' | 'bytes' | 'tooLong'>;
   number: number;
-  hash: string;
   route: InboxRoute | undefined;
   settings: Settings;
 }
@@ -88,12 +99,11 @@ type Read = Addressed | {rejected: Rejected} | {blocked: Omit<NonNullable<Batch[
 
 /** Undefined: nothing is to be delivered. */
 async function readLine(serving: Serving, of: Line): Promise<Read> {
-  const {reading, at, line, number, hash, route, settings} = of;
-  const {name} = reading;
-  const place = {name: at.as ?? name, generation: at.generation, offset: line.start, hash};
+  const {reading, line, number, route, settings} = of;
   const reject = (reason: string, rest: Partial<Rejected> = {}): Read => ({
     rejected: {
-      ...{id: lineDelivery(place), file: reading.path, line: number, at: new Date().toISOString(), reason},
+      ...{id: of.id, file: reading.path, line: number, at: new Date().toISOString()},
+      reason: serving.redact.text(reason),
       ...rest,
       ...kept(serving, line),
     },
@@ -112,18 +122,23 @@ async function readLine(serving: Serving, of: Line): Promise<Read> {
   const own = route?.to === undefined ? record.to : undefined;
   const agent = (route?.to ?? own ?? settings.default_agent)?.trim().replace(/^@/, '');
   if (agent === undefined || agent === '') return {blocked: {problem: nobody(reading.path, number)}};
+  if (own !== undefined && !isId(agent)) return reject(`expected the name of an agent in "to", got ${shown(own)}`);
   const template = isAgent(serving, agent) ? await serving.current.template(agent) : undefined;
   if (!template && own !== undefined)
     return reject(`expected an agent in "to", got "${agent}": ${whoElse(serving, agent)}`, {to: agent});
   if (!template) return {blocked: {agent}};
   const key = route?.key === undefined ? undefined : textAt(record.data, route.key);
-  const id = route && key !== undefined ? keyDelivery(route, key) : lineDelivery(place);
+  const id = route && key !== undefined ? keyDelivery(route, key) : of.id;
   const thread = threadOf(record.data, route);
-  const scope = route?.files ?? name;
+  const scope = route?.files ?? reading.name;
   const {path, opening} = inboxSession(serving, agent, {scope, thread, id, fresh: template.context === 'fresh'});
   const from = `${reading.path}#${number}`;
   const content = serving.redact.text(contentOf(record, `${reading.path}, line ${number}`));
   return {path, letter: {id, agent, opening, bulk: true, message: {from, content, untrusted: true}}};
+}
+
+function shown(text: string): string {
+  return visibleLine(JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text));
 }
 
 /** What a person needs to mend it. The rest is in the inbox itself. */
@@ -142,16 +157,23 @@ function nobody(path: string, line: number): Problem {
   );
 }
 
+/** Without records whose key was delivered before, to whichever session. */
+export async function newOnes<T extends Addressed>({home, inboxes}: Serving, letters: readonly T[]): Promise<T[]> {
+  if (!letters.some(({letter}) => letter.id.startsWith(KEYED))) return [...letters];
+  inboxes.keys ??= keysDelivered(home);
+  const keys = await inboxes.keys;
+  return letters.filter(({letter: {id}}) => !id.startsWith(KEYED) || (!keys.has(id) && keys.add(id)));
+}
+
 /** A line that had been set aside because its agent was not there; undefined: it still is not, or cannot be read. */
 export async function released(serving: Serving, entry: Rejected): Promise<Addressed | undefined> {
   const settings = await serving.current.settings();
   const name = entry.file.slice('inbox/'.length);
-  const [, generation = '1', start = '0', hash = ''] = /@(\d+):(\d+):(\w+)$/.exec(entry.id) ?? [];
   if (entry.text === undefined || entry.to === undefined || !isAgent(serving, entry.to)) return undefined;
   const bytes = Buffer.from(entry.text);
   const read = await readLine(serving, {
-    ...{reading: {name, path: entry.file}, at: {generation: Number(generation)}, number: entry.line, hash, settings},
-    line: {start: Number(start), length: bytes.length, bytes, tooLong: false},
+    ...{reading: {name, path: entry.file}, id: entry.id, number: entry.line, settings},
+    line: {length: bytes.length, bytes, tooLong: false},
     route: routeOf(name, settings.inbox?.routes ?? []),
   });
   return read && 'letter' in read ? read : undefined;

@@ -1,7 +1,7 @@
 import {type CursorFile, cursorText, inboxOf, isUnread} from '../files/cursor-file.ts';
 import {type RejectedFile, withoutEntries} from '../files/rejected.ts';
 import type {Completed} from '../reconcile/complete.ts';
-import {released} from './inbox-batch.ts';
+import {newOnes, released} from './inbox-batch.ts';
 import {lookAgain} from './look-again.ts';
 import type {Serving} from './serving.ts';
 
@@ -55,8 +55,11 @@ export async function settleRejected(
       inboxes.released.add(entry.id);
       lookAgain(serving, path);
     };
-    serving.mail.post(addressed.path, {...letter, delivered});
-    lookAgain(serving, addressed.path);
+    const [isNew] = await newOnes(serving, [addressed]);
+    if (isNew) {
+      serving.mail.post(addressed.path, {...letter, delivered});
+      lookAgain(serving, addressed.path);
+    } else delivered();
   }
   return undefined;
 }

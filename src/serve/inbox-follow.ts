@@ -1,5 +1,13 @@
 import {basename} from 'node:path';
-import {type Cursor, cursorPath, newCursor, type Position, parseCursor, positionOf} from '../files/cursor-file.ts';
+import {
+  type Cursor,
+  cursorPath,
+  deliveredAs,
+  newCursor,
+  type Position,
+  parseCursor,
+  positionOf,
+} from '../files/cursor-file.ts';
 import {shortHash} from '../files/inbox-message.ts';
 import {isLeftover, kindOf, stemOf} from '../files/key.ts';
 import {
@@ -13,10 +21,11 @@ import {
 } from '../store/inbox-lines.ts';
 import {listFolder, readHomeFile} from '../store/read.ts';
 import {DOUBTFUL_MS} from './doubt.ts';
+import {isRotatedName, missedFiles} from './inbox-missed.ts';
 import type {Reading} from './inboxes.ts';
 import {signature} from './known.ts';
 import {linesDelivered, linesOf} from './lines-found.ts';
-import {LinesRead} from './lines-read.ts';
+import {LinesRead, MOST_REMEMBERED} from './lines-read.ts';
 import type {Serving} from './serving.ts';
 
 /** Of a file that is read up to here it is remembered which lines it has. */
@@ -36,21 +45,13 @@ export async function follow(serving: Serving, reading: Reading, file: OpenInbox
   const {home} = serving;
   const cursor = reading.cursor ?? newCursor();
   reading.cursor = cursor;
-  if (cursor.inode === '') {
-    const wait = adopt(serving, reading, cursor, file);
-    if (wait > 0) return wait;
-    cursor.inode = file.inode;
-    if (cursor.offset > 0) return known(home, reading, file, cursor);
-    reading.lines = new LinesRead();
-    reading.counted = true;
-    return 0;
-  }
+  if (cursor.inode === '') return begin(serving, reading, file);
   const isSame = file.inode === cursor.inode;
   if (isSame && isContinued(file, cursor)) return known(home, reading, file, cursor);
   if (!isSame) {
     if (isRenamed(home, cursor)) {
-      rotate(reading, cursor, cursor.inode);
-      return begin(reading, file);
+      await rotate(home, reading, cursor, cursor.inode);
+      return begin(serving, reading, file);
     }
     if (isContinued(file, cursor)) {
       cursor.inode = file.inode;
@@ -61,71 +62,96 @@ export async function follow(serving: Serving, reading: Reading, file: OpenInbox
   if (wait > 0) return wait;
   const copy = isSame ? copyOf(home, reading.name, cursor) : undefined;
   if (copy !== undefined) {
-    rotate(reading, cursor, copy);
-    return begin(reading, file);
+    await rotate(home, reading, cursor, copy);
+    return begin(serving, reading, file);
   }
-  const before = await linesBefore(home, reading, cursor);
-  if (await isRewritten(file, before)) rewrite(reading, cursor, file, before);
-  else begin(reading, file);
-  return 0;
+  const other = readElsewhere(serving, reading, file);
+  if (typeof other === 'number') return other;
+  const before = other ? undefined : await linesBefore(home, reading, cursor);
+  if (before && (await isRewritten(file, before))) {
+    rewrite(reading, cursor, file, before);
+    return 0;
+  }
+  reading.cursor = successor(cursor);
+  return begin(serving, reading, file);
 }
 
 /** It is gone: if it was renamed, what is left of it is still read. What has its name next is another file. */
-export function followGone(serving: Serving, reading: Reading): void {
+export async function followGone(serving: Serving, reading: Reading): Promise<void> {
   const {cursor} = reading;
   if (!cursor || cursor.inode === '') return;
-  const {generation, rotated} = cursor;
-  if (isRenamed(serving.home, cursor)) rotate(reading, cursor, cursor.inode);
-  else reading.cursor = {...newCursor(generation + 1), ...(rotated?.length && {rotated})};
+  if (isRenamed(serving.home, cursor)) await rotate(serving.home, reading, cursor, cursor.inode);
+  else reading.cursor = successor(cursor);
 }
 
 /** The same file, perhaps longer. Which lines it has is looked up once, as long as that is cheap. */
 async function known(home: string, reading: Reading, file: OpenInbox, cursor: Cursor): Promise<number> {
   reading.doubt = undefined;
-  if (!reading.counted && cursor.offset <= REMEMBERED) reading.lines = await linesOf(file, cursor.offset);
+  if (!reading.counted && cursor.offset <= REMEMBERED)
+    reading.lines = await linesOf(file, cursor.offset, MOST_REMEMBERED);
   reading.counted = true;
   if (cursor.rewritten === undefined || cursor.offset >= cursor.rewritten || reading.skip) return 0;
   // A daemon was killed within a file that was written anew: what had been read before is in the sessions.
-  reading.skip = await linesDelivered(home, reading.name, cursor.since);
-  for (const hash of (await linesOf(file, cursor.offset)).hashes()) reading.skip.take(hash);
+  const {lines} = await linesDelivered(home, reading.name, cursor);
+  lines.takeAll(await linesOf(file, cursor.offset));
+  reading.skip = lines;
   return 0;
 }
 
-/** A new file of this name: nothing of it is read yet. */
-function begin(reading: Reading, file: OpenInbox): number {
-  const {generation, rotated, inode} = reading.cursor ?? newCursor();
-  const next = inode === '' ? generation : generation + 1;
-  reading.cursor = {...newCursor(next), inode: file.inode, ...(rotated?.length && {rotated})};
-  reading.lines = new LinesRead();
+/** For the file that has the name next. */
+function successor({generation, rotated}: Cursor): Cursor {
+  return {...newCursor(generation + 1), ...(rotated?.length && {rotated})};
+}
+
+/** A file that was not read under this name: from where it was read under another, else from its beginning. */
+async function begin(serving: Serving, reading: Reading, file: OpenInbox): Promise<number> {
+  const other = readElsewhere(serving, reading, file);
+  if (typeof other === 'number') return other;
+  const cursor: Cursor = {...(reading.cursor ?? newCursor()), inode: file.inode, ...other};
+  reading.cursor = cursor;
+  reading.lines = new LinesRead(MOST_REMEMBERED);
+  reading.lines.incomplete = other !== undefined;
+  reading.counted = !other;
   reading.skip = undefined;
   reading.doubt = undefined;
   reading.unfinished = undefined;
+  if (other) return known(serving.home, reading, file, cursor);
+  // Its cursor may be lost: what sessions have of it is not delivered again.
+  const isOld = reading.saved === '' && Number(file.stat.birthtimeMs) < performance.timeOrigin;
+  const {lines, last} = isOld && file.size > 0 ? await linesDelivered(serving.home, reading.name, cursor) : NOTHING;
+  if (lines.length > 0) rewrite(reading, {...cursor, generation: last}, file, lines);
   return 0;
 }
 
-/** What was read so far goes on as another file, of this number. */
-function rotate(reading: Reading, cursor: Cursor, inode: string): void {
-  const rotated = [...(cursor.rotated ?? []), {...positionOf(cursor), inode}].slice(-MOST_ROTATED);
-  reading.cursor = {...newCursor(cursor.generation + 1), rotated};
+const NOTHING = {lines: new LinesRead(), last: 0};
+
+/** What was read so far goes on as another file, of this number; and those that had the name after it, if nobody saw them. */
+async function rotate(home: string, reading: Reading, cursor: Cursor, inode: string): Promise<void> {
+  const {as, ...at} = positionOf(cursor);
+  const isOwn = cursor.since !== cursor.generation;
+  const rotated = [...(cursor.rotated ?? []), {...at, inode, ...(as !== undefined && !isOwn && {as})}];
+  let {generation} = cursor;
+  for (const each of await missedFiles(home, reading.name, rotated))
+    rotated.push(positionOf({...newCursor(++generation), inode: each}));
+  reading.cursor = successor({...cursor, generation, rotated: rotated.slice(-MOST_ROTATED)});
 }
 
 function rewrite(reading: Reading, cursor: Cursor, file: OpenInbox, before: LinesRead): void {
-  const {since, generation, rotated} = cursor;
+  const {since, as} = cursor;
   reading.cursor = {
-    ...newCursor(generation + 1),
+    ...successor(cursor),
     ...{since, inode: file.inode, rewritten: file.size},
-    ...(rotated?.length && {rotated}),
+    ...(as !== undefined && {as}),
   };
   reading.skip = before.copy();
-  reading.lines = before;
+  reading.lines = before.copy(MOST_REMEMBERED);
   reading.doubt = undefined;
   reading.unfinished = undefined;
 }
 
 /** Lines that were delivered from the file as it was before. */
-export async function linesBefore(home: string, reading: Reading, {since}: Cursor): Promise<LinesRead> {
-  if (!reading.lines.incomplete) return reading.lines;
-  return linesDelivered(home, reading.name, since);
+async function linesBefore(home: string, {lines, name}: Reading, cursor: Cursor): Promise<LinesRead> {
+  return lines.incomplete ? (await linesDelivered(home, name, cursor)).lines : lines;
 }
 
 /** Whether it is what was there before, edited: then some of its first lines are known. */
@@ -150,8 +176,9 @@ function isRenamed(home: string, cursor: Position): boolean {
 }
 
 /** A file that was cut after somebody copied it: the copy begins with what was read. */
-function copyOf(home: string, name: string, cursor: Cursor): string | undefined {
+export function copyOf(home: string, name: string, cursor: Position): string | undefined {
   const stem = name.replace(/\.jsonl$/, '');
+  if (cursor.offset === 0) return undefined;
   for (const [other, inode] of inboxFiles(home)) {
     if (other === name || !other.startsWith(stem) || isLeftover(other)) continue;
     if (kindOf(`inbox/${other}`) && !isRotatedName(stem, other)) continue;
@@ -170,15 +197,18 @@ function isContinuedIn(home: string, path: string, cursor: Position): boolean {
   }
 }
 
-/** A new inbox that is another one renamed, or the copy that a rotation made of it, is read from where that was. */
-function adopt(serving: Serving, reading: Reading, cursor: Cursor, file: OpenInbox): number {
-  if (cursor.offset > 0 || cursor.generation > 1) return 0;
+/**
+ * How far another inbox read this file before it got its name, or the one that a rotation copied it from. Milliseconds: it is
+ * not clear yet.
+ */
+function readElsewhere(serving: Serving, reading: Reading, file: OpenInbox): Partial<Cursor> | number | undefined {
   const {home} = serving;
   for (const {path, at, busy} of positionsBut(serving, reading.path)) {
     const isMoved = at.inode === file.inode && inboxFiles(home).get(basename(path)) !== file.inode;
-    const isCopy = !isMoved && isRotatedName(stemOf(path), reading.name) && at.offset > 0;
+    const isCopy = !isMoved && isRotatedName(stemOf(path), reading.name);
     if (!(isMoved || isCopy) || !isContinued(file, at)) continue;
     if (busy) return BUSY_MS;
+    if (at.offset === 0) continue;
     if (isCopy && isContinuedIn(home, path, at)) {
       // Perhaps the original is cut in a moment.
       reading.doubt ??= {signature: '', since: performance.now()};
@@ -186,32 +216,21 @@ function adopt(serving: Serving, reading: Reading, cursor: Cursor, file: OpenInb
       if (left > 0) return Math.ceil(left);
       continue;
     }
-    const {generation, offset, line} = at;
-    const as = at.as ?? basename(path);
-    Object.assign(cursor, {generation, since: generation, offset, line, as, ...marksOf(file.fd, offset)});
-    reading.counted = false;
-    reading.lines.incomplete = true;
-    return 0;
+    const {offset, line} = at;
+    const {name, generation} = deliveredAs(basename(path), at);
+    return {offset, line, as: `${name}@${generation}`, ...marksOf(file.fd, offset)};
   }
-  return 0;
-}
-
-/** slack-20261117.jsonl, slack.1.jsonl: of slack.jsonl. */
-function isRotatedName(stem: string, name: string): boolean {
-  return name.startsWith(stem) && /^[-_.]?\d[\dTZ_.:-]*\.jsonl$/.test(name.slice(stem.length));
+  return undefined;
 }
 
 /** How far other inboxes, and files that they were, are read. */
-function positionsBut(
-  {home, inboxes}: Serving,
-  path: string,
-): {path: string; at: Position & {as?: string}; busy: boolean}[] {
+function positionsBut({home, inboxes}: Serving, path: string): {path: string; at: Position; busy: boolean}[] {
   const written = listFolder(home, 'state/inbox').map(each => `inbox/${stemOf(each)}.jsonl`);
   return [...new Set([...written, ...inboxes.paths()])].flatMap(other => {
     const reading = other === path ? undefined : inboxes.get(other);
     const cursor = other === path ? undefined : (reading?.cursor ?? readCursor(home, other).cursor);
     const busy = (reading?.underWay ?? 0) > 0;
-    return cursor ? [cursor, ...(cursor.rotated ?? [])].map(at => ({path: other, at: at as Position, busy})) : [];
+    return cursor ? [cursor, ...(cursor.rotated ?? [])].map(at => ({path: other, at, busy})) : [];
   });
 }
 

@@ -14,13 +14,12 @@ import {
 } from '../store/inbox-lines.ts';
 import {setAside} from '../store/set-aside.ts';
 import {DOUBTFUL_MS} from './doubt.ts';
-import {advanced, after, type Batch, batchOf} from './inbox-batch.ts';
-import {follow, followGone, readCursor} from './inbox-follow.ts';
+import {advanced, after, type Batch, batchOf, newOnes} from './inbox-batch.ts';
+import {copyOf, follow, followGone, readCursor} from './inbox-follow.ts';
 import {showBlocked, showUnreadable} from './inbox-show.ts';
 import type {Reading} from './inboxes.ts';
 import {signature} from './known.ts';
 import {lookAgain} from './look-again.ts';
-import type {Letter} from './mail.ts';
 import type {Serving} from './serving.ts';
 import {setFacts, tell} from './state.ts';
 
@@ -82,12 +81,12 @@ function loadCursor(serving: Serving, reading: Reading): boolean {
 /** Files that had the name before are read to their end, and before the one that has it now. Undefined: that one is next. */
 async function readRotated(serving: Serving, reading: Reading): Promise<{outcome: Outcome} | undefined> {
   for (const at of reading.cursor?.rotated ?? []) {
-    const [name] = [...inboxFiles(serving.home)].find(([, inode]) => inode === at.inode) ?? [];
+    const name = fileOf(serving.home, reading, at);
     const path = `inbox/${name}`;
-    const other = name !== undefined && kindOf(path) ? serving.inboxes.get(path) : undefined;
+    const isInbox = name !== undefined && kindOf(path) !== undefined;
     // Renamed to another inbox, it is read as that, from here on.
-    if (name !== undefined && kindOf(path) && (other?.saved ?? '') === '') continue;
-    const file = name === undefined || other ? undefined : openInbox(serving.home, path);
+    if (isInbox && !isTaken(serving.inboxes.get(path), at)) continue;
+    const file = name === undefined || isInbox ? undefined : openInbox(serving.home, path);
     try {
       if (!file || !isContinued(file, at)) drop(reading, at);
       else {
@@ -106,6 +105,19 @@ async function readRotated(serving: Serving, reading: Reading): Promise<{outcome
   return undefined;
 }
 
+/** The name that a file has now; in a home that was copied it has another number. */
+function fileOf(home: string, {name}: Reading, at: Position): string | undefined {
+  const files = [...inboxFiles(home)];
+  const inode = files.some(([, inode]) => inode === at.inode) ? at.inode : copyOf(home, name, at);
+  if (inode !== undefined) at.inode = inode;
+  return files.find(([, each]) => each === inode)?.[0];
+}
+
+/** The other inbox has written down that it goes on with this file. */
+function isTaken(other: Reading | undefined, {inode}: Position): boolean {
+  return other?.cursor?.inode === inode && isSaved(other);
+}
+
 function drop(reading: Reading, {inode}: Position): void {
   const {rotated = [], ...cursor} = reading.cursor as Cursor;
   const left = rotated.filter(each => each.inode !== inode);
@@ -119,7 +131,8 @@ function drop(reading: Reading, {inode}: Position): void {
 async function readOn(serving: Serving, reading: Reading, file: OpenInbox, at: Position | undefined): Promise<Outcome> {
   if (!at) return undefined;
   const isMain = at.generation === reading.cursor?.generation;
-  const waited = reading.hole?.at === at.offset && performance.now() - reading.hole.since > HOLE_MS;
+  const hole = inHole(reading, at.offset) ? reading.hole : undefined;
+  const waited = hole !== undefined && performance.now() - hole.since > HOLE_MS;
   const holes = waited || Date.now() - Number(file.stat.mtimeMs) > HOLE_MS;
   const unfinished = reading.unfinished?.from === at.offset && isMain ? reading.unfinished : undefined;
   const chunk = await readLines(file, at.offset, {scanned: unfinished?.to ?? at.offset, holes, most: MOST_LINES});
@@ -130,7 +143,7 @@ async function readOn(serving: Serving, reading: Reading, file: OpenInbox, at: P
   const batch = await batchOf(serving, reading, at, chunk.lines);
   showBlocked(serving, reading, batch.blocked);
   if (batch.lines > 0) {
-    reading.hole = undefined;
+    if (!inHole(reading, batch.end)) reading.hole = undefined;
     const next = after(at, batch, batch.end === chunk.end ? marks : marksOf(file.fd, batch.end));
     await deliver(serving, reading, batch, next, chunk.more && !batch.blocked);
     return undefined;
@@ -138,10 +151,15 @@ async function readOn(serving: Serving, reading: Reading, file: OpenInbox, at: P
   if (!isMain) return undefined;
   finish(serving, reading, batch.blocked !== undefined);
   if (chunk.hole && !batch.blocked) {
-    if (reading.hole?.at !== at.offset) reading.hole = {at: at.offset, since: performance.now()};
+    if (!hole) reading.hole = {at: at.offset, to: file.size, since: performance.now()};
     return again(serving, HOLE_MS / 10);
   }
   return reading.cursor?.rotated ? again(serving, WAIT_MS) : undefined;
+}
+
+/** What stood there when zero bytes were found has been waited for with them. */
+function inHole({hole}: Reading, offset: number): boolean {
+  return hole !== undefined && offset >= hole.at && offset < hole.to;
 }
 
 /** Look again after a while, unless there is an end to it: then the next start does. */
@@ -152,7 +170,7 @@ function again({once, hurry}: Serving, ms: number): Outcome {
 async function deliver(
   serving: Serving,
   reading: Reading,
-  {letters, rejected}: Batch,
+  {letters: all, rejected}: Batch,
   next: Position,
   more: boolean,
 ): Promise<void> {
@@ -161,6 +179,7 @@ async function deliver(
     await setAside(serving.home, path, rejected, reading.rejected === 0);
     reading.rejected += rejected.length;
   }
+  const letters = await newOnes(serving, all);
   const over = () => {
     if (--reading.underWay > 0) return;
     reading.cursor = advanced(reading.cursor as Cursor, next);
@@ -174,13 +193,7 @@ async function deliver(
     if (more) serving.mail.expect(session);
   }
   for (const {path: session, letter} of letters) {
-    // Another inbox may have posted it a moment ago, if it has a key.
-    const before = serving.mail.get(session, letter.id);
-    const delivered: Letter['delivered'] = where => {
-      before?.delivered(where);
-      over();
-    };
-    serving.mail.post(session, {...letter, delivered});
+    serving.mail.post(session, {...letter, delivered: over});
   }
   for (const session of sessions) lookAgain(serving, session);
   over();
@@ -218,7 +231,7 @@ async function gone(serving: Serving, reading: Reading): Promise<Outcome> {
   if (reading.doubt?.signature !== 'gone') reading.doubt = {signature: 'gone', since: now};
   const left = DOUBTFUL_MS - (now - reading.doubt.since);
   if (left > 0) return {after: Math.ceil(left)};
-  followGone(serving, reading);
+  await followGone(serving, reading);
   const before = await readRotated(serving, reading);
   if (before) return before.outcome;
   finish(serving, reading, false);

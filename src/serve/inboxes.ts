@@ -1,6 +1,6 @@
 import {basename} from 'node:path';
 import type {Cursor} from '../files/cursor-file.ts';
-import {LinesRead} from './lines-read.ts';
+import {LinesRead, MOST_REMEMBERED} from './lines-read.ts';
 
 /** What is known of an inbox beyond its files: all of it can be found out again. */
 export interface Reading {
@@ -24,8 +24,8 @@ export interface Reading {
   doubt: {signature: string; since: number} | undefined;
   /** The last line, which is not finished: where it begins, and up to where that is known. */
   unfinished: {from: number; to: number} | undefined;
-  /** Zero bytes at this place, and since when. */
-  hole: {at: number; since: number} | undefined;
+  /** Zero bytes at this place, how far the file went when they were found, and when that was. */
+  hole: {at: number; to: number; since: number} | undefined;
   /** Sessions that more lines come for. */
   readonly expecting: Set<string>;
   /** Lines that were set aside in this run. */
@@ -41,6 +41,8 @@ export class Inboxes {
   readonly released = new Set<string>();
   /** The same, on their way. */
   readonly releasing = new Set<string>();
+  /** Records with a key that were posted in this run, or are in sessions; undefined: nobody has looked yet. */
+  keys: Promise<Set<string>> | undefined;
 
   of(path: string): Reading {
     const known = this.#readings.get(path);
@@ -51,7 +53,7 @@ export class Inboxes {
       cursor: undefined,
       saved: '',
       savedAt: 0,
-      lines: new LinesRead(),
+      lines: new LinesRead(MOST_REMEMBERED),
       counted: false,
       skip: undefined,
       underWay: 0,

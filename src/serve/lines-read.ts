@@ -1,42 +1,57 @@
 /** Files with more lines are not remembered line by line. */
-const MOST = 100_000;
+export const MOST_REMEMBERED = 100_000;
 
 /** How often each line was read, by content. Only an editor that writes a file anew makes anybody ask. */
 export class LinesRead {
-  readonly #counts = new Map<string, number>();
+  /** A hash of twelve hex digits is a number: a million of them are to fit. */
+  readonly #counts = new Map<number, number>();
+  readonly #most: number;
   #length = 0;
   /** Some lines that were read are not in it. */
   incomplete = false;
 
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.#most = most;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
   add(hash: string): void {
     if (this.incomplete) return;
-    this.#counts.set(hash, (this.#counts.get(hash) ?? 0) + 1);
-    if (++this.#length <= MOST) return;
+    const line = Number.parseInt(hash, 16);
+    this.#counts.set(line, (this.#counts.get(line) ?? 0) + 1);
+    if (++this.#length <= this.#most) return;
     this.#counts.clear();
     this.incomplete = true;
   }
 
   /** One of these lines; false: there is none left. */
   take(hash: string): boolean {
-    const count = this.#counts.get(hash) ?? 0;
-    if (count > 0) this.#counts.set(hash, count - 1);
+    const line = Number.parseInt(hash, 16);
+    const count = this.#counts.get(line) ?? 0;
+    if (count > 0) this.#counts.set(line, count - 1);
     return count > 0;
   }
 
   has(hash: string): boolean {
-    return (this.#counts.get(hash) ?? 0) > 0;
+    return (this.#counts.get(Number.parseInt(hash, 16)) ?? 0) > 0;
   }
 
-  *hashes(): Iterable<string> {
-    for (const [hash, count] of this.#counts) for (let i = 0; i < count; i++) yield hash;
+  /** Those of the others are taken. */
+  takeAll(others: LinesRead): void {
+    for (const [line, count] of others.#counts)
+      this.#counts.set(line, Math.max(0, (this.#counts.get(line) ?? 0) - count));
   }
 
-  /** Another that can be taken from. */
-  copy(): LinesRead {
-    const copy = new LinesRead();
-    for (const [hash, count] of this.#counts) copy.#counts.set(hash, count);
+  /** Another with the same lines; if they are more than `most`, none of them. */
+  copy(most = Number.POSITIVE_INFINITY): LinesRead {
+    const copy = new LinesRead(most);
+    copy.incomplete = this.incomplete || this.#length > most;
+    if (copy.incomplete) return copy;
+    for (const [line, count] of this.#counts) copy.#counts.set(line, count);
     copy.#length = this.#length;
-    copy.incomplete = this.incomplete;
     return copy;
   }
 }

@@ -51,7 +51,7 @@ export function inboxSession(
   if (thread === undefined && !fresh) return sharedSession(serving, agent);
   const hash = shortHash(thread === undefined ? id : `${scope}\0${thread}`);
   const stem = `${agent.slice(0, 50)}-${plainName(scope.replace(/\.jsonl$/, ''))
-    .replace(/%/g, '_')
+    .replace(/%(?:2A)?/g, '_')
     .slice(0, 50)}-${hash}`;
   const opening = thread === undefined ? {} : {thread: thread.slice(0, 200)};
   for (let n = 1; ; n++) {

@@ -1,6 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setImmediate as turn} from 'node:timers/promises';
+import {deliveriesIn} from '../files/session-deliveries.ts';
 import type {Message} from '../files/session-schema.ts';
 import {readHomeFile} from '../store/read.ts';
 
@@ -61,7 +62,6 @@ export class Segments {
     return messages;
   }
 
-  /** Without parsing it: a delivery is a line of its own, as the daemon writes it. */
   #readDeliveries(path: string): ReadonlySet<string> {
     let text = '';
     try {
@@ -69,8 +69,7 @@ export class Segments {
     } catch {
       // Somebody took it away: what it had is not known any more.
     }
-    const ids = new Set<string>();
-    for (const [, id = ''] of text.matchAll(/^ +delivery: (.+)$/gm)) ids.add(id.replace(/^(["'])(.*)\1$/, '$2'));
+    const ids = new Set(deliveriesIn(text));
     this.#deliveries.set(path, ids);
     return ids;
   }

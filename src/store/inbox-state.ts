@@ -1,4 +1,4 @@
-import {readdirSync, statSync} from 'node:fs';
+import {readdirSync, type Stats, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {cursorPath, parseCursor} from '../files/cursor-file.ts';
 import {kindOf} from '../files/key.ts';
@@ -24,14 +24,24 @@ export function inboxStates(home: string): InboxState[] {
     .flatMap(path => inboxState(home, path) ?? []);
 }
 
+/** What stands in inbox/ as if it were one, and is never read: slack.json, a file in a folder. */
+export function misplacedInboxes(home: string): string[] {
+  const isFolder = (name: string) => statOf(join(home, 'inbox', name))?.isDirectory() === true;
+  return namesIn(home).flatMap(name => {
+    if (name === 'rejected' || name.startsWith('.')) return [];
+    if (isFolder(name)) return name.endsWith('.jsonl') || namesIn(home, name).length > 0 ? [`inbox/${name}/`] : [];
+    return /\.(?:json|jsonl|ndjson|jsonlines)$/i.test(name) && !name.endsWith('.jsonl') ? [`inbox/${name}`] : [];
+  });
+}
+
 /** Undefined: there is no such file. */
 export function inboxState(home: string, file: string): InboxState | undefined {
-  const stat = statSync(join(home, file), {throwIfNoEntry: false});
+  const stat = statOf(join(home, file));
   if (!stat?.isFile()) return undefined;
   const read = readHomeFile(home, cursorPath(file));
   const cursor = read && 'text' in read ? parseCursor(read.text).value : undefined;
   const isSame = cursor?.inode === `${stat.ino}` && cursor.offset <= stat.size;
-  const aside = statSync(join(home, rejectedPath(file)), {throwIfNoEntry: false});
+  const aside = statOf(join(home, rejectedPath(file)));
   return {
     file,
     lines: isSame ? cursor.line : 0,
@@ -40,9 +50,18 @@ export function inboxState(home: string, file: string): InboxState | undefined {
   };
 }
 
-function namesIn(home: string): string[] {
+/** A link may lead in a circle, or where nobody may look. */
+function statOf(place: string): Stats | undefined {
   try {
-    return readdirSync(join(home, 'inbox')).sort();
+    return statSync(place, {throwIfNoEntry: false});
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(home: string, folder = ''): string[] {
+  try {
+    return readdirSync(join(home, 'inbox', folder)).sort();
   } catch {
     return [];
   }

@@ -1,9 +1,12 @@
 import {
   appendFileSync,
   copyFileSync,
+  existsSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -24,6 +27,7 @@ inbox:
     - {files: "late*.jsonl", to: late}
     - {files: "keyed*.jsonl", to: talker, key: event.id}
     - {files: "own*.jsonl", to: talker, thread: room}
+    - {files: "pair*.jsonl", to: talker, thread: room, key: id}
 `;
 const agent = (id: string, rest = '') =>
   `id: ${id}\ntype: t\nsystem_prompt: You are brief.\ncapabilities: [list_agents]\n${rest}`;
@@ -172,6 +176,34 @@ describe('a line of an inbox', () => {
     await arrived('keyed', ['k1', 'k2', 'no key', 'k3']);
   });
 
+  it('with a key comes once although it names another conversation, and its number is not rounded', async () => {
+    append('pair.jsonl', lineOf('p1', {id: 'a', room: 1}));
+    append('pair.jsonl', '{"text": "p2", "id": 1234567890123456789}\n{"text": "p3", "id": 1234567890123456790}\n');
+    await arrived('pair', ['p1', 'p2', 'p3']);
+    expect(delivered('pair').at(-1)?.content).toContain('id: 1234567890123456790');
+    await readUp('pair.jsonl');
+    append('pair.jsonl', lineOf('p1 again', {id: 'a', room: 2}), lineOf('p4', {id: 'b', room: 2}));
+    await arrived('pair', ['p1', 'p2', 'p3', 'p4']);
+  });
+
+  it('that is nested too deeply to be shown, or names nobody that can be, stops nothing', async () => {
+    const deep = `{"text": "d1", "list": ${'['.repeat(100_000)}${']'.repeat(100_000)}}\n`;
+    append('deep.jsonl', deep, lineOf('d2', {to: `${'n'.repeat(500_000)}\u001b[2J`}), lineOf('d3'));
+    await arrived('deep', ['d1', 'd3']);
+    expect(delivered('deep')[0]?.content).toBe('d1\n\nlist: [nested too deeply]');
+    const aside = JSON.parse(read(house.home, 'inbox/rejected/deep.jsonl')) as {reason: string; to?: string};
+    expect(aside.reason).toBe(`expected the name of an agent in "to", got "${'n'.repeat(60)}…"`);
+    expect(aside.to).toBeUndefined();
+    writeFileSync(place('rejected/deep.jsonl'), '');
+  });
+
+  it('is told from the same one in a file of a similar name', async () => {
+    append('same(1).jsonl', lineOf('s1'));
+    append('same_1_.jsonl', lineOf('s1'));
+    append('same😀.jsonl', lineOf('s1'));
+    await arrived('same', ['s1', 's1', 's1']);
+  });
+
   it('for an agent that is not there waits, and comes when it is', async () => {
     append('to.jsonl', lineOf('t1', {to: '@nobody'}), lineOf('t2', {to: 'fresh'}), lineOf('t3', {to: 'nobody'}));
     await arrived('to', ['t2']);
@@ -238,6 +270,36 @@ describe('a file', () => {
     await arrived('move', ['m1', 'm1', 'm2']);
   });
 
+  it('that is renamed again and again goes on under each name', async () => {
+    const old = (n: number) => place(`turn.${n}.jsonl`);
+    append('turn.jsonl', lineOf('t1'), lineOf('t2'));
+    await arrived('turn', ['t1', 't2']);
+    const expected = ['t1', 't2'];
+    for (const n of [3, 4, 5]) {
+      for (const i of [2, 1]) if (existsSync(old(i))) renameSync(old(i), old(i + 1));
+      renameSync(place('turn.jsonl'), old(1));
+      append('turn.1.jsonl', lineOf(`late ${n}`));
+      append('turn.jsonl', lineOf(`t${n}`));
+      expected.push(`late ${n}`, `t${n}`);
+      await arrived('turn', expected);
+    }
+    for (const name of ['turn.jsonl', 'turn.1.jsonl', 'turn.2.jsonl', 'turn.3.jsonl']) await readUp(name);
+    expect([...texts('turn')].sort()).toEqual(expected.sort());
+  });
+
+  it('that cannot be opened keeps nobody from looking at the others', async () => {
+    symlinkSync('circle.jsonl', place('circle.jsonl'));
+    await until(
+      () => read(house.home, 'NEEDS_YOU.md'),
+      text => text.includes('inbox/circle.jsonl'),
+    );
+    expect((await agentdir(house.home, ['status'])).stdout).toContain('lines read');
+    put(house.home, {'inbox/slack.json': lineOf('x'), 'inbox/sub/slack.jsonl': lineOf('x')});
+    const {stdout} = await agentdir(house.home, ['doctor']);
+    for (const path of ['inbox/slack.json', 'inbox/sub/']) expect(stdout).toContain(`${path} is not read`);
+    for (const path of ['circle.jsonl', 'slack.json', 'sub']) rmSync(place(path), {recursive: true});
+  });
+
   it('that is cut after it was copied begins anew', async () => {
     append('cut.jsonl', lineOf('c1'), lineOf('c2'));
     await arrived('cut', ['c1', 'c2']);
@@ -289,6 +351,26 @@ describe('a file', () => {
     append('away.jsonl', lineOf('w1'), lineOf('w2'));
     append('moved.jsonl', lineOf('v1'));
     append('keyed-3.jsonl', lineOf('z', {event: {id: 'z'}}));
+    append('lost.jsonl', lineOf('y1'));
+    append('name.jsonl', lineOf('n1'), 'no record\n', lineOf('n2'));
+    append('chain.jsonl', lineOf('c1'));
+    await arrived('lost', ['y1']);
+    await arrived('name', ['n1', 'n2']);
+    await arrived('chain', ['c1']);
+    rmSync(place('lost.jsonl'));
+    renameSync(place('name.jsonl'), place('named.jsonl'));
+    renameSync(place('chain.jsonl'), place('chain.1.jsonl'));
+    append('chain.jsonl', lineOf('c2'));
+    await readUp('named.jsonl');
+    await readUp('chain.1.jsonl');
+    await readUp('chain.jsonl');
+    await until(
+      () => read(house.home, 'state/inbox/lost.yaml'),
+      text => text.includes('generation: 2'),
+    );
+    append('lost.jsonl', lineOf('y2'));
+    await arrived('lost', ['y1', 'y2']);
+    await readUp('lost.jsonl');
     await arrived('keyed-3', ['z']);
     await arrived('away', ['w1', 'w2']);
     await arrived('moved', ['v1']);
@@ -298,14 +380,31 @@ describe('a file', () => {
     writeFileSync(place('.new'), [lineOf('w0'), lineOf('w2'), lineOf('w3')].join(''));
     renameSync(place('.new'), place('away.jsonl'));
     append('moved.jsonl', lineOf('v2'));
+    renameSync(place('moved.jsonl'), place('moved.jsonl.2'));
+    // One came and was renamed before anybody saw it.
+    append('moved.jsonl', lineOf('v3'));
     renameSync(place('moved.jsonl'), place('moved.jsonl.1'));
     append('moved.jsonl', lineOf('v1'));
     append('keyed-3.jsonl', lineOf('z late', {event: {id: 'z'}}));
+    rmSync(join(house.home, 'state/inbox/lost.yaml'));
+    writeFileSync(place('named.jsonl'), [lineOf('n0'), lineOf('n1'), 'no record\n', lineOf('n2')].join(''));
+    renameSync(place('chain.1.jsonl'), place('chain.2.jsonl'));
+    renameSync(place('chain.jsonl'), place('chain.1.jsonl'));
+    append('chain.jsonl', lineOf('c3'));
     house.daemon = await serve(house.home, house.stage.env, end => house.ends.push(end));
     await arrived('away', ['w1', 'w2', 'w0', 'w3']);
-    await arrived('moved', ['v1', 'v2', 'v1']);
+    await arrived('moved', ['v1', 'v2', 'v3', 'v1']);
     await readUp('keyed-3.jsonl');
     expect(texts('keyed-3')).toEqual(['z']);
+    await readUp('lost.jsonl');
+    expect(texts('lost')).toEqual(['y1', 'y2']);
+    await arrived('name', ['n1', 'n2', 'n0']);
+    await readUp('named.jsonl');
+    expect(read(house.home, 'inbox/rejected/named.jsonl')).toBe('');
+    writeFileSync(place('rejected/name.jsonl'), '');
+    await arrived('chain', ['c1', 'c2', 'c3']);
+    for (const name of ['chain.1.jsonl', 'chain.2.jsonl']) await readUp(name);
+    expect(texts('chain')).toHaveLength(3);
   });
 
   it('with thousands of lines at once comes into one session and its segments, each line once and in order', async () => {

@@ -93,10 +93,14 @@ describe('a schedule', () => {
     const home = await homeWith(
       '{cron: "0 25 * * *", to: ann, message: x}',
       '{cron: "0 9 * * *", to: ann, message: x, timezone: Mars/Olympus}',
+      '{cron: "2026-12-01T00:00:00", to: ann, message: x}',
+      '{cron: "0 9 30 2 *", to: ann, message: x}',
     );
     const {code, stdout} = await agentdir(home, ['check']);
     expect(code).toBe(4);
     expect(stdout).toContain('agentdir.yaml:4:12: error BAD_CRON: expected a cron expression such as "0 9 * * 1-5"');
+    expect(stdout).toContain('agentdir.yaml:6:12: error BAD_CRON');
+    expect(stdout).toContain('agentdir.yaml:7:12: error BAD_CRON');
     expect(stdout).toContain('error BAD_VALUE: expected a time zone such as Europe/Berlin or UTC');
   });
 

@@ -7,7 +7,7 @@ import {parseSettings} from '../../files/settings.ts';
 import {SHORTEST_KEY} from '../../policy/redact-credential.ts';
 import {ignored} from '../../store/create.ts';
 import {git} from '../../store/git.ts';
-import {inboxStates} from '../../store/inbox-state.ts';
+import {inboxStates, misplacedInboxes} from '../../store/inbox-state.ts';
 import {MARKER} from '../../store/locate.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {daemonOf, readStatus} from '../../store/status.ts';
@@ -201,7 +201,8 @@ function ignoring(home: string): Finding {
 /** Inboxes that nobody reads on, and lines that nobody could read. */
 function inboxes(home: string): Finding[] {
   const all = inboxStates(home);
-  if (all.length === 0) return [];
+  const misplaced = misplacedInboxes(home);
+  if (all.length + misplaced.length === 0) return [];
   const set = all.filter(({rejected}) => rejected !== undefined);
   const waiting = daemonOf(home) ? all.filter(({unread}) => unread > 0) : [];
   const found: Finding[] = set.map(({file, rejected}) => ({
@@ -210,6 +211,13 @@ function inboxes(home: string): Finding[] {
     message: `some lines of ${file} are set aside`,
     hint: `each says why: ${rejected}`,
   }));
+  for (const path of misplaced)
+    found.push({
+      name: 'inbox',
+      state: 'note',
+      message: `${path} is not read`,
+      hint: 'inboxes are files inbox/NAME.jsonl',
+    });
   for (const {file, unread} of waiting)
     found.push({
       name: 'inbox',

@@ -1,0 +1,48 @@
+import {appendFileSync, statSync, utimesSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {newCursor} from '../../src/files/cursor-file.ts';
+import {shortHash} from '../../src/files/inbox-message.ts';
+import {isRotatedName, missedFiles} from '../../src/serve/inbox-missed.ts';
+import {put, temporary} from '../cli/run.ts';
+
+const delivery = (generation: number, line: string) =>
+  `  - role: user\n    delivery: inbox/x.jsonl@${generation}:0:${shortHash(line)}\n`;
+
+describe('files that had the name of an inbox', () => {
+  it('between two looks are found, oldest first, and copies are not', async () => {
+    const home = temporary();
+    const inode = (name: string) => `${statSync(join(home, 'inbox', name), {bigint: true}).ino}`;
+    const names = [
+      'x.jsonl.7',
+      'x.jsonl.5',
+      'x.jsonl.4',
+      'x.jsonl-20261117',
+      'x.jsonl.gz',
+      'x.jsonl.1.jsonl',
+      'x.jsonl',
+    ];
+    for (const name of names) put(home, {[`inbox/${name}`]: `${name}\n`});
+    // One is a copy of what was read; of another, some was delivered before a daemon was killed.
+    appendFileSync(join(home, 'inbox/x.jsonl.4'), 'old\n');
+    appendFileSync(join(home, 'inbox/x.jsonl-20261117'), 'begun\n');
+    for (const [i, name] of names.entries())
+      utimesSync(join(home, 'inbox', name), 1_800_000_000 + i, 1_800_000_000 + i);
+    put(home, {'sessions/s.session.yaml': `agent_id: a\nmessages:\n${delivery(3, 'old')}${delivery(4, 'begun')}`});
+    const known = [{...newCursor(3), inode: inode('x.jsonl.7')}];
+    const found = await missedFiles(home, 'x.jsonl', known);
+    expect(found).toEqual(['x.jsonl.5', 'x.jsonl-20261117'].map(inode));
+    expect(await missedFiles(home, 'x.jsonl', [{...newCursor(3), inode: inode('x.jsonl-20261117')}])).toEqual([]);
+  });
+
+  it('are told by their names', () => {
+    const named = [
+      'slack.1.jsonl',
+      'slack-20261117.jsonl',
+      'slack-2026-11-17T09.jsonl',
+      'slack-ops.jsonl',
+      'slack.jsonl',
+    ];
+    expect(named.filter(name => isRotatedName('slack', name))).toEqual(named.slice(0, 3));
+  });
+});
