@@ -1,5 +1,5 @@
+import {blocks} from '../files/diagnostic.ts';
 import {plainName, shortHash} from '../files/inbox-message.ts';
-import {stemOf} from '../files/key.ts';
 import type {SessionHeader} from '../files/session-schema.ts';
 import {isId} from '../files/values.ts';
 import type {Serving} from './serving.ts';
@@ -22,7 +22,13 @@ export function openSession({index}: Serving, session: string | undefined): stri
 export function sharedSession({index}: Serving, agent: string): Receiver {
   const [there] = index.definitionsOf(`shared/${agent}`);
   if (there) return {path: there.path, opening: {}};
-  return {path: newPath({index}, agent, `${agent.slice(0, 100)}-shared`), opening: {shared: true}};
+  for (let n = 1; ; n++) {
+    const id = `${agent.slice(0, 100)}-shared${n === 1 ? '' : `-${n}`}`;
+    const [other] = index.definitionsOf(`session/${id}`);
+    if (!other) return {path: `sessions/${agent}/${id}.session.yaml`, opening: {shared: true}};
+    // Nobody knows whether a file with errors is the shared one: what comes waits until it is mended.
+    if (blocks(index.facts(other.path)?.problems ?? [])) return {path: other.path, opening: {}};
+  }
 }
 
 /** A session of its own for one try at a task: always the same. */
@@ -60,13 +66,5 @@ export function inboxSession(
     // What a person ended is not begun again; but what has a session of its own has been delivered.
     if (there === undefined) return {path: `sessions/${agent}/${hash.slice(0, 2)}/${session}.session.yaml`, opening};
     if (thread === undefined || openSession(serving, session) !== undefined) return {path: there, opening: {}};
-  }
-}
-
-/** A name that no session has yet. */
-function newPath({index}: Pick<Serving, 'index'>, agent: string, stem: string): string {
-  for (let n = 1; ; n++) {
-    const path = `sessions/${agent}/${stem}${n === 1 ? '' : `-${n}`}.session.yaml`;
-    if (index.definitionsOf(`session/${stemOf(path)}`).length === 0) return path;
   }
 }

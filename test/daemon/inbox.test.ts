@@ -17,7 +17,7 @@ import {parseSession} from '../../src/files/session.ts';
 import type {Message} from '../../src/files/session-schema.ts';
 import {agentdir, put, thorough, until} from '../cli/run.ts';
 import {openHouse} from './house.ts';
-import {read, serve} from './serve.ts';
+import {read, serve, settled} from './serve.ts';
 
 const SETTINGS = `format: 1
 default_agent: talker
@@ -38,7 +38,7 @@ const house = openHouse(
     'templates/fresh.agent.yaml': agent('fresh', 'context: fresh\n'),
     'templates/late.agent.yaml': agent('late'),
   }),
-  [],
+  ['sessions/broken/broken-shared.session.yaml'],
 );
 
 const place = (name: string) => join(house.home, 'inbox', name);
@@ -97,6 +97,33 @@ describe('a line of an inbox', () => {
     append('plain.jsonl', ' a line"}\n');
     await arrived('plain', ['Is Redis up?', 'half a line']);
     await readUp('plain.jsonl');
+  });
+
+  it('waits for the shared session while that has errors, and does not begin another', async () => {
+    put(house.home, {'templates/broken.agent.yaml': agent('broken')});
+    append('broken.jsonl', lineOf('one', {to: 'broken'}));
+    await arrived('broken', ['one']);
+    const shared = 'sessions/broken/broken-shared.session.yaml';
+    await settled(house.home, shared, text => text.includes('status: sleeping'));
+    const whole = read(house.home, shared);
+    put(house.home, {[shared]: whole.replace(/^status: .*/m, 'status: [')});
+    await until(
+      () => read(house.home, 'NEEDS_YOU.md'),
+      text => text.includes('broken-shared'),
+    );
+    append('broken.jsonl', lineOf('two', {to: 'broken'}), lineOf('for another'));
+    await until(
+      () => texts('broken'),
+      found => found.includes('for another'),
+    );
+    expect(readdirSync(join(house.home, 'sessions/broken'))).toEqual(['broken-shared.session.yaml']);
+    put(house.home, {[shared]: whole});
+    await arrived('broken', ['one', 'two', 'for another']);
+    expect(delivered('broken').map(({session}) => session)).toEqual([
+      'broken-shared',
+      'broken-shared',
+      'talker-shared',
+    ]);
   });
 
   it('that the daemon wrote itself, or that is blank, is not delivered', async () => {
