@@ -119,8 +119,7 @@ function addEdit(
   const trailers = queue
     ? edit.tasks.map((id): [string, string] => ['Approval', id])
     : [...trailersOf(seen, edit.tasks), ...approvalOf(seen)];
-  const words =
-    path === MAIL_CURSORS ? 'read on by agentdir mail' : `${before === undefined ? 'created' : edit.words} by hand`;
+  const words = path === MAIL_CURSORS ? 'read on by agentdir mail' : `${edit.words} by hand`;
   add(serving, path, blob, {changes: [change], author: 'human', ...edited(serving, seen, words, trailers)});
 }
 

@@ -44,6 +44,7 @@ async function tellSession(
   for (const {approval} of removed.flatMap(({tool_calls = []}) => tool_calls))
     if (approval !== undefined) next.push(`the request ${approval} is withdrawn: nobody waits for it any more`);
   for (const call of blanked) cannot.push(...(await ofCall(home, agent, call)));
+  if (blanked.length > 0) cannot.push('that the result was recorded: agentdir verify tells that it was changed since');
   cannot.push(...stays);
   const [is, would] = [parseSession(now), parseSession(result)];
   if (
