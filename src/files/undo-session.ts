@@ -54,6 +54,8 @@ export function undoInSession(before: string, after: string, now: string): Sessi
   const later = parseSession(now);
   const is = withRequests(left, later);
   if (!is.header) return undefined;
+  if (JSON.stringify(was.header.segments) !== JSON.stringify(is.header.segments))
+    return {refused: HEADER_WORDS.segments};
   const stays = new Set<string>();
   let session = keepHeader(was, was.header, is.header, stays);
   const [from, to] = [partsOf(is), partsOf(was)];

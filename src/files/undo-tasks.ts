@@ -1,5 +1,5 @@
 import {hasErrors} from './diagnostic.ts';
-import {fieldOf, type Task, type TaskFile} from './task.ts';
+import {fieldOf, type Task} from './task.ts';
 import {type TaskChange, updateTasks} from './task-edit.ts';
 import {matchTasks} from './task-match.ts';
 import {parseTasks} from './task-parse.ts';
@@ -62,11 +62,5 @@ export function undoInTasks(before: string, after: string): TasksUndo | undefine
   }
   const removed = is.tasks.filter((_, j) => match.from[j] === -1);
   const text = changes.length === 0 ? before : updateTasks(was, changes);
-  return {text: same(parseTasks(text), is) ? after : text, setBack, reopened, removed, stays: [...stays]};
-}
-
-/** Whether nothing is left of the change but where its lines stand. */
-function same(a: TaskFile, b: TaskFile): boolean {
-  const lines = ({text}: TaskFile) => text.split('\n').sort().join('\n');
-  return lines(a) === lines(b);
+  return {text, setBack, reopened, removed, stays: [...stays]};
 }

@@ -23,7 +23,9 @@ export function undoText(kind: Kind, before: string, after: string, now: string)
     const tasks = kind === 'tasks' ? undoInTasks(before, after) : undefined;
     const wanted = session?.text ?? tasks?.text ?? before;
     const base = session?.after ?? after;
-    if (wanted === base) return {refused: (session ?? tasks)?.stays.join('; ') || NOTHING};
+    const stays = (session ?? tasks)?.stays ?? [];
+    // Lines that only stand elsewhere are a person's doing, if there is nothing else.
+    if (wanted === base || (stays.length > 0 && sameLines(wanted, base))) return {refused: stays.join('; ') || NOTHING};
     const status = kind === 'session' ? statusOverlap(before, after, now) : undefined;
     if (status !== undefined) return {overlaps: [status]};
     const {text, conflicts} = merge(kind, base, session?.whole ?? wanted, now);
@@ -35,6 +37,12 @@ export function undoText(kind: Kind, before: string, after: string, now: string)
     if (!(error instanceof UserError || error instanceof RangeError)) throw error;
     return {refused: error.message};
   }
+}
+
+/** Whether nothing is left of the change but where its lines stand. */
+function sameLines(a: string, b: string): boolean {
+  const sorted = (text: string) => text.split('\n').sort().join('\n');
+  return a === b || sorted(a) === sorted(b);
 }
 
 const NOTHING = 'it only wrote down where things stood';

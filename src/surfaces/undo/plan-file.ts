@@ -114,8 +114,9 @@ function whyWrong(path: string, now: string | undefined, text: string): {refused
       refused: `${path} would say yes again, and only a fresh decision may do that`,
       hint: `agentdir approve ${stemOf(path)}`,
     };
-  const [first] = problemsIn(path, text);
-  if (first && (now === undefined || problemsIn(path, now).length === 0))
+  // A file that comes back is as it was, with its errors.
+  const [first] = now === undefined ? [] : problemsIn(path, text);
+  if (first && problemsIn(path, now ?? '').length === 0)
     return {
       refused: `${path} would have an error then, in line ${first.line}: ${first.message}`,
       hint: 'edit the file',
