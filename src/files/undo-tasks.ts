@@ -10,7 +10,7 @@ export interface TasksUndo {
   text: string;
   /** Tasks that are set back to before they were begun, as they are after the change. */
   setBack: readonly Task[];
-  /** Tasks that were done, and are not any more. */
+  /** Tasks that had come to an end, and have not any more. */
   reopened: readonly Task[];
   /** Tasks that go. */
   removed: readonly Task[];
@@ -28,6 +28,8 @@ const MARKS = new Map([
   ['notified', 'that its creator was told stays'],
   ['parts_done', 'that its owner was told stays'],
   ['mentioned', 'that those its notes name were told stays'],
+  ['taint', 'that text from outside led to it is kept, for good'],
+  ['chain', 'which messages between agents led to it stays'],
   ['approval', 'the request to start it stays: decide about it instead'],
 ]);
 
@@ -57,7 +59,7 @@ export function undoInTasks(before: string, after: string): TasksUndo | undefine
         const value = fieldOf(now, key);
         if (value !== undefined) fields[key] = value;
       }
-    } else if (old.state !== now.state && now.state === 'completed') reopened.push(now);
+    } else if (old.state !== now.state && now.state !== 'pending' && now.state !== 'in_progress') reopened.push(now);
     if (Object.keys(fields).length > 0) changes.push([old, {fields}]);
   }
   const removed = is.tasks.filter((_, j) => match.from[j] === -1);

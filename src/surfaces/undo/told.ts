@@ -90,7 +90,8 @@ function tellTasks({setBack, reopened, removed, stays}: TasksUndo, {cannot, next
   }
   for (const task of [...setBack, ...reopened]) {
     const told = fieldOf(task, 'notified') ?? fieldOf(task, 'created_by');
-    if (task.state === 'completed' && told !== undefined) cannot.push(`whoever was told that ${nameOf(task)} is done`);
+    if (task.state !== 'in_progress' && told !== undefined)
+      cannot.push(`what others were told: that ${nameOf(task)} is ${task.state}`);
   }
   for (const task of reopened)
     if (task.names.length > 0)
