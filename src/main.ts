@@ -6,6 +6,7 @@ import {exit, UserError} from './errors.ts';
 import {locateHome} from './store/locate.ts';
 import {addApprovals} from './surfaces/cli/approval-commands.ts';
 import {addConnectors} from './surfaces/cli/connector-commands.ts';
+import {addHistory} from './surfaces/cli/history-commands.ts';
 import {whole} from './surfaces/cli/number-argument.ts';
 import {addTalking} from './surfaces/cli/talk-commands.ts';
 import {addTask} from './surfaces/cli/task-commands.ts';
@@ -142,6 +143,7 @@ function buildProgram(finish: (code: number) => void): Command {
   addTalking(program, {home, json, finish});
   addApprovals(program, {home, json, finish});
   addWorkspace(program, {home, json, finish});
+  addHistory(program, {home, json, finish});
   addConnectors(program, {home, json, finish});
   program
     .command('doctor')

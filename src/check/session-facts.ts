@@ -90,7 +90,7 @@ function ownString<T extends string | null>(text: T): T {
 }
 
 function spending(header: SessionHeader, messages: Session['messages']): Partial<SessionFact> {
-  const spent = spentIn(messages);
+  const spent = spentIn(messages, header.forked_from ? header.created : undefined);
   const waitingFor = header.status === 'waiting' ? header.waiting_for : undefined;
   return {...(spent && {spent}), ...(waitingFor !== undefined && {waitingFor, work: workIn(messages)})};
 }

@@ -30,7 +30,7 @@ export function describeEdit(
   queue = false,
   tasksIn: (text: string) => TaskFile = parseTasks,
 ): EditWords {
-  if (before === undefined) return {words: 'created', tasks: []};
+  if (before === undefined) return {words: createdAs(kind, now), tasks: []};
   try {
     if (kind === 'tasks') return tasksEdit(tasksIn(before), tasksIn(now), queue);
     if (kind === 'session') return {words: sessionEdit(before, now) || 'edited', tasks: []};
@@ -39,6 +39,12 @@ export function describeEdit(
     // A text with errors says nothing about what was meant.
   }
   return {words: 'edited', tasks: []};
+}
+
+function createdAs(kind: Kind, now: string): string {
+  const {forked_from: from} =
+    kind === 'session' && now.includes('forked_from:') ? headerOf(cutText(now)?.head ?? now) : {};
+  return isMap(from) ? `forked from ${short(String(from.session))}` : 'created';
 }
 
 const boxWords: Record<TaskState, string> = {

@@ -114,6 +114,10 @@ const headerShape = {
       'Tasks that an answer ended, or left standing, and whose files do not say so yet; written by the daemon.',
     ),
   segments: z.array(z.string()).optional().describe('Older messages, moved to these files, in order.'),
+  forked_from: z
+    .looseObject({session: z.string(), commit: z.string().optional(), message: z.int().min(0).optional()})
+    .optional()
+    .describe('The session that it began as: as of this commit, up to this message. Written by agentdir fork.'),
   metadata: z.looseObject({}).nullable().optional(),
 };
 

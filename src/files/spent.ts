@@ -68,12 +68,15 @@ export function dayOf(time: string): string {
   return Number.isNaN(at) ? time.slice(0, 10) : new Date(at).toISOString().slice(0, 10);
 }
 
-/** What the newest day of a session came to; undefined if no model has answered in it. Sessions are long: no waste. */
-export function spentIn(messages: readonly Message[]): DaySpent | undefined {
+/**
+ * What the newest day of a session came to; undefined if no model has answered in it. `since`: what is older was spent in
+ * the session that it was forked from. Sessions are long: no waste.
+ */
+export function spentIn(messages: readonly Message[], since = ''): DaySpent | undefined {
   let day = '';
   let [turns, input_tokens, output_tokens, cost_usd] = [0, 0, 0, 0];
   for (const {role, timestamp, usage} of messages) {
-    if (role !== 'assistant' || timestamp === undefined) continue;
+    if (role !== 'assistant' || timestamp === undefined || timestamp < since) continue;
     const its = dayOf(timestamp);
     if (its < day) continue;
     if (its > day) [day, turns, input_tokens, output_tokens, cost_usd] = [its, 0, 0, 0, 0];

@@ -9,6 +9,7 @@ import {blobId} from '../store/blob-id.ts';
 import {MARKER} from '../store/locate.ts';
 import {isForeign, readHomeFile} from '../store/read.ts';
 import {replacedBy} from '../store/replaced.ts';
+import {undoMark} from '../store/undo-marks.ts';
 import {complete, leavesNothing} from './complete.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
 import {lookAtInbox} from './inbox-look.ts';
@@ -142,6 +143,7 @@ interface Edit {
 async function record(serving: Serving, seen: Seen, {saved, unchanged, former}: Edit): Promise<void> {
   if (saved) await recordMerge(serving, saved, seen);
   else if (unchanged && journalled(serving, seen.path) !== seen.blob) await recordAgain(serving, seen);
+  else if (undoMark(serving.home, seen.path, seen.blob)) await recordEdit(serving, seen, former);
   else if (!(serving.cause === 'recovered' && (await recordRecovered(serving, seen))))
     await recordEdit(serving, seen, former);
 }

@@ -43,7 +43,12 @@ export async function makeRoom(serving: Serving, path: string, session: Session,
   const id = header.session_id ?? stemOf(path);
   const named = header.segments ?? [];
   const segment = `sessions/archive/${id}.${named.length + 1}.session.yaml`;
-  const own = {session_id: stemOf(segment), agent_id: header.agent_id, status: 'completed' as const};
+  const {forked_from, created} = header;
+  const own = {
+    ...{session_id: stemOf(segment), agent_id: header.agent_id, status: 'completed' as const},
+    // What was spent before is not spent again by the copy.
+    ...(forked_from && created !== undefined && {created, forked_from}),
+  };
   const {older, rest} = splitSession(session, place, own, '../../schemas/session.json');
   if (older.problems.length > 0 || older.messages.length !== place) return session;
   const text = sessionText(older);

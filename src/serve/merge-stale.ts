@@ -6,6 +6,7 @@ import {baseOf, mayBeOlder, onlyResets, undoes} from '../files/merge-base.ts';
 import type {Outcome} from '../queue.ts';
 import {linkTarget} from '../store/read.ts';
 import {shortId} from '../store/replaced.ts';
+import {undoMark} from '../store/undo-marks.ts';
 import {pendingId} from './approvals.ts';
 import {keepConflict} from './conflict.ts';
 import {watchOn} from './late.ts';
@@ -42,6 +43,9 @@ export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   if (text.trim() === '' || linkTarget(serving.home, path) !== undefined) return {seen};
   const last = await textOf(serving, good);
   if (last === undefined || !undoes(kind, last, text)) return {seen};
+  // What a person takes back by `agentdir undo` is meant, if it was made from what was known last.
+  const undo = undoMark(serving.home, path, blob);
+  if (undo && (serving.loading || undo.base === good)) return {seen};
   // What git put there (revert, checkout of an older version) is meant.
   await followHead(serving);
   // As long as the journal is behind, HEAD and the index have older texts that nobody brought back.

@@ -11,6 +11,7 @@ import {blobId} from '../store/blob-id.ts';
 import type {Entry} from '../store/journal.ts';
 import {linkTarget} from '../store/read.ts';
 import {shortId} from '../store/replaced.ts';
+import {forgetUndo, type UndoMark, undoMark} from '../store/undo-marks.ts';
 import {isExecutable} from './known.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
@@ -29,15 +30,14 @@ export async function recordEdit(serving: Serving, seen: Seen, former?: Seen): P
 
 /** A person made the file executable, or no longer. Beside what is under way it comes to nothing if that has it already. */
 async function recordMode(serving: Serving, seen: Seen): Promise<void> {
-  const {path, kind} = seen;
+  const {path} = seen;
   const {blob, change} = inGit(serving, seen);
   const mode = change.content?.mode ?? '';
   if (!(await serving.journal.isOtherMode(path, mode))) return;
   add(serving, path, blob, {
     changes: [change],
     author: 'human',
-    subject: subject(kind, path, `made ${mode === '100755' ? '' : 'not '}executable by hand`),
-    trailers: [...trailersOf(seen, []), ['Cause', serving.cause]],
+    ...edited(serving, seen, `made ${mode === '100755' ? '' : 'not '}executable by hand`, trailersOf(seen, [])),
   });
 }
 
@@ -119,14 +119,26 @@ function addEdit(
   const trailers = queue
     ? edit.tasks.map((id): [string, string] => ['Approval', id])
     : [...trailersOf(seen, edit.tasks), ...approvalOf(seen)];
-  const words =
-    path === MAIL_CURSORS ? 'read on by agentdir mail' : `${before === undefined ? 'created' : edit.words} by hand`;
-  add(serving, path, blob, {
-    changes: [change],
-    author: 'human',
-    subject: subject(kind, path, words),
-    trailers: [...trailers, ['Cause', serving.cause]],
-  });
+  const words = path === MAIL_CURSORS ? 'read on by agentdir mail' : `${edit.words} by hand`;
+  add(serving, path, blob, {changes: [change], author: 'human', ...edited(serving, seen, words, trailers)});
+}
+
+/** What the journal says of a person's edit; of one by `agentdir undo`, what it takes back. */
+function edited(
+  serving: Serving,
+  {path, kind, blob}: {path: string; kind: Kind; blob: string | null},
+  words: string,
+  trailers: readonly [string, string][] = [],
+): Pick<Entry, 'subject' | 'trailers'> {
+  const undo = undoMark(serving.home, path, blob);
+  return {
+    subject: subject(kind, path, undo ? undoWords(undo) : words),
+    trailers: [...trailers, ...(undo ? [['Undo', undo.commit] as const] : []), ['Cause', serving.cause]],
+  };
+}
+
+function undoWords({commit, words}: UndoMark): string {
+  return `took back ${commit.slice(0, 7)} (${visibleLine(words)}) by hand`;
 }
 
 /** The tasks of a text that may be the one of a file that is parsed. */
@@ -146,8 +158,7 @@ export function recordRemoval(serving: Serving, path: string): void {
   add(serving, path, null, {
     changes: [{path, content: undefined, stat: undefined}],
     author: 'human',
-    subject: subject(kind, path, 'removed by hand'),
-    trailers: [['Cause', serving.cause]],
+    ...edited(serving, {path, kind, blob: null}, 'removed by hand'),
   });
 }
 
@@ -253,6 +264,7 @@ function add(
   serving.journal.add(entry).then(
     ({commit, subject, paths, already}) => {
       done();
+      if (entry.trailers.some(([key]) => key === 'Undo')) forgetUndo(serving.home, path, blob);
       if (!already) serving.report({event: 'committed', commit, subject, paths});
     },
     // The journal was closed first: the next start finds the file and commits it.

@@ -110,9 +110,9 @@ describe('agentdir show', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('planner-001-abc @planner-001 sleeping\n  sessions/planner-001-abc.session.yaml\n');
     expect(stdout).toContain('model gpt-5, 4 messages, 100 tokens in, 5 out, $0.0100');
-    expect(stdout).toMatch(/\nhuman {2}2026-01-01 \d\d:00:00\n {2}Is Redis up\?\n/);
+    expect(stdout).toMatch(/\n#1 {2}human {2}2026-01-01 \d\d:00:00\n {2}Is Redis up\?\n/);
     expect(stdout).toContain('  I look.\n  → execute_command {"command": "docker ps"}\n');
-    expect(stdout).toMatch(/\nresult of execute_command .*\n {2}line 1\n/);
+    expect(stdout).toMatch(/\n#3 {2}result of execute_command .*\n {2}line 1\n/);
     expect(stdout).toContain('line 6…');
     expect(stdout).not.toContain('line 7');
     expect(stdout).toContain('It is up. ⟨U+001B⟩[31m');

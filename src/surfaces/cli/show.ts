@@ -1,6 +1,7 @@
 import {isQueue} from '../../check/parse-file.ts';
 import {exit} from '../../errors.ts';
 import {stemOf} from '../../files/key.ts';
+import {cutText} from '../../files/session.ts';
 import {fieldOf} from '../../files/task.ts';
 import {parseTasks} from '../../files/task-parse.ts';
 import {makeVisible, visibleLine} from '../../files/visible.ts';
@@ -78,8 +79,17 @@ function showSession(home: string, id: string, json: boolean): number {
   if (!found) return exit.failed;
   const {header, session} = found;
   if (json) printJson({kind: 'session', file: file.path, ...header, messages: session.messages});
-  else print(transcript(id, file.path, header, session.messages));
+  else print(transcript(id, file.path, header, session.messages, olderMessages(home, header.segments ?? [])));
   return exit.done;
+}
+
+function olderMessages(home: string, segments: readonly string[]): number {
+  let count = 0;
+  for (const path of segments) {
+    const read = readHomeFile(home, path);
+    count += read && 'text' in read ? (cutText(read.text)?.items.length ?? 0) : 0;
+  }
+  return count;
 }
 
 /** Tasks and approvals by id; an approval has its item in the queue and a page of its own, which comes first. */

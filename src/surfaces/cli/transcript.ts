@@ -9,8 +9,14 @@ import {localTime, shorten} from './short-text.ts';
 const RESULT_LINES = 6;
 const RESULT_CHARS = 600;
 
-/** A session for people to read. */
-export function transcript(id: string, path: string, header: SessionHeader, messages: readonly Message[]): string {
+/** A session for people to read. `older`: messages before these, in files of their own. */
+export function transcript(
+  id: string,
+  path: string,
+  header: SessionHeader,
+  messages: readonly Message[],
+  older = 0,
+): string {
   const facts = [
     `${colors.bold(makeVisible(id))} ${colors.cyan(`@${makeVisible(header.agent_id)}`)} ${header.status ?? 'new'}`,
     `  ${colors.dim(path)}`,
@@ -26,7 +32,7 @@ export function transcript(id: string, path: string, header: SessionHeader, mess
   const names = new Map(
     messages.flatMap(({tool_calls = []}) => tool_calls.map(call => [call.id, callWords(call.function)])),
   );
-  return [facts.join('\n'), ...messages.map((_, i) => entry(messages, i, names))].join('\n\n');
+  return [facts.join('\n'), ...messages.map((_, i) => entry(messages, i, names, older + i + 1))].join('\n\n');
 }
 
 function totals(messages: readonly Message[]): string {
@@ -43,7 +49,12 @@ function usageWords(usage: {
   return `${usage.input_tokens ?? 0} tokens in, ${usage.output_tokens ?? 0} out${cost}`;
 }
 
-function entry(messages: readonly Message[], index: number, names: ReadonlyMap<string, string>): string {
+function entry(
+  messages: readonly Message[],
+  index: number,
+  names: ReadonlyMap<string, string>,
+  number: number,
+): string {
   const message = messages[index] as Message;
   const {role, from, timestamp, model, usage, content, tool_calls = [], tool_call_id, untrusted} = message;
   const isResult = role === 'tool_result';
@@ -55,6 +66,7 @@ function entry(messages: readonly Message[], index: number, names: ReadonlyMap<s
   const beside = [model, usage && usageWords(usage), untrusted ? 'untrusted' : ''].filter(Boolean).join(', ');
   const paint = role === 'assistant' ? colors.cyan : role === 'user' ? colors.green : colors.dim;
   const head = [
+    colors.dim(`#${number}`),
     paint(makeVisible(who)),
     timestamp ? colors.dim(localTime(timestamp)) : '',
     beside ? colors.dim(makeVisible(beside)) : '',

@@ -19,8 +19,7 @@ export interface NewSession {
 /** A new session file, complete as the daemon would make it. */
 export async function makeSession({home, agent, shared, message, now}: NewSession): Promise<SessionFile> {
   const {name, template} = agent;
-  const id = `${name.slice(0, 100)}-${random()}`;
-  const path = `sessions/${name}/${id}.session.yaml`;
+  const {id, path} = newPlace(name);
   const header: SessionHeader = {
     session_id: id,
     agent_id: name,
@@ -33,11 +32,20 @@ export async function makeSession({home, agent, shared, message, now}: NewSessio
     ...(shared ? {shared: true} : {}),
   };
   const text = newSession(header, message ? [message] : [], '../../schemas/session.json');
-  const bytes = Buffer.from(message ? text : text.replace(/^messages: \[\]\n$/m, EXAMPLE));
-  const result = await save(home, {path, expected: undefined, bytes});
+  await saveNew(home, path, message ? text : text.replace(/^messages: \[\]\n$/m, EXAMPLE));
+  return {id, path};
+}
+
+/** Where a new session of an agent goes. */
+export function newPlace(agent: string): SessionFile {
+  const id = `${agent.slice(0, 100)}-${random()}`;
+  return {id, path: `sessions/${agent}/${id}.session.yaml`};
+}
+
+export async function saveNew(home: string, path: string, text: string): Promise<void> {
+  const result = await save(home, {path, expected: undefined, bytes: Buffer.from(text)});
   if ('failed' in result) throw new UserError(`${path} cannot be written: ${result.failed.message}`);
   if ('changed' in result) throw new UserError(`${path} is there already`);
-  return {id, path};
 }
 
 /** For a person with an editor, who adds the first message below. */

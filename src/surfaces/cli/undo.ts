@@ -1,0 +1,77 @@
+import {createTwoFilesPatch, OMIT_HEADERS} from 'diff';
+import {exit} from '../../errors.ts';
+import {makeVisible, visibleLine} from '../../files/visible.ts';
+import {daemonOf} from '../../store/status.ts';
+import {findChange} from '../undo/find-change.ts';
+import type {FileEdit} from '../undo/plan-file.ts';
+import {overlapError, planUndo, writeUndo} from '../undo/undo.ts';
+import {colors, print, printError, printJson} from './output.ts';
+
+interface UndoOptions {
+  home: string;
+  /** A commit of the journal, or the id of what it was about. */
+  id: string;
+  dryRun: boolean;
+  json: boolean;
+}
+
+/** Lines of a difference that are shown. */
+const MOST_LINES = 40;
+
+/** Take one state change back by an edit, and say what that leaves as it is. */
+export async function undo({home, id, dryRun, json}: UndoOptions): Promise<number> {
+  const plan = await planUndo(home, await findChange(home, id));
+  const {commit, author, time, subject} = plan.change;
+  const undone = {commit, author, time, subject};
+  if ('overlaps' in plan) {
+    const error = overlapError(plan);
+    if (json) printJson({error: error.message, hint: error.hint ?? null, undone, overlaps: plan.overlaps});
+    if (!json) printError(error, false);
+    return exit.failed;
+  }
+  const {edits, told} = plan;
+  if (!dryRun) await writeUndo(home, plan);
+  if (json) {
+    const files = edits.map(edit => ({path: edit.path, what: whatOf(edit), diff: diffOf(edit)}));
+    printJson({undone, dry_run: dryRun, files, cannot: told.cannot, next: told.next});
+    return exit.done;
+  }
+  const words = visibleLine(`${commit.slice(0, 7)} ${subject} (${author})`);
+  print(`${dryRun ? colors.yellow('would be taken back') : colors.green('taken back')}: ${words}`);
+  for (const edit of edits) {
+    print(`${colors.bold(visibleLine(edit.path))}: ${whatOf(edit)}`);
+    const diff = diffOf(edit);
+    if (diff !== '') print(painted(diff));
+  }
+  if (told.cannot.length > 0) print('not taken back:');
+  for (const line of told.cannot) print(`  ${visibleLine(line)}`);
+  for (const line of told.next) print(`${colors.yellow('→')} ${visibleLine(line)}`);
+  if (!dryRun && !daemonOf(home)) print(colors.dim('no daemon runs: it is committed at the next start'));
+  return exit.done;
+}
+
+function whatOf({now, bytes, executable}: FileEdit): string {
+  if (!bytes) return 'removed';
+  if (!now) return 'restored';
+  if (now.equals(bytes)) return executable ? 'made executable' : 'made not executable';
+  return 'edited';
+}
+
+function diffOf({now, bytes}: FileEdit): string {
+  if (!now || !bytes) return '';
+  const options = {context: 1, maxEditLength: 1000, headerOptions: OMIT_HEADERS};
+  const patch = createTwoFilesPatch('', '', now.toString(), bytes.toString(), undefined, undefined, options) ?? '';
+  const lines = patch.trimEnd().split('\n');
+  const rest = lines.length - MOST_LINES;
+  return lines.slice(0, MOST_LINES).join('\n') + (rest > 0 ? `\n… and ${rest} more lines` : '');
+}
+
+function painted(diff: string): string {
+  return makeVisible(diff, false)
+    .split('\n')
+    .map(line => {
+      const paint = line.startsWith('+') ? colors.green : line.startsWith('-') ? colors.red : colors.dim;
+      return `  ${paint(line)}`;
+    })
+    .join('\n');
+}
