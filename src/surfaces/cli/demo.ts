@@ -51,6 +51,7 @@ export async function demo(options: DemoOptions): Promise<number> {
     const slack = await startSlack(TOKEN);
     ends.push(slack.close);
     await makeHome(home, options.source, slack.url);
+    signal.throwIfAborted();
     const daemon = startDaemon(home, options.program, {SLACK_BOT_TOKEN: TOKEN}, said => tellAside(teller, said));
     ends.unshift(daemon.stop);
     leaving.again = daemon.kill;
