@@ -47,7 +47,9 @@ function buildProgram(finish: (code: number) => void): Command {
     .option('--auto', 'tick the two boxes, too')
     .option('--fast', 'without pauses for reading; so it is where standard output is no terminal')
     .option('--dir <dir>', 'where to make its home: a new or empty folder (default: a temporary one)')
-    .action(async (options: {auto?: boolean; fast?: boolean; dir?: string}) =>
+    .action(async (options: {auto?: boolean; fast?: boolean; dir?: string}) => {
+      if (globals().home !== undefined)
+        throw new UserError('demo makes a home of its own', exit.usage, 'to say where: agentdir demo --dir DIR');
       finish(
         await (await import('./surfaces/cli/demo.ts')).demo({
           auto: options.auto === true,
@@ -57,8 +59,8 @@ function buildProgram(finish: (code: number) => void): Command {
           source: packageRoot,
           program: self,
         }),
-      ),
-    );
+      );
+    });
   program
     .command('check [files...]')
     .description('all problems of a home, or of some of its files; exit 4 on errors')

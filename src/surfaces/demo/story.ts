@@ -48,6 +48,8 @@ class Story {
   readonly commits: string[] = [];
   readonly #options: StoryOptions;
   readonly #journal: Commits;
+  /** Changes before this one are of an earlier part. */
+  #from = 0;
 
   constructor(options: StoryOptions) {
     this.#options = options;
@@ -85,7 +87,9 @@ class Story {
 
   /** The answer: sent if it is approved. */
   async answers(): Promise<void> {
-    await this.see(scenes.answerAsked);
+    const [, asked] = await this.#first(scenes.answerAsked);
+    this.#from = this.#journal.changes.indexOf(asked);
+    await this.#tell(scenes.answerAsked, asked);
     const [decision, decided] = await this.#turn(2, scenes.answerAsked, scenes.answerApproved, scenes.answerRejected);
     if (decision === scenes.answerRejected) return this.#tell(decision, decided);
     const [ended, change] = await this.#first(scenes.recorded, scenes.failed);
@@ -128,12 +132,12 @@ class Story {
   }
 
   async #look(wanted: readonly Scene[]): Promise<Found | undefined> {
+    await pause(LOOK_MS, undefined, {signal: this.#options.signal});
     await this.#journal.look();
     for (const scene of wanted) {
-      const change = findScene(scene, this.#journal.changes);
+      const change = findScene(scene, this.#journal.changes.slice(this.#from));
       if (change) return [scene, change];
     }
-    await pause(LOOK_MS, undefined, {signal: this.#options.signal});
     return undefined;
   }
 
@@ -167,15 +171,24 @@ class Story {
           if (!auto) void listen();
         }
         const found = await this.#look(ends);
-        if (found) return found;
+        // What is unclear to the daemon, or was changed meanwhile, is not decided yet: it says why.
+        if (found && this.#isDecided(asked)) return found;
       }
     } finally {
       over.abort();
     }
   }
 
-  #open({adds}: Scene): Request | undefined {
+  #open(asked: Scene): Request | undefined {
     const {home} = this.#options;
-    return readQueue(home).requests.find(request => adds.test(`- [_] "${request.task.title}`) && isOpen(home, request));
+    return this.#requests(asked).find(request => isOpen(home, request));
+  }
+
+  #isDecided(asked: Scene): boolean {
+    return this.#requests(asked).some(({status}) => status === 'approved' || status === 'rejected');
+  }
+
+  #requests({adds}: Scene): Request[] {
+    return readQueue(this.#options.home).requests.filter(({task}) => adds.test(`- [_] "${task.title}`));
   }
 }
