@@ -22,7 +22,7 @@ const INDENT = '    ';
 const MOST_ROWS = 2;
 /** For a line of text, and for the thought behind it. */
 const LINE_MS = 60;
-const THOUGHT_MS = 1_000;
+const THOUGHT_MS = 900;
 
 /** For people. Nothing is wider than the terminal. */
 export function screen({paced, width, program, hears, signal}: ScreenOptions): Teller {
@@ -121,7 +121,7 @@ export function screen({paced, width, program, hears, signal}: ScreenOptions): T
     },
 
     stopped(home) {
-      print(`\n${INDENT}The demo was stopped, and its daemon with it. Its files are in ${home}`);
+      print(`\n${INDENT}The demo was stopped, and its daemon with it. Its files are kept in\n${INDENT}${home}`);
     },
   };
 }
