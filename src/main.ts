@@ -42,6 +42,26 @@ function buildProgram(finish: (code: number) => void): Command {
       finish(await (await import('./surfaces/cli/init.ts')).init({dir, source: packageRoot, json: json()})),
     );
   program
+    .command('demo')
+    .description('a question in Slack, answered by four agents: a story of some twenty seconds, in a home of its own')
+    .option('--auto', 'tick the two boxes, too')
+    .option('--fast', 'without pauses for reading; so it is where standard output is no terminal')
+    .option('--dir <dir>', 'where to make its home: a new or empty folder (default: a temporary one)')
+    .action(async (options: {auto?: boolean; fast?: boolean; dir?: string}) => {
+      if (globals().home !== undefined)
+        throw new UserError('demo makes a home of its own', exit.usage, 'to say where: agentdir demo --dir DIR');
+      finish(
+        await (await import('./surfaces/cli/demo.ts')).demo({
+          auto: options.auto === true,
+          fast: options.fast === true,
+          dir: options.dir,
+          json: json(),
+          source: packageRoot,
+          program: self,
+        }),
+      );
+    });
+  program
     .command('check [files...]')
     .description('all problems of a home, or of some of its files; exit 4 on errors')
     .action(async (files: string[]) =>
@@ -155,8 +175,16 @@ function buildProgram(finish: (code: number) => void): Command {
 const background = () => import('./surfaces/cli/background.ts');
 
 async function serveHome(home: string, once: boolean, json: boolean, version: string): Promise<number> {
+  endWithParent();
   const [{serve}, report] = await Promise.all([import('./daemon.ts'), reporter(once, json)]);
   return serve({home, once, version, report});
+}
+
+/** Whoever starts us with a channel, as `agentdir demo` does, takes us along when it ends, however it ends. */
+function endWithParent(): void {
+  if (!process.connected) return;
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.channel?.unref();
 }
 
 async function reporter(once: boolean, json: boolean): Promise<ServeOptions['report']> {

@@ -215,6 +215,29 @@ describe('the journal of a home', () => {
     expect(await kinds([...goodStory(), ...again])).toEqual(['used-twice']);
   });
 
+  it('takes what a crash cut off and is delivered again for one run, and after its result for two', async () => {
+    const begun = (step: number, run: string) => {
+      const {approval: _, ...call} = callOf({
+        tool: 'send_message',
+        args: {to: 'ann', content: 'x'},
+        started: timeOf(step),
+        run,
+      });
+      return call;
+    };
+    const template = 'id: executor-001\ntype: t\nsystem_prompt: p\ncapabilities: [send_message]\n';
+    const steps = (...sessions: string[]): Step[] => [
+      {by: 'Ada', files: {...settings, 'templates/executor-001.agent.yaml': template}},
+      ...sessions.map((text): Step => ({by: 'executor-001', files: {[SESSION]: text}})),
+    ];
+    const sent = {success: true, to: 'ann'};
+    const [first, second] = [begun(2, 'r1'), begun(3, 'r2')];
+    expect(await kinds(steps(sessionOf(first), sessionOf(second), sessionOf(second, sent)))).toEqual([]);
+    expect(await kinds(steps(sessionOf(first), sessionOf(first, sent), sessionOf(second, sent)))).toEqual([
+      'started-twice',
+    ]);
+  });
+
   it('follows an item into the archive', async () => {
     const filed = queueOf({box: 'x', fields: {status: 'approved', approved_at: timeOf(4)}});
     const archived: Step = {files: {[QUEUE]: '# Approvals\n', 'tasks/archive/approvals-2026-11.task.md': filed}};

@@ -27,7 +27,7 @@ export async function init({dir, source, json}: {dir: string; source: string; js
 }
 
 /** What npx and npm scripts add to PATH for a moment does not count. */
-function isOnPath(path: string): boolean {
+export function isOnPath(path: string): boolean {
   const lasting = path
     .split(delimiter)
     .filter(folder => folder !== '' && !/[/\\](?:_npx|node_modules)[/\\]/.test(folder));

@@ -81,7 +81,9 @@ export class Executions {
     if (call.approval !== undefined) this.approvals.add(call.approval);
     if (effectOf(call.tool) === 'read') return;
     const isNew = this.#tell([id, started, run, called.name, called.arguments]);
-    if (known?.started !== undefined && known.started !== started && !anew)
+    // Cut off by a crash, what is delivered is delivered again: by its id it comes once.
+    const repeats = effectOf(call.tool) === 'deliver' && known?.result === undefined;
+    if (known?.started !== undefined && known.started !== started && !anew && !repeats)
       news.odd.push({
         session,
         call,

@@ -1,0 +1,135 @@
+import {setTimeout as pause} from 'node:timers/promises';
+import {exit} from '../../errors.ts';
+import type {Happening} from '../../happening.ts';
+import {readStatus} from '../../store/status.ts';
+import {startDaemon} from '../demo/daemon-child.ts';
+import {jsonSteps} from '../demo/json-steps.ts';
+import {makeHome, makePlace} from '../demo/place.ts';
+import {screen} from '../demo/screen.ts';
+import {startSlack} from '../demo/slack.ts';
+import {play} from '../demo/story.ts';
+import {taskTree, whatGitHas} from '../demo/tell-files.ts';
+import type {Teller} from '../demo/teller.ts';
+import {untilEnter} from '../demo/tick.ts';
+import {isOnPath} from './init.ts';
+import {onTerminal} from './keys.ts';
+
+export interface DemoOptions {
+  /** Nobody is waited for: the boxes are ticked, too. */
+  auto: boolean;
+  /** No pauses for reading. */
+  fast: boolean;
+  /** Where its home is to be; a new temporary folder if left out. */
+  dir: string | undefined;
+  json: boolean;
+  /** The package, and its program. */
+  source: string;
+  program: string;
+}
+
+/** Whoever reads a line of this is not to be made to scroll sideways, nor across a whole wall. */
+const [LEAST_COLUMNS, MOST_COLUMNS] = [40, 120];
+/** For what agents say after the story's end. */
+const QUIET_MS = 5_000;
+/** A signal so soon after another is the same. */
+const AGAIN_MS = 1_000;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Tells nothing to anybody: of use to this home's daemon alone, and to the stand-in that it talks to. */
+const TOKEN = 'xoxb-agentdir-demo';
+
+/** The story of a question in Slack, in a real home with a real daemon, without a network. */
+export async function demo(options: DemoOptions): Promise<number> {
+  const leaving = untilSignal();
+  const {signal} = leaving;
+  const width = Math.min(MOST_COLUMNS, Math.max(LEAST_COLUMNS, process.stdout.columns || 80));
+  const program = isOnPath(process.env.PATH ?? '') ? 'agentdir' : 'npx agentdir';
+  const paced = !options.fast && Boolean(process.stdout.isTTY);
+  const teller = options.json ? jsonSteps : screen({paced, width, program, hears: onTerminal(), signal});
+  const home = makePlace(options.dir);
+  const ends: (() => Promise<void>)[] = [];
+  try {
+    const slack = await startSlack(TOKEN);
+    ends.push(slack.close);
+    await makeHome(home, options.source, slack.url);
+    signal.throwIfAborted();
+    const daemon = startDaemon(home, options.program, {SLACK_BOT_TOKEN: TOKEN}, said => tellAside(teller, said));
+    ends.unshift(daemon.stop);
+    leaving.again = daemon.kill;
+    const asksForTick = (over: AbortSignal) =>
+      untilEnter(over, typed => teller.aside(`"${typed}" is not understood: an Enter alone ticks the box`));
+    const telling = async () => {
+      await teller.begin(home);
+      await daemon.serving;
+      const played = await play({home, auto: options.auto, teller, slack, asksForTick, signal});
+      await untilQuiet(home, signal);
+      return played;
+    };
+    const {commits, sent} = await Promise.race([telling(), daemon.lost, leaving.asked]);
+    await daemon.stop();
+    await teller.end({home, tasks: taskTree(home), sent, ...(await whatGitHas(home, commits, width - 8))});
+    return exit.done;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return exit.failed;
+  } finally {
+    for (const end of ends) await end();
+    leaving.release();
+    if (signal.aborted) {
+      teller.stopped(home);
+      // As a shell expects of whoever was interrupted.
+      process.kill(process.pid, leaving.name);
+    }
+  }
+}
+
+/** What a person has to know beside the story: the file they just edited has a mistake, the disk is full. */
+function tellAside(teller: Teller, happening: Happening): void {
+  if (happening.event === 'problem' && happening.problem.severity === 'error') {
+    const {file, line, message, hint} = happening.problem;
+    teller.aside(`${file}:${line}: ${message}${hint ? `; ${hint}` : ''}`);
+  } else if (happening.event === 'trouble') teller.aside(`waiting: ${happening.what}`);
+}
+
+/** Agents may still have a last word. */
+async function untilQuiet(home: string, signal: AbortSignal): Promise<void> {
+  for (const end = performance.now() + QUIET_MS; performance.now() < end; await pause(50, undefined, {signal}))
+    if ((readStatus(home)?.sessions.active ?? 0) === 0) return;
+}
+
+interface Leaving {
+  signal: AbortSignal;
+  /** Rejects at the first signal. */
+  asked: Promise<never>;
+  name: NodeJS.Signals;
+  /** At the second: whoever presses Ctrl-C twice does not want to wait. */
+  again: () => void;
+  release: () => void;
+}
+
+function untilSignal(): Leaving {
+  const leave = new AbortController();
+  const asked = new Promise<never>((_, reject) => {
+    leave.signal.addEventListener('abort', () => reject(leave.signal.reason), {once: true});
+  });
+  asked.catch(() => {});
+  let since = 0;
+  const handler = (name: NodeJS.Signals) => {
+    // npx hands on what the terminal told us already.
+    if (leave.signal.aborted && performance.now() > since + AGAIN_MS) leaving.again();
+    if (leave.signal.aborted) return;
+    since = performance.now();
+    leaving.name = name;
+    leave.abort();
+  };
+  const leaving: Leaving = {
+    signal: leave.signal,
+    asked,
+    name: 'SIGINT',
+    again() {},
+    release() {
+      for (const name of SIGNALS) process.off(name, handler);
+    },
+  };
+  for (const name of SIGNALS) process.on(name, handler);
+  return leaving;
+}

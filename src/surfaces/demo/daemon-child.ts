@@ -1,0 +1,77 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import {createInterface} from 'node:readline';
+import {UserError} from '../../errors.ts';
+import type {Happening} from '../../happening.ts';
+
+/** A daemon that ends with this process, however this one ends. */
+export interface DaemonChild {
+  /** Resolves when it serves. */
+  serving: Promise<void>;
+  /** Rejects when it ends without being asked to. */
+  lost: Promise<never>;
+  stop: () => Promise<void>;
+  kill: () => void;
+}
+
+/** After the ten seconds that a daemon takes at most. */
+const STOP_MS = 12_000;
+
+/** Of the person's own: nothing may leave this machine, and no other home is meant. */
+const UNWANTED = /^(?:OPENAI_|SLACK_|AGENTDIR_(?:HOME|LOG|CRASH_AT)$|NODE_USE_ENV_PROXY$)/;
+
+export function startDaemon(
+  home: string,
+  program: string,
+  env: Record<string, string>,
+  tell: (happening: Happening) => void,
+): DaemonChild {
+  const own = Object.entries(process.env).filter(([name]) => !UNWANTED.test(name));
+  const child = spawn(process.execPath, [program, '--home', home, 'start', '--json'], {
+    cwd: home,
+    env: {...Object.fromEntries(own), ...env},
+    // A group of its own: a Ctrl-C is for us, and we tell it. With the channel it knows when we are no more.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  // Without a word: a reader that has seen enough (agentdir demo | head) ends us at once.
+  const kill = () => void child.kill('SIGTERM');
+  process.once('exit', kill);
+  let errors = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-4_000);
+  });
+  const ended = new Promise<string>(resolve => {
+    child.once('error', error => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(errors.trim() || `it ended with ${signal ?? code}`));
+  });
+  let stopping = false;
+  const lost = ended.then<never>(why => {
+    if (stopping) return new Promise<never>(() => {});
+    throw new UserError(`the demo's daemon ended: ${why}`, undefined, `its home is kept: ${home}`);
+  });
+  lost.catch(() => {});
+  const serving = new Promise<void>(resolve => {
+    createInterface({input: child.stdout as NodeJS.ReadableStream}).on('line', line => {
+      const happening = JSON.parse(line) as Happening;
+      if (happening.event === 'serving') resolve();
+      tell(happening);
+    });
+  });
+  return {
+    serving,
+    lost,
+    async stop() {
+      stopping = true;
+      await end(child, ended);
+      process.off('exit', kill);
+    },
+    kill: () => void child.kill('SIGKILL'),
+  };
+}
+
+async function end(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  await ended;
+  clearTimeout(timer);
+}

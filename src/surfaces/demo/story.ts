@@ -1,0 +1,194 @@
+import {join} from 'node:path';
+import {setTimeout as pause} from 'node:timers/promises';
+import {UserError} from '../../errors.ts';
+import {APPROVALS_FILE} from '../../files/approval-item.ts';
+import {appendLines} from '../../store/append-line.ts';
+import {isOpen, type Request, readQueue} from '../decide/queue.ts';
+import {Commits, type FileChange} from './commits.ts';
+import {findScene, INBOX, question, type Scene, scenes, shownLines} from './scenes.ts';
+import type {Posted, StandIn} from './slack.ts';
+import {sentLine} from './tell-files.ts';
+import type {Teller} from './teller.ts';
+import {tick} from './tick.ts';
+
+export interface StoryOptions {
+  home: string;
+  auto: boolean;
+  teller: Teller;
+  slack: StandIn;
+  /** Resolves when the person wants the box ticked for them; never where nobody can say so. */
+  asksForTick: (signal: AbortSignal) => Promise<void>;
+  signal: AbortSignal;
+}
+
+export interface Played {
+  /** Abbreviated ids of the commits that were told of, in order. */
+  commits: readonly string[];
+  sent: readonly Posted[];
+}
+
+type Found = readonly [Scene, FileChange];
+
+const LOOK_MS = 60;
+/** What agents do takes a second or two; a machine may be busy. */
+const PATIENCE_MS = 120_000;
+
+/** From a line in the inbox to the answer, or to where a person said no. */
+export async function play(options: StoryOptions): Promise<Played> {
+  const story = new Story(options);
+  await story.ask();
+  await story.see(scenes.delivered);
+  await story.see(scenes.planned);
+  await story.see(scenes.found);
+  if (await story.checks()) await story.answers();
+  return {commits: story.commits, sent: options.slack.posted};
+}
+
+class Story {
+  readonly commits: string[] = [];
+  readonly #options: StoryOptions;
+  readonly #journal: Commits;
+  /** Changes before this one are of an earlier part. */
+  #from = 0;
+
+  constructor(options: StoryOptions) {
+    this.#options = options;
+    this.#journal = new Commits(options.home);
+  }
+
+  /** What comes from outside is a line in a file. */
+  async ask(): Promise<void> {
+    const {home, teller} = this.#options;
+    const line = JSON.stringify(question).replaceAll('","', '", "').replaceAll('":"', '": "');
+    await appendLines(home, INBOX, `${line}\n`);
+    await teller.tell({
+      step: 'asked',
+      title: 'Somebody asks in Slack. A connector appends the message to a file.',
+      path: INBOX,
+      lines: [{sign: '+', text: line}],
+    });
+  }
+
+  /** The command, and what comes of it; false: the story ends here. */
+  async checks(): Promise<boolean> {
+    await this.see(scenes.commandAsked);
+    const [decision, change] = await this.#turn(1, scenes.commandAsked, scenes.commandApproved, scenes.commandRejected);
+    await this.#tell(decision, change);
+    if (decision === scenes.commandRejected) {
+      await this.see(scenes.blocked);
+      return false;
+    }
+    await this.see(scenes.ran);
+    const next = await this.see(scenes.checked, scenes.blocked);
+    if (next === scenes.blocked) return false;
+    await this.see(scenes.validated);
+    return true;
+  }
+
+  /** The answer: sent if it is approved. */
+  async answers(): Promise<void> {
+    const [, asked] = await this.#first(scenes.answerAsked);
+    this.#from = this.#journal.changes.indexOf(asked);
+    await this.#tell(scenes.answerAsked, asked);
+    const [decision, decided] = await this.#turn(2, scenes.answerAsked, scenes.answerApproved, scenes.answerRejected);
+    if (decision === scenes.answerRejected) return this.#tell(decision, decided);
+    const [ended, change] = await this.#first(scenes.recorded, scenes.failed);
+    if (ended === scenes.failed) return this.#tell(ended, change);
+    this.commits.push(decided.commit, change.commit);
+    const line = sentLine(this.#options.home);
+    await this.#options.teller.tell({
+      step: 'sent',
+      title: 'Slack has it, once, and so has the file that it all began in.',
+      path: INBOX,
+      lines: line === undefined ? [] : [{sign: '+', text: line}],
+    });
+  }
+
+  /** Wait for the first of these, and tell of it. */
+  async see(...wanted: Scene[]): Promise<Scene> {
+    const [scene, change] = await this.#first(...wanted);
+    await this.#tell(scene, change);
+    return scene;
+  }
+
+  async #tell(scene: Scene, change: FileChange): Promise<void> {
+    const {commit, author, path} = change;
+    this.commits.push(commit);
+    const {step, title, more} = scene;
+    await this.#options.teller.tell({step, title, path, lines: shownLines(scene, change), commit, author, more});
+  }
+
+  async #first(...wanted: Scene[]): Promise<Found> {
+    for (const end = performance.now() + PATIENCE_MS; ; ) {
+      const found = await this.#look(wanted);
+      if (found) return found;
+      if (performance.now() > end)
+        throw new UserError(
+          `the demo waited ${PATIENCE_MS / 1000} s in vain for the step "${wanted.map(({step}) => step).join('" or "')}"`,
+          undefined,
+          `what is in the way may be said in ${join(this.#options.home, 'NEEDS_YOU.md')}`,
+        );
+    }
+  }
+
+  async #look(wanted: readonly Scene[]): Promise<Found | undefined> {
+    await pause(LOOK_MS, undefined, {signal: this.#options.signal});
+    await this.#journal.look();
+    for (const scene of wanted) {
+      const change = findScene(scene, this.#journal.changes.slice(this.#from));
+      if (change) return [scene, change];
+    }
+    return undefined;
+  }
+
+  /** Until the person has decided: in a file, by a command, or by having it ticked here. */
+  async #turn(box: number, asked: Scene, ...ends: Scene[]): Promise<Found> {
+    const {home, auto, teller, asksForTick, signal} = this.#options;
+    const over = new AbortController();
+    let told = '';
+    let wanted = auto;
+    const listen = () =>
+      asksForTick(AbortSignal.any([over.signal, signal])).then(
+        () => {
+          wanted = true;
+        },
+        () => {},
+      );
+    try {
+      for (;;) {
+        const request = this.#open(asked);
+        // Whoever changes what was asked about is asked anew, by another item.
+        if (request && request.id !== told) {
+          const {line, title} = request.task;
+          await teller.turn({box, of: 2, id: request.id, file: join(home, APPROVALS_FILE), line, title, auto});
+          if (!auto && told === '') void listen();
+          told = request.id;
+        }
+        if (request && wanted) {
+          const objection = await tick(home, request);
+          wanted = auto && objection !== undefined;
+          if (objection !== undefined) teller.aside(objection);
+          if (!auto) void listen();
+        }
+        const found = await this.#look(ends);
+        // What is unclear to the daemon, or was changed meanwhile, is not decided yet: it says why.
+        if (found && this.#isDecided(asked)) return found;
+      }
+    } finally {
+      over.abort();
+    }
+  }
+
+  #open(asked: Scene): Request | undefined {
+    const {home} = this.#options;
+    return this.#requests(asked).find(request => isOpen(home, request));
+  }
+
+  #isDecided(asked: Scene): boolean {
+    return this.#requests(asked).some(({status}) => status === 'approved' || status === 'rejected');
+  }
+
+  #requests({adds}: Scene): Request[] {
+    return readQueue(this.#options.home).requests.filter(({task}) => adds.test(`- [_] "${task.title}`));
+  }
+}

@@ -1,0 +1,44 @@
+import {setTimeout as pause} from 'node:timers/promises';
+import {UserError} from '../../errors.ts';
+import {authorHere} from '../../store/git-config.ts';
+import {approving} from '../decide/choose.ts';
+import {decide} from '../decide/decide.ts';
+import type {Request} from '../decide/queue.ts';
+
+const {stdin, stdout} = process;
+/** What was typed before is no answer. */
+const DRAIN_MS = 20;
+
+/** As `agentdir approve` does. In words, if it could not be done. */
+export async function tick(home: string, request: Request): Promise<string | undefined> {
+  try {
+    await decide(home, [await approving({home, request, by: await authorHere(home), always: false})]);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return error.message;
+  }
+}
+
+/** Resolves at an Enter on the terminal; where there is none, never. Any word before it is no Enter: it may be meant as a no. */
+export async function untilEnter(signal: AbortSignal, otherwise: (typed: string) => void): Promise<void> {
+  if (!stdin.isTTY || !stdout.isTTY) return new Promise(() => {});
+  stdin.setEncoding('utf8').resume();
+  try {
+    await pause(DRAIN_MS, undefined, {signal});
+    await new Promise<void>((resolve, reject) => {
+      const take = (line: string) => {
+        if (line.trim() === '') resolve();
+        else otherwise(line.trim());
+      };
+      stdin.on('data', take);
+      const leave = () => {
+        stdin.off('data', take);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', leave, {once: true});
+    });
+  } finally {
+    stdin.removeAllListeners('data').pause();
+  }
+}
