@@ -1,8 +1,10 @@
 import {spawnSync} from 'node:child_process';
-import {chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
+import {chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {findProgram} from '../../src/effects/sandbox/find-program.ts';
+import {findProgram, foldersFor} from '../../src/effects/sandbox/find-program.ts';
+import type {RunRequest} from '../../src/effects/sandbox/request.ts';
+import {prepare} from '../../src/effects/sandbox/start.ts';
 import {noBubblewrap, sandboxHome, say} from './sandbox-home.ts';
 
 function script(path: string, mode = 0o755): string {
@@ -49,6 +51,19 @@ describe('findProgram', () => {
     chmodSync(join(open.home, 'open'), 0o777);
     expect(findProgram(script(join(open.home, 'open/tool')), place)).toMatchObject({unsafe: true});
     expect(findProgram('/bin/sh', place)).toMatchObject({unsafe: false});
+  });
+
+  it.each([true, false])('what a person approved finds programs where we do, confined: %s', async confined => {
+    const place = sandboxHome();
+    const request = {...place, mark: 'm'} as RunRequest;
+    const prepared = await prepare({argv: ['sh', '-c', 'x'], operator: '', confined, network: false}, request);
+    if (confined && 'error' in prepared) return;
+    const folders = foldersFor({...place, confined});
+    expect('env' in prepared && prepared.env.PATH).toBe(folders.join(':'));
+    const own = (process.env.PATH ?? '').split(':').filter(folder => !folders.includes(folder));
+    // Of the daemon's own there is on the host what only root or its user may write.
+    if (!confined)
+      expect(own.filter(folder => existsSync(folder) && (statSync(folder).mode & 0o022) === 0)).toEqual([]);
   });
 
   it('in the sandbox there is only what can be seen there', () => {

@@ -35,10 +35,9 @@ const gitSettings: readonly (readonly [string, string])[] = [
   ['protocol.ext.allow', 'never'],
 ];
 
-/** What the programs of a call see, built from nothing: of the daemon's own environment only what `host` must have. */
+/** What the programs of a call see but for PATH, built from nothing: of the daemon's own environment only what `host` must have. */
 export function environment(call: {workspace: string; mark: string; confined: boolean}): Record<string, string> {
   return {
-    PATH: systemPath.join(':'),
     LANG: 'C.UTF-8',
     TERM: 'dumb',
     NO_COLOR: '1',

@@ -34,17 +34,20 @@ export function findProgram(name: string, where: Where): FoundProgram | undefine
   if (name === '' || name.includes('\0')) return undefined;
   if (name.includes('/')) return look(resolve(where.workspace, name), where);
   let second: FoundProgram | undefined;
-  for (const folder of where.confined ? systemPath : [...systemPath, ...startPath]) {
-    if (
-      !isSystem(folder) &&
-      (within(real(folder) ?? folder, real(where.home) ?? where.home) || writableByOthers(folder))
-    )
-      continue;
+  for (const folder of foldersFor(where)) {
     const found = look(join(folder, name), where);
     if (found && !found.notExecutable) return found;
     second ??= found;
   }
   return second;
+}
+
+/** Where programs are looked for, by us and by what a person approved. */
+export function foldersFor({home, confined}: Omit<Where, 'workspace'>): readonly string[] {
+  if (confined) return systemPath;
+  const ours = real(home) ?? home;
+  const isSafe = (folder: string) => !within(real(folder) ?? folder, ours) && !writableByOthers(folder);
+  return [...systemPath, ...startPath.filter(folder => !isSystem(folder) && isSafe(folder))];
 }
 
 /** Whether agents could write a path, or put something there. */

@@ -4,7 +4,7 @@ import {constants} from 'node:os';
 import {setImmediate as nextTurn, setTimeout as pause} from 'node:timers/promises';
 import {findBubblewrap} from './bubblewrap.ts';
 import {environment} from './environment.ts';
-import {findProgram} from './find-program.ts';
+import {findProgram, foldersFor} from './find-program.ts';
 import {coverInherited} from './inherited.ts';
 import {type NotRunnable, notRunnable} from './not-runnable.ts';
 import {isAlive, isGroupAlive, signal} from './processes.ts';
@@ -44,7 +44,7 @@ export async function prepare(program: Program, request: RunRequest): Promise<Pr
   if (found.notExecutable) return {code: 126, says: `${name}: Permission denied`};
   const not = notRunnable(found.path, {...request, confined});
   if (not) return {code: not.code, says: `${name}: ${not.says}`};
-  const env = environment({...request, confined});
+  const env = {...environment({...request, confined}), PATH: foldersFor({...request, confined}).join(':')};
   const cwd = request.workspace;
   if (!confined) return {file: found.place, argv, confined, env, cwd};
   const bubblewrap = await findBubblewrap();
