@@ -169,7 +169,8 @@ export class Conversations {
         return {entries: own(stepped.entries), gone: []};
       }
     }
-    const {entries, gone} = brought(all, messages, from, this.ledger);
+    const wrong = by.engine && !OTHERS.has(by.cause) && by.cause !== 'recovered';
+    const {entries, gone} = brought(all, messages, {path, by: wrong ? {...by, wrong} : by}, this.ledger);
     return {entries: own(entries), gone};
   }
 

@@ -1,5 +1,6 @@
 import type {Call, Message} from '../../files/session-schema.ts';
 import {GO_ON, mayGoOn, nextOf} from '../../reconcile/turn.ts';
+import {effectOf} from '../verify/verdict-of.ts';
 import {kept} from './brought.ts';
 import {type Entry, isRecorded, printOf} from './entry.ts';
 import {headerOddities} from './header-step.ts';
@@ -105,6 +106,8 @@ function callOddities({entries: before}: Step, entries: readonly Entry[]): Oddit
     if (!was || was === message || !message.tool_calls) continue;
     for (const [i, call] of message.tool_calls.entries()) {
       const {started, approval, run} = was.tool_calls?.[i] ?? {};
+      const isAgain = started !== undefined && call.started !== undefined && isRepeatable(call);
+      if (isAgain) continue;
       if (call.started !== started && started !== undefined && call.approval === approval)
         odd.push(oddMark(at, call, 'started', started, 'a call that was started would not be started again'));
       else if (call.started !== started && started === undefined && results.has(call.id))
@@ -116,6 +119,12 @@ function callOddities({entries: before}: Step, entries: readonly Entry[]): Oddit
     }
   }
   return odd;
+}
+
+/** After a crash it is begun once more: what it did, it does not do twice. */
+function isRepeatable({function: {name}}: Call): boolean {
+  const effect = effectOf(name);
+  return effect === 'read' || effect === 'deliver';
 }
 
 function oddMark(at: number, call: Call, field: 'started' | 'approval' | 'run', was: string, what: string): Oddity {

@@ -12,6 +12,8 @@ export interface Doing {
   cause: string;
   /** The daemon's, in its own name or in an agent's; else somebody wrote it. */
   engine: boolean;
+  /** A step of the daemon's that changed what was recorded: it never does. */
+  wrong?: boolean;
 }
 
 /** Where a message comes from: the first version that has it. One object for one message, whatever becomes of it. */

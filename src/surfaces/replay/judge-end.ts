@@ -25,7 +25,7 @@ export function judgeEnd(entries: readonly Entry[], gone: readonly Gone[]): Fate
     const since = below[at];
     const by = edits.at(-1);
     if (by && origin.by.engine && isRecorded(message)) {
-      const meant = since !== undefined && since.least > by.order;
+      const meant = !by.wrong && since !== undefined && since.least > by.order;
       fates.push({kind: 'changed', entry, by, at, meant});
     } else if (by && since && since.least < by.order) fates.push({kind: 'changed', entry, by, at, meant: true});
     if (!origin.by.engine && isRecorded(message))
@@ -41,7 +41,7 @@ export function judgeEnd(entries: readonly Entry[], gone: readonly Gone[]): Fate
         ({message, origin}) =>
           isAnswer(message, origin) && origin.by.order > entry.origin.by.order && origin.by.order < by.order,
       );
-    fates.push({kind: 'missing', entry, by, at, meant: !saw});
+    fates.push({kind: 'missing', entry, by, at, meant: !saw && !by.wrong});
   }
   return fates;
 }
