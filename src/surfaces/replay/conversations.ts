@@ -1,6 +1,6 @@
 import {isSegment} from '../../files/key.ts';
 import {parseSession, type Session} from '../../files/session.ts';
-import type {HomeState} from '../verify/home-state.ts';
+import {type HomeState, templateOf} from '../verify/home-state.ts';
 import {brought} from './brought.ts';
 import {replayStep} from './engine-step.ts';
 import {type Doing, type Entry, type Gone, type Origin, printOf} from './entry.ts';
@@ -112,9 +112,7 @@ export class Conversations {
       known.system_prompt.add(template.system_prompt);
       this.#templates.set(template.id, known);
     }
-    this.#suspects = this.#suspects.filter(
-      ({found, done}) => !isNear(found.by.time, time) || verdictOddity(done, home) !== undefined,
-    );
+    this.#suspects = this.#suspects.filter(({found, done}) => !isNear(found.by.time, time) || !explains(home, done));
   }
 
   /** All there is: what could not be explained by a change beside it is a finding. */
@@ -194,7 +192,11 @@ export class Conversations {
 
 /** It was judged a moment before the policy was changed. */
 function isOfFormer({former}: PastHome, {found, done}: Suspect): boolean {
-  return former !== undefined && isNear(former.time, found.by.time) && verdictOddity(done, former.home) === undefined;
+  return former !== undefined && isNear(former.time, found.by.time) && explains(former.home, done);
+}
+
+function explains(home: HomeState, done: Done): boolean {
+  return templateOf(home, done.agent) !== undefined && verdictOddity(done, home) === undefined;
 }
 
 function isNear(a: string, b: string): boolean {

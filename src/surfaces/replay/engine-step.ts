@@ -13,7 +13,7 @@ import type {Oddity, Step, Stepped} from './step.ts';
  */
 export function replayStep(step: Step, ledger: Ledger): Stepped | undefined {
   const {by, path, entries: before, messages} = step;
-  const entries: Entry[] = [];
+  const entries: (Entry | undefined)[] = [];
   const added: number[] = [];
   let next = 0;
   for (const [at, message] of messages.entries()) {
@@ -23,22 +23,30 @@ export function replayStep(step: Step, ledger: Ledger): Stepped | undefined {
       next++;
       continue;
     }
-    const origin = ledger.record(message, {by, path, print: printOf(message)});
-    entries.push({message, print: origin.print, origin, edits: []});
+    entries.push(undefined);
     added.push(at);
   }
   if (next < before.length) return undefined;
+  const all = entries.map((entry, at): Entry => {
+    if (entry) return entry;
+    const message = messages[at] as Message;
+    const origin = ledger.record(message, {by, path, print: printOf(message)});
+    return {message, print: origin.print, origin, edits: []};
+  });
+  const lastResult = messages.findLastIndex(({role}) => role === 'tool_result');
   const oddities = [
-    ...added.flatMap(at => placeOddity(messages, at) ?? []),
-    ...callOddities(step, entries),
+    ...added.flatMap(at => placeOddity(messages, at, lastResult) ?? []),
+    ...callOddities(step, all),
     ...headerOddities(step, added),
   ];
-  return {entries, oddities, added};
+  return {entries: all, oddities, added};
 }
 
 /** Whether the engine would have put such a message there. */
-function placeOddity(messages: readonly Message[], at: number): Oddity | undefined {
+function placeOddity(messages: readonly Message[], at: number, lastResult: number): Oddity | undefined {
   const message = messages[at] as Message;
+  // There may be many of these.
+  if (message.role === 'user') return goOnOddity(messages, at) ?? queueOddity(messages, at, lastResult);
   const above = messages.slice(0, at);
   const next = nextOf(above);
   const odd = (what: string, recorded: string, replayed: string): Oddity => ({
@@ -62,8 +70,7 @@ function placeOddity(messages: readonly Message[], at: number): Oddity | undefin
     if (isOpen && inPlace) return undefined;
     return odd(`a result of ${id} stands where no result of it is due`, `result of ${id}`, wordsFor(next));
   }
-  if (message.role === 'system') return odd('the daemon writes no system messages', 'system', 'none');
-  return goOnOddity(messages, at) ?? queueOddity(messages, at);
+  return odd('the daemon writes no system messages', 'system', 'none');
 }
 
 /** An answer that was cut off is gone on with, so often and not more. */
@@ -83,7 +90,8 @@ function goOnOddity(messages: readonly Message[], at: number): Oddity | undefine
 }
 
 /** What comes in stays below all that was said. */
-function queueOddity(messages: readonly Message[], at: number): Oddity | undefined {
+function queueOddity(messages: readonly Message[], at: number, lastResult: number): Oddity | undefined {
+  if (at > lastResult) return undefined;
   const below = messages.findIndex((message, place) => place > at && isRecorded(message));
   // Its own answer may have come in the same step.
   if (below === -1 || messages[below]?.role === 'assistant') return undefined;

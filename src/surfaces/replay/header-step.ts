@@ -43,11 +43,11 @@ export function headerOddities(step: Step, added: readonly number[]): Oddity[] {
 
 type Say = (field: string, replayed: unknown, what: string) => void;
 
-/** Of a session that was made, or in which something was missing: taken from its name and its template. */
+/** What was missing is taken from the file's name and the template. What a session is made with is for whoever has it made. */
 function filledIn({before, after, path, template}: Step, key: string, say: Say): void {
   const is = after.header?.[key];
-  if (before === undefined && !['agent_type', 'model', 'system_prompt'].includes(key)) return;
-  if (before?.header?.[key] !== undefined) {
+  if (before === undefined) return;
+  if (before.header?.[key] !== undefined) {
     say(key, before.header[key], `the daemon would not change ${key}`);
     return;
   }
