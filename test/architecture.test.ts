@@ -45,7 +45,7 @@ const mayImportTypes: Record<string, readonly string[]> = {effects: ['reconcile'
 const mayImportOf: Record<string, Record<string, RegExp>> = {
   surfaces: {
     effects: /^src\/effects\/(sandbox|workspace|signature|web)\//,
-    reconcile: /^src\/reconcile\/(turn|taint|mentions|history|session)\.ts$/,
+    reconcile: /^src\/reconcile\/(turn|taint|mentions)\.ts$/,
   },
   effects: {store: /^src\/store\/(git[\w-]*|lock|process-life|crash)\.ts$/},
 };
