@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {closeSync, mkdtempSync, openSync, rmSync, writeSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {appendMessage, parseSession, sessionText} from '../dist/index.js';
@@ -58,31 +58,34 @@ function makeHome(turns, each) {
     'allowlist.yaml': 'version: 1\n',
     'templates/talker.agent.yaml': 'id: talker\ntype: talker\nsystem_prompt: Be brief.\ncapabilities: [list_agents]\n',
   };
-  const parts = [];
+  const stream = `${home}.import`;
+  const file = openSync(stream, 'w');
   const data = text => `data ${Buffer.byteLength(text)}\n${text}\n`;
-  const commit = (who, time, message, changes) =>
-    parts.push(
+  const commit = (who, time, message, changes) => {
+    writeSync(
+      file,
       `commit refs/heads/main\nauthor ${who} ${time} +0000\ncommitter ${who} ${time} +0000\n${data(message)}`,
-      ...Object.entries(changes).map(([path, text]) => `M 100644 inline ${path}\n${data(text)}`),
-      '\n',
     );
+    for (const [path, text] of Object.entries(changes)) writeSync(file, `M 100644 inline ${path}\n${data(text)}`);
+    writeSync(file, '\n');
+  };
   commit('Ada <ada@example.org>', 1_767_000_000, 'begin', files);
-  let last = '';
   let commits = 1;
   let bytes = 0;
   for (let from = 0; from < turns; from += each) {
     const path = PATH.replace('long', `long-${from}`);
     for (const {who, cause, text} of versionsOf(Math.min(each, turns - from), from)) {
       commit(who, 1_767_225_600 + commits++, `session(long): turn\n\nCause: ${cause}`, {[path]: text});
-      last = text;
       bytes += text.length;
-      files[path] = last;
     }
   }
   execFileSync('git', ['init', '--quiet', '--initial-branch=main'], {cwd: home});
-  execFileSync('git', ['fast-import', '--quiet'], {cwd: home, input: parts.join('')});
+  closeSync(file);
+  const input = openSync(stream, 'r');
+  execFileSync('git', ['fast-import', '--quiet'], {cwd: home, stdio: [input, 'ignore', 'inherit']});
+  closeSync(input);
+  rmSync(stream);
   execFileSync('git', ['reset', '--quiet', '--hard', 'main'], {cwd: home});
-  writeFileSync(join(home, 'agentdir.yaml'), files['agentdir.yaml']);
   return {home, commits, bytes};
 }
 
@@ -92,7 +95,7 @@ export default async function run() {
     [125, 125],
     [500, 125],
     [1000, 125],
-    [1000, 1000],
+    [400, 400],
   ]) {
     const {home, commits, bytes} = makeHome(turns, each);
     const begin = performance.now();

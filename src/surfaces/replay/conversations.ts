@@ -205,7 +205,11 @@ function isNear(a: string, b: string): boolean {
 
 /** Each message keeps the text in memory that it was read from: after so many versions all is read anew. */
 const MOST_READ = 8;
+/** Of a large one, which takes long to read, more: there are few of these. */
+const LARGE = 256 * 1024;
+const MOST_READ_LARGE = 32;
 
 function usable(track: Track | undefined): Session | undefined {
-  return track && track.read < MOST_READ ? track.session : undefined;
+  const most = (track?.text.length ?? 0) > LARGE ? MOST_READ_LARGE : MOST_READ;
+  return track && track.read < most ? track.session : undefined;
 }
