@@ -28,6 +28,7 @@ const gateOnly = [
   'test/daemon/odd-files.test.ts',
   'test/daemon/permissions.test.ts',
   'test/daemon/person-git.test.ts',
+  'test/daemon/replay.test.ts',
   'test/daemon/schedules.test.ts',
   'test/daemon/stale.test.ts',
   'test/daemon/together.test.ts',
