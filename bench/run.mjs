@@ -23,6 +23,7 @@ const suites = {
   approvals: () => import('./approvals.mjs'),
   together: () => import('./together.mjs'),
   inbox: () => import('./inbox.mjs'),
+  replay: () => import('./replay.mjs'),
 };
 
 // Node reads these certificates at every start, which takes some 45 ms and is no part of what is measured.

@@ -160,6 +160,20 @@ function buildProgram(finish: (code: number) => void): Command {
     .action(async (what?: string) =>
       finish(await (await import('./surfaces/cli/verify.ts')).verify({home: home(), what, json: json()})),
     );
+  program
+    .command('replay [sessions...]')
+    .description('sessions once more, offline, with the answers and results that were recorded: the first difference')
+    .option('--all', 'all sessions that the journal has')
+    .option('--policy <when>', 'then: calls are judged by the policy of their time; now: by the one on disk', 'then')
+    .option('-v, --verbose', 'all differences, and what people changed')
+    .action(async (sessions: string[], options: {all?: boolean; policy: string; verbose?: boolean}) =>
+      finish(
+        await (await import('./surfaces/cli/replay.ts')).replaySessions({
+          ...{home: home(), json: json(), sessions, policy: options.policy},
+          ...{all: options.all === true, verbose: options.verbose === true},
+        }),
+      ),
+    );
   addTalking(program, {home, json, finish});
   addApprovals(program, {home, json, finish});
   addWorkspace(program, {home, json, finish});

@@ -43,7 +43,10 @@ const mayImportTypes: Record<string, readonly string[]> = {effects: ['reconcile'
 
 /** Of these only some folders. */
 const mayImportOf: Record<string, Record<string, RegExp>> = {
-  surfaces: {effects: /^src\/effects\/(sandbox|workspace|signature|web)\//},
+  surfaces: {
+    effects: /^src\/effects\/(sandbox|workspace|signature|web)\//,
+    reconcile: /^src\/reconcile\/(turn|taint|mentions)\.ts$/,
+  },
   effects: {store: /^src\/store\/(git[\w-]*|lock|process-life|crash)\.ts$/},
 };
 

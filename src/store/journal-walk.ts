@@ -72,6 +72,14 @@ export async function walkJournal(home: string, wants: (path: string) => boolean
   };
 }
 
+/** Paths below a folder of the home that some commit of HEAD's history has, each once. */
+export async function pathsEver(home: string, folder: string): Promise<string[]> {
+  if (!(await headOf(home))) return [];
+  const args = ['log', '--format=', '--name-only', '-z', '--relative', '--no-renames', 'HEAD', '--', folder];
+  const listed = await git(home, args);
+  return [...new Set(listed.stdout.split('\0').map(path => path.trim()))].filter(Boolean);
+}
+
 /** Undefined: the commit removed it. Never throws. */
 export async function textOf({mode, body}: WalkedChange): Promise<{text: string | undefined} | {problem: string}> {
   if (!body) return {text: undefined};

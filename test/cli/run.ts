@@ -79,7 +79,13 @@ export async function git(cwd: string, ...args: string[]): Promise<string> {
 
 export function temporary(): string {
   const dir = mkdtempSync(join(tmpdir(), 'agentdir-test-'));
-  onTestFinished(() => rmSync(dir, {recursive: true, force: true}));
+  onTestFinished(async () => {
+    try {
+      if (thorough) await (await import('../replayed.ts')).expectReplayed(join(dir, 'home'));
+    } finally {
+      rmSync(dir, {recursive: true, force: true});
+    }
+  });
   return dir;
 }
 

@@ -117,7 +117,9 @@ describe('a command that the policy allows', () => {
     expect(log).toContain(`started ${words}\n`);
     expect(log).toContain(`: result of ${words}\n`);
     const {stdout} = await agentdir(house.home, ['show', `run${count}`]);
-    expect(stdout).toMatch(/\n#3  result of execute_command `echo .*\n {2}exit code 0, \d+ ms, \w+\n {2}a {2}b c;d\n/);
+    expect(stdout).toMatch(
+      /\n#3 {2}result of execute_command `echo .*\n {2}exit code 0, \d+ ms, \w+\n {2}a {2}b c;d\n/,
+    );
   });
 
   it('that fails says with which code, and what it printed', async () => {

@@ -2,7 +2,8 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, expect} from 'vitest';
-import {agentdir, git, put} from '../cli/run.ts';
+import {agentdir, git, put, thorough} from '../cli/run.ts';
+import {expectReplayed} from '../replayed.ts';
 import {type Served, serve} from './serve.ts';
 import {expectSound} from './sound.ts';
 import {POLICY, type Stage, setStage, TALKER} from './talk.ts';
@@ -38,6 +39,7 @@ export function openHouse(
       expect(house.stage.server.violations).toEqual([]);
       expect(house.stage.server.errors).toEqual([]);
       await expectSound(house.home, wrong);
+      if (thorough) await expectReplayed(house.home);
     } finally {
       for (const end of house.ends) await end();
       await house.stage?.server.close();

@@ -4,9 +4,10 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, expect} from 'vitest';
 import type {Task} from '../../src/files/task.ts';
 import {parseTasks} from '../../src/files/task-parse.ts';
-import {agentdir, git, put, until} from '../cli/run.ts';
+import {agentdir, git, put, thorough, until} from '../cli/run.ts';
 import type {ChatRequest, Reaction} from '../model/fake-openai.mjs';
 import {startFakeOpenAI} from '../model/fake-openai.mjs';
+import {expectReplayed} from '../replayed.ts';
 import {read, type Served, serve} from './serve.ts';
 import {expectSound, filesIn} from './sound.ts';
 
@@ -53,6 +54,7 @@ export function openTaskHouse(files: Record<string, string>, env: NodeJS.Process
       await clean(house.home);
       expect(await house.daemon.stop(), house.daemon.errors()).toBe(0);
       await expectSound(house.home);
+      if (thorough) await expectReplayed(house.home);
     } finally {
       for (const end of ends) await end();
       rmSync(dir, {recursive: true, force: true});

@@ -7,6 +7,7 @@ import {fieldOf, type Task} from '../../src/files/task.ts';
 import {parseTasks} from '../../src/files/task-parse.ts';
 import {agentdir, git, put, until} from '../cli/run.ts';
 import {type ChatRequest, type Reaction, startFakeOpenAI} from '../model/fake-openai.mjs';
+import {expectReplayed} from '../replayed.ts';
 import type {Result, Wanted} from './calling.ts';
 import {read, type Served, serve, spawnDaemon} from './serve.ts';
 import {expectSound, filesIn, homes} from './sound.ts';
@@ -54,6 +55,7 @@ afterAll(async () => {
     expect(server.violations).toEqual([]);
     expect(server.errors).toEqual([]);
     await expectSound(home);
+    await expectReplayed(home);
   } finally {
     for (const end of ends) await end();
     await server.close();

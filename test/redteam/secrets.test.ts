@@ -8,6 +8,7 @@ import {makeTalkingHome} from '../daemon/house.ts';
 import {read, serve} from '../daemon/serve.ts';
 import {begin, pathOf, type Stage, sessionOf, setStage} from '../daemon/talk.ts';
 import type {Reaction} from '../model/fake-openai.mjs';
+import {expectReplayed} from '../replayed.ts';
 import {formsOf, KEY, PEM, tokens} from './secret-forms.ts';
 
 /**
@@ -215,6 +216,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await kill();
   await stage?.server.close();
+  await expectReplayed(home);
   rmSync(dir, {recursive: true, force: true});
 });
 

@@ -4,6 +4,7 @@ import {oneOf} from '../talk/one-of.ts';
 import {type Audit, audit} from '../verify/audit.ts';
 import {type Finding, findingKinds} from '../verify/finding.ts';
 import {colors, plural, print} from './output.ts';
+import {progressOn} from './progress.ts';
 
 interface VerifyOptions {
   home: string;
@@ -27,16 +28,6 @@ export async function verify({home, what, json}: VerifyOptions): Promise<number>
   else report(result, findings);
   if (findings.length > 0) return exit.failed;
   return unread.length > 0 ? exit.badFile : exit.done;
-}
-
-/** From so many commits on it takes long enough to be told of. */
-const LONG = 1_000;
-
-function progressOn(stream: NodeJS.WriteStream, json: boolean): (done: number, total: number) => void {
-  return (done, total) => {
-    if (!stream.isTTY || json || total < LONG || (done % 200 !== 0 && done !== total)) return;
-    stream.write(done === total ? '\r\x1b[K' : `\r${done} of ${total} commits`);
-  };
 }
 
 function toJson(result: Audit, findings: readonly Finding[]): Record<string, unknown> {

@@ -1,0 +1,254 @@
+import {isSegment} from '../../files/key.ts';
+import {parseSession} from '../../files/session.ts';
+import type {Call, Message} from '../../files/session-schema.ts';
+import {mayWork, workOf} from '../../reconcile/turn.ts';
+import {brought} from './brought.ts';
+import type {Conversations, FoundOddity} from './conversations.ts';
+import type {Difference} from './difference.ts';
+import {type Doing, type Entry, fieldsOf, isRecorded, type Origin, printOf} from './entry.ts';
+import {type Fate, judgeEnd} from './judge-end.ts';
+import {lineOf, lineThatDiffers, whereTheyDiffer} from './place.ts';
+import type {Replayed} from './replayed.ts';
+import {type PastHome, sessionIdOf, type Track} from './track.ts';
+
+export interface World {
+  /** Undefined: there is no such file. */
+  onDisk: (path: string) => {text: string} | {problem: string} | undefined;
+  fileAt: (commit: string, path: string) => Promise<Buffer | undefined>;
+  /** After all commits. */
+  order: number;
+}
+
+/** Each session as it is in the end, compared with all that was recorded of it. */
+export async function endings(conversations: Conversations, state: PastHome, world: World): Promise<Replayed[]> {
+  conversations.settle();
+  const ids = new Set([...state.tracks.keys()].filter(path => !isSegment(path)).map(sessionIdOf));
+  const gone = [...state.removed].filter(([id]) => !ids.has(id)).map(([, track]) => track);
+  const all = [...[...state.tracks.values()].filter(({path}) => !isSegment(path)), ...gone];
+  const ended: Replayed[] = [];
+  for (const track of all.sort((a, b) => (a.path < b.path ? -1 : 1)))
+    ended.push(await new Ending(conversations, state, world, track).replayed());
+  return ended;
+}
+
+class Ending {
+  readonly #conversations: Conversations;
+  readonly #state: PastHome;
+  readonly #world: World;
+  readonly #track: Track;
+  readonly #notes: string[] = [];
+  #there = true;
+
+  constructor(conversations: Conversations, state: PastHome, world: World, track: Track) {
+    this.#conversations = conversations;
+    this.#state = state;
+    this.#world = world;
+    this.#track = track;
+  }
+
+  async replayed(): Promise<Replayed> {
+    const id = sessionIdOf(this.#track.path);
+    const findings = this.#conversations.findings(id);
+    const main = this.#asOnDisk(this.#track);
+    const segments = (main.session.header?.segments ?? []).flatMap(path => this.#state.tracks.get(path) ?? []);
+    const files = [...segments.map(track => this.#asOnDisk(track, true)), main];
+    const places = files.flatMap(file => file.entries.map((entry, index): Placed => ({entry, file, index})));
+    const fates = judgeEnd(
+      places.map(({entry}) => entry),
+      files.flatMap(({gone}) => gone),
+    );
+    const differences: Difference[] = [];
+    for (const fate of fates)
+      if (fate.meant) this.#note(fate);
+      else differences.push(await this.#difference(fate, places));
+    const byOrigin = new Map(places.map(place => [place.entry.origin, place]));
+    for (const oddity of findings.oddities) differences.push(oddityAsDifference(oddity, byOrigin));
+    const of = (role: Message['role']) =>
+      places.filter(({entry: {message, origin}}) => message.role === role && origin.by.engine).length;
+    const written = places.filter(({entry: {message, origin}}) => isRecorded(message) && !origin.by.engine).length;
+    if (written > 0) this.#notes.push(`${written} of its answers and results were written by a person, not recorded`);
+    return {
+      session: id,
+      path: this.#track.path,
+      there: this.#there,
+      versions: this.#track.versions,
+      answers: of('assistant'),
+      results: of('tool_result'),
+      working: mayWork(main.session.header) && workOf(main.session).do !== 'rest',
+      differences: differences.sort((a, b) => a.order - b.order || (a.message ?? 0) - (b.message ?? 0)),
+      notes: this.#notes,
+      unread: [...findings.unread.values()],
+      passing: findings.passing - findings.unread.size,
+    };
+  }
+
+  /** What nobody has committed yet counts, too. */
+  #asOnDisk(track: Track, segment = false): Track {
+    const removed = !this.#state.tracks.has(track.path);
+    const read = removed ? undefined : this.#world.onDisk(track.path);
+    if (!segment) this.#there = read !== undefined;
+    if (read === undefined) {
+      if (!removed) this.#notes.push(`${track.path} is not there any more; nobody has committed that`);
+      return track;
+    }
+    const {unread} = this.#conversations.findings(sessionIdOf(track.path));
+    if ('problem' in read) {
+      unread.set(track.path, {path: track.path, commit: undefined, why: read.problem});
+      return track;
+    }
+    if (read.text === track.text) return track;
+    const session = parseSession(read.text, track.session);
+    if (!session.header) {
+      unread.set(track.path, {path: track.path, commit: undefined, why: 'it has errors'});
+      return track;
+    }
+    const by: Doing = {
+      ...{commit: undefined, order: this.#world.order, author: 'somebody', time: '', cause: '', engine: false},
+    };
+    const {entries, gone} = brought(
+      track.entries,
+      session.messages,
+      {by, path: track.path},
+      this.#conversations.ledger,
+    );
+    return {...track, session, text: read.text, entries, gone: [...track.gone, ...gone], last: by};
+  }
+
+  #note({kind, entry: {message, origin}, by, at}: Fate): void {
+    if (kind === 'added') return;
+    const what = isRecorded(message) ? `${wordsOf(message)} (${shortCommit(origin.by.commit)})` : 'a message';
+    const place = kind === 'missing' ? '' : `message ${at + 1}: `;
+    const why = isRecorded(message) && kind === 'changed' ? '; the model was asked about it anew' : '';
+    this.#notes.push(
+      `${place}${what} was ${kind === 'missing' ? 'taken out' : 'changed'} by ${by.author} in ${shortCommit(by.commit)}${why}`,
+    );
+  }
+
+  async #difference({kind, entry, by, at}: Fate, places: readonly Placed[]): Promise<Difference> {
+    const {message, origin} = entry;
+    const recorded = kind === 'changed' ? await this.#asRecorded(origin) : kind === 'missing' ? message : undefined;
+    const now = kind === 'missing' ? undefined : message;
+    const differs = fieldThatDiffers(recorded, now);
+    const place = kind === 'missing' ? undefined : places[at];
+    const call = callOf(recorded ?? message, differs.call, places, place ? at : at + 1);
+    const shown = whereTheyDiffer(differs.recorded, differs.replayed);
+    return {
+      kind,
+      what: `${wordsOf(recorded ?? message, call)} ${WORDS[kind]}`,
+      path: place?.file.path ?? origin.path,
+      message: place ? place.index + 1 : undefined,
+      line:
+        place && lineOf(place.file.text, place.index, differs.key, lineThatDiffers(differs.recorded, differs.replayed)),
+      role: message.role,
+      call: call?.id,
+      tool: call?.function.name,
+      field: differs.field,
+      recorded: kind === 'added' ? 'nothing' : shown.a,
+      replayed: kind === 'missing' ? 'nothing' : shown.b,
+      commit: kind === 'added' ? undefined : origin.by.commit,
+      changed: {commit: by.commit, author: by.author, time: by.time},
+      order: kind === 'added' ? by.order : origin.by.order,
+    };
+  }
+
+  /** The message as the version has it that first had it. */
+  async #asRecorded({by, path, print}: Origin): Promise<Message | undefined> {
+    const bytes = by.commit === undefined ? undefined : await this.#world.fileAt(by.commit, path);
+    return bytes && parseSession(bytes.toString('utf8')).messages.find(message => printOf(message) === print);
+  }
+}
+
+const WORDS = {
+  changed: 'differs from what was recorded',
+  missing: 'is missing',
+  added: 'was put above what had been said without it',
+} as const;
+
+interface Placed {
+  entry: Entry;
+  file: Track;
+  index: number;
+}
+
+interface Differing {
+  field: string;
+  /** The key whose line it is. */
+  key: string;
+  call: number | undefined;
+  recorded: string;
+  replayed: string;
+}
+
+/** The first field in which two messages differ; of calls, the one. */
+function fieldThatDiffers(recorded: Message | undefined, now: Message | undefined): Differing {
+  const [a, b] = [recorded, now].map(message => (message ? fieldsOf(message) : {}));
+  const whole = {field: 'message', key: 'role', call: undefined};
+  if (!recorded || !now) return {...whole, recorded: text(a?.content), replayed: text(b?.content)};
+  const calls = recorded.tool_calls ?? [];
+  for (const key of [
+    'role',
+    'tool_call_id',
+    'content',
+    'tool_calls',
+    'timestamp',
+    'model',
+    'usage',
+    'cut',
+    'delivery',
+  ]) {
+    if (text(a?.[key]) === text(b?.[key])) continue;
+    const at =
+      key === 'tool_calls' ? calls.findIndex((call, i) => callText(call) !== callText(now.tool_calls?.[i])) : -1;
+    if (at === -1) return {field: key, key, call: undefined, recorded: text(a?.[key]), replayed: text(b?.[key])};
+    const [was, is] = [calls[at], now.tool_calls?.[at]];
+    const part = was?.id !== is?.id ? 'id' : was?.function.name !== is?.function.name ? 'name' : 'arguments';
+    const of = (call: Call | undefined) => (part === 'id' ? call?.id : call?.function[part]) ?? 'nothing';
+    return {field: `tool_calls[${at}].${part}`, key: 'tool_calls', call: at, recorded: of(was), replayed: of(is)};
+  }
+  return {...whole, recorded: '', replayed: ''};
+}
+
+function callText(call: Call | undefined): string {
+  return JSON.stringify([call?.id, call?.function.name, call?.function.arguments]);
+}
+
+function text(value: unknown): string {
+  return value === undefined ? 'nothing' : typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The call that a message is about: of a result, the one above it. */
+function callOf(message: Message, own: number | undefined, places: readonly Placed[], at: number): Call | undefined {
+  if (own !== undefined) return message.tool_calls?.[own];
+  if (message.tool_call_id === undefined) return undefined;
+  for (let i = Math.min(at, places.length) - 1; i >= 0; i--) {
+    const call = places[i]?.entry.message.tool_calls?.find(({id}) => id === message.tool_call_id);
+    if (call) return call;
+  }
+  return undefined;
+}
+
+function wordsOf({role, tool_call_id}: Message, call?: Call): string {
+  if (role !== 'tool_result') return call ? `call ${call.id} (${call.function.name}) of an answer` : 'an answer';
+  return `the result of call ${tool_call_id}${call ? ` (${call.function.name})` : ''}`;
+}
+
+export function shortCommit(commit: string | undefined): string {
+  return commit === undefined ? 'the file on disk' : commit.slice(0, 7);
+}
+
+function oddityAsDifference(oddity: FoundOddity, places: ReadonlyMap<Origin, Placed>): Difference {
+  const {kind, what, field, recorded, replayed, entry, by, call, path} = oddity;
+  const place = entry && places.get(entry.origin);
+  const shown = whereTheyDiffer(recorded, replayed);
+  return {
+    ...{kind, what, field, commit: by.commit, order: by.order, changed: undefined},
+    path: place?.file.path ?? path,
+    message: place && place.index + 1,
+    line: place && lineOf(place.file.text, place.index, call ? 'tool_calls' : 'role'),
+    role: entry?.message.role,
+    call: call?.id ?? entry?.message.tool_call_id,
+    tool: call?.function.name,
+    recorded: shown.a,
+    replayed: shown.b,
+  };
+}

@@ -1,0 +1,28 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
+import {listSessions} from '../src/store/session-files.ts';
+import {replay} from '../src/surfaces/replay/replay.ts';
+
+/** Homes whose history a test has made up, or in which it changes what was recorded. */
+const madeUp = new Set<string>();
+
+/** This home has a history that nobody could replay; the test says why. */
+export function isMadeUp(home: string): string {
+  madeUp.add(home);
+  return home;
+}
+
+/** Every session of a home that a test leaves behind is, replayed, what it was. */
+export async function expectReplayed(home: string): Promise<void> {
+  if (madeUp.has(home) || !existsSync(join(home, '.git')) || listSessions(home).length === 0) return;
+  const began = performance.now();
+  const {sessions, commits} = await replay(home, {wants: () => true, policy: 'then'});
+  if (process.env.REPLAY_TIMES) {
+    const ms = Math.round(performance.now() - began);
+    process.stderr.write(`replayed ${sessions.length} sessions, ${commits} commits in ${ms} ms\n`);
+  }
+  const different = sessions.flatMap(({session, differences}) =>
+    differences[0] ? [{session, ...differences[0]}] : [],
+  );
+  if (different.length > 0) throw new Error(`a replay differs: ${JSON.stringify(different, null, 1)}`);
+}
