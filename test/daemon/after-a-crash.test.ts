@@ -196,12 +196,13 @@ describe('killed while it took a page away', () => {
   const contain = (home: string, env: NodeJS.ProcessEnv) => {
     const child = spawn('bwrap', [...box, process.execPath, main, 'start'], {cwd: home, env: {...environment, ...env}});
     const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+    const isOver = () => child.exitCode !== null || child.signalCode !== null;
     const kill = () => {
       child.kill('SIGKILL');
       return ended;
     };
     onTestFinished(async () => void (await kill()));
-    return {ended, kill};
+    return {ended, isOver, kill};
   };
 
   it.runIf(hasBox).each(['remove:1', 'remove:2'])(
@@ -214,7 +215,11 @@ describe('killed while it took a page away', () => {
       put(home, {...ASKER, [pathOf('a')]: questionFor('a', 'a file')});
       const first = contain(home, {...env, AGENTDIR_CRASH_AT: at});
       await askedBy(home, 'a');
-      decideFor(home, 'a', 'a file');
+      // Its page may still have to be made: then there is nothing to decide before that.
+      await until(() => {
+        decideFor(home, 'a', 'a file');
+        return first.isOver();
+      }, Boolean);
       expect(await first.ended).toBe(128 + 9);
       const second = contain(home, env);
       // If the call had begun, it was interrupted, and is asked about once more.
