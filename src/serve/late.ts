@@ -1,5 +1,5 @@
 import {isOpen} from '../store/open-files.ts';
-import {leftReplaced, type Replaced} from '../store/replaced.ts';
+import {leftReplaced, type Replaced, shortId} from '../store/replaced.ts';
 import type {Serving} from './serving.ts';
 
 /** How long an editor that had the old file open may take to write into it. */
@@ -25,14 +25,25 @@ export function watchReplaced(serving: Serving, replaced: Replaced): void {
   const check = async ([next, ...others]: readonly number[]): Promise<void> => {
     if (take()) return;
     if (next !== undefined) return checkAfter(next, others);
-    // Until it is in git, this is where what the person saved is kept.
-    const unpublished = serving.unpublished.get(replaced.path)?.some(({blob}) => blob === replaced.base);
-    if (unpublished || (await isOpen(serving.home, replaced.inode))) return checkAfter(OPEN_MS, []);
+    if (isNeeded(serving, replaced) || (await isOpen(serving.home, replaced.inode))) return checkAfter(OPEN_MS, []);
     // What was written between the last look and the last close.
     if (!take()) replaced.forget();
   };
   checkAfter(first, rest);
 }
+
+/**
+ * Until it is in git, this is where what the person saved is kept, and all that says that what took its place is the
+ * daemon's. Of what an earlier run left, each version leads to the one before it.
+ */
+function isNeeded({cause, unpublished}: Serving, {path, base, next}: Replaced): boolean {
+  if (cause === RECOVERED) return true;
+  return (unpublished.get(path) ?? []).some(
+    version => version.blob === base || shortId(version.blob) === next || version.cause === RECOVERED,
+  );
+}
+
+const RECOVERED: Serving['cause'] = 'recovered';
 
 /** These bytes are merged; whoever wrote them may not be done yet. */
 export function watchOn(serving: Serving, after: () => Replaced): void {

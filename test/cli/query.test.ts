@@ -66,7 +66,7 @@ describe('agentdir tasks SQL', () => {
   it('SQLite is not loaded where nobody asks', async () => {
     const home = await newHome({'tasks/a.task.md': TASKS});
     const loaded = async (...args: string[]) =>
-      (await agentdir(home, args, {...environment, NODE_DEBUG: 'esm'})).stderr.includes('chunks/sql-thread.js');
+      (await agentdir(home, args, {...environment, NODE_DEBUG: 'module'})).stderr.includes('chunks/sql-thread.js');
     expect(await loaded('tasks', 'SELECT 1')).toBe(true);
     for (const command of [['status'], ['tasks'], ['start', '--once']]) expect(await loaded(...command)).toBe(false);
   });

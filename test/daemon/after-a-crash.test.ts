@@ -17,8 +17,10 @@ const LEAST = 'agent_id: planner-001\nstatus: paused\nmessages:\n  - role: user\
 const SESSION = 'sessions/s.session.yaml';
 const message = (words: string) => `  - role: user\n    content: ${words}\n`;
 const wordsOf = (text: string) => parseSession(text).messages.map(({content}) => content);
-const once = async (home: string, code = 0) =>
-  expect(await agentdir(home, ['start', '--once'])).toMatchObject({code, stderr: ''});
+const once = async (home: string, code = 0) => {
+  const run = await agentdir(home, ['start', '--once']);
+  expect(run, run.stdout).toMatchObject({code, stderr: ''});
+};
 
 describe('a save from a stale buffer while no daemon runs', () => {
   it('is merged with what git has, however old the cache is', async () => {
@@ -196,13 +198,18 @@ describe('killed while it took a page away', () => {
   const contain = (home: string, env: NodeJS.ProcessEnv) => {
     const child = spawn('bwrap', [...box, process.execPath, main, 'start'], {cwd: home, env: {...environment, ...env}});
     const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+    let said = '';
+    child.stdout.on('data', data => {
+      said += data;
+    });
     const isOver = () => child.exitCode !== null || child.signalCode !== null;
+    const isServing = () => said.includes('serving');
     const kill = () => {
       child.kill('SIGKILL');
       return ended;
     };
     onTestFinished(async () => void (await kill()));
-    return {ended, isOver, kill};
+    return {ended, isOver, isServing, kill};
   };
 
   it.runIf(hasBox).each(['remove:1', 'remove:2'])(
@@ -228,6 +235,8 @@ describe('killed while it took a page away', () => {
         return isOver(home, 'a');
       };
       await until(decide, Boolean);
+      // Killed before it has set up the box, bubblewrap leaves behind what is in it.
+      await until(second.isServing, Boolean);
       await second.kill();
       await once(home);
       expectOnce(home, 'a', 'a file');

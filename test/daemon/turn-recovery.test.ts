@@ -1,3 +1,5 @@
+import {rmSync} from 'node:fs';
+import {join} from 'node:path';
 import {afterAll, describe, expect, it} from 'vitest';
 import {agentdir, environment, git, newHome, put, until} from '../cli/run.ts';
 import {read, serve, spawnDaemon} from './serve.ts';
@@ -31,6 +33,32 @@ describe('killed in the midst of turns', () => {
     expect(log.join('\n')).not.toContain('merged');
     expect(await git(home, 'status', '--porcelain')).toBe('');
     expect(stage.server.violations).toEqual([]);
+  });
+});
+
+describe('killed when git had not been written to for seconds', () => {
+  it("nothing that the agent said is committed as the person's", async () => {
+    const home = await newHome({'templates/talker.agent.yaml': TALKER});
+    const lock = join(home, '.git/index.lock');
+    put(home, {[pathOf('l')]: leastForm('slow loop', 'talker'), '.git/index.lock': ''});
+    const answers = () => sessionOf(home, 'l').messages.filter(({role}) => role === 'assistant').length;
+    stage.parts.set('slow', ({messages}) => {
+      const turns = messages.filter(({role}) => role === 'assistant').length;
+      return {latency: 400, calls: [{id: `call_${turns}`, name: 'list_agents', arguments: {}}]};
+    });
+    // The first of what it replaces is let go of after two seconds; the second daemon is killed, too, before git has anything.
+    for (const most of [4, 14]) {
+      const daemon = spawnDaemon(home, stage.env);
+      await until(answers, count => count >= most);
+      await daemon.kill();
+    }
+    stage.parts.set('slow', () => ({text: 'enough'}));
+    rmSync(lock);
+    const {code} = await agentdir(home, ['start', '--once'], {...environment, ...stage.env});
+    expect(code).toBe(0);
+    const log = (await git(home, 'log', '--format=%an: %s', '--', pathOf('l'))).trim().split('\n');
+    expect(log.filter(line => line.startsWith('Ada: '))).toEqual(['Ada: session(l): created by hand']);
+    expect(await git(home, 'status', '--porcelain')).toBe('');
   });
 });
 

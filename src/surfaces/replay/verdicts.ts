@@ -43,8 +43,9 @@ function howBegun({started, approval}: Call): Done['how'] | undefined {
 function howEnded({approval, started, function: {name}}: Call, result: string | undefined): Done['how'] | undefined {
   if (result === undefined || approval !== undefined || started !== undefined) return undefined;
   const failed = failureOf(result);
-  // Tools deny paths, too, whatever the policy says.
-  if (failed?.code === 'DENIED') return /^\w+ is denied: /.test(failed.error ?? '') ? 'refused' : undefined;
+  // Tools deny paths, and a missing sandbox commands, whatever the policy says.
+  if (failed?.code === 'DENIED')
+    return /^\w+ is denied: (?!agentdir\.yaml has sandbox)/.test(failed.error ?? '') ? 'refused' : undefined;
   return !failed && effectOf(name) === 'read' ? 'ran' : undefined;
 }
 
