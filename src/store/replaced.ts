@@ -28,7 +28,7 @@ export interface Replaced {
   late: () => Late | undefined;
   /** These bytes are taken care of: from now on only what is written after them is late. */
   after: (bytes: Buffer) => Replaced;
-  /** What was replaced, if nothing was written into it since. */
+  /** What was replaced, if nothing was written into it since, or only lines at its end. */
   kept: () => Buffer | undefined;
   forget: () => void;
 }
@@ -84,6 +84,21 @@ function linkInto(folder: string, target: string, name: string): void {
   }
 }
 
+const MOST_LINES = 200;
+
+/** That part of a file to which lines were appended. */
+function beginning(bytes: Buffer, base: string): Buffer | undefined {
+  let end = bytes.length;
+  for (let lines = 0; lines < MOST_LINES && end > 0; lines++) {
+    end = bytes.lastIndexOf(NEWLINE, end - 2) + 1;
+    const part = bytes.subarray(0, end);
+    if (blobId(part) === base) return part;
+  }
+  return undefined;
+}
+
+const NEWLINE = 10;
+
 function replacedAt(home: string, by: Replacer, name: string): Replaced {
   const folder = FOLDERS[by];
   const link = join(home, folder, name);
@@ -112,7 +127,7 @@ function replacedAt(home: string, by: Replacer, name: string): Replaced {
     },
     kept: () => {
       const bytes = readFileSync(link);
-      return blobId(bytes) === base ? bytes : undefined;
+      return blobId(bytes) === base ? bytes : beginning(bytes, base);
     },
     // Freeing a file takes long on some file systems. Gone: somebody emptied .agentdir.
     forget: () => unlink(link, () => {}),
