@@ -45,6 +45,8 @@ it('keeps what it wrote while no daemon ran: each undo and edit by itself, witho
   const turn = (await git(home, 'log', '-1', '--format=%H', '--grep=completed: "ask"')).trim();
   expect((await agentdir(home, ['undo', turn])).code).toBe(0);
   edit(home, TASKS, now => `# Mine\n\n${now}`);
+  // The daemon is killed before it can say so, and the next one says it.
+  await agentdir(home, ['start', '--once'], {...environment, AGENTDIR_CRASH_AT: 'journal-ref-lock'});
   await once(home);
   const log = await git(home, 'log', '-3', '--reverse', '--format=%s', '--', 'memory/facts.md');
   expect(log).toMatch(/^memory\(facts\): edited by hand\n.*took back .*\n.*took back .*\n$/);

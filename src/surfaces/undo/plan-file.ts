@@ -13,6 +13,7 @@ import {blobId} from '../../store/blob-id.ts';
 import {blobInHead, type FileOfChange, laterVersions} from '../../store/one-change.ts';
 import {listHome, readHomeFile} from '../../store/read.ts';
 import {callOf} from '../decide/asked-for.ts';
+import {whyApproved} from './approved-calls.ts';
 import {type Overlap, overlapOf} from './overlap.ts';
 import {workspaceUndo} from './workspace-undo.ts';
 
@@ -96,7 +97,7 @@ async function planEdit(
     return {overlap: await overlapOf(home, commit, texts, inTheWay)};
   }
   if (undo.text === texts.now && executable === undefined) return {nothing: true};
-  const wrong = whyWrong(path, texts.now, undo.text);
+  const wrong = whyWrong(path, texts.now, undo.text) ?? (kind === 'session' && whyApproved(home, texts.now, undo.text));
   if (wrong) return wrong;
   return {edit: {...plain, bytes: Buffer.from(undo.text), executable, undo}};
 }
@@ -185,8 +186,8 @@ async function planRestored(home: string, edit: FileEdit, commit: string): Promi
       refused: `${path} is ${other} now, and two files cannot have one id`,
       hint: `to move it back: git mv ${other} ${path}`,
     };
-  const wrong = whyWrong(path, undefined, text);
-  return wrong ?? {edit};
+  const approved = edit.kind === 'session' ? whyApproved(home, undefined, text) : undefined;
+  return whyWrong(path, undefined, text) ?? approved ?? {edit};
 }
 
 /** A decision on a page that is not there any more: it was taken, and the page moved. The queue decides. */
