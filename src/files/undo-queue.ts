@@ -60,7 +60,8 @@ export function withoutDecisions(
     const fields: Record<string, string | undefined> = Object.fromEntries(there.map(key => [key, undefined]));
     if (fieldOf(item.task, 'status') !== undefined) fields.status = 'pending';
     if (isBudget(item) && item.outcome !== undefined) fields.outcome = undefined;
-    const asWas = command(id);
+    // On its page it is asked as it was, and what is shown must be what a yes would run.
+    const asWas = command(id) ?? fieldOf(item.task, 'original');
     if (asWas !== undefined && asWas !== item.command) fields.command = asWas;
     changes.push([item.task, {box: '_', fields}]);
     asked.push(id);

@@ -17,7 +17,15 @@ import {isExecutable, signature} from './known.ts';
 import {watchReplaced} from './late.ts';
 import {keepLate, mergeStale} from './merge-stale.ts';
 import {makeOwn} from './own-files.ts';
-import {recordAgain, recordEdit, recordMerge, recordRecovered, recordRemoval, type Saved} from './record.ts';
+import {
+  recordAgain,
+  recordEdit,
+  recordMerge,
+  recordRecovered,
+  recordRemoval,
+  recordUndo,
+  type Saved,
+} from './record.ts';
 import {type Seen, seenBytes, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {journalled, lastBlob, setFacts, take, tell, textOf} from './state.ts';
@@ -143,7 +151,7 @@ interface Edit {
 async function record(serving: Serving, seen: Seen, {saved, unchanged, former}: Edit): Promise<void> {
   if (saved) await recordMerge(serving, saved, seen);
   else if (unchanged && journalled(serving, seen.path) !== seen.blob) await recordAgain(serving, seen);
-  else if (undoMark(serving.home, seen.path, seen.blob)) await recordEdit(serving, seen, former);
+  else if (undoMark(serving.home, seen.path, seen.blob)) await recordUndo(serving, seen, former);
   else if (!(serving.cause === 'recovered' && (await recordRecovered(serving, seen))))
     await recordEdit(serving, seen, former);
 }

@@ -6,7 +6,7 @@ import {baseOf, mayBeOlder, onlyResets, undoes} from '../files/merge-base.ts';
 import type {Outcome} from '../queue.ts';
 import {linkTarget} from '../store/read.ts';
 import {shortId} from '../store/replaced.ts';
-import {undoMark} from '../store/undo-marks.ts';
+import {undosTo} from '../store/undo-marks.ts';
 import {pendingId} from './approvals.ts';
 import {keepConflict} from './conflict.ts';
 import {watchOn} from './late.ts';
@@ -44,14 +44,12 @@ export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   const last = await textOf(serving, good);
   if (last === undefined || !undoes(kind, last, text)) return {seen};
   // What a person takes back by `agentdir undo` is meant, if it was made from what was known last.
-  const undo = undoMark(serving.home, path, blob);
-  if (undo && (serving.loading || undo.base === good)) return {seen};
+  const undos = undosTo(serving.home, path, blob);
+  if (undos.some(({mark}) => serving.loading || mark.base === good)) return {seen};
   // What git put there (revert, checkout of an older version) is meant.
   await followHead(serving);
   // As long as the journal is behind, HEAD and the index have older texts that nobody brought back.
-  const meant = async () =>
-    serving.journal.committed.get(path) === blob || (await serving.journal.staged(path)) === blob;
-  if (!serving.underWay.has(path) && (await meant())) return {seen};
+  if (!serving.underWay.has(path) && (await isMeant(serving, seen, good))) return {seen};
   if (serving.journal.busy()) return {outcome: {after: 50}};
   const {texts, byPerson} = await versionsOf(serving, seen, good, last);
   const at = baseOf(kind, texts, text);
@@ -64,6 +62,18 @@ export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   if (!kept) return {outcome: {after: 1_000}};
   const result = path === APPROVALS_FILE ? withoutOldTicks(text, merged) : merged;
   return replaceWith(serving, seen, result, [{seen, base}]);
+}
+
+/** What HEAD or the index has; at a start also what lacks nothing of what a person, or an undo, staged while no daemon ran. */
+async function isMeant(serving: Serving, {path, kind, text, blob}: Seen, good: string): Promise<boolean> {
+  const {journal, loading} = serving;
+  const committed = journal.committed.get(path);
+  if (committed === blob) return true;
+  const staged = await journal.staged(path);
+  if (staged === blob) return true;
+  if (!loading || staged === undefined || staged === committed || staged === good) return false;
+  const last = await textOf(serving, staged);
+  return last !== undefined && text !== undefined && !undoes(kind, last, text);
 }
 
 /** What an editor wrote into the file that the daemon replaced meanwhile: its base is what the daemon had compared. */

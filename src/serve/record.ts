@@ -11,7 +11,7 @@ import {blobId} from '../store/blob-id.ts';
 import type {Entry} from '../store/journal.ts';
 import {linkTarget} from '../store/read.ts';
 import {shortId} from '../store/replaced.ts';
-import {forgetUndo, type UndoMark, undoMark} from '../store/undo-marks.ts';
+import {forgetUndo, type UndoMark, undoMark, undosTo} from '../store/undo-marks.ts';
 import {isExecutable} from './known.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
@@ -26,6 +26,23 @@ export async function recordEdit(serving: Serving, seen: Seen, former?: Seen): P
   if (before === undefined && (await isIgnored(serving, path))) return;
   const old = before === undefined ? undefined : await textOf(serving, before);
   addEdit(serving, seen, old, {former});
+}
+
+/**
+ * Commit what `agentdir undo` wrote. What the file was before that, and the journal does not have yet, is a commit too: an edit by
+ * hand or another undo. So each is taken back by itself.
+ */
+export async function recordUndo(serving: Serving, seen: Seen, former?: Seen): Promise<void> {
+  const {path, blob, kind} = seen;
+  const passed = [...undosTo(serving.home, path, blob).map(({mark}) => mark.base), blob];
+  const known = journalled(serving, path);
+  // It may have been looked at before, and not all of them are committed by now.
+  for (const base of known === undefined ? [] : passed.slice(passed.lastIndexOf(known) + 1, -1)) {
+    const [before, bytes] = [journalled(serving, path), base === null ? undefined : await serving.journal.read(base)];
+    if (before === undefined || !bytes || !isJournalled(kind)) continue;
+    addEdit(serving, seen, await textOf(serving, before), {passing: bytes});
+  }
+  await recordEdit(serving, seen, former);
 }
 
 /** A person made the file executable, or no longer. Beside what is under way it comes to nothing if that has it already. */
@@ -120,7 +137,8 @@ function addEdit(
     ? edit.tasks.map((id): [string, string] => ['Approval', id])
     : [...trailersOf(seen, edit.tasks), ...approvalOf(seen)];
   const words = path === MAIL_CURSORS ? 'read on by agentdir mail' : `${edit.words} by hand`;
-  add(serving, path, blob, {changes: [change], author: 'human', ...edited(serving, seen, words, trailers)});
+  const entry = edited(serving, {path, kind, blob: passing ? blob : seen.blob}, words, trailers);
+  add(serving, path, blob, {changes: [change], author: 'human', ...entry});
 }
 
 /** What the journal says of a person's edit; of one by `agentdir undo`, what it takes back. */

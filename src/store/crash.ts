@@ -34,6 +34,7 @@ export const crashLabels = [
   'inbox-append',
   'inbox-appended',
   'message-sent',
+  'undo-mark',
 ] as const;
 export type CrashLabel = (typeof crashLabels)[number];
 

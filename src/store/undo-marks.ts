@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto';
-import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {crashPoint} from './crash.ts';
 
 /**
  * That a text was made by `agentdir undo`: it may lack what no stale buffer may take away, and is meant. Written before the
@@ -16,25 +17,61 @@ export interface UndoMark {
 }
 
 const FOLDER = '.agentdir/undo';
+/** Undos of one file that no daemon has seen yet. */
+const MOST = 100;
 
 /** `blob`: what the file holds then; null: nothing, it is removed. */
 export function markUndo(home: string, path: string, blob: string | null, mark: UndoMark): void {
-  mkdirSync(join(home, FOLDER), {recursive: true});
-  writeFileSync(placeOf(home, path, blob), JSON.stringify(mark));
+  const [folder, place] = [join(home, FOLDER), placeOf(home, path, blob)];
+  mkdirSync(folder, {recursive: true});
+  writeFileSync(place, JSON.stringify(mark));
+  ownAsHome(home, [folder, place]);
+  crashPoint('undo-mark');
 }
 
 export function undoMark(home: string, path: string, blob: string | null): UndoMark | undefined {
   try {
-    return JSON.parse(readFileSync(placeOf(home, path, blob), 'utf8')) as UndoMark;
+    const mark: unknown = JSON.parse(readFileSync(placeOf(home, path, blob), 'utf8'));
+    return isMark(mark) ? mark : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** The undos by which a file came to hold `blob`, one after the other, as far as the journal does not have them. Oldest first. */
+export function undosTo(home: string, path: string, blob: string): {blob: string; mark: UndoMark}[] {
+  const undos: {blob: string; mark: UndoMark}[] = [];
+  for (let at: string | null = blob; at !== null && undos.length < MOST; ) {
+    const mark = undoMark(home, path, at);
+    if (!mark || undos.some(undo => undo.blob === at)) break;
+    undos.unshift({blob: at, mark});
+    at = mark.base;
+  }
+  return undos;
+}
+
+/** Must not throw: what is left lying says nothing of any other text. */
 export function forgetUndo(home: string, path: string, blob: string | null): void {
-  rmSync(placeOf(home, path, blob), {force: true});
+  try {
+    rmSync(placeOf(home, path, blob), {force: true});
+  } catch {
+    // Another user's, and not ours to remove.
+  }
 }
 
 function placeOf(home: string, path: string, blob: string | null): string {
   return join(home, FOLDER, createHash('sha1').update(`${path}\0${blob}`).digest('hex'));
+}
+
+/** What it says goes into a commit: nothing may stand there that would be another trailer. */
+function isMark(value: unknown): value is UndoMark {
+  const {commit, words, base} = (value ?? {}) as Record<string, unknown>;
+  const isId = (id: unknown) => typeof id === 'string' && /^[0-9a-f]{40,64}$/.test(id);
+  return isId(commit) && typeof words === 'string' && (base === null || isId(base));
+}
+
+/** Where root takes something back in the home of somebody else, their daemon reads and removes the mark. */
+function ownAsHome(home: string, paths: readonly string[]): void {
+  const {uid, gid} = statSync(home);
+  if (process.getuid?.() === 0 && uid !== 0) for (const path of paths) chownSync(path, uid, gid);
 }

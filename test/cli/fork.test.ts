@@ -70,5 +70,25 @@ it('begins a session anew as it is, was at a commit or message, before it was re
   expect((await agentdir(home, ['show', 'planner-001-bbb'])).stdout).toMatch(/^#3 {2}human/m);
   rmSync(join(home, segment));
   await commit('gone');
+  // A call that a person parted from its result is not left without one.
+  const parted = `${answer('look')}    tool_calls:\n      - id: c1\n        function: {name: bash, arguments: '{}'}\n`;
+  const result = `  - role: tool_result\n    tool_call_id: c1\n    content: '{}'\n`;
+  put(home, {
+    'sessions/archive/planner-001-ccc.1.session.yaml': head('planner-001-ccc.1') + user('old') + parted,
+    'sessions/planner-001-ccc.session.yaml':
+      head('planner-001-ccc', 'segments:\n  - sessions/archive/planner-001-ccc.1.session.yaml\n') +
+      result +
+      user('new'),
+  });
+  for (const [at, roles] of [
+    ['2', ['user', 'assistant', 'tool_result']],
+    ['4', ['user', 'assistant', 'tool_result', 'user']],
+  ] as const)
+    expect((await fork('planner-001-ccc', '--at', at)).messages.map(({role}) => role)).toEqual(roles);
+  put(home, {'sessions/planner-001-ccc.session.yaml': 'messages: [\n'});
+  expect(await agentdir(home, ['fork', 'planner-001-ccc'])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('as it was: agentdir fork planner-001-ccc --at COMMIT'),
+  });
   expect((await fork('planner-001-bbb')).said).toEqual(['old', 'older', 'new']);
 });

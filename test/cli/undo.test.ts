@@ -110,6 +110,11 @@ it('takes back a yes until it runs, never gives one, and hides results without r
     () => itemsOf(home)[0],
     item => item?.status === 'approved',
   );
+  // Gone, its yes would stand, and run it if the answer came back.
+  expect(await agentdir(home, ['undo', await idOf(home, 'assistant turn, calls')])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`is approved (${id})`),
+  });
   const back = await json(home, 'undo', yes);
   expect(back).toMatchObject({code: 0, next: [expect.stringContaining('waits for a decision again')]});
   await until(

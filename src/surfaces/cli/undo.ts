@@ -3,6 +3,7 @@ import {exit} from '../../errors.ts';
 import {makeVisible, visibleLine} from '../../files/visible.ts';
 import {daemonOf} from '../../store/status.ts';
 import {findChange} from '../undo/find-change.ts';
+import type {Overlap} from '../undo/overlap.ts';
 import type {FileEdit} from '../undo/plan-file.ts';
 import {overlapError, planUndo, writeUndo} from '../undo/undo.ts';
 import {colors, print, printError, printJson} from './output.ts';
@@ -25,7 +26,8 @@ export async function undo({home, id, dryRun, json}: UndoOptions): Promise<numbe
   const undone = {commit, author, time, subject};
   if ('overlaps' in plan) {
     const error = overlapError(plan);
-    if (json) printJson({error: error.message, hint: error.hint ?? null, undone, overlaps: plan.overlaps});
+    if (json)
+      printJson({error: error.message, hint: error.hint ?? null, undone, overlaps: plan.overlaps.map(overlapJson)});
     if (!json) printError(error, false);
     return exit.failed;
   }
@@ -48,6 +50,11 @@ export async function undo({home, id, dryRun, json}: UndoOptions): Promise<numbe
   for (const line of told.next) print(`${colors.yellow('→')} ${visibleLine(line)}`);
   if (!dryRun && !daemonOf(home)) print(colors.dim('no daemon runs: it is committed at the next start'));
   return exit.done;
+}
+
+/** Null: it is not in the journal yet. */
+function overlapJson({path, line, commit, author, subject, why}: Overlap) {
+  return {path, line, commit: commit ?? null, author: author ?? null, subject: subject ?? null, why};
 }
 
 function whatOf({now, bytes, executable}: FileEdit): string {

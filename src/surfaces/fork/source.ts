@@ -18,7 +18,7 @@ export interface Source {
   commit: string | undefined;
   header: SessionHeader;
   messages: readonly Message[];
-  /** Files with the first of its messages: how many are in each and those before it, and whether it is there as it was. */
+  /** Files with the first of its messages: how many are in each and those before it; whether it is there as it was, and whole. */
   segments: readonly {path: string; end: number; shared: boolean}[];
 }
 
@@ -28,7 +28,11 @@ export async function sourceOf(home: string, wanted: string, commit: string | un
   const {path} = text;
   const session = parseSession(text.text);
   const problems = [...session.problems, ...historyProblems(path, session)];
-  if (hasErrors(problems) || !session.header) throw fileError(path, problems);
+  if (hasErrors(problems) || !session.header) {
+    const {message, exitCode, hint} = fileError(path, problems);
+    const other = `; as it was: agentdir fork ${text.id} --at COMMIT (agentdir log ${text.id})`;
+    throw new UserError(message, exitCode, `${hint}${other}`);
+  }
   const messages: Message[] = [];
   const segments: {path: string; end: number; shared: boolean}[] = [];
   for (const segment of session.header.segments ?? []) {
@@ -37,11 +41,18 @@ export async function sourceOf(home: string, wanted: string, commit: string | un
     const then = text.past ? await textAt(home, text.past, segment) : now;
     const found = then ?? now ?? (await lastText(home, segment));
     if (found === undefined) throw new UserError(`${segment}, with older messages, is not there`, exit.failed);
-    messages.push(...parseSession(found).messages);
-    segments.push({path: segment, end: messages.length, shared: now === found});
+    const older = parseSession(found).messages;
+    messages.push(...older);
+    segments.push({path: segment, end: messages.length, shared: now === found && isWhole(older)});
   }
   messages.push(...session.messages);
   return {id: text.id, path, commit: text.commit, header: session.header, messages, segments};
+}
+
+/** Each call has its result: the daemon parts none from it, but a person may have. */
+function isWhole(messages: readonly Message[]): boolean {
+  const answered = new Set(messages.map(({tool_call_id}) => tool_call_id));
+  return messages.every(({tool_calls = []}) => tool_calls.every(({id}) => answered.has(id)));
 }
 
 interface Text {

@@ -1,5 +1,5 @@
 import {exit, UserError} from '../../errors.ts';
-import {stemOf} from '../../files/key.ts';
+import {kindOf, stemOf} from '../../files/key.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {type Change, headOf, history} from '../../store/history.ts';
 import {commitsNamed, readChange} from '../../store/one-change.ts';
@@ -46,31 +46,42 @@ export async function findChange(home: string, wanted: string): Promise<FoundCha
 /** What bears exactly this name, else all that have it in theirs; each with the last change about it. */
 async function namedSo(home: string, wanted: string): Promise<{name: string; change: Change}[]> {
   const found = new Map<string, Change>();
+  /** A task and a session may bear one name. */
+  const exact = new Map<string, Change>();
   for await (const change of history(home)) {
-    for (const name of namesOf(change)) {
-      if (name === wanted) return [{name, change}];
-      if (name.includes(wanted) && !found.has(name)) found.set(name, change);
+    for (const [name, what] of namesOf(change)) {
+      if (name === wanted && !exact.has(what)) exact.set(what, change);
+      else if (name.includes(wanted) && !found.has(name)) found.set(name, change);
     }
   }
+  const commits = new Set([...exact.values()].map(({commit}) => commit));
+  if (commits.size === 1) return [...exact.values()].slice(0, 1).map(change => ({name: wanted, change}));
+  if (commits.size > 1) return [...exact].map(([what, change]) => ({name: `the ${what} ${wanted}`, change}));
   const all = [...found].map(([name, change]) => ({name, change}));
   // The file of a session, and what was delivered of a task, are the same thing by other names.
   const plain = all.filter(({name}) => !name.includes('/'));
   return plain.length > 0 ? plain : all;
 }
 
-function namesOf({trailers, paths}: Change): Set<string> {
-  return new Set([
-    ...trailers.flatMap(([key, value]) => (KNOWN.has(key) ? [value] : [])),
-    ...paths.map(stemOf),
-    ...paths.filter(path => path.includes('/')),
-  ]);
+/** Names of what a change is about, and what that is. */
+function namesOf({trailers, paths}: Change): [name: string, what: string][] {
+  return [
+    ...trailers.flatMap(([key, value]): [string, string][] => (KNOWN.has(key) ? [[value, key.toLowerCase()]] : [])),
+    ...paths.map((path): [string, string] => [stemOf(path), whatOf(path)]),
+    ...paths.flatMap((path): [string, string][] => (path.includes('/') ? [[path, 'file']] : [])),
+  ];
+}
+
+function whatOf(path: string): string {
+  const kind = kindOf(path);
+  return kind === 'session' || kind === 'approval' ? kind : 'file';
 }
 
 /** The last changes about a thing, for whoever meant another. */
 export async function changesAbout(home: string, name: string, most: number): Promise<string[]> {
   const lines: string[] = [];
   for await (const change of history(home)) {
-    if (!namesOf(change).has(name)) continue;
+    if (!namesOf(change).some(([own]) => own === name)) continue;
     lines.push(lineOf(change));
     if (lines.length === most) break;
   }

@@ -10,9 +10,10 @@ import {parseTasks} from '../../files/task-parse.ts';
 import {approvesOnPage, decidedBy, decidesIn, queueWords, withoutDecisions} from '../../files/undo-queue.ts';
 import {type TextUndo, undoText} from '../../files/undo-text.ts';
 import {blobId} from '../../store/blob-id.ts';
-import {blobInHead, type FileOfChange} from '../../store/one-change.ts';
+import {blobInHead, type FileOfChange, laterVersions} from '../../store/one-change.ts';
 import {listHome, readHomeFile} from '../../store/read.ts';
 import {callOf} from '../decide/asked-for.ts';
+import {whyApproved} from './approved-calls.ts';
 import {type Overlap, overlapOf} from './overlap.ts';
 import {workspaceUndo} from './workspace-undo.ts';
 
@@ -55,6 +56,8 @@ export async function planFile(home: string, commit: string, versions: Versions)
   const read = readHomeFile(home, path);
   if (read && read.bytes === undefined) return {refused: `${path} cannot be read`, hint: 'agentdir check'};
   const now = read?.bytes;
+  const locked = read && whyLocked(path, read);
+  if (locked) return locked;
   if ([before, after, now].some(bytes => bytes && !isUtf8(bytes)))
     return {refused: `${path} is not UTF-8 text`, hint: `by git: git checkout ${commit.slice(0, 7)}^ -- ${path}`};
   const plain = {path, kind, now, executable: undefined, undo: undefined, asked: []};
@@ -94,7 +97,7 @@ async function planEdit(
     return {overlap: await overlapOf(home, commit, texts, inTheWay)};
   }
   if (undo.text === texts.now && executable === undefined) return {nothing: true};
-  const wrong = whyWrong(path, texts.now, undo.text);
+  const wrong = whyWrong(path, texts.now, undo.text) ?? (kind === 'session' && whyApproved(home, texts.now, undo.text));
   if (wrong) return wrong;
   return {edit: {...plain, bytes: Buffer.from(undo.text), executable, undo}};
 }
@@ -172,6 +175,10 @@ async function planRestored(home: string, edit: FileEdit, commit: string): Promi
     const there = (other: string | undefined) => (other === undefined ? undefined : 'there is another file by now');
     return {overlap: await overlapOf(home, commit, {path, after: '', now: now.toString()}, there)};
   }
+  // What it was then may lack what was done with it since: only the last removal is taken back.
+  const later = await laterVersions(home, commit, path);
+  const last = later.some(({blob}) => blob !== undefined) ? later.at(-1) : undefined;
+  if (last) return {overlap: {...last, path, line: 1, why: 'it came back since, and was removed again'}};
   const key = keyOf(path);
   const other = listHome(home).paths.find(one => one !== path && keyOf(one) === key);
   if (other !== undefined)
@@ -179,8 +186,8 @@ async function planRestored(home: string, edit: FileEdit, commit: string): Promi
       refused: `${path} is ${other} now, and two files cannot have one id`,
       hint: `to move it back: git mv ${other} ${path}`,
     };
-  const wrong = whyWrong(path, undefined, text);
-  return wrong ?? {edit};
+  const approved = edit.kind === 'session' ? whyApproved(home, undefined, text) : undefined;
+  return whyWrong(path, undefined, text) ?? approved ?? {edit};
 }
 
 /** A decision on a page that is not there any more: it was taken, and the page moved. The queue decides. */
@@ -216,5 +223,12 @@ async function workspaceHint(home: string, queue: string, ids: readonly string[]
   for (const {id, agent, call} of readApprovalItems(parseTasks(queue)).items)
     if (id !== undefined && ids.includes(id) && agent !== undefined && call !== undefined)
       return workspaceUndo(home, agent, call);
+  return undefined;
+}
+
+/** What could not be written is found before anything is. */
+function whyLocked(path: string, {link, stat}: {link: boolean; stat: {mode: bigint}}): FilePlan | undefined {
+  if (link) return {refused: `${path} is a link, and nothing is written through it`, hint: 'edit the file it leads to'};
+  if ((stat.mode & 0o222n) === 0n) return {refused: `${path} is read-only`, hint: `chmod u+w ${path}`};
   return undefined;
 }

@@ -76,7 +76,8 @@ function ofMessage({delivery, from, usage}: Message): string[] {
 /** What a call did in the world. Where it changed files of its workspace, how to take that back. */
 async function ofCall(home: string, agent: string, call: Call): Promise<string[]> {
   const name = toolNamed(call.function.name);
-  if (name === undefined || tools[name].effect === 'read') return [];
+  // One that was refused never ran.
+  if (name === undefined || tools[name].effect === 'read' || call.started === undefined) return [];
   const lines = [`${callWords(call.function)} was done (call ${call.id})`];
   const files = await workspaceUndo(home, agent, call.id);
   if (files !== undefined) lines.push(files);

@@ -6,6 +6,9 @@ import {blobId} from '../../store/blob-id.ts';
 import {editFile} from '../../store/edit-file.ts';
 import {removeIf} from '../../store/move.ts';
 import {readChange, type WholeChange, withObjects} from '../../store/one-change.ts';
+import {readHomeFile} from '../../store/read.ts';
+import {type Staged, stage} from '../../store/stage.ts';
+import {daemonOf} from '../../store/status.ts';
 import {markUndo} from '../../store/undo-marks.ts';
 import {changesAbout, type FoundChange} from './find-change.ts';
 import {type Overlap, overlapWords} from './overlap.ts';
@@ -106,6 +109,18 @@ export async function writeUndo(home: string, {change, edits, versions}: Plan): 
     }
     written.push(edit.path);
   }
+  if (!daemonOf(home))
+    await stage(
+      home,
+      edits.map(edit => stagedOf(home, edit)),
+    );
+}
+
+/** As it is now, which may be later than what was planned. */
+function stagedOf(home: string, {path, now}: FileEdit): Staged {
+  const read = readHomeFile(home, path);
+  if (!read || read.bytes === undefined) return {path, before: now, bytes: undefined, executable: false};
+  return {path, before: now, bytes: read.bytes, executable: (read.stat.mode & 0o100n) !== 0n};
 }
 
 async function writeOne(

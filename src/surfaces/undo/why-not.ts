@@ -43,6 +43,9 @@ export function refuseChange(home: string, change: WholeChange): void {
   }
   const [why, hint] = CAUSES[causeOf(change) ?? ''] ?? [];
   if (why !== undefined) refuse(why, hint);
+  // Of a task more is written for that cause, and looked at field by field.
+  if (causeOf(change) === 'fill-in' && files.every(({path}) => kindOf(path) === 'session'))
+    refuse('what the daemon filled in would be filled in again', 'edit the file');
   for (const {path, before, after} of files) {
     const said = ofFile(path);
     if (said !== undefined) refuse(said);

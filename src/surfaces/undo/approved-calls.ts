@@ -1,0 +1,37 @@
+import {APPROVALS_FILE, readApprovalItems} from '../../files/approval-item.ts';
+import {parseSession} from '../../files/session.ts';
+import type {Call} from '../../files/session-schema.ts';
+import {parseTasks} from '../../files/task-parse.ts';
+import {readHomeFile} from '../../store/read.ts';
+
+/**
+ * A call that goes or comes back, and that a person has approved: gone, its yes would still stand, and back again it would run by
+ * that yes. Undefined: there is none.
+ */
+export function whyApproved(
+  home: string,
+  now: string | undefined,
+  result: string,
+): {refused: string; hint: string} | undefined {
+  const [is, would] = [callsOf(now ?? ''), callsOf(result)];
+  const other = [...is, ...would].filter(
+    ({id}) => !is.some(call => call.id === id) || !would.some(call => call.id === id),
+  );
+  const waiting = other.filter(({approval, started}) => approval !== undefined && started === undefined);
+  const read = waiting.length > 0 ? readHomeFile(home, APPROVALS_FILE) : undefined;
+  if (!read || !('text' in read)) return undefined;
+  const approved = readApprovalItems(parseTasks(read.text)).items.filter(({decision}) => decision === 'approved');
+  const call = waiting.find(({approval}) => approved.some(({id}) => id === approval));
+  return (
+    call && {
+      refused: `its call ${call.id} is approved (${call.approval}), and that would stand`,
+      hint: `take the decision back first; the changes about it: agentdir log ${call.approval}`,
+    }
+  );
+}
+
+function callsOf(text: string): Call[] {
+  const {messages} = parseSession(text);
+  const answered = new Set(messages.map(({tool_call_id}) => tool_call_id));
+  return messages.flatMap(({tool_calls = []}) => tool_calls).filter(({id}) => !answered.has(id));
+}
