@@ -7,6 +7,7 @@ const gateOnly = [
   'test/cli/decide.test.ts',
   'test/cli/fork.test.ts',
   'test/cli/history.test.ts',
+  'test/cli/json.test.ts',
   'test/cli/mail.test.ts',
   'test/cli/send.test.ts',
   'test/cli/start.test.ts',
@@ -36,9 +37,13 @@ const gateOnly = [
   'test/daemon/together.test.ts',
   'test/daemon/turn-recovery.test.ts',
   'test/effects/sandbox-run.test.ts',
+  'test/docs-commands.test.ts',
+  'test/node-versions.test.ts',
+  'test/readme.test.ts',
   'test/redteam/agents.test.ts',
   'test/redteam/approvals.test.ts',
   'test/redteam/secrets.test.ts',
+  'test/soak.test.ts',
   'test/store/journal-crash.test.ts',
 ];
 /** These take longest: what begins last should not be what all wait for. */
@@ -50,6 +55,7 @@ const first = [
   'cache',
   'messages-crash',
   'journal-crash',
+  'readme.test',
 ];
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -4,13 +4,15 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
+import {findBubblewrap} from '../dist/effects/sandbox/bubblewrap.js';
 import {startFakeOpenAI} from '../test/model/fake-openai.mjs';
 import {program, sessionText} from './daemon-home.mjs';
-import {times as ratio, table} from './measure.mjs';
+import {times as ratio, rounds, table} from './measure.mjs';
+import {moreAtMost, ratioAtMost, skipped, row as tell} from './row.mjs';
 
-const PENDING = Number(process.env.PENDING ?? 1_000);
-const ROUNDS = Number(process.env.ROUNDS ?? 40);
-const STARTS = 5;
+const PENDING = Number(process.env.PENDING ?? rounds(1_000, 300));
+const ROUNDS = Number(process.env.ROUNDS ?? rounds(40, 10));
+const STARTS = rounds(5, 2);
 
 const middle = values => [...values].sort((a, b) => a - b)[values.length >> 1];
 const part = (values, share) => [...values].sort((a, b) => a - b)[Math.floor(values.length * share)];
@@ -20,6 +22,9 @@ const part = (values, share) => [...values].sort((a, b) => a - b)[Math.floor(val
  * many sessions, each with a daemon of its own, taken in turns, so that load falls on both.
  */
 export default async function approvals() {
+  const bubblewrap = await findBubblewrap();
+  if (!bubblewrap || 'problem' in bubblewrap)
+    return skipped('a command approved', `no bubblewrap: ${bubblewrap?.problem ?? 'not installed'}`);
   const server = await startFakeOpenAI({keep: false, answer: part => answer(part)});
   const homes = {none: makeHome(server.url, PENDING), many: makeHome(server.url, 0)};
   try {
@@ -76,6 +81,19 @@ function answer({messages}) {
 }
 
 function print({none, many}, starts, filled) {
+  const wait = `${PENDING.toLocaleString('en-US')} wait`;
+  const told = (name, a, b, goal) =>
+    tell(name, {ours: middle(b), baseline: {name: 'none waits', value: middle(a)}, ...goal});
+  const alone = ({bare}) => ({name: 'the command alone', value: middle(bare)});
+  tell('ticked → the command runs, confined', {
+    ours: middle(none.decide),
+    baseline: alone(none),
+    goal: moreAtMost(30, 'issue 6'),
+  });
+  tell(`the same while ${wait}`, {ours: middle(many.decide), baseline: alone(many)});
+  told(`a plain turn while ${wait}`, none.turn, many.turn, {goal: ratioAtMost(1.5, 'issue 6')});
+  told(`asking while ${wait}`, none.ask, many.ask);
+  told(`start while ${wait}`, starts.none, starts.many);
   table(
     'an approval ticked in the queue until the command itself notes the time, ms',
     ['', 'median', 'p95', 'the command alone, as confined', 'beyond it'],

@@ -2,6 +2,7 @@ import {setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
 import {factsOf, HomeIndex} from '../dist/index.js';
 import {median, table, times} from './measure.mjs';
+import {row} from './row.mjs';
 
 const template = 'id: planner-001\ntype: planner\nsystem_prompt: Plan.\ncapabilities: [read_file]\n';
 
@@ -81,6 +82,13 @@ export default function check() {
       index.set(path, factsOf(path, sessionText(good.session.id, i)));
       index.settle();
     });
+    if (count === 10_000) {
+      row('a session changed in a home of 10,000, checked', {
+        ours: whole,
+        baseline: {name: 'of 10', value: rows[0][5]},
+      });
+      row('memory a session, facts and index', {ours: kept / count / 1024, unit: 'KB'});
+    }
     rows.push([
       String(count),
       read / count,

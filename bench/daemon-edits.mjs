@@ -6,6 +6,7 @@ import {monitorEventLoopDelay} from 'node:perf_hooks';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {serve} from '../dist/daemon.js';
 import {pathOf, textOf} from './daemon-home.mjs';
+import {rounds} from './measure.mjs';
 
 const home = process.argv[2];
 const count = readdirSync(join(home, 'sessions'), {recursive: true}).filter(name => /session.yaml$/.test(name)).length;
@@ -55,14 +56,14 @@ const of = values => {
 
 await when(({event}) => event === 'serving', 60_000);
 delay.enable();
-await sleep(4_000);
+await sleep(rounds(4_000, 2_000));
 const block = delay.max / 1e6;
 delay.disable();
 
 // One after the other, with time between them.
 const seen = [];
 const committed = [];
-for (let i = 0; i < 35; i++) {
+for (let i = 0; i < rounds(35, 15); i++) {
   const one = save(i * 7);
   const times = [await one.seen, await one.committed];
   // The first few warm up.
@@ -77,7 +78,7 @@ for (let i = 0; i < 35; i++) {
 let stale = 0;
 let tries = 0;
 const second = [];
-while (tries < 200) {
+while (tries < rounds(200, 30)) {
   const pairs = Array.from({length: 10}, async (_, i) => {
     const of = tries + i;
     save(of);
@@ -97,13 +98,14 @@ while (tries < 200) {
 
 const cpuMs = () => process.cpuUsage().user / 1_000 + process.cpuUsage().system / 1_000;
 let before = cpuMs();
-await sleep(6_000);
-const idle = (cpuMs() - before) / 6;
+const idleSeconds = rounds(6, 2);
+await sleep(idleSeconds * 1_000);
+const idle = (cpuMs() - before) / idleSeconds;
 
 // Ten at once: as many as the smallest home has.
 const cpus = [];
 const walls = [];
-for (let round = 0; round < 24; round++) {
+for (let round = 0; round < rounds(24, 12); round++) {
   before = cpuMs();
   const begun = performance.now();
   const batch = Array.from({length: 10}, (_, i) => save(round * 10 + i));

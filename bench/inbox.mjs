@@ -12,16 +12,17 @@ import {
   writeSync,
 } from 'node:fs';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {startFakeOpenAI} from '../test/model/fake-openai.mjs';
 import {program} from './daemon-home.mjs';
-import {times as ratio, table} from './measure.mjs';
+import {times as ratio, rounds, table} from './measure.mjs';
+import {atLeast, atMost, ratioAtMost, row} from './row.mjs';
 
-const LINES = Number(process.env.LINES ?? 100_000);
-const GB = Number(process.env.INBOX_GB ?? 1);
-const ROUNDS = Number(process.env.ROUNDS ?? 15);
+const LINES = Number(process.env.LINES ?? rounds(100_000, 30_000));
+const GB = Number(process.env.INBOX_GB ?? rounds(1, 0.25));
+const ROUNDS = Number(process.env.ROUNDS ?? rounds(15, 6));
 const middle = values => [...values].sort((a, b) => a - b)[values.length >> 1];
 const worst = values => Math.max(...values);
 
@@ -56,6 +57,20 @@ export default async function inbox() {
     const took = performance.now() - began;
     over = true;
     await others;
+    row(`${LINES.toLocaleString('en-US')} lines of an inbox`, {
+      ours: LINES / (took / 1000),
+      unit: 'lines/s',
+      goal: atLeast(5_000, 'issue 8'),
+    });
+    row("another agent's turn meanwhile", {
+      ours: middle(busy),
+      baseline: {name: 'nothing else to do', value: middle(idle)},
+    });
+    row("another agent's turn meanwhile, the worst", {
+      ours: worst(busy),
+      baseline: {name: 'nothing else to do', value: worst(idle)},
+      goal: atMost(500, 'our reading of "without blocking" in issue 8'),
+    });
     table(
       `${LINES.toLocaleString('en-US')} lines appended at once, for one agent`,
       ['', 'lines/s', 'goal'],
@@ -70,12 +85,18 @@ export default async function inbox() {
       ],
     );
     const ids = deliveries(home);
+    row('lines of it that are not delivered once', {
+      ours: LINES - new Set(ids).size + (ids.length - new Set(ids).size),
+      unit: '',
+      goal: atMost(0, 'issue 8'),
+    });
     console.log(`\n${ids.length} lines in sessions, ${new Set(ids).size} different`);
     await largeFile(home, asked);
+    row('memory of the daemon at its most', {ours: daemon.mostMemory(), unit: 'MB'});
     console.log(`memory of the daemon at its most: ${daemon.mostMemory()} MB`);
   } finally {
     await daemon.stop();
-    rmSync(home, {recursive: true, force: true});
+    rmSync(dirname(home), {recursive: true, force: true});
     await server.close();
   }
 }
@@ -105,6 +126,11 @@ async function largeFile(home, asked) {
       if (i >= 0) ms[name].push((at ?? Number.NaN) - start);
       await sleep(100);
     }
+  row(`a line appended to ${GB} GB → the model asked`, {
+    ours: middle(ms.large),
+    baseline: {name: 'to some KB', value: middle(ms.small)},
+    goal: ratioAtMost(2, 'our reading of "costs what was appended" in issue 8'),
+  });
   table(
     'a line appended, until the model of its agent is asked, ms',
     ['file', 'median', 'worst', 'ratio', 'goal'],

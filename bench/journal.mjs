@@ -3,11 +3,12 @@ import {lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} 
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {simpleGit} from 'simple-git';
-import {openRepository} from '../dist/store/git-repository.js';
+import {openRepository} from '../dist/store/git/git-repository.js';
 import {Journal} from '../dist/store/journal.js';
 import {maintain} from '../dist/store/maintenance.js';
-import {table, times} from './measure.mjs';
+import {rounds, table, times} from './measure.mjs';
 import {beside, steadily} from './person.mjs';
+import {atMost, ratioAtLeast, row} from './row.mjs';
 
 const author = {name: 'planner-001', email: 'planner-001@home'};
 Object.assign(process.env, {
@@ -130,14 +131,14 @@ const middle = values => values.sort((a, b) => a - b)[values.length >> 1];
 
 async function rates() {
   const rows = [];
-  for (const count of [1_000, 20_000]) {
+  for (const count of rounds([1_000, 20_000], [1_000])) {
     const places = {ours: home(count), theirs: home(count), simple: home(count)};
     const ours = [];
     const with50 = [];
     const without50 = [];
     const withSame = [];
     // In turn, so that whatever else this machine does slows all of them.
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < rounds(3, 1); round++) {
       ours.push(await journalRate(places.ours, 5_000, round));
       const {batch} = ours.at(-1);
       with50.push(await importRate(places.theirs, 2_000, 50, true, round * 4));
@@ -146,8 +147,17 @@ async function rates() {
       git(places.theirs.dir, 'reset', '-q', '--hard');
       git(places.theirs.dir, 'gc', '-q');
     }
-    const simple = await simpleRate(places.simple, 40, 0);
+    const simple = await simpleRate(places.simple, rounds(40, 15), 0);
     const rate = middle(ours.map(o => o.rate));
+    const told = (baseline, least) =>
+      row(`commits in a home of ${count.toLocaleString('en-US')} files, to ${baseline.name.split(',')[0]}`, {
+        ours: rate,
+        unit: 'commits/s',
+        baseline,
+        goal: ratioAtLeast(least, 'issue 3'),
+      });
+    told({name: 'simple-git', value: simple}, 20);
+    told({name: 'fast-import, same batches', value: middle(withSame)}, 0.7);
     rows.push([
       count,
       rate,
@@ -197,18 +207,20 @@ const diskOf = dir =>
       .split('\t')[0],
   );
 
-/** What 2,000 commits add to the repository, one by one and flooded, before and after maintenance. */
+const COMMITS = rounds(2_000, 400);
+
+/** What so many commits add to the repository, one by one and flooded, before and after maintenance. */
 async function growth() {
   const rows = [];
   for (const [kind, atOnce] of [
     ['one at a time', 1],
-    ['flooded', 2_000],
+    ['flooded', COMMITS],
   ]) {
     const place = home(1_000);
     const before = diskOf(place.dir);
     const bytesBefore = sizeOf(place.dir);
     const journal = await Journal.open(place.dir, {idleMs: 0, minGapMs: 0});
-    const all = changes(place, 2_000, 0);
+    const all = changes(place, COMMITS, 0);
     for (let i = 0; i < all.length; i += atOnce)
       await Promise.all(
         all.slice(i, i + atOnce).map(({path, bytes}) =>
@@ -228,12 +240,18 @@ async function growth() {
     await maintain(repository, 0, new AbortController().signal);
     const took = performance.now() - start;
     repository.cat.close();
-    rows.push([kind, loose / 2_000, apparent / 2_000, (diskOf(place.dir) - before) / 2_000, took]);
+    if (kind === 'one at a time')
+      row('growth of git by a commit, after maintenance', {
+        ours: (diskOf(place.dir) - before) / COMMITS,
+        unit: 'KB',
+        baseline: {name: 'before it', value: loose / COMMITS},
+      });
+    rows.push([kind, loose / COMMITS, apparent / COMMITS, (diskOf(place.dir) - before) / COMMITS, took]);
     git(place.dir, 'fsck', '--strict');
     rmSync(place.dir, {recursive: true, force: true});
   }
   table(
-    'growth, KB on disk a commit (2,000 commits, 1,000 files)',
+    `growth, KB on disk a commit (${COMMITS} commits, 1,000 files)`,
     ['', 'before', 'bytes', 'after maintenance', 'it took ms'],
     rows,
   );
@@ -243,8 +261,8 @@ async function growth() {
 async function person() {
   const rows = [];
   for (const [everyMs, ms] of [
-    [200, 60_000],
-    [16, 20_000],
+    [200, rounds(60_000, 8_000)],
+    [16, rounds(20_000, 4_000)],
   ]) {
     const place = home(1_000);
     const paths = ['memory/a.md', 'memory/b.md', 'memory/c.md'];
@@ -267,6 +285,15 @@ async function person() {
     const history = new Set(git(place.dir, 'rev-list', 'HEAD').split('\n'));
     const lost = added.filter(({commit}) => !history.has(commit)).length;
     const why = [...new Set(failed.map(({words}) => words.slice(0, 60)))].join('; ');
+    if (everyMs === 200) {
+      const rate = (failed.length / commands.length) * 100;
+      row("a person's git commands that fail beside it", {ours: rate, unit: '%', goal: atMost(1, 'issue 3')});
+    }
+    row(`commits lost beside it, ${Math.round(1000 / everyMs)} changes/s`, {
+      ours: lost,
+      unit: '',
+      goal: atMost(0, 'issue 3'),
+    });
     rows.push([
       (made / ms) * 1000,
       commands.length,

@@ -1,9 +1,10 @@
 import {mergeDiff3} from 'node-diff3';
-import {describeEdit} from '../dist/files/describe-edit.js';
-import {merge} from '../dist/files/merge.js';
-import {baseOf, undoes} from '../dist/files/merge-base.js';
+import {describeEdit} from '../dist/files/merge/describe-edit.js';
+import {merge} from '../dist/files/merge/merge.js';
+import {baseOf, undoes} from '../dist/files/merge/merge-base.js';
 import {appendMessage, parseSession, parseTasks, sessionText, setSessionField, updateTask} from '../dist/index.js';
-import {median, table, times} from './measure.mjs';
+import {median, mediansInTurns, rounds, table, times} from './measure.mjs';
+import {row} from './row.mjs';
 
 const NOW = '2025-10-04T10:06:00.000Z';
 
@@ -67,19 +68,26 @@ function sessionCases(count) {
 /** A person's stale text over the daemon's, against one parse of one of the three and a plain diff3 of their lines. */
 export default function merges() {
   const rows = [];
-  for (const count of [100, 1_000, 10_000])
+  for (const count of rounds([100, 1_000, 10_000], [100, 10_000]))
     for (const kind of ['tasks', 'session']) {
       const {base, daemon, person, all} = kind === 'tasks' ? taskCases(count) : sessionCases(count);
       const merged = merge(kind, base, person, daemon);
       if (merged.conflicts.length > 0) throw new Error(merged.conflicts.join('\n'));
-      const once = median(() => (kind === 'tasks' ? parseTasks(base) : parseSession(base)), {least: 3});
-      const one = median(() => merge(kind, base, person, daemon), {least: 5});
+      const {once, one} = mediansInTurns({
+        once: () => (kind === 'tasks' ? parseTasks(base) : parseSession(base)),
+        one: () => merge(kind, base, person, daemon),
+      });
       const every = all && median(() => merge(kind, base, all.person, all.daemon), {least: 3});
       const plain =
         count > 100
           ? undefined
           : median(() => mergeDiff3(person.split('\n'), base.split('\n'), daemon.split('\n')), {least: 1, ms: 1});
       const lines = median(() => merge('memory', base, person, daemon), {least: 3});
+      if (count === 10_000)
+        row(`one change on each side of 10,000 ${kind === 'tasks' ? 'tasks' : 'messages'}`, {
+          ours: one,
+          baseline: {name: 'reading it once', value: once},
+        });
       rows.push([
         `${count} ${kind === 'tasks' ? 'tasks' : 'messages'}`,
         base.length / 1e6,

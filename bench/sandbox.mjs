@@ -4,14 +4,16 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {findBubblewrap} from '../dist/effects/sandbox/bubblewrap.js';
 import {run} from '../dist/effects/sandbox/run.js';
-import {table, times} from './measure.mjs';
+import {rounds, table, times} from './measure.mjs';
+import {ratioAtMost, skipped, row as tell} from './row.mjs';
 
-const ROUNDS = 200;
+const ROUNDS = rounds(200, 60);
 
 /** `true` as an agent's command, against spawns that do nothing but start it; taken in turns, so that load falls on all. */
 export default async function sandbox() {
   const bubblewrap = await findBubblewrap();
-  if (!bubblewrap || 'problem' in bubblewrap) return console.log('\nsandbox: no bubblewrap', bubblewrap?.problem ?? '');
+  if (!bubblewrap || 'problem' in bubblewrap)
+    return skipped('a confined command', `no bubblewrap: ${bubblewrap?.problem ?? 'not installed'}`);
   const home = mkdtempSync(join(tmpdir(), 'agentdir-bench-'));
   const workspace = join(home, 'workspaces', 'a');
   mkdirSync(workspace, {recursive: true});
@@ -37,6 +39,12 @@ export default async function sandbox() {
   };
   try {
     const ms = await inTurns(work);
+    const told = (name, to, goal) => tell(name, {ours: ms[name], baseline: {name: to, value: ms[to]}, ...goal});
+    const goal = {goal: ratioAtMost(3, 'issue 5')};
+    told('run, confined', 'bare bwrap', goal);
+    told('run, confined, with network', 'bare bwrap', goal);
+    told('run, confined, three in a pipe', 'bare bwrap');
+    told('run, on the host', 'bare true');
     const row = (name, to) => [name, ms[name], times(ms[name], ms[to])];
     table(
       'sandbox, ms',

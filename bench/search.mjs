@@ -6,11 +6,12 @@ import {hashOf} from '../dist/effects/search/file-index.js';
 import {forgetIndexes, writeIndexes} from '../dist/effects/search/indexes.js';
 import {nearestTo} from '../dist/effects/search/meaning.js';
 import {searchFiles} from '../dist/effects/tools/search-files.js';
-import {makeRedactor} from '../dist/policy/redact.js';
-import {table, times} from './measure.mjs';
+import {makeRedactor} from '../dist/policy/redact/redact.js';
+import {rounds, table, times} from './measure.mjs';
+import {atMost, row} from './row.mjs';
 
 const NOTES = 5000;
-const RUNS = Number(process.env.RUNS ?? 15);
+const RUNS = Number(process.env.RUNS ?? rounds(15, 5));
 const VECTORS = 50_000;
 const DIMS = 512;
 
@@ -53,6 +54,8 @@ export default async function search() {
       const {ms: theirs} = await medianOf(() => ripgrep(query, workspace));
       const {block} = await measured(() => find(query));
       rows.push([name, ours, cpu, theirs ?? '', theirs ? times(ours, theirs) : '', block]);
+      const baseline = theirs && {baseline: {name: 'ripgrep', value: theirs}};
+      row(`search, ${name}`, {ours, ...baseline, goal: atMost(50, 'issue 6')});
     }
     let edit = 0;
     const changed = await medianOf(() => {
@@ -60,6 +63,9 @@ export default async function search() {
       return find(cases[1][1]);
     });
     rows.push(['three words, one file changed', changed.ms, changed.cpu, '', '', '']);
+    row('search, three words, one file changed', {ours: changed.ms, goal: atMost(50, 'issue 6')});
+    row('its index is made of 5,000 notes', {ours: first.ms});
+    row('its index in memory', {ours: megabytes, unit: 'MB'});
     table(`search_files in ${NOTES} notes`, ['', 'ours, ms', 'of CPU', 'rg, ms', 'ratio', 'others wait, ms'], rows);
     table(
       'its index',
@@ -89,6 +95,7 @@ async function compareVectors() {
   const near = () => nearestTo(query, vectors, passages, 100, signal);
   const {ms, cpu} = await medianOf(near);
   const {block: wait} = await measured(near);
+  row('the nearest of 50,000 vectors', {ours: ms});
   table(
     'the nearest vectors',
     ['', 'ms', 'of CPU', 'others wait, ms'],

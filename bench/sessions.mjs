@@ -9,7 +9,8 @@ import {
   setSessionField,
   setSessionFields,
 } from '../dist/index.js';
-import {median, table, times} from './measure.mjs';
+import {median, mediansInTurns, table, times} from './measure.mjs';
+import {ratioAtMost, row} from './row.mjs';
 
 const sentence = 'It says so in the log, and the log is right. ';
 const message = role => ({timestamp: '2025-10-04T10:05:45.000Z', role, content: `${sentence.repeat(22)}\n`});
@@ -40,8 +41,7 @@ export default function sessions() {
     const text = sessionOf(count);
     const session = parseSession(text);
     if (!session.items) throw new Error('the session was not cut');
-    const raw = median(() => parse(text), {least: 3});
-    const whole = median(() => parseSession(text), {least: 3});
+    const {raw, whole} = mediansInTurns({raw: () => parse(text), whole: () => parseSession(text)}, {least: 3});
     // Read again after a person's edit at the end, the former at hand.
     const edited = `${text}  - role: user\n    content: more\n`;
     const again = median(() => parseSession(edited, session));
@@ -55,6 +55,14 @@ export default function sessions() {
     const check = parseSession(sessionText(growing));
     if (check.messages.length !== growing.messages.length) throw new Error('the append is not what a full parse reads');
     appends.push(append);
+    const many = `${count.toLocaleString('en-US')} messages`;
+    row(`read a session of ${many}`, {ours: whole, baseline: {name: 'yaml.parse', value: raw}});
+    if (count > 100)
+      row(`append to ${many}`, {
+        ours: append,
+        baseline: {name: 'to 100', value: appends[0]},
+        ...(count === 10_000 && {goal: ratioAtMost(2, 'issue 2')}),
+      });
     rows.push([
       count,
       text.length / 1e6,

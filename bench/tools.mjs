@@ -4,11 +4,12 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {glob} from '../dist/effects/tools/glob.js';
 import {grep} from '../dist/effects/tools/grep.js';
-import {table, times} from './measure.mjs';
+import {rounds, table, times} from './measure.mjs';
+import {ratioAtMost, row, skipped} from './row.mjs';
 import {makeTree} from './search-tree.mjs';
 
 const FILES = 10_000;
-const RUNS = Number(process.env.RUNS ?? 15);
+const RUNS = Number(process.env.RUNS ?? rounds(15, 5));
 
 /** grep and glob against ripgrep and find in one folder; all runs by turns, the start of a process included. */
 export default async function tools() {
@@ -18,7 +19,7 @@ export default async function tools() {
     mkdirSync(workspace, {recursive: true});
     makeTree(workspace, FILES);
     const ripgrep = has('rg');
-    if (!ripgrep) console.log('\nripgrep is not installed: grep is not compared');
+    if (!ripgrep) skipped('grep', 'ripgrep is not installed');
     if (ripgrep) await compareGrep(home, workspace);
     await compareGlob(home, workspace, ripgrep);
   } finally {
@@ -42,6 +43,7 @@ async function compareGrep(home, workspace) {
     const ours = async () => (await grep.execute(args, contextOf(home))).matches;
     const {a, b, counts, block} = await byTurns(theirs, ours);
     rows.push([name, counts.join(' '), a, b, times(b, a), block]);
+    row(`grep, ${name}`, {ours: b, baseline: {name: 'ripgrep', value: a}, goal: ratioAtMost(3, 'issue 5')});
   }
   const head = ['grep', 'hits (both)', 'rg -n, ms', 'ours, ms', 'ratio', 'others wait, ms'];
   table(`grep in ${FILES} files`, head, rows);
@@ -57,6 +59,7 @@ async function compareGlob(home, workspace, ripgrep) {
   ]) {
     const ours = async () => (await glob.execute({pattern}, contextOf(home))).files.length;
     const {a, b, counts, block} = await byTurns(find(findArgs), ours);
+    row(`glob ${name}`, {ours: b, baseline: {name: 'find', value: a}, goal: ratioAtMost(3, 'issue 5')});
     const files = async () => (await run('rg', ['--no-require-git', '--files', '-g', pattern, '.'], workspace)).length;
     const c = ripgrep ? (await byTurns(files, ours)).a : undefined;
     rows.push([name, counts.join(' '), a, c ?? '', b, times(b, a), c ? times(b, c) : '', block]);

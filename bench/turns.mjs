@@ -6,10 +6,11 @@ import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {startFakeOpenAI} from '../test/model/fake-openai.mjs';
 import {program} from './daemon-home.mjs';
-import {times as ratio, table} from './measure.mjs';
+import {times as ratio, rounds, table} from './measure.mjs';
+import {atMost, ratioAtLeast, ratioAtMost, row} from './row.mjs';
 
 const SESSIONS = 200;
-const ROUNDS = 5;
+const ROUNDS = rounds(5, 2);
 const TURNS = 100;
 
 const middle = values => [...values].sort((a, b) => a - b)[values.length >> 1];
@@ -23,11 +24,13 @@ export default async function turns() {
   const server = await startFakeOpenAI({answer: twoCalls});
   const home = makeHome(server.url);
   try {
-    const bare = await inChild('bare-loop.mjs', server.url);
-    const ours = await inChild('turns-daemon.mjs', home);
+    const bare = await inChild(new URL('bare-loop.mjs', import.meta.url), server.url);
+    const ours = await inChild(new URL('turns-daemon.mjs', import.meta.url), home);
     const arrivals = server.requests.map(({at}) => performance.timeOrigin + at);
     const reactions = saves => saves.map(save => arrivals.find(at => at > save) - save);
-    print(bare, {...ours, edited: reactions(ours.edited), sent: reactions(ours.sent)});
+    const measured = {...ours, edited: reactions(ours.edited), sent: reactions(ours.sent)};
+    print(bare, measured);
+    tell(bare, measured);
     if (server.violations.length > 0) throw new Error(`invalid requests: ${JSON.stringify(server.violations[0])}`);
   } finally {
     await server.close();
@@ -36,19 +39,44 @@ export default async function turns() {
 }
 
 async function inChild(script, argument) {
-  const path = fileURLToPath(new URL(script, import.meta.url));
-  const args = [path, argument, String(SESSIONS), String(ROUNDS), String(TURNS)];
+  const args = [fileURLToPath(script), argument, String(SESSIONS), String(ROUNDS), String(TURNS)];
   const {stdout} = await promisify(execFile)(process.execPath, args, {maxBuffer: 1 << 26});
   return JSON.parse(stdout);
 }
 
 /** A message: two trivial calls. Their results: "done". */
-function twoCalls({messages}, n) {
+export function twoCalls({messages}, n) {
   if (messages.at(-1).role === 'tool') return {text: 'done'};
   return {
     calls: ['a', 'b'].map(name => ({id: `call_${n}_${name}`, name: 'list_sessions', arguments: {agent: 'nobody'}})),
   };
 }
+
+function tell(bare, ours) {
+  row('message saved in place → request at the model', {ours: middle(ours.edited), goal: atMost(15, 'issue 4')});
+  row('the same by agentdir send, its save alone', {ours: middle(ours.sent)});
+  const baseline = {name: 'bare openai loop', value: middle(bare.times)};
+  const goal = ratioAtMost(3, 'issue 4');
+  row('a turn, from the question to the answer', {ours: middle(ours.worked), baseline, goal});
+  row('a turn, from the save of agentdir send', {ours: middle(ours.sentTurns), baseline});
+  row('a turn, from a save in place', {ours: middle(ours.turned), baseline, goal});
+  row('a turn, until all of it is in git', {ours: middle(ours.committed), baseline});
+  row(`turns ${TURNS - 9} to ${TURNS} of a conversation`, {
+    ours: late(ours.growing),
+    baseline: {name: 'turns 2 to 11', value: early(ours.growing)},
+    goal: ratioAtMost(1.5, 'issue 4'),
+  });
+  row(`${SESSIONS} sessions at once`, {
+    ours: ours.rate,
+    unit: 'turns/s',
+    baseline: {name: 'bare openai loop', value: bare.rate},
+    goal: ratioAtLeast(1 / 3, 'issue 4'),
+  });
+  row(`memory after ${190 + TURNS + SESSIONS * ROUNDS} turns`, {ours: ours.rss, unit: 'MB'});
+}
+
+const early = values => middle(values.slice(1, 11));
+const late = values => middle(values.slice(-10));
 
 function print(bare, ours) {
   const base = middle(bare.times);
@@ -91,8 +119,6 @@ function print(bare, ours) {
       ],
     ],
   );
-  const early = values => middle(values.slice(1, 11));
-  const late = values => middle(values.slice(-10));
   table(
     'one conversation, ms a turn (from the save to the answer in the file)',
     ['', 'turns 2 to 11', `turns ${TURNS - 9} to ${TURNS}`, 'growth'],
@@ -111,7 +137,7 @@ function print(bare, ours) {
   );
 }
 
-function makeHome(url) {
+export function makeHome(url) {
   const home = mkdtempSync(join(tmpdir(), 'turns-bench-'));
   execFileSync(process.execPath, [program, 'init', home], {stdio: 'ignore'});
   writeFileSync(

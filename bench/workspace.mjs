@@ -3,9 +3,10 @@ import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {commitCall, keepFound, openWorkspace} from '../dist/effects/workspace/repository.js';
-import {table, times} from './measure.mjs';
+import {rounds, table, times} from './measure.mjs';
+import {row} from './row.mjs';
 
-const ROUNDS = 60;
+const ROUNDS = rounds(60, 20);
 const env = {PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1'};
 for (const who of ['AUTHOR', 'COMMITTER']) Object.assign(env, {[`GIT_${who}_NAME`]: 'a', [`GIT_${who}_EMAIL`]: 'a@b'});
 
@@ -60,6 +61,11 @@ async function measured(count) {
       for (const [name, one] of Object.entries(work)) ms[name].push(await one());
     const medians = Object.entries(ms).map(([name, list]) => [name, list.sort((a, b) => a - b)[ROUNDS >> 1]]);
     const base = medians.at(-1)[1];
+    for (const [name, ours] of medians.slice(0, -1))
+      row(`history around ${name}, ${count.toLocaleString('en-US')} files`, {
+        ours,
+        baseline: {name: 'git add && commit', value: base},
+      });
     return [
       ...medians.map(([name, median]) => [`${name}, ${count} files`, median, times(median, base)]),
       [`first open, ${count} files found`, first, ''],

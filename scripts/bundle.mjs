@@ -1,5 +1,5 @@
 // dist/ → bin/: the program in a few files instead of hundreds, because loading modules is most of a command's start.
-import {chmodSync, copyFileSync, rmSync, writeFileSync} from 'node:fs';
+import {chmodSync, copyFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {rolldown} from 'rolldown';
 import {makeCode} from './code-cache.mjs';
@@ -10,10 +10,20 @@ const bin = `${root}bin`;
 rmSync(bin, {recursive: true, force: true});
 // Connectors are loaded by those who use them, from their packages.
 const external = /^(?:node:|@slack\/|imapflow$|nodemailer$)/;
-const bundle = await rolldown({input: `${root}dist/main.js`, platform: 'node', external});
+const lazyWidth = {
+  name: 'lazy-string-width',
+  resolveId: (id, importer) =>
+    id === 'string-width' && importer?.startsWith(`${root}dist`) ? `${root}scripts/lazy-string-width.cjs` : undefined,
+};
+const bundle = await rolldown({input: `${root}dist/main.js`, platform: 'node', external, plugins: [lazyWidth]});
 // CommonJS, because Node 20 keeps no compiled code of anything else.
 // What nearly all share is not in the first file, or threads would load that, too.
-const codeSplitting = {groups: [{name: 'shared', test: /rolldown.runtime|dist.(?:errors|store.locate)\.js$/}]};
+const codeSplitting = {
+  groups: [
+    {name: 'shared', test: /rolldown.runtime|dist.(?:errors|store.locate)\.js$/},
+    {name: 'tables', test: /dist.query.tables\.js$/},
+  ],
+};
 const names = {entryFileNames: 'program.js', chunkFileNames: 'chunks/[name].js'};
 // V8 forgets with the code of a file how that imports others: it requires them.
 await bundle.write({dir: bin, format: 'cjs', dynamicImportInCjs: false, codeSplitting, ...names});
@@ -21,4 +31,6 @@ await bundle.close();
 writeFileSync(`${bin}/package.json`, '{"type": "commonjs"}\n');
 copyFileSync(`${root}dist/launch.cjs`, `${bin}/main.js`);
 chmodSync(`${bin}/main.js`, 0o755);
+// Its name in a checkout, for PATH. `npx agentdir` there would first install the checkout anew, over the network.
+symlinkSync('main.js', `${bin}/agentdir`);
 makeCode(bin);

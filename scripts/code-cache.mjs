@@ -7,6 +7,30 @@ import {fileURLToPath} from 'node:url';
 
 const recorder = fileURLToPath(new URL('record-code.cjs', import.meta.url));
 
+/** Commands that only look. What they load is compiled already when a person runs them. */
+const looks = [
+  ...[
+    ['--help'],
+    ['completions', 'bash'],
+    ['__complete', '--', 'show', ''],
+    ['check'],
+    ['status'],
+    ['approvals'],
+    ['log'],
+  ],
+  ...[
+    ['list'],
+    ['tasks'],
+    ['tasks', 'SELECT id FROM tasks'],
+    ['agent'],
+    ['agent', 'planner-001'],
+    ['show', 'planner-001'],
+  ],
+  ...[['peek'], ['doctor'], ['policy', 'explain', 'git log | head'], ['policy', 'test'], ['workspace']],
+];
+/** The same, where something has happened. */
+const later = [['verify'], ['replay', '--all'], ['list'], ['peek'], ['log'], ['approvals'], ['show', 'executor-001-']];
+
 /** A home is made and served in a temporary folder. What goes wrong costs speed and nothing else: the cache is left out. */
 export function makeCode(bin) {
   const folder = mkdtempSync(join(tmpdir(), 'agentdir-build-'));
@@ -21,9 +45,11 @@ export function makeCode(bin) {
     });
   try {
     run('init', home);
-    for (const args of [['check'], ['status'], ['approvals'], ['log'], ['list'], ['tasks']]) run(...args);
+    for (const args of looks) run(...args);
     run('send', 'show me an approval', '--to', 'executor-001');
     run('start', '--once');
+    run('policy', 'what-if', '--allowlist', join(home, 'allowlist.yaml'));
+    for (const args of later) run(...args);
   } finally {
     rmSync(folder, {recursive: true, force: true});
   }

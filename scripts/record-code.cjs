@@ -2,6 +2,9 @@
 const {statSync, writeFileSync} = require('node:fs');
 const vm = require('node:vm');
 
+// Code is taken only with the flags it was made with.
+require('node:v8').setFlagsFromString = () => {};
+
 const scripts = new Map();
 
 vm.Script = class extends vm.Script {

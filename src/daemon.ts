@@ -2,36 +2,38 @@ import {randomBytes} from 'node:crypto';
 import {exit} from './errors.ts';
 import type {Report} from './happening.ts';
 import {type Outcome, Queue} from './queue.ts';
-import {Approvals} from './serve/approvals.ts';
+import {Approvals} from './serve/approvals/approvals.ts';
 import {brokenDisk} from './serve/broken-disk.ts';
-import {writeSpend} from './serve/budget.ts';
 import {forgetOutdated, remember, restore} from './serve/cache.ts';
 import {claim} from './serve/claim.ts';
 import {lazySandbox} from './serve/confinement.ts';
 import {Current} from './serve/current.ts';
 import {Ignored} from './serve/ignored.ts';
-import {Inboxes} from './serve/inboxes.ts';
+import {unseenInboxes} from './serve/inbox/inbox-missed.ts';
+import {Inboxes} from './serve/inbox/inboxes.ts';
+import {Schedules} from './serve/inbox/schedules.ts';
 import {Latest, Recent, Texts} from './serve/known.ts';
 import {findLastGood} from './serve/last-good.ts';
 import {recoverReplaced} from './serve/late.ts';
 import {lookAtSlots} from './serve/look-again.ts';
 import {Looker} from './serve/looker.ts';
-import {Mail} from './serve/mail.ts';
+import {Mail} from './serve/mail/mail.ts';
 import {Needs} from './serve/needs.ts';
 import {whenDone, workOnce} from './serve/once.ts';
 import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
 import {Scanner} from './serve/scanner.ts';
-import {Schedules} from './serve/schedules.ts';
-import {Segments} from './serve/segments.ts';
 import type {Serving} from './serve/serving.ts';
 import {untilSignal} from './serve/signals.ts';
-import {Spend} from './serve/spend.ts';
-import {TasksHeard} from './serve/task-news.ts';
+import {TasksHeard} from './serve/tasks/task-news.ts';
 import {Troubles} from './serve/troubles.ts';
-import {Turns} from './serve/turns.ts';
-import {wakeInTime} from './serve/wake.ts';
+import {writeSpend} from './serve/turns/budget.ts';
+import {Segments} from './serve/turns/segments.ts';
+import {Spend} from './serve/turns/spend.ts';
+import {Turns} from './serve/turns/turns.ts';
+import {wakeInTime} from './serve/turns/wake.ts';
 import {excludeDerived} from './store/exclude.ts';
 import {Journal} from './store/journal.ts';
+import {servedSince} from './store/served-since.ts';
 import {UsedCalls} from './store/used-calls.ts';
 import {watchHome} from './store/watch.ts';
 
@@ -86,7 +88,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       approvals: new Approvals(),
       notes: new Map(),
       mail: new Mail(),
-      inboxes: new Inboxes(),
+      inboxes: new Inboxes(servedSince(home)),
       schedules: new Schedules({
         settings: () => serving.current.settings(),
         look: any => lookAtSlots(serving, any),
@@ -108,8 +110,12 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       shown: new Map(),
       underWay: new Map(),
       unpublished: new Map(),
+      overtaken: new Map(),
+      making: new Set(),
+      left: new Map(),
       madeFrom: new Map(),
       writtenBefore: new Set(),
+      leftBefore: new Map(),
       late: new Map(),
       ignored: new Ignored(journal),
       troubles,
@@ -144,6 +150,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       () => {
         if (!held.renew()) broken.report(new Error('another daemon has taken this home over'));
         needs.verify();
+        for (const path of unseenInboxes(serving)) serving.queue.add(path);
         wakeInTime(serving);
       },
     );

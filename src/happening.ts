@@ -12,9 +12,13 @@ export type Happening =
   | {event: 'merged'; path: string}
   | {event: 'conflict'; path: string; copy: string; conflicts: readonly string[]}
   /** What answers where a template says nothing else. */
-  | {event: 'model'; model: string; isModel: boolean}
-  /** How commands are confined, in words. */
-  | {event: 'sandbox'; sandbox: string; confines: boolean}
+  | {event: 'model'; model: string; isModel: boolean; hint?: string}
+  /** How commands are confined, in words; and what would be better. */
+  | {event: 'sandbox'; sandbox: string; confines: boolean; hint?: string}
+  /** Something about this machine or repository that a person wants to know before anything happens. */
+  | {event: 'notice'; what: string; hint: string}
+  /** All of the above has been told. */
+  | {event: 'ready'; home: string}
   | {event: 'asking'; session: string; agent: string; model: string}
   /** What the model said is in the file. */
   | {event: 'answered'; session: string; agent: string; model: string; calls: number; tokens: number | undefined}
@@ -24,6 +28,8 @@ export type Happening =
   | {event: 'decided'; id: string; state: string; by: string | undefined; what: string}
   /** Ended, well if it has no code. */
   | {event: 'called'; session: string; agent: string; tool: string; code: string | undefined; ms: number}
+  /** How far a large inbox is read: now and then, and once it is read to its end. */
+  | {event: 'reading'; inbox: string; lines: number; percent: number}
   /** An answer is of no use any more. */
   | {event: 'dropped'; session: string; agent: string; why: string}
   | {event: 'retrying'; session: string; agent: string; why: string; after: number}

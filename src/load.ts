@@ -13,10 +13,13 @@ interface HomeTexts {
   unread: Problem[];
 }
 
-/** Read all files of a home, as they are on disk now. */
-function readHome(dir: string): HomeTexts {
+/** How far it is: so many files of so many. */
+export type Progress = (done: number, total: number) => void;
+
+/** Read all files of a home, or of some of its folders, as they are on disk now. */
+function readHome(dir: string, folders?: readonly string[]): HomeTexts {
   const texts = new Map<string, string>();
-  const {paths, problems: unread} = listHome(dir);
+  const {paths, problems: unread} = listHome(dir, folders);
   for (const path of paths) {
     const read = readHomeFile(dir, path);
     // Of an inbox, lines that are read are over and done with: what was wrong with them is set aside.
@@ -34,11 +37,20 @@ function unreadText(dir: string, path: string, bytes: Buffer): string {
   return '\n'.repeat(lines) + bytes.subarray(bytes.length - unread).toString();
 }
 
-/** The same, checked: only the facts of each file are kept. */
-export function indexHome(dir: string): {index: HomeIndex; texts: ReadonlyMap<string, string>} {
-  const {texts, unread} = readHome(dir);
+/** The same, checked: only the facts of each file are kept. Of some folders, what others say is not known. */
+export function indexHome(
+  dir: string,
+  progress: Progress = () => {},
+  folders?: readonly string[],
+): {index: HomeIndex; texts: ReadonlyMap<string, string>} {
+  const {texts: read, unread} = readHome(dir, folders);
+  const texts = folders ? new Map([...read].filter(([path]) => path.includes('/'))) : read;
   const index = new HomeIndex();
-  for (const [path, text] of texts) index.set(path, factsOf(path, text));
+  let done = 0;
+  for (const [path, text] of texts) {
+    index.set(path, factsOf(path, text));
+    progress(++done, texts.size);
+  }
   for (const problem of unread) index.set(problem.file, unreadFacts(problem.file, [problem]));
   index.settle();
   return {index, texts};
@@ -49,8 +61,9 @@ export interface LoadedHome {
   texts: ReadonlyMap<string, string>;
 }
 
-/** The same, parsed. */
-export function loadHome(dir: string): LoadedHome {
-  const {texts, unread} = readHome(dir);
-  return {home: {...parseHome([...texts].map(([path, text]) => ({path, text}))), unread}, texts};
+/** The same, parsed: those in some folders, whose checks must not look at others. */
+export function loadHome(dir: string, folders?: readonly string[]): LoadedHome {
+  const {texts, unread} = readHome(dir, folders);
+  const wanted = [...texts].filter(([path]) => !folders || path.includes('/'));
+  return {home: {...parseHome(wanted.map(([path, text]) => ({path, text}))), unread}, texts};
 }

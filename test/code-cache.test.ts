@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {cpSync, readdirSync, readFileSync} from 'node:fs';
+import {cpSync, readdirSync, readFileSync, statSync} from 'node:fs';
 import {wrap} from 'node:module';
 import {join} from 'node:path';
 import {Script} from 'node:vm';
@@ -19,6 +19,19 @@ describe('compiled code beside the program', () => {
       return script.cachedDataRejected;
     });
     expect(rejected).toEqual([]);
+  });
+
+  it('is not loaded by a thread that needs none of the parsers', () => {
+    const needed = (file: string, seen = new Set<string>()): Set<string> => {
+      for (const [, name = ''] of readFileSync(join(bin, 'chunks', file), 'utf8').matchAll(/require\("\.\/([^"]+)"\)/g))
+        if (!seen.has(name)) needed(name, seen.add(name));
+      return seen;
+    };
+    const loaded = [...needed('sql-thread.js')].reduce(
+      (sum, name) => sum + statSync(join(bin, 'chunks', name)).size,
+      0,
+    );
+    expect(loaded).toBeLessThan(30_000);
   });
 
   it('is not needed', async () => {

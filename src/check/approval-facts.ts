@@ -1,10 +1,10 @@
-import type {ApprovalFile} from '../files/approval.ts';
-import {APPROVALS_FILE, type ApprovalItem} from '../files/approval-item.ts';
-import type {Decision} from '../files/approval-review.ts';
-import {type ApprovalState, approvalState, isBudget, worseState} from '../files/approval-state.ts';
+import type {ApprovalFile} from '../files/approval/approval.ts';
+import {APPROVALS_FILE, type ApprovalItem} from '../files/approval/approval-item.ts';
+import type {Decision} from '../files/approval/approval-review.ts';
+import {type ApprovalState, approvalState, isBudget, worseState} from '../files/approval/approval-state.ts';
 import {hasErrors, type Place, type Problem} from '../files/diagnostic.ts';
 import {stemOf} from '../files/key.ts';
-import {fieldOf} from '../files/task.ts';
+import {fieldOf} from '../files/task/task.ts';
 import {isTime} from '../files/values.ts';
 import {type Need, shortTitle} from './need.ts';
 

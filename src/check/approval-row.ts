@@ -1,6 +1,6 @@
-import type {ApprovalItem} from '../files/approval-item.ts';
-import type {Decision} from '../files/approval-review.ts';
-import {fieldOf} from '../files/task.ts';
+import type {ApprovalItem} from '../files/approval/approval-item.ts';
+import type {Decision} from '../files/approval/approval-review.ts';
+import {fieldOf} from '../files/task/task.ts';
 
 /** A request as programs are told of it. */
 export interface ApprovalRow {

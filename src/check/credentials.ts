@@ -1,6 +1,6 @@
 import {type Problem, problem} from '../files/diagnostic.ts';
 import {lineStarts, placeAt} from '../files/lines.ts';
-import {findCredentials} from '../policy/redact.ts';
+import {findCredentials} from '../policy/redact/redact.ts';
 
 /** Nobody reads more of one file. */
 const MOST = 100;

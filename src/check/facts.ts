@@ -1,4 +1,4 @@
-import type {ApprovalState} from '../files/approval-state.ts';
+import type {ApprovalState} from '../files/approval/approval-state.ts';
 import type {Place, Problem} from '../files/diagnostic.ts';
 import {type Kind, kindOf} from '../files/key.ts';
 import type {DaySpend} from '../files/spend-file.ts';

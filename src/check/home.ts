@@ -1,4 +1,4 @@
-import type {ApprovalItem} from '../files/approval-item.ts';
+import type {ApprovalItem} from '../files/approval/approval-item.ts';
 import type {Problem} from '../files/diagnostic.ts';
 import {credentialProblems} from './credentials.ts';
 import {type FileOf, type ParsedFile, parseFile} from './parse-file.ts';

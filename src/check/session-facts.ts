@@ -1,13 +1,13 @@
 import type {Place} from '../files/diagnostic.ts';
 import {isSegment, stemOf} from '../files/key.ts';
-import type {Session} from '../files/session.ts';
-import type {SessionHeader, SessionStatus} from '../files/session-schema.ts';
+import type {Session} from '../files/session/session.ts';
+import type {SessionHeader, SessionStatus} from '../files/session/session-schema.ts';
 import {type DaySpent, spentIn, type Work, workIn} from '../files/spent.ts';
 import {type Need, shortTitle} from './need.ts';
 import {placesIn} from './session-places.ts';
 
 /** A call that waits for an approval. */
-export interface Wait extends Place {
+interface Wait extends Place {
   approval: string;
 }
 

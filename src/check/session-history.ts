@@ -1,6 +1,6 @@
 import {type Problem, problem} from '../files/diagnostic.ts';
 import {isSegment, stemOf} from '../files/key.ts';
-import type {Session} from '../files/session.ts';
+import type {Session} from '../files/session/session.ts';
 import {placesIn, type SessionPath} from './session-places.ts';
 
 /** Nobody reads more of one file. */

@@ -1,7 +1,7 @@
 import type {Place} from '../files/diagnostic.ts';
 import {lineStarts, placeNear} from '../files/lines.ts';
-import {type Session, sessionText} from '../files/session.ts';
-import {placeOf, readYaml, type YamlSource} from '../files/yaml-source.ts';
+import {type Session, sessionText} from '../files/session/session.ts';
+import {placeOf, readYaml, type YamlSource} from '../files/yaml/yaml-source.ts';
 
 export type SessionPath = readonly (string | number)[];
 

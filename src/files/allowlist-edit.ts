@@ -3,9 +3,9 @@ import {exit, UserError} from '../errors.ts';
 import {parseAllowlist} from './allowlist.ts';
 import {refuseErrors} from './diagnostic.ts';
 import type {NewRule} from './rule.ts';
-import {commentLastItem} from './yaml-comment-above.ts';
-import {editYaml} from './yaml-edit.ts';
-import {readYaml} from './yaml-source.ts';
+import {commentLastItem} from './yaml/yaml-comment-above.ts';
+import {editYaml} from './yaml/yaml-edit.ts';
+import {readYaml} from './yaml/yaml-source.ts';
 
 /**
  * The text with these rules at the end of `commands: allow:` and of `network: allow:`, each below a line `# comment`

@@ -4,7 +4,7 @@ import {nestsRepetition} from './pattern.ts';
 import {emptyPolicy, type Policy, type Rule} from './rule.ts';
 import {makeRule} from './rule-text.ts';
 import {type PlaceFinder, validate} from './validate.ts';
-import type {YamlSource} from './yaml-source.ts';
+import type {YamlSource} from './yaml/yaml-source.ts';
 
 export const flatSchema = z.record(
   z.string(),

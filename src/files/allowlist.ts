@@ -6,7 +6,8 @@ import {lineStarts} from './lines.ts';
 import {emptyPolicy, type Policy, type PolicyTest, type Rule} from './rule.ts';
 import {makeRule} from './rule-text.ts';
 import {type PlaceFinder, validate} from './validate.ts';
-import {placeOf, readYaml, type YamlSource} from './yaml-source.ts';
+import {readQuickly} from './yaml/yaml-quick.ts';
+import {placeOf, type YamlSource} from './yaml/yaml-source.ts';
 
 const verdict = z.enum(['allow', 'ask', 'deny']);
 
@@ -56,7 +57,7 @@ const MOST = 2_000;
 
 /** Must not throw. */
 export function parseAllowlist(text: string): AllowlistFile {
-  const source = readYaml(text);
+  const source = readQuickly(text);
   const starts = lineStarts(text);
   const at: PlaceFinder = (path, what) => placeOf(source, path, starts, what);
   const value = source.value as Record<string, unknown> | null | undefined;

@@ -1,5 +1,5 @@
-import type {Message} from './session-schema.ts';
-import {fieldOf, type Task} from './task.ts';
+import type {Message} from './session/session-schema.ts';
+import {fieldOf, type Task} from './task/task.ts';
 
 /** How many messages and tasks between agents led here, without a person in between, and which was the first. */
 export interface Chain {

@@ -4,7 +4,7 @@ import {lineEnd} from './lines.ts';
 import {makeVisible} from './visible.ts';
 
 /** `### 10:00:05 [reviewer]` and the text under it. */
-export interface ChannelEntry {
+interface ChannelEntry {
   time: string;
   from: string;
   text: string;

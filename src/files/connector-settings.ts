@@ -35,7 +35,7 @@ const path = z
 const host = z.string().min(1).describe('Name or address of the server.');
 const port = z.int().min(1).max(65_535);
 
-export const webhookKinds = ['slack', 'github', 'standard'] as const;
+const webhookKinds = ['slack', 'github', 'standard'] as const;
 
 const webhook = z.looseObject({
   path: path.describe('Where the sender posts to: /slack.'),
@@ -125,7 +125,7 @@ export const mailSchema = z
   .optional();
 
 export type Webhook = z.infer<typeof webhook>;
-export type SlackSettings = z.infer<typeof slackSchema>;
+type SlackSettings = z.infer<typeof slackSchema>;
 export type MailSettings = z.infer<typeof mailSchema>;
 
 export const SLACK_TOKEN = 'SLACK_BOT_TOKEN';

@@ -2,8 +2,8 @@ import {z} from 'zod';
 import type {Problem} from './diagnostic.ts';
 import {stemOf} from './key.ts';
 import {validate} from './validate.ts';
-import {readYaml} from './yaml-source.ts';
-import {yamlText} from './yaml-text.ts';
+import {readQuickly} from './yaml/yaml-quick.ts';
+import {yamlText} from './yaml/yaml-text.ts';
 
 const position = {
   inode: z.string().describe('The file that was read, as the file system numbers it.'),
@@ -62,7 +62,7 @@ export function inboxOf(path: string): string | undefined {
 /** Must not throw. */
 export function parseCursor(text: string): CursorFile {
   const hint = 'delete this file: the inbox is read again, and nothing that sessions have is delivered twice';
-  const {value, problems} = validate(cursorSchema, readYaml(text), hint);
+  const {value, problems} = validate(cursorSchema, readQuickly(text), hint);
   return {text, value, problems: problems.map(each => ({...each, hint}))};
 }
 

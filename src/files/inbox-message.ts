@@ -31,8 +31,9 @@ export function threadOf(data: Readonly<Record<string, unknown>>, route: InboxRo
   return undefined;
 }
 
-/** Keys that the text, its addressee and the daemon's own marks stand under: nothing to tell the agent. */
-const TOLD = new Set(['text', 'message', 'content', 'body', 'to', 'direction']);
+/** Keys that the text may stand under, and those that are no news to the agent. */
+const TEXTS = new Set(['text', 'message', 'content', 'body']);
+const KNOWN = new Set(['to', 'direction']);
 const MOST_TEXT = 100_000;
 const MOST_DETAILS = 2_000;
 
@@ -42,14 +43,24 @@ export function contentOf({text, data}: Pick<InboxRecord, 'text' | 'data'>, plac
     text.length <= MOST_TEXT
       ? text
       : `${wellCut(text, MOST_TEXT)}\n[… ${text.length - MOST_TEXT} more characters are in ${place}]`;
+  const details = detailsOf(text, data);
+  if (details === '') return whole;
+  if (details.length <= MOST_DETAILS) return `${whole}\n\n${details}`;
+  return `${whole}\n\n${wellCut(details, MOST_DETAILS)}…\n[… more is in ${place}]`;
+}
+
+/** What the record says beside this text; not all of it if that is too long. */
+function detailsOf(text: string, data: InboxRecord['data']): string {
   let details = '';
   for (const [key, value] of Object.entries(data)) {
-    if ((TOLD.has(key) && typeof value === 'string') || value === null) continue;
+    const isTold =
+      (KNOWN.has(key) && typeof value === 'string') || (TEXTS.has(key) && (value === text || value === ''));
+    if (isTold || value === null) continue;
     const line = `${key}: ${typeof value === 'string' ? value : jsonOf(value)}`.replace(/\s+/g, ' ');
-    if (details.length + line.length > MOST_DETAILS) continue;
     details += `${details === '' ? '' : '\n'}${line}`;
+    if (details.length > MOST_DETAILS) break;
   }
-  return details === '' ? whole : `${whole}\n\n${details}`;
+  return details;
 }
 
 /** What can be read may be nested too deeply to be written. */

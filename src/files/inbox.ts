@@ -47,7 +47,7 @@ export function parseInbox(text: string, firstLine = 1): InboxText {
 export function readRecord(source: string): Omit<InboxRecord, 'line' | 'start'> | string {
   if (!source.startsWith('{') || !source.endsWith('}'))
     return 'expected a JSON object {…} on one line, found something else';
-  const data = parseJson(exactIntegers(source));
+  const data = parseExactly(source);
   if (data instanceof Error) return `expected a JSON object, found text that is not JSON (${data.message})`;
   if (data === null || typeof data !== 'object' || Array.isArray(data))
     return `expected a JSON object, found ${Array.isArray(data) ? 'a list' : typeof data}`;
@@ -58,7 +58,7 @@ export function readRecord(source: string): Omit<InboxRecord, 'line' | 'start'> 
   return {
     text: text ?? '',
     from: firstText(record, ['from', 'user', 'author', 'sender']),
-    to: firstText(record, ['to']),
+    to: firstText(record, ['to']) || undefined,
     outgoing,
     data: record,
   };
@@ -79,17 +79,23 @@ function parseJson(source: string): unknown {
 
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** Ids that are numbers too long for JavaScript become texts: rounded, two of them would be one. */
-function exactIntegers(source: string): string {
-  if (!/\d{16}/.test(source)) return source;
-  return source.replace(TOKENS, token =>
+/**
+ * Ids that are numbers too long for JavaScript become texts: rounded, two of them would be one. Only of what is JSON: in anything
+ * else the search would begin again at each quote that has no end.
+ */
+function parseExactly(source: string): unknown {
+  const data = parseJson(source);
+  if (data instanceof Error || !/\d{16}/.test(source)) return data;
+  const exact = source.replace(TOKENS, token =>
     /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
   );
+  return parseJson(exact);
 }
 
+/** The first that says something; else the first that is a text, though an empty one. */
 function firstText(record: Record<string, unknown>, keys: readonly string[]): string | undefined {
-  for (const key of keys) if (typeof record[key] === 'string') return record[key];
-  return undefined;
+  const texts = keys.map(key => record[key]).filter(value => typeof value === 'string');
+  return texts.find(text => text.trim() !== '') ?? texts[0];
 }
 
 /** A line to append. JSON has no raw newline, so a record is always one line. */

@@ -2,8 +2,8 @@ import {z} from 'zod';
 import type {Problem} from './diagnostic.ts';
 import {validate} from './validate.ts';
 import {time} from './value-schemas.ts';
-import {readYaml} from './yaml-source.ts';
-import {yamlText} from './yaml-text.ts';
+import {readQuickly} from './yaml/yaml-quick.ts';
+import {yamlText} from './yaml/yaml-text.ts';
 
 export const MAIL_CURSORS = 'state/mail.yaml';
 
@@ -27,7 +27,7 @@ export interface MailCursors {
 
 /** Must not throw. */
 export function parseMailCursors(text: string): MailCursors {
-  return {text, ...validate(cursorsSchema, readYaml(text), 'delete the file: agentdir mail begins anew')};
+  return {text, ...validate(cursorsSchema, readQuickly(text), 'delete the file: agentdir mail begins anew')};
 }
 
 export function mailCursorsText(mailboxes: Readonly<Record<string, MailCursor>>): string {

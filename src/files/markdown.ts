@@ -1,7 +1,7 @@
 import type {Nodes, Root, RootContent} from 'mdast';
 import remarkParse from 'remark-parse';
 import {unified} from 'unified';
-import {headingText} from './task-lines.ts';
+import {headingText} from './task/task-lines.ts';
 
 /** A heading and what stands under it, up to the next heading of the same or a higher level. Offsets into the text. */
 export interface Section {

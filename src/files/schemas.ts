@@ -2,7 +2,7 @@ import {z} from 'zod';
 import {allowlistSchema} from './allowlist.ts';
 import {cursorSchema} from './cursor-file.ts';
 import {playbookSchema} from './playbook.ts';
-import {sessionSchema} from './session-schema.ts';
+import {sessionSchema} from './session/session-schema.ts';
 import {settingsSchema} from './settings.ts';
 import {slotsSchema} from './slots-file.ts';
 import {spendSchema} from './spend-file.ts';

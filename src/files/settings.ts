@@ -4,8 +4,9 @@ import {mailSchema, slackSchema, webhooksSchema} from './connector-settings.ts';
 import {type Problem, refuseErrors} from './diagnostic.ts';
 import {refuse, validate} from './validate.ts';
 import {duration, id} from './value-schemas.ts';
-import {editYaml} from './yaml-edit.ts';
-import {type Path, placeOf, readYaml, type YamlSource} from './yaml-source.ts';
+import {editYaml} from './yaml/yaml-edit.ts';
+import {readQuickly} from './yaml/yaml-quick.ts';
+import {type Path, placeOf, type YamlSource} from './yaml/yaml-source.ts';
 
 function isCron(text: string): boolean {
   try {
@@ -24,7 +25,7 @@ const cron = z
     refuse(
       'BAD_CRON',
       'expected a cron expression such as "0 9 * * 1-5"',
-      'five fields: minute hour day month weekday',
+      'five fields for a time that comes: minute 0-59, hour 0-23, day 1-31, month 1-12, weekday 0-7',
     ),
   );
 
@@ -186,7 +187,7 @@ export interface SettingsFile {
 
 /** Must not throw. An empty file is a home with all defaults. */
 export function parseSettings(text: string): SettingsFile {
-  const source = readYaml(text);
+  const source = readQuickly(text);
   if (source.problems.length === 0 && (source.value === null || source.value === undefined))
     return {text, value: {}, problems: [], source};
   return {text, ...validate(settingsSchema, source, 'write "format: 1"'), source};

@@ -3,8 +3,8 @@ import type {Problem} from './diagnostic.ts';
 import {SLOTS_FILE} from './key.ts';
 import {validate} from './validate.ts';
 import {time} from './value-schemas.ts';
-import {readYaml} from './yaml-source.ts';
-import {yamlText} from './yaml-text.ts';
+import {readQuickly} from './yaml/yaml-quick.ts';
+import {yamlText} from './yaml/yaml-text.ts';
 
 const claimed = z.looseObject({
   slot: time.describe('The time that it was due at.'),
@@ -38,7 +38,7 @@ export interface SlotsFile {
 /** Must not throw. */
 export function parseSlots(text: string): SlotsFile {
   const hint = `take an earlier version from git (git log -- ${SLOTS_FILE}), or delete this file: then schedules begin anew`;
-  const {value, problems} = validate(slotsSchema, readYaml(text), hint);
+  const {value, problems} = validate(slotsSchema, readQuickly(text), hint);
   return {text, value, problems: problems.map(each => ({...each, hint}))};
 }
 

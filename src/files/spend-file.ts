@@ -3,8 +3,8 @@ import type {Problem} from './diagnostic.ts';
 import type {Spent} from './spent.ts';
 import {refuse, validate} from './validate.ts';
 import {isTime} from './values.ts';
-import {readYaml} from './yaml-source.ts';
-import {yamlText} from './yaml-text.ts';
+import {readQuickly} from './yaml/yaml-quick.ts';
+import {yamlText} from './yaml/yaml-text.ts';
 
 const day = z
   .string()
@@ -44,7 +44,7 @@ export interface SpendFile {
 
 /** Must not throw. */
 export function parseSpend(text: string): SpendFile {
-  return {text, ...validate(spendSchema, readYaml(text), 'delete the file; the daemon writes it again')};
+  return {text, ...validate(spendSchema, readQuickly(text), 'delete the file; the daemon writes it again')};
 }
 
 export function spendText(value: DaySpend): string {

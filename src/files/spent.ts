@@ -1,5 +1,5 @@
 import {type Chain, longestChain} from './chain.ts';
-import type {Message} from './session-schema.ts';
+import type {Message} from './session/session-schema.ts';
 
 /** Where the daemon writes down what the day has cost so far. */
 export const SPEND_FILE = 'state/spend.yaml';

@@ -4,8 +4,9 @@ import {lineEnd, lineStarts, placeAt, splice} from './lines.ts';
 import {type Outline, plainText, readBlocks, readOutline, type Section} from './markdown.ts';
 import {type Capability, frontMatterSchema, type TemplateFile, type TemplateValue} from './template.ts';
 import {validateValue} from './validate.ts';
-import {editYaml} from './yaml-edit.ts';
-import {placeOf, readYaml} from './yaml-source.ts';
+import {editYaml} from './yaml/yaml-edit.ts';
+import {readQuickly} from './yaml/yaml-quick.ts';
+import {placeOf} from './yaml/yaml-source.ts';
 
 /** Nobody writes a prompt this long; a file beyond it is a mistake. */
 const MAX_LENGTH = 1_000_000;
@@ -95,7 +96,7 @@ function parseSections(text: string, stem: string, outline: Outline): TemplateFi
 
 function parseFrontMatter(text: string, stem: string, outline: Outline): TemplateFile {
   const front = outline.front ?? {start: 0, end: 0, bodyStart: 0};
-  const source = readYaml(text.slice(front.start, front.end));
+  const source = readQuickly(text.slice(front.start, front.end));
   const first = placeAt(lineStarts(text.slice(0, front.start)), front.start).line - 1;
   const shift = (place: Place): Place => ({line: place.line + first, column: place.column});
   const at = (path: readonly (string | number)[]) => shift(placeOf(source, path));

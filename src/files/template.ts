@@ -3,10 +3,11 @@ import {workspaceSchema} from './clone-address.ts';
 import {type Problem, problem} from './diagnostic.ts';
 import {validate} from './validate.ts';
 import {id} from './value-schemas.ts';
-import {type Path, placeOf, readYaml} from './yaml-source.ts';
-import {yamlText} from './yaml-text.ts';
+import {readQuickly} from './yaml/yaml-quick.ts';
+import {type Path, placeOf} from './yaml/yaml-source.ts';
+import {yamlText} from './yaml/yaml-text.ts';
 
-export const limitsSchema = z.looseObject({
+const limitsSchema = z.looseObject({
   max_turns: z.int().min(1).optional().describe('Model calls for one piece of work before it pauses and asks.'),
   max_tokens: z.int().min(1).optional(),
   max_cost_usd: z.number().min(0).optional(),
@@ -74,7 +75,7 @@ const EMPTY_HINT = 'write at least id, type, system_prompt and capabilities';
 
 /** `stem` is the file name without its ending, which the id must be. Must not throw. */
 export function parseTemplate(text: string, stem: string): TemplateFile {
-  const source = readYaml(text);
+  const source = readQuickly(text);
   const {value, problems} = validate(templateSchema, source, EMPTY_HINT);
   const named = (source.value as {id?: unknown} | null | undefined)?.id;
   if (typeof named === 'string' && named !== stem) {

@@ -2,7 +2,7 @@ import {z} from 'zod';
 import type {Code} from '../errors.ts';
 import {nearest, type Place, type Problem, problem} from './diagnostic.ts';
 import {lineStarts} from './lines.ts';
-import {type Path, placeOf, type YamlSource} from './yaml-source.ts';
+import {type Path, placeOf, type YamlSource} from './yaml/yaml-source.ts';
 
 /** Attached to a schema's refinement to name its diagnostic: `z.string().refine(ok, refuse('BAD_ID', 'letters …', 'rename it'))`. */
 export function refuse(
@@ -23,8 +23,11 @@ export function validate<S extends z.ZodType>(
   empty: string,
 ): {value: z.output<S> | undefined; problems: Problem[]} {
   if (source.problems.length > 0) return {value: undefined, problems: source.problems};
-  const starts = lineStarts(source.text);
-  const at: PlaceFinder = (path, what) => placeOf(source, path, starts, what);
+  let starts: number[] | undefined;
+  const at: PlaceFinder = (path, what) => {
+    starts ??= lineStarts(source.text);
+    return placeOf(source, path, starts, what);
+  };
   return validateValue(schema, source.value, at, empty);
 }
 

@@ -3,8 +3,9 @@ import {mentionsIn} from './channel.ts';
 import {nearest, type Problem, problem, refuseErrors} from './diagnostic.ts';
 import {validate} from './validate.ts';
 import {id} from './value-schemas.ts';
-import {editYaml} from './yaml-edit.ts';
-import {type Path, placeOf, readYaml} from './yaml-source.ts';
+import {editYaml} from './yaml/yaml-edit.ts';
+import {readQuickly} from './yaml/yaml-quick.ts';
+import {type Path, placeOf} from './yaml/yaml-source.ts';
 
 const place = z.union([z.literal(true), z.null(), z.looseObject({file: z.string().min(1).optional()})]);
 
@@ -38,7 +39,7 @@ export const workflowSchema = z
     description: 'Agents that work together through a channel and a document: workflows/*.workflow.yaml',
   });
 
-export type Workflow = z.infer<typeof workflowSchema>;
+type Workflow = z.infer<typeof workflowSchema>;
 
 export interface WorkflowFile {
   text: string;
@@ -51,7 +52,7 @@ const reserved = ['workflow.name', 'workflow.instance', 'context.channel', 'cont
 
 /** Must not throw. */
 export function parseWorkflow(text: string): WorkflowFile {
-  const source = readYaml(text);
+  const source = readQuickly(text);
   const {value, problems} = validate(workflowSchema, source, 'write at least "agents:" and "kickoff:"');
   if (!value) return {text, value, problems};
   const at = (path: Path) => placeOf(source, path);

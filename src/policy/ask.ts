@@ -1,4 +1,4 @@
-import type {ApprovalType} from '../files/approval.ts';
+import type {ApprovalType} from '../files/approval/approval.ts';
 import type {NewRule} from '../files/rule.ts';
 import type {Risk} from './risk.ts';
 

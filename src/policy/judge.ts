@@ -1,12 +1,12 @@
 import type {Policy, PolicyTest, Rule, Verdict} from '../files/rule.ts';
-import {denies} from './deny.ts';
-import {objection} from './objection.ts';
-import type {Segment} from './plain.ts';
-import {indexOf, type RuleIndex} from './rule-index.ts';
-import {readLine} from './shell.ts';
+import {denies} from './command/deny.ts';
+import {objection} from './command/objection.ts';
+import type {Segment} from './command/plain.ts';
+import {indexOf, type RuleIndex} from './command/rule-index.ts';
+import {readLine} from './command/shell.ts';
+import {isExact, literalWords, looseMatch, matches} from './command/words.ts';
+import {unwrap} from './command/wrappers.ts';
 import {type ToolDefinition, type ToolName, toolNamed, tools} from './tools.ts';
-import {isExact, literalWords, looseMatch, matches} from './words.ts';
-import {unwrap} from './wrappers.ts';
 
 export interface SegmentJudgement extends Segment {
   verdict: Verdict;
@@ -33,7 +33,7 @@ export interface Caller {
 
 const severity = {allow: 0, ask: 1, deny: 2} as const satisfies Record<Verdict, number>;
 
-export function worst(a: Verdict, b: Verdict): Verdict {
+function worst(a: Verdict, b: Verdict): Verdict {
   return severity[a] >= severity[b] ? a : b;
 }
 

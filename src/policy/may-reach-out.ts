@@ -1,7 +1,7 @@
-import {kindOf} from './command-name.ts';
-import {runsLocalCode} from './local-code.ts';
+import {kindOf} from './command/command-name.ts';
+import {runsLocalCode} from './command/local-code.ts';
+import {sendsOut} from './command/sends-out.ts';
 import {onlyReads} from './risk.ts';
-import {sendsOut} from './sends-out.ts';
 
 /** They change files or processes of this machine, and talk to nobody. */
 const local: ReadonlySet<string> = new Set(

@@ -1,11 +1,11 @@
-import {kindOf} from './command-name.ts';
-import {riskyUses} from './flags.ts';
+import {kindOf} from './command/command-name.ts';
+import {riskyUses} from './command/flags.ts';
+import {reachesOut} from './command/sends-out.ts';
+import {unwrap} from './command/wrappers.ts';
 import type {Judgement} from './judge.ts';
-import {reachesOut} from './sends-out.ts';
 import {toolNamed, tools} from './tools.ts';
-import {unwrap} from './wrappers.ts';
 
-export const riskLevels = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const;
+const riskLevels = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const;
 export type RiskLevel = (typeof riskLevels)[number];
 
 export interface Risk {

@@ -3,8 +3,8 @@ import type {Facts} from '../check/facts.ts';
 import {parseFile} from '../check/parse-file.ts';
 import {type TaskRow, taskRow} from '../check/rows.ts';
 import {stemOf} from '../files/key.ts';
-import {taintIn} from '../files/taint-field.ts';
-import {fieldOf, type Task} from '../files/task.ts';
+import {taintIn} from '../files/task/taint-field.ts';
+import {fieldOf, type Task} from '../files/task/task.ts';
 import {columnsOf, type Row, type TableName} from './tables.ts';
 
 /** A row of a file, before other files are looked at. */

@@ -1,13 +1,13 @@
 import {parentPort, Worker, workerData} from 'node:worker_threads';
 import type {Change} from './row-index.ts';
-import type {Selected, Selection} from './sql-database.ts';
+import type {Selected, Selection, SqlDatabase} from './sql-database.ts';
 
 const MARK = 'agentdir-sql';
 const MOST_MB = 512;
 /** To take in all rows of a large home. */
 const LOAD_MS = 60_000;
 
-type Work = {changes: readonly Change[]} | {selection: Selection};
+type Work = {changes: readonly Change[]} | {selection: Selection} | {prepare: true};
 type Loaded = {done: true} | {error: string};
 type Answer = Selected | Loaded;
 
@@ -38,6 +38,11 @@ export class SqlThread {
     this.#thread.on('message', (answer: Answer) => this.#answer?.(answer));
     this.#thread.on('error', error => this.#end({lost: error.message, late: false}));
     this.#thread.on('exit', () => this.#end({lost: 'the thread that runs SQL ended', late: false}));
+  }
+
+  /** Have SQLite ready before it is needed. There is no answer to it. */
+  prepare(): void {
+    this.#thread.postMessage({prepare: true} satisfies Work);
   }
 
   load(changes: readonly Change[]): Promise<Loaded | Lost> {
@@ -81,9 +86,12 @@ export class SqlThread {
 
 if (workerData === MARK && parentPort) {
   const port = parentPort;
-  const opening = import('./sql-database.ts').then(({SqlDatabase}) => SqlDatabase.open());
+  const loading = import('./sql-database.ts');
+  let opening: Promise<SqlDatabase> | undefined;
   port.on('message', async (work: Work) => {
     try {
+      opening ??= loading.then(({SqlDatabase}) => SqlDatabase.open());
+      if ('prepare' in work) return;
       const database = await opening;
       if ('changes' in work) database.apply(work.changes);
       port.postMessage('changes' in work ? {done: true} : database.select(work.selection));

@@ -10,7 +10,7 @@ const texts = (names: string): Record<string, Affinity> =>
   Object.fromEntries(names.split(' ').map(name => [name, 'TEXT']));
 
 /** The tables that can be asked, with their columns in order. */
-export const tables = {
+const tables = {
   tasks: {
     ...texts('id file'),
     line: 'INTEGER',

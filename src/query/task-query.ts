@@ -42,8 +42,15 @@ const DONE = {done: true} as const;
 export class TaskQuery {
   readonly #rows = new HomeRows();
   #thread: SqlThread | undefined;
+  /** One that has no rows yet. */
+  #ahead: SqlThread | undefined;
   #idle: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
+
+  /** With a thread that was started before, SQLite is made ready in it while whoever will ask does something else. */
+  constructor(ahead?: SqlThread) {
+    this.#ahead = ahead;
+  }
 
   /** Never throws, unless the source does. */
   ask(source: HomeSource, text: string, options: QueryOptions): Promise<Rows | QueryFailure> {
@@ -55,7 +62,9 @@ export class TaskQuery {
   close(): void {
     clearTimeout(this.#idle);
     this.#thread?.close();
+    this.#ahead?.close();
     this.#thread = undefined;
+    this.#ahead = undefined;
   }
 
   async #ask(
@@ -86,8 +95,9 @@ export class TaskQuery {
   async #load(): Promise<SqlThread | QueryFailure> {
     const known = this.#thread?.ended === false ? this.#thread : undefined;
     // A file of its own in the bundle, too: the thread runs it.
-    const thread = known ?? new (await import('./sql-thread.ts')).SqlThread();
+    const thread = known ?? this.#ahead ?? new (await import('./sql-thread.ts')).SqlThread();
     this.#thread = thread;
+    this.#ahead = undefined;
     this.#rest();
     for (const changes of known ? [this.#rows.take()] : this.#rows.takeAll()) {
       const loaded = changes.length === 0 ? DONE : await thread.load(changes);

@@ -1,4 +1,4 @@
-import type {ApprovalState} from '../files/approval-state.ts';
+import type {ApprovalState} from '../files/approval/approval-state.ts';
 import type {Reached} from './limits.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type {ApprovalItem} from '../files/approval-item.ts';
+import type {ApprovalItem} from '../files/approval/approval-item.ts';
 import {lineEnd, splice} from '../files/lines.ts';
-import {fieldOf, type TaskFile} from '../files/task.ts';
+import {fieldOf, type TaskFile} from '../files/task/task.ts';
 
 /** So many decided requests stay in the queue; when there are so many more, the oldest go to the archive together. */
 const KEPT = 100;

@@ -1,5 +1,5 @@
-import {taintIn} from '../files/taint-field.ts';
-import {fieldOf, idsIn, parentId, type Task} from '../files/task.ts';
+import {taintIn} from '../files/task/taint-field.ts';
+import {fieldOf, idsIn, parentId, type Task} from '../files/task/task.ts';
 import {notesText} from './note-text.ts';
 
 /** Something that a task says. `as`: how it is delivered. */

@@ -1,4 +1,4 @@
-import type {Message} from '../files/session-schema.ts';
+import type {Message} from '../files/session/session-schema.ts';
 import {toolNamed} from '../policy/tools.ts';
 import {mentionsIn} from './mentions.ts';
 
@@ -16,16 +16,27 @@ export function reminderOf(key: string): string {
 
 /** Whom the session has written to since that delivery, by message or in a final answer, and not heard from after it. */
 export function awaited(messages: readonly Message[], since: string): Set<string> {
-  const names = new Set<string>();
+  const open = new Map<string, number>();
+  const count = (name: string, more: number) => open.set(name, Math.max(0, (open.get(name) ?? 0) + more));
+  /** To whom each message of the last answer goes. */
+  const sending = new Map<string, string>();
   const begin = messages.findIndex(({delivery}) => delivery === since);
-  for (const {role, from, content, tool_calls = []} of messages.slice(Math.max(begin, 0))) {
-    if (role === 'user' && from?.startsWith('@')) names.delete(from.slice(1));
+  for (const {role, from, content, tool_calls = [], tool_call_id = ''} of messages.slice(Math.max(begin, 0))) {
+    if (role === 'user' && from?.startsWith('@')) open.delete(from.slice(1));
+    const to = sending.get(tool_call_id);
+    // Nobody answers what was not sent.
+    if (role === 'tool_result' && to !== undefined && isFailed(content)) count(to, -1);
     if (role !== 'assistant') continue;
-    for (const {function: called} of tool_calls)
-      if (toolNamed(called.name) === 'send_message') names.add(receiverIn(called.arguments));
-    if (tool_calls.length === 0) for (const name of mentionsIn(content ?? '')) names.add(name);
+    sending.clear();
+    for (const {id, function: called} of tool_calls)
+      if (toolNamed(called.name) === 'send_message') sending.set(id, receiverIn(called.arguments));
+    for (const name of tool_calls.length === 0 ? mentionsIn(content ?? '') : sending.values()) count(name, 1);
   }
-  return names;
+  return new Set([...open].flatMap(([name, left]) => (left > 0 ? [name] : [])));
+}
+
+function isFailed(result: string | null | undefined): boolean {
+  return /^\{"success":\s*false\b/.test(result ?? '');
 }
 
 /** '': it says nobody. */

@@ -1,6 +1,6 @@
-import type {ApprovalState} from '../files/approval-state.ts';
-import type {Session} from '../files/session.ts';
-import type {SessionHeader} from '../files/session-schema.ts';
+import type {ApprovalState} from '../files/approval/approval-state.ts';
+import type {Session} from '../files/session/session.ts';
+import type {SessionHeader} from '../files/session/session-schema.ts';
 import {afterWait} from './after-wait.ts';
 import type {Reached} from './limits.ts';
 import {withHeader} from './turn.ts';

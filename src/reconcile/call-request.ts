@@ -1,7 +1,7 @@
-import {newApproval} from '../files/approval-edit.ts';
-import {type ApprovalItem, newApprovalItem} from '../files/approval-item.ts';
-import {withShownMark} from '../files/approval-shown.ts';
-import type {NewTask} from '../files/task-edit.ts';
+import {newApproval} from '../files/approval/approval-edit.ts';
+import {type ApprovalItem, newApprovalItem} from '../files/approval/approval-item.ts';
+import {withShownMark} from '../files/approval/approval-shown.ts';
+import type {NewTask} from '../files/task/task-edit.ts';
 import {jsonText, makeVisible} from '../files/visible.ts';
 import {type Ask, optionsText} from '../policy/ask.ts';
 
@@ -26,8 +26,8 @@ export interface CallRequest {
 }
 
 const QUESTION = [
-  'To answer: add a line `answer: <your answer>` below, change [_] to [x] and save.',
-  'Not to answer: change [_] to [-] and save.',
+  'To answer: add a line `answer: <your answer>` below, put an x into the box above and save.',
+  'Not to answer: put a - into the box above and save.',
 ];
 
 /** The item of the queue. */

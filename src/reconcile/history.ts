@@ -1,4 +1,4 @@
-import type {Call, Message} from '../files/session-schema.ts';
+import type {Call, Message} from '../files/session/session-schema.ts';
 import type {ChatCall, ChatMessage} from './chat.ts';
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;

@@ -1,4 +1,4 @@
-import type {Call, Message} from '../files/session-schema.ts';
+import type {Call, Message} from '../files/session/session-schema.ts';
 import {toolNamed} from '../policy/tools.ts';
 
 /** A call that was interrupted, and what another one has to do with it. */

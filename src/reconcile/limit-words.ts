@@ -1,4 +1,4 @@
-import type {NewApprovalItem} from '../files/approval-item.ts';
+import type {NewApprovalItem} from '../files/approval/approval-item.ts';
 import type {Reached} from './limits.ts';
 
 /** The request to go on beyond a limit, for the person who decides. */
@@ -28,7 +28,7 @@ export function budgetItem(reached: Reached, now: string): NewApprovalItem {
 }
 
 /** What approving it gives. */
-export function grants({limit, what, scope, day}: Pick<Reached, 'limit' | 'what' | 'scope' | 'day'>): string {
+function grants({limit, what, scope, day}: Pick<Reached, 'limit' | 'what' | 'scope' | 'day'>): string {
   const until = {work: 'for this piece of work', chain: 'for this exchange'}[scope as string] ?? `on ${day}`;
   return limit === 0 ? `no limit of ${nouns[what]} ${until}` : `${amount(limit, what)} more ${until}`;
 }

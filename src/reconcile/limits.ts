@@ -1,9 +1,9 @@
-import type {ApprovalState} from '../files/approval-state.ts';
+import type {ApprovalState} from '../files/approval/approval-state.ts';
 import type {Limits, Spent, Work} from '../files/spent.ts';
 import {isId} from '../files/values.ts';
 
 /** Of one piece of work of a session, of an agent in a day, of all agents in a day, or of messages that led to one another. */
-export type LimitScope = 'work' | 'agent' | 'home' | 'chain';
+type LimitScope = 'work' | 'agent' | 'home' | 'chain';
 
 /** So many messages between agents may lead to one another before a person is asked, unless the settings say otherwise. */
 const MOST_HOPS = 40;
@@ -70,7 +70,7 @@ export function* allReached(input: LimitInput): Generator<Reached, undefined> {
 }
 
 /** Each approval grants the limit once more. More of nothing would still be nothing, so there it lifts the limit. */
-export function allowedBy(limit: number, approved: number): number {
+function allowedBy(limit: number, approved: number): number {
   if (limit === 0) return approved > 0 ? Number.POSITIVE_INFINITY : 0;
   return limit * (1 + approved);
 }

@@ -1,6 +1,6 @@
-import {fieldOf, type Priority, type Task} from '../files/task.ts';
-import type {NewTask} from '../files/task-edit.ts';
-import {parseTasks} from '../files/task-parse.ts';
+import {fieldOf, type Priority, type Task} from '../files/task/task.ts';
+import type {NewTask} from '../files/task/task-edit.ts';
+import {parseTasks} from '../files/task/task-parse.ts';
 
 /** A task as an agent asks for it. */
 export interface WantedTask {
@@ -75,7 +75,7 @@ export function plannedTask(wanted: WantedTask, origin: TaskOrigin): {task: NewT
   return {task: make(wanted), ids};
 }
 
-export function nameIn(assignee: string): string {
+function nameIn(assignee: string): string {
   return assignee.trim().replace(/^@/, '');
 }
 

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import type {Note, Task} from '../files/task.ts';
+import type {Note, Task} from '../files/task/task.ts';
 
 /** A note and one whom it names. */
 export interface NoteMention {

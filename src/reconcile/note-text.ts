@@ -1,4 +1,4 @@
-import type {Note} from '../files/task.ts';
+import type {Note} from '../files/task/task.ts';
 
 const MOST = 5;
 

@@ -1,4 +1,4 @@
-import {apart} from '../files/merge-memory.ts';
+import {apart} from '../files/merge/merge-memory.ts';
 
 /** Whatever any reader takes for the end of a line: what follows must be indented, or it would look like a note of somebody else. */
 const LINE_END = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;

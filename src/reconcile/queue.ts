@@ -1,8 +1,8 @@
-import {type ApprovalItem, newApprovalItem} from '../files/approval-item.ts';
-import {isBudget, isRecorded, takenMark} from '../files/approval-state.ts';
-import {fieldOf, type Task, type TaskFile} from '../files/task.ts';
-import {addTasks, type NewTask, type TaskChange, updateTasks} from '../files/task-edit.ts';
-import {parseTasks} from '../files/task-parse.ts';
+import {type ApprovalItem, newApprovalItem} from '../files/approval/approval-item.ts';
+import {isBudget, isRecorded, takenMark} from '../files/approval/approval-state.ts';
+import {fieldOf, type Task, type TaskFile} from '../files/task/task.ts';
+import {addTasks, type NewTask, type TaskChange, updateTasks} from '../files/task/task-edit.ts';
+import {parseTasks} from '../files/task/task-parse.ts';
 import {type CallRequest, itemFor} from './call-request.ts';
 import type {Completed} from './complete.ts';
 import {budgetItem} from './limit-words.ts';
@@ -136,7 +136,7 @@ function callChange(item: ApprovalItem, id: string, context: QueueContext): Task
   if (decision === undefined && outcome) return {box: '-', fields: {status: 'withdrawn', ...outcome}};
   // The record was brought back from before, by git perhaps: the session says what came of it.
   const came = outcome ?? (item.outcome === undefined ? undefined : recordedOutcome(item, item.outcome));
-  if (!waits && came) return broughtBack(came);
+  if (!waits && came) return broughtBack(item, came);
   if (!waits && !isGone(id)) return undefined;
   if (!waits) return {box: '-', fields: {status: 'withdrawn', outcome: `no call waits for it any more (${now})`}};
   const saidAt = item.at ?? context.saidAt(id);
@@ -153,11 +153,12 @@ function recordedOutcome({task}: ApprovalItem, outcome: string): CallOutcome {
   return {executed_at: fieldOf(task, 'executed_at'), outcome};
 }
 
-/** By what the session has: nobody can be asked any more. */
-function broughtBack(outcome: CallOutcome): TaskChange {
+/** By what the session has: nobody can be asked any more. A yes to what was asked anew stays to be seen. */
+function broughtBack({decision}: ApprovalItem, outcome: CallOutcome): TaskChange {
   const said = /^(REJECTED|EXPIRED):/.exec(outcome.outcome)?.[1]?.toLowerCase();
-  const status = said ?? (outcome.executed_at === undefined ? 'withdrawn' : 'approved');
-  return {box: status === 'approved' ? 'x' : '-', fields: {status, ...outcome}};
+  const status = outcome.status ?? said ?? (outcome.executed_at === undefined ? 'withdrawn' : 'approved');
+  const yes = status === 'approved' || (status === 'superseded' && decision === 'approved');
+  return {box: yes ? 'x' : '-', fields: {...outcome, status}};
 }
 
 function decidedChange(item: ApprovalItem, decided: Taken): TaskChange {

@@ -1,12 +1,12 @@
-import type {Session} from '../files/session.ts';
-import {setFields, setKeysInMessage} from '../files/session-edit.ts';
-import type {SessionHeader} from '../files/session-schema.ts';
+import type {Session} from '../files/session/session.ts';
+import {setFields, setKeysInMessage} from '../files/session/session-edit.ts';
+import type {SessionHeader} from '../files/session/session-schema.ts';
 import {later} from '../files/values.ts';
 
 export {later} from '../files/values.ts';
 
 /** What a session takes over from its agent's template when it begins. */
-export interface SessionTemplate {
+interface SessionTemplate {
   type?: string | undefined;
   model?: string | undefined;
   system_prompt: string;

@@ -1,5 +1,5 @@
-import type {Session} from '../files/session.ts';
-import type {Message} from '../files/session-schema.ts';
+import type {Session} from '../files/session/session.ts';
+import type {Message} from '../files/session/session-schema.ts';
 import {toolNamed} from '../policy/tools.ts';
 
 type Called = NonNullable<Message['tool_calls']>[number]['function'];
@@ -15,13 +15,18 @@ export function taintOf({header, messages}: Pick<Session, 'header' | 'messages'>
   const known = header?.tainted ?? [];
   if (known.length >= MOST) return known;
   const sources = new Set(known);
-  const calls = new Map<string, Called>();
-  for (const message of messages) {
-    for (const {id, function: called} of message.tool_calls ?? []) calls.set(id, called);
-    for (const each of [...sourcesOf(message, calls), ...(message.taint ?? [])])
-      if (sources.size < MOST) sources.add(each);
-  }
+  for (const [, found] of taintsIn(messages)) for (const each of found) if (sources.size < MOST) sources.add(each);
   return sources.size === known.length ? known : [...sources];
+}
+
+/** Messages that bring text from outside, by their place, with where it is from. */
+export function* taintsIn(messages: readonly Message[]): Generator<[index: number, sources: readonly string[]]> {
+  const calls = new Map<string, Called>();
+  for (const [index, message] of messages.entries()) {
+    for (const {id, function: called} of message.tool_calls ?? []) calls.set(id, called);
+    const sources = [...sourcesOf(message, calls), ...(message.taint ?? [])];
+    if (sources.length > 0) yield [index, sources];
+  }
 }
 
 /**

@@ -1,8 +1,8 @@
-import {fieldOf, idsIn, type Note, type Task, type TaskFile, type TaskState} from '../files/task.ts';
-import {assigneeOf, isReady} from '../files/task-assignee.ts';
+import {fieldOf, idsIn, type Note, type Task, type TaskFile, type TaskState} from '../files/task/task.ts';
+import {assigneeOf, isReady} from '../files/task/task-assignee.ts';
 import {mentionsIn} from './mentions.ts';
 import {type NoteMention, noteMentions} from './note-marks.ts';
-import {endOf, keyOf, type TaskNews} from './task.ts';
+import {endOf, keyOf, partsRound, type TaskNews} from './task.ts';
 
 /** What is to be done about tasks, besides writing their file. */
 export type TaskDue =
@@ -13,7 +13,7 @@ export type TaskDue =
   /** Its creator is told what became of it. */
   | {do: 'tell'; task: Task; key: string; end: string; to: string}
   /** All its parts are done: its owner is told. */
-  | {do: 'parts'; task: Task; key: string; count: number; to: string}
+  | {do: 'parts'; task: Task; key: string; count: number; round: number; to: string}
   /** The agent that was made for it goes with it. */
   | {do: 'close'; session: string}
   /** Agents that its notes name are woken. */
@@ -77,10 +77,11 @@ function partsDone(task: Task, key: string, {partsOf, isAgent, news}: DueContext
   const to = [assigneeOf(task).name, fieldOf(task, 'created_by')?.replace(/^@/, '')].find(
     name => name !== undefined && isAgent(name),
   );
-  if (to === undefined || fieldOf(task, 'parts_done') !== undefined || news(key)?.partsTold !== undefined) return [];
+  const round = partsRound(task);
+  if (to === undefined || round === undefined || news(key)?.partsTold !== undefined) return [];
   const states = partsOf(id);
   const isDone = states.includes('completed') && states.every(state => state === 'completed' || state === 'skipped');
-  return isDone ? [{do: 'parts', task, key, count: states.length, to}] : [];
+  return isDone ? [{do: 'parts', task, key, count: states.length, round, to}] : [];
 }
 
 /** Of a person's notes and of agents', but nobody wakes themselves. Each is woken once by each note. */

@@ -1,7 +1,7 @@
 import {type Chain, chainOfTask} from '../files/chain.ts';
-import type {Message} from '../files/session-schema.ts';
-import {taintIn} from '../files/taint-field.ts';
-import {fieldOf, type Note, type Task} from '../files/task.ts';
+import type {Message} from '../files/session/session-schema.ts';
+import {taintIn} from '../files/task/taint-field.ts';
+import {fieldOf, type Note, type Task} from '../files/task/task.ts';
 import {makeVisible, visibleLine} from '../files/visible.ts';
 import type {Assignment, Said} from './assignment.ts';
 import {notesText} from './note-text.ts';
@@ -25,18 +25,30 @@ export function assignmentWords({id, said}: Assignment, mayUpdate: boolean): str
   ]);
 }
 
-/** Whether these are the words by which a task of that title was brought. */
-export function isAssignmentOf({title}: Task, content: string): boolean {
-  return content.startsWith(ASSIGNED) && content.split('\n').includes(`Title: ${quoted(title)}`);
+/** What an agent was told of a task that was brought to it: its title in quotes, and its id before if it has another. */
+export interface Brought {
+  title: string;
+  before?: string;
 }
 
+export function assignmentIn(content: string): Brought | undefined {
+  const [first = '', ...rest] = content.split('\n');
+  const lineOf = (label: string) => rest.find(line => line.startsWith(label))?.slice(label.length);
+  const title = first === ASSIGNED ? lineOf('Title: ') : RENAMED.exec(first)?.[1];
+  const before = first === ASSIGNED ? undefined : lineOf('Id before: ');
+  return title === undefined ? undefined : {title, ...(before !== undefined && {before})};
+}
+
+const RENAMED = /^\[AGENTDIR TASK\] Your task (".*") has another id now\. /;
+
 /** To whoever has it, and has not begun, when a person changed its id. */
-export function renamedWords(task: Task, before: string): string {
+export function renamedWords(task: Task, before: {id: string; title: string}): string {
   const id = visibleLine(fieldOf(task, 'id') ?? '');
   return lines([
     `${MARK} Your task ${quoted(task.title)} has another id now. It is the same task, to be done once:`,
     `Id: ${id}`,
-    `Id before: ${visibleLine(before)}`,
+    `Id before: ${visibleLine(before.id)}`,
+    before.title !== quoted(task.title) && `Title before: ${before.title}`,
   ]);
 }
 
@@ -82,7 +94,7 @@ export function mentionWords(task: Task, note: Note): string {
   ]);
 }
 
-function quoted(title: string): string {
+export function quoted(title: string): string {
   return `"${visibleLine(title)}"`;
 }
 

@@ -1,6 +1,6 @@
-import {fieldOf, idsIn, type Task, type TaskFile, type TaskState} from '../files/task.ts';
-import {assigneeOf} from '../files/task-assignee.ts';
-import {type TaskChange, updateTasks} from '../files/task-edit.ts';
+import {fieldOf, idsIn, type Task, type TaskFile, type TaskState} from '../files/task/task.ts';
+import {assigneeOf} from '../files/task/task-assignee.ts';
+import {type TaskChange, updateTasks} from '../files/task/task-edit.ts';
 import type {Completed} from './complete.ts';
 import {mentionsIn} from './mentions.ts';
 
@@ -85,14 +85,14 @@ function missing(task: Task, context: TaskContext): Missing {
   switch (task.state) {
     case 'pending':
       // Set back by a person, or given to another: as if it had never been begun.
-      if (has('started') || has('completed') || wentToAnother(task, context)) setBack(task, change);
+      if (has('started') || has('completed') || wentToAnother(task, context)) setBack(task, change, context);
       else if (news.refused) refuseStart(news.refused, now, change);
       else waiting(task, news, change);
       break;
     case 'in_progress':
       // Begun by one agent, and given to another.
       if (wentToAnother(task, context) && context.isAgent(assigneeOf(task).name ?? '')) {
-        setBack(task, change);
+        setBack(task, change, context);
         change.box = ' ';
         break;
       }
@@ -113,8 +113,7 @@ function missing(task: Task, context: TaskContext): Missing {
   if (open && notified !== undefined && !('notified' in fields) && !isReopened(notified))
     fields.notified = `reopened ${timesTold(task)}`;
   if (!open && news.told === endOf(task) && notified !== news.told) fields.notified = news.told;
-  if (has('parts_done') && hasOpenParts(task, context)) fields.parts_done = undefined;
-  else if (news.partsTold !== undefined && !has('parts_done')) fields.parts_done = news.partsTold;
+  if (!('parts_done' in fields)) ofParts(task, context, news, fields);
   const marks = idsIn(fieldOf(task, 'mentioned'));
   const woken = news.mentioned?.filter(mark => !marks.includes(mark)) ?? [];
   if (woken.length > 0) fields.mentioned = [...marks, ...woken].join(' ');
@@ -134,7 +133,18 @@ export function endOf(task: Task, state: TaskState = task.state): string {
 }
 
 function timesTold(task: Task): number {
-  const [, count] = (fieldOf(task, 'notified') ?? '').split(' ');
+  return countIn(fieldOf(task, 'notified') ?? '');
+}
+
+/** Which time it is that all its parts are done, if its owner is yet to be told: each is another delivery. */
+export function partsRound(task: Task): number | undefined {
+  const told = fieldOf(task, 'parts_done');
+  if (told === undefined) return 1;
+  return isReopened(told) ? countIn(told) + 1 : undefined;
+}
+
+function countIn(told: string): number {
+  const [, count] = told.split(' ');
   return Number(count ?? 1) || 1;
 }
 
@@ -168,10 +178,12 @@ function passed(task: Task, {delivered, begun}: TaskNews, fields: Record<string,
 
 const OF_AN_ATTEMPT = ['assigned', 'started', 'completed', 'session', 'approval', 'notified', 'parts_done', 'stalled'];
 
-function setBack(task: Task, change: Missing): void {
+function setBack(task: Task, change: Missing, {isAgent}: TaskContext): void {
   for (const key of OF_AN_ATTEMPT) if (fieldOf(task, key) !== undefined) change.fields[key] = undefined;
-  // What was never delivered is not delivered again.
-  if (fieldOf(task, 'assigned') !== undefined) change.fields.attempt = `${attemptOf(task) + 1}`;
+  const {name = '', spawn} = assigneeOf(task);
+  // An agent may have it, though that is not written down: a crash came before it, or a person's tick.
+  const isOut = fieldOf(task, 'assigned') !== undefined || spawn || isAgent(name);
+  if (isOut) change.fields.attempt = `${attemptOf(task) + 1}`;
   change.verb = 'set back';
 }
 
@@ -189,6 +201,15 @@ function wentToAnother(task: Task, {ownerOf}: TaskContext): boolean {
   const owner = session === undefined || fieldOf(task, 'assigned') === undefined ? undefined : ownerOf(session);
   const {name, spawn} = assigneeOf(task);
   return owner !== undefined && (owner.ephemeral !== spawn || (name !== undefined && owner.agent !== name));
+}
+
+function ofParts(task: Task, context: TaskContext, {partsTold}: TaskNews, fields: Missing['fields']): void {
+  const told = fieldOf(task, 'parts_done');
+  const round = partsRound(task);
+  if (round !== undefined && partsTold !== undefined)
+    fields.parts_done = round > 1 ? `${partsTold} ${round}` : partsTold;
+  else if (told !== undefined && round === undefined && hasOpenParts(task, context))
+    fields.parts_done = `reopened ${countIn(told)}`;
 }
 
 function hasOpenParts(task: Task, {partsOf}: TaskContext): boolean {

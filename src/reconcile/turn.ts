@@ -1,6 +1,6 @@
-import type {Session} from '../files/session.ts';
-import {insertMessage, setFields, setKeysInMessage} from '../files/session-edit.ts';
-import type {Call, Message, SessionHeader, SessionStatus} from '../files/session-schema.ts';
+import type {Session} from '../files/session/session.ts';
+import {insertMessage, setFields, setKeysInMessage} from '../files/session/session-edit.ts';
+import type {Call, Message, SessionHeader, SessionStatus} from '../files/session/session-schema.ts';
 import {later} from './session.ts';
 
 /** What a session has to do next. */
@@ -58,7 +58,7 @@ export function statusFor(next: Next): SessionStatus {
 }
 
 /** Whether a model that was sent the one would be sent the same for the other. */
-export function sameForModel(a: Message, b: Message): boolean {
+function sameForModel(a: Message, b: Message): boolean {
   return (
     a === b ||
     (a.role === b.role &&

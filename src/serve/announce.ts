@@ -1,10 +1,12 @@
 import {setTimeout as pause} from 'node:timers/promises';
 import {type Choice, chooseModel} from '../config.ts';
 import {announceSandbox} from './confinement.ts';
+import {noticesOf} from './notices.ts';
 import type {Serving} from './serving.ts';
 
 const AT_LAST_MS = 2_000;
 const SOON_MS = 500;
+const KEY_HINT = 'for an AI: export OPENAI_API_KEY=… and start again, or list models in agentdir.yaml';
 
 /** Say what answers and how commands are confined, unless it was said: loudly where that is less than it could be. */
 export async function announce(serving: Serving): Promise<void> {
@@ -13,7 +15,14 @@ export async function announce(serving: Serving): Promise<void> {
   await Promise.race([serving.queue.whenIdle(), pause(AT_LAST_MS, undefined, {ref: false})]);
   await pause(SOON_MS, undefined, {ref: false});
   await announceSandbox(serving);
+  if (told.has(serving) || serving.turns.stopped) return;
+  told.add(serving);
+  for (const {what, hint} of await noticesOf(serving.home)) serving.report({event: 'notice', what, hint});
+  if (!serving.turns.stopped) serving.report({event: 'ready', home: serving.home});
 }
+
+/** Settings may change, and what they say is announced anew; the rest is said once. */
+const told = new WeakSet<Serving>();
 
 /** Which model answers where a template names none. */
 async function announceModel(serving: Serving): Promise<void> {
@@ -22,7 +31,8 @@ async function announceModel(serving: Serving): Promise<void> {
   if (words === serving.model || serving.turns.stopped) return;
   serving.model = words;
   const isModel = !('failed' in choice) && choice.kind === 'openai';
-  serving.report({event: 'model', model: words, isModel});
+  const hint = 'kind' in choice && choice.kind === 'playbook' ? KEY_HINT : undefined;
+  serving.report({event: 'model', model: words, isModel, ...(hint !== undefined && {hint})});
   serving.onChanged();
 }
 

@@ -9,7 +9,7 @@ import type {CommittedAt} from '../store/committed.ts';
 import type {Journal} from '../store/journal.ts';
 import type {Serving} from './serving.ts';
 import {setFacts} from './state.ts';
-import {Waits} from './waits.ts';
+import {Waits} from './turns/waits.ts';
 
 /** A file as it was when it was last read. */
 type Row = [path: string, signature: string, blob: string, settled: boolean, facts: PackedFacts];
@@ -28,7 +28,7 @@ interface Cached {
 }
 
 /** What an earlier run knew. */
-export type Remembered = Pick<Serving, 'known' | 'index' | 'sessions' | 'waits' | 'unsaved'>;
+type Remembered = Pick<Serving, 'known' | 'index' | 'sessions' | 'waits' | 'unsaved'>;
 
 export interface Restored {
   remembered: Remembered;

@@ -12,17 +12,23 @@ export function lazySandbox(home: string): Sandbox {
   };
 }
 
+const AGAIN_MS = 2_000;
+
 /** Say how commands are confined, if that is not known yet: loudly if they are not. */
 export async function announceSandbox(serving: Serving): Promise<void> {
   if (serving.turns.stopped) return;
   const mode = (await serving.current.settings()).sandbox ?? 'auto';
   const state = mode === 'off' ? undefined : await serving.sandbox.state();
-  const words = inWords(mode, state);
+  const sandbox = inWords(mode, state);
+  const hint = state && state.state !== 'works' ? state.hint : undefined;
+  const words = hint === undefined ? sandbox : `${sandbox}; ${hint}`;
+  const isUntested = state?.state === 'untested';
+  if (isUntested) setTimeout(() => void announceSandbox(serving), AGAIN_MS).unref();
   if (words === serving.confinement || serving.turns.stopped) return;
   serving.confinement = words;
   const confines = state?.state === 'works';
-  serving.report({event: 'sandbox', sandbox: words, confines});
-  serving.troubles.set('sandbox', mode === 'require' && !confines ? words : undefined);
+  serving.report({event: 'sandbox', sandbox, confines, ...(hint !== undefined && {hint})});
+  serving.troubles.set('sandbox', isUntested || (mode === 'require' && !confines) ? words : undefined);
   serving.onChanged();
 }
 
@@ -30,9 +36,10 @@ function inWords(mode: 'auto' | 'require' | 'off', state: SandboxState | undefin
   if (!state) return 'off by agentdir.yaml: plain commands that the policy allows run unconfined, all others ask';
   if (state.state === 'works')
     return `bubblewrap ${state.version}, tested: commands see only their workspace, and no network`;
+  if (state.state === 'untested') return `not tested yet: ${state.why}; commands wait until it is`;
   const cost =
     mode === 'require'
       ? 'no command runs (sandbox: require)'
       : 'plain commands that the policy allows run unconfined, all others ask';
-  return `none: ${state.why}; ${cost}; ${state.hint}`;
+  return `none: ${state.why}; ${cost}`;
 }

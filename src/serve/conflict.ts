@@ -1,8 +1,8 @@
 import {join} from 'node:path';
 import {kindOf, stemOf} from '../files/key.ts';
 import {visibleLine} from '../files/visible.ts';
-import {blobId} from '../store/blob-id.ts';
 import {crashPoint} from '../store/crash.ts';
+import {blobId} from '../store/git/blob-id.ts';
 import {readBytes} from '../store/read.ts';
 import {save} from '../store/save.ts';
 import {recordOwn} from './record.ts';
@@ -27,7 +27,7 @@ export async function keepConflict(
   crashPoint('conflict-write');
   const result = await save(serving.home, {path: copy, expected: undefined, bytes});
   const failed = 'failed' in result;
-  serving.troubles.set(`save ${copy}`, failed ? inWords(copy, result.failed) : undefined);
+  serving.troubles.set(notKept(path), failed ? inWords(copy, result.failed) : undefined);
   if (failed && result.failed.name === 'NotDurable') throw result.failed;
   if (failed) return false;
   const {stat} = readBytes(join(serving.home, copy));
@@ -40,6 +40,9 @@ export async function keepConflict(
   serving.report({event: 'conflict', path, copy, conflicts});
   return true;
 }
+
+/** Where it is told that an edit of this file cannot be kept: over as soon as there is none. */
+export const notKept = (path: string): string => `keep ${path}`;
 
 /** tasks/a.task.md → conflicts/tasks/a.1f2e3d4c.task.md */
 function copyPath(path: string, bytes: Buffer, to: string): string {

@@ -6,7 +6,7 @@ import type {Playbook} from '../files/playbook.ts';
 import {emptyPolicy, type Policy} from '../files/rule.ts';
 import type {Settings} from '../files/settings.ts';
 import type {TemplateValue} from '../files/template.ts';
-import {blobId} from '../store/blob-id.ts';
+import {blobId} from '../store/git/blob-id.ts';
 import type {Journal} from '../store/journal.ts';
 import {readHomeFile} from '../store/read.ts';
 import type {Known, Texts} from './known.ts';

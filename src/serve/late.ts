@@ -1,4 +1,5 @@
 import {isOpen} from '../store/open-files.ts';
+import {KEPT_MS, leftPassed, type Passed, pass, versionsIn} from '../store/passed.ts';
 import {leftReplaced, type Replaced, shortId} from '../store/replaced.ts';
 import type {Serving} from './serving.ts';
 
@@ -27,7 +28,7 @@ export function watchReplaced(serving: Serving, replaced: Replaced): void {
     if (next !== undefined) return checkAfter(next, others);
     if (isNeeded(serving, replaced) || (await isOpen(serving.home, replaced.inode))) return checkAfter(OPEN_MS, []);
     // What was written between the last look and the last close.
-    if (!take()) replaced.forget();
+    if (!take()) letGo(serving, replaced);
   };
   checkAfter(first, rest);
 }
@@ -44,6 +45,19 @@ function isNeeded({cause, unpublished}: Serving, {path, base, next}: Replaced): 
 }
 
 const RECOVERED: Serving['cause'] = 'recovered';
+
+/** What history has not is kept for a while: a person's buffer may be of it, whichever daemon runs by then. */
+function letGo({home, overtaken, left}: Serving, replaced: Replaced): void {
+  const {path, base, next} = replaced;
+  const versions = [...(overtaken.get(path) ?? []), ...(left.get(path) ?? [])];
+  const isMissed = versions.some(({blob}) => blob === base || shortId(blob) === next);
+  const passed = isMissed ? pass(home, replaced) : replaced.forget();
+  if (passed) forgetInTime(passed);
+}
+
+function forgetInTime({at, forget}: Passed): void {
+  setTimeout(forget, Math.max(0, at + KEPT_MS - Date.now())).unref();
+}
 
 /** These bytes are merged; whoever wrote them may not be done yet. */
 export function watchOn(serving: Serving, after: () => Replaced): void {
@@ -68,14 +82,37 @@ function hasLate(replaced: Replaced): boolean {
 
 /** What an earlier run left: bytes that came late are merged; whoever had it open may still write into it. */
 export function recoverReplaced(serving: Serving): void {
-  for (const replaced of leftReplaced(serving.home)) {
-    const {path, base, next, by} = replaced;
+  const replaced = leftReplaced(serving.home);
+  for (const one of replaced) {
+    const {path, base, next, by} = one;
     // What a person saved and the daemon completed: killed before the commit, only this knows of it.
     serving.madeFrom.set(next, base);
-    if (by === 'daemon') serving.writtenBefore.add(next);
-    const bytes = replaced.kept();
-    if (bytes && serving.journal.committed.get(path) !== base) serving.journal.keep(bytes);
-    if (hasLate(replaced)) serving.late.set(path, [...(serving.late.get(path) ?? []), replaced]);
-    else watchReplaced(serving, replaced);
+    if (by === 'daemon') {
+      serving.writtenBefore.add(next);
+      serving.leftBefore.set(path, next);
+    }
+    keep(serving, one, one.kept());
+    if (hasLate(one)) serving.late.set(path, [...(serving.late.get(path) ?? []), one]);
+    else watchReplaced(serving, one);
   }
+  recoverVersions(
+    serving,
+    replaced.filter(({by}) => by === 'daemon'),
+  );
+}
+
+/** Versions that earlier daemons wrote, or wrote from, and which perhaps no commit has. */
+function recoverVersions(serving: Serving, replaced: readonly Replaced[]): void {
+  const passed = leftPassed(serving.home, Date.now());
+  for (const one of passed) {
+    keep(serving, one, one.bytes());
+    forgetInTime(one);
+  }
+  const all = [...replaced, ...passed].sort((a, b) => b.at - a.at);
+  for (const path of new Set(all.map(one => one.path)))
+    serving.left.set(path, versionsIn(all.filter(one => one.path === path)));
+}
+
+function keep({journal}: Serving, {path, base}: {path: string; base: string}, bytes: Buffer | undefined): void {
+  if (bytes && journal.committed.get(path) !== base) journal.keep(bytes);
 }

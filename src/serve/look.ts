@@ -3,18 +3,21 @@ import {join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {blocks, hasErrors, type Problem} from '../files/diagnostic.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
-import type {Session} from '../files/session.ts';
+import type {Session} from '../files/session/session.ts';
 import type {Outcome} from '../queue.ts';
-import {blobId} from '../store/blob-id.ts';
+import {blobId} from '../store/git/blob-id.ts';
 import {MARKER} from '../store/locate.ts';
 import {isForeign, readHomeFile} from '../store/read.ts';
 import {replacedBy} from '../store/replaced.ts';
 import {undoMark} from '../store/undo-marks.ts';
+import {cutLinks, isProtected, takeBack, whyVoid} from './approvals/void.ts';
 import {complete, leavesNothing} from './complete.ts';
+import {notKept} from './conflict.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
-import {lookAtInbox} from './inbox-look.ts';
+import {lookAtInbox} from './inbox/inbox-look.ts';
 import {isExecutable, signature} from './known.ts';
 import {watchReplaced} from './late.ts';
+import {takeLeftBehind} from './left-behind.ts';
 import {keepLate, mergeStale} from './merge-stale.ts';
 import {makeOwn} from './own-files.ts';
 import {
@@ -29,7 +32,6 @@ import {
 import {type Seen, seenBytes, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {journalled, lastBlob, setFacts, take, tell, textOf} from './state.ts';
-import {cutLinks, isProtected, takeBack, whyVoid} from './void.ts';
 
 /**
  * Look at one file and do what follows from it: tell of its problems, commit what a person changed, fill in what they
@@ -39,7 +41,7 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
   const kind = kindOf(path);
   if (!kind) return undefined;
   if (kind === 'inbox') return lookAtInbox(serving, path);
-  if (serving.approvals.moving.has(path)) return {after: 1};
+  if (serving.making.has(path)) return {after: 1};
   // The scan leaves other repositories out by itself.
   const read = !serving.loading && isForeign(serving.home, path) ? undefined : readHomeFile(serving.home, path);
   if (!read) return lookAtNothing(serving, path);
@@ -49,6 +51,7 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
   const same = known?.blob === blob;
   if (same) {
     serving.pending.delete(path);
+    if (!serving.late.has(path)) serving.troubles.set(notKept(path), undefined);
     known.signature = signature(read.stat);
     if (whyVoid(serving, path) !== undefined && read.stat.nlink > 1n && 'text' in read)
       return cutLinks(serving, seenText(path, kind, read.text, {...read, blob}));
@@ -125,8 +128,10 @@ async function accept(serving: Serving, found: Seen, unchanged: boolean): Promis
   const unmerged = hasMarkers(text ?? '') && (await serving.journal.isUnmerged(path));
   serving.troubles.set(`unmerged ${path}`, unmerged ? `${path} is unmerged; resolve it, then git add it` : undefined);
   if (unmerged) return {after: DOUBTFUL_MS / 2};
+  if (serving.cause === 'recovered') await takeLeftBehind(serving, found);
   const merged = await mergeStale(serving, found);
   if ('outcome' in merged) return merged.outcome;
+  serving.troubles.set(notKept(path), undefined);
   const {seen, saved} = merged;
   serving.pending.delete(path);
   const former = serving.latest.get(path);

@@ -36,8 +36,8 @@ export class Looker {
   /** What changed while no daemon ran may be the doing of a command of the last one. */
   async suspectEarlier(serving: Serving): Promise<void> {
     const [{suspectEarlier}, {committedSince}] = await Promise.all([
-      import('./void.ts'),
-      import('./suspect-commits.ts'),
+      import('./approvals/void.ts'),
+      import('./approvals/suspect-commits.ts'),
     ]);
     await suspectEarlier(serving, session => committedSince(serving, session));
   }

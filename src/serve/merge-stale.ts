@@ -1,13 +1,14 @@
-import {APPROVALS_FILE} from '../files/approval-item.ts';
-import {withoutOldTicks} from '../files/approval-untick.ts';
+import {APPROVALS_FILE} from '../files/approval/approval-item.ts';
+import {withoutOldTicks} from '../files/approval/approval-untick.ts';
 import {blocks} from '../files/diagnostic.ts';
-import {merge} from '../files/merge.ts';
-import {baseOf, mayBeOlder, onlyResets, undoes} from '../files/merge-base.ts';
+import {merge} from '../files/merge/merge.ts';
+import {baseOf, mayBeOlder, onlyResets, undoes} from '../files/merge/merge-base.ts';
 import type {Outcome} from '../queue.ts';
+import type {Version} from '../store/git/git-history.ts';
 import {linkTarget} from '../store/read.ts';
 import {shortId} from '../store/replaced.ts';
 import {undosTo} from '../store/undo-marks.ts';
-import {pendingId} from './approvals.ts';
+import {pendingId} from './approvals/approvals.ts';
 import {keepConflict} from './conflict.ts';
 import {watchOn} from './late.ts';
 import type {Saved} from './record.ts';
@@ -22,6 +23,8 @@ export type Merge = {seen: Seen; saved?: Saved[]} | {outcome: Outcome};
 /** How many earlier versions a stale buffer may be from; more are looked at only if it is from before all of these. */
 const VERSIONS = 20;
 const MOST_VERSIONS = 1_000;
+/** And so many before the first of them that has nothing which is missed: not all that a version has is. */
+const BEYOND = 5;
 /** Characters of all of them. */
 const MOST_TEXT = 64 * 1024 * 1024;
 
@@ -64,16 +67,45 @@ export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   return replaceWith(serving, seen, result, [{seen, base}]);
 }
 
-/** What HEAD or the index has; at a start also what lacks nothing of what a person, or an undo, staged while no daemon ran. */
-async function isMeant(serving: Serving, {path, kind, text, blob}: Seen, good: string): Promise<boolean> {
+/** What git brought back; at a start also what lacks nothing of what a person, or an undo, staged while no daemon ran. */
+export async function isMeant(serving: Serving, seen: Seen, good: string): Promise<boolean> {
+  const {path, kind, text, blob} = seen;
   const {journal, loading} = serving;
   const committed = journal.committed.get(path);
-  if (committed === blob) return true;
+  if (committed === blob) {
+    const [last] = await journal.versions(path, 1);
+    return !(last && journal.isPlainCommit(last)) || isBroughtBack(serving, seen, good);
+  }
   const staged = await journal.staged(path);
-  if (staged === blob) return true;
+  // What they staged while no daemon ran, they saw as it is.
+  if (staged === blob) return loading || isBroughtBack(serving, seen, good);
   if (!loading || staged === undefined || staged === committed || staged === good) return false;
-  const last = await textOf(serving, staged);
-  return last !== undefined && text !== undefined && !undoes(kind, last, text);
+  const before = await textOf(serving, staged);
+  return before !== undefined && text !== undefined && !undoes(kind, before, text);
+}
+
+/**
+ * Whether all of its lines were in the file before: then it is an older text, or a change that was taken back. What has others was
+ * written by hand, and that it was committed or staged before the daemon looked makes it no less stale.
+ */
+async function isBroughtBack(serving: Serving, {path, text = '', blob}: Seen, good: string): Promise<boolean> {
+  const {journal} = serving;
+  const lines = new Set(text.split('\n'));
+  const looked = new Set<string>();
+  for (const find of [() => journal.versions(path, VERSIONS), () => journal.allVersions(path, MOST_VERSIONS)])
+    for (const id of [good, ...withoutOwn(await find(), blob).map(version => version.blob)]) {
+      if (looked.has(id)) continue;
+      looked.add(id);
+      for (const line of (await textOf(serving, id))?.split('\n') ?? []) lines.delete(line);
+      if (lines.size === 0) return true;
+    }
+  return false;
+}
+
+/** Versions, newest first, without a person's own commit of the text that is looked at. */
+function withoutOwn(versions: readonly Version[], blob: string): readonly Version[] {
+  const [first] = versions;
+  return first?.blob === blob && first.cause === undefined ? versions.slice(1) : versions;
 }
 
 /** What an editor wrote into the file that the daemon replaced meanwhile: its base is what the daemon had compared. */
@@ -149,18 +181,31 @@ interface Versions {
  */
 async function versionsOf(serving: Serving, seen: Seen, last: string, text: string): Promise<Versions> {
   const {path, kind} = seen;
-  const {journal, unpublished, madeFrom} = serving;
+  const {journal, madeFrom} = serving;
+  const waiting = serving.unpublished.get(path) ?? [];
+  const unpublished = waiting.find(({blob}) => blob === last);
   const own = seen.text ?? '';
-  const older = mayBeOlder(kind, text, own);
+  const mayBeFrom = mayBeOlder(kind, text, own);
   let texts: string[] = [];
   let byPerson: boolean[] = [];
   for (const most of [VERSIONS, MOST_VERSIONS]) {
-    const all = [...(unpublished.get(path) ?? []), ...(await journal.versions(path, most))];
+    const past = withoutOwn(await journal.versions(path, most), seen.blob);
+    // What a person committed since the last known was given to the journal is later than that; what we did is not.
+    const since = unpublished ? past.findIndex(({blob}) => blob === unpublished.over) : 0;
+    const older: Pick<Version, 'blob' | 'cause'>[] = past.filter(
+      ({cause}, i) => cause !== undefined || (since === -1 ? unpublished?.over : i >= since),
+    );
+    for (const version of serving.overtaken.get(path) ?? []) {
+      const at = older.findIndex(({blob}) => blob === version.over);
+      older.splice(at === -1 ? older.length : at, 0, version);
+    }
+    putLeft(serving, path, older);
+    const all = [...waiting, ...older];
     const from = all.findIndex(({blob}) => blob === last);
     texts = [text];
     byPerson = [from !== -1 && all[from]?.cause === 'edit'];
     let length = 0;
-    let found = false;
+    let [found, looked] = [Number.POSITIVE_INFINITY, 0];
     for (const [i, {blob, cause}] of (from === -1 ? [{blob: last, cause: ''}, ...all] : all.slice(from)).entries()) {
       const made = madeFrom.get(shortId(blob));
       for (const id of made === undefined ? [blob] : [blob, made]) {
@@ -169,13 +214,24 @@ async function versionsOf(serving: Serving, seen: Seen, last: string, text: stri
         texts.push(version);
         byPerson.push(id === blob && cause === 'edit');
         length += version.length;
-        // It has all that this version has: it is from this or a later one.
-        found ||= !undoes(kind, version, own);
+        // It has all that this version has: it is from about here, or later.
+        if (i < found && !undoes(kind, version, own)) found = i;
       }
-      if (!older && (cause === undefined || cause === 'edit')) return {texts, byPerson};
-      if (length > MOST_TEXT || (found && i >= VERSIONS)) return {texts, byPerson};
+      looked = i;
+      if (!mayBeFrom && (cause === undefined || cause === 'edit')) return {texts, byPerson};
+      if (length > MOST_TEXT || i >= Math.max(VERSIONS, found + BEYOND)) return {texts, byPerson};
     }
-    if (found || all.length < most) break;
+    if (looked >= found + BEYOND || past.length < most - 1) break;
   }
   return {texts, byPerson};
+}
+
+/** Among versions, newest first, those that an earlier daemon left and no commit has: each before or after what it was. */
+function putLeft({left}: Serving, path: string, versions: Pick<Version, 'blob' | 'cause'>[]): void {
+  let at = 0;
+  for (const {blob, ours} of left.get(path) ?? []) {
+    const found = versions.findIndex(version => shortId(version.blob) === shortId(blob));
+    if (found === -1) versions.splice(at++, 0, {blob, cause: ours ? 'recovered' : 'edit'});
+    else at = Math.max(at, found + 1);
+  }
 }

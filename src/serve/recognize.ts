@@ -1,5 +1,5 @@
 import {kindOf} from '../files/key.ts';
-import {blobId} from '../store/blob-id.ts';
+import {blobId} from '../store/git/blob-id.ts';
 import {readHomeFile} from '../store/read.ts';
 import {leavesNothing} from './complete.ts';
 import {isExecutable, signature} from './known.ts';

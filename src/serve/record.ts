@@ -1,20 +1,21 @@
 import {lstatSync} from 'node:fs';
 import {join} from 'node:path';
 import {isQueue} from '../check/parse-file.ts';
-import {describeEdit} from '../files/describe-edit.ts';
 import {isJournalled, type Kind, kindOf, stemOf} from '../files/key.ts';
 import {MAIL_CURSORS} from '../files/mail-cursors.ts';
-import type {TaskFile} from '../files/task.ts';
-import {parseTasks} from '../files/task-parse.ts';
+import {describeEdit} from '../files/merge/describe-edit.ts';
+import type {TaskFile} from '../files/task/task.ts';
+import {parseTasks} from '../files/task/task-parse.ts';
 import {visibleLine} from '../files/visible.ts';
-import {blobId} from '../store/blob-id.ts';
+import {dropAside, keepAside} from '../store/aside.ts';
+import {blobId} from '../store/git/blob-id.ts';
 import type {Entry} from '../store/journal.ts';
 import {linkTarget} from '../store/read.ts';
 import {shortId} from '../store/replaced.ts';
 import {forgetUndo, type UndoMark, undoMark, undosTo} from '../store/undo-marks.ts';
 import {isExecutable} from './known.ts';
 import type {Seen} from './seen.ts';
-import type {Serving} from './serving.ts';
+import type {Serving, Unpublished} from './serving.ts';
 import {journalled, textOf} from './state.ts';
 
 /** Commit what a person did to a file, as theirs. `former`: the file as it was last taken, which need not be parsed again. */
@@ -63,11 +64,11 @@ const PAST = 2_000;
 
 /**
  * At the start: what the last daemon wrote and did not commit is not the person's. What they had saved before it is
- * committed first, as theirs. False if this is an edit of theirs.
+ * committed first, as theirs. False if this is an edit of theirs. `passing`: it is not what the file is now.
  */
-export async function recordRecovered(serving: Serving, seen: Seen): Promise<boolean> {
+export async function recordRecovered(serving: Serving, seen: Seen, passing?: Buffer): Promise<boolean> {
   const {path, kind} = seen;
-  const {blob} = inGit(serving, seen);
+  const {blob} = passing ? seen : inGit(serving, seen);
   const before = journalled(serving, path);
   // Nobody but the daemon puts pages where decided ones are.
   const isMoved = before === undefined && /^approvals\/(?:approved|rejected)\//.test(path);
@@ -89,7 +90,7 @@ export async function recordRecovered(serving: Serving, seen: Seen): Promise<boo
     const old = before === undefined ? undefined : await textOf(serving, before);
     addEdit(serving, seen, old, {passing: bytes});
   }
-  recordOwn(serving, seen, {words: 'as the daemon left it', cause: 'recovered', ...agentOf(seen)});
+  recordOwn(serving, seen, {words: 'as the daemon left it', cause: 'recovered', ...agentOf(seen)}, passing);
   serving.writtenBefore.delete(shortId(blob));
   return true;
 }
@@ -267,11 +268,12 @@ function add(
   {subject, trailers, ...rest}: Entry,
   after?: () => void,
 ): void {
-  const {underWay, unpublished, redact} = serving;
+  const {home, underWay, unpublished, redact, journal} = serving;
   const entry = {...rest, subject: redact.text(subject), trailers: redact.value(trailers)};
   underWay.set(path, blob);
   const cause = entry.trailers.find(([key]) => key === 'Cause')?.[1] ?? '';
-  if (blob) unpublished.set(path, [{blob, cause}, ...(unpublished.get(path) ?? [])]);
+  const over = journal.committed.get(path);
+  if (blob) unpublished.set(path, [{blob, cause, over}, ...(unpublished.get(path) ?? [])]);
   const done = () => {
     after?.();
     if (underWay.get(path) === blob) underWay.delete(path);
@@ -279,15 +281,34 @@ function add(
     if (left.length > 0) unpublished.set(path, left);
     else unpublished.delete(path);
   };
-  serving.journal.add(entry).then(
+  const published = journal.add(entry);
+  const bytes = blob && entry.author !== 'human' && !journal.isKept(blob) && entry.changes[0]?.content?.bytes;
+  if (bytes) keepAside(home, path, bytes);
+  published.then(
     ({commit, subject, paths, already}) => {
       done();
+      if (!underWay.has(path)) dropAside(home, path);
       if (entry.trailers.some(([key]) => key === 'Undo')) forgetUndo(serving.home, path, blob);
       if (!already) serving.report({event: 'committed', commit, subject, paths});
+      else if (blob && journal.committed.get(path) !== blob) keepOvertaken(serving, path, {blob, cause, over});
     },
     // The journal was closed first: the next start finds the file and commits it.
     done,
   );
+}
+
+/** So many of a file. */
+const OVERTAKEN = 20;
+
+/** It is in no commit, so its text is kept by itself. */
+function keepOvertaken({overtaken, texts, journal}: Serving, path: string, version: Unpublished): void {
+  overtaken.set(path, [version, ...(overtaken.get(path) ?? [])].slice(0, OVERTAKEN));
+  const text = texts.get(version.blob);
+  try {
+    if (text !== undefined) journal.keep(Buffer.from(text));
+  } catch {
+    // A full disk: it is known as long as its text is.
+  }
 }
 
 function passed({path, stat}: Seen, bytes: Buffer): {blob: string; change: Entry['changes'][number]} {

@@ -3,8 +3,8 @@ import type {Answer, Reply} from '../effects/model/answer.ts';
 import {connectorVariables} from '../files/connector-settings.ts';
 import type {Settings} from '../files/settings.ts';
 import type {Happening, Report} from '../happening.ts';
-import {makeRedactor, type Redactor} from '../policy/redact.ts';
-import {secretsOf} from '../policy/secret-names.ts';
+import {makeRedactor, type Redactor} from '../policy/redact/redact.ts';
+import {secretsOf} from '../policy/redact/secret-names.ts';
 
 /** The daemon's redactor. Which variables hold the models' keys is a matter of settings, which may change. */
 export interface Redaction extends Redactor {

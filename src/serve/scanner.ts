@@ -3,12 +3,13 @@ import {basename, join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {isJournalled, kindOf, stemOf} from '../files/key.ts';
 import {clearAbandoned, isAbandoned} from '../store/temporary.ts';
-import {loadSpend} from './budget.ts';
 import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
+import {unseenInboxes} from './inbox/inbox-missed.ts';
 import type {Looker} from './looker.ts';
 import {scan} from './scan.ts';
 import type {Serving} from './serving.ts';
 import {followHead, journalled, setFacts, tell} from './state.ts';
+import {loadSpend} from './turns/budget.ts';
 
 const PERIOD_MS = 2_000;
 /** Longer than a tick of the file system's clock. */
@@ -86,6 +87,7 @@ export class Scanner {
       // An inbox that is gone may have been renamed, and what it is now have more to read.
       if (path.startsWith('state/inbox/')) queue.add(`inbox/${stemOf(path)}.jsonl`);
     }
+    for (const path of unseenInboxes(this.#serving)) queue.add(path);
   }
 
   /** From now on, every few seconds. */

@@ -3,8 +3,8 @@ import {type ParsedFile, parseFile} from '../check/parse-file.ts';
 import {factsFrom} from '../check/read-facts.ts';
 import type {Problem} from '../files/diagnostic.ts';
 import type {Kind} from '../files/key.ts';
-import type {Session} from '../files/session.ts';
-import {blobId} from '../store/blob-id.ts';
+import type {Session} from '../files/session/session.ts';
+import {blobId} from '../store/git/blob-id.ts';
 import {type FileRead, readHomeFile} from '../store/read.ts';
 
 /** A file as it was found on disk. */

@@ -3,31 +3,31 @@ import type {Models} from '../effects/model/models.ts';
 import type {Sandbox} from '../effects/sandbox/sandbox.ts';
 import type {ToolFailure} from '../effects/tools/tool.ts';
 import type {Problem} from '../files/diagnostic.ts';
-import type {TaskFile} from '../files/task.ts';
+import type {TaskFile} from '../files/task/task.ts';
 import type {Report} from '../happening.ts';
 import type {TaskQuery} from '../query/task-query.ts';
 import type {Queue} from '../queue.ts';
 import type {Journal} from '../store/journal.ts';
 import type {Replaced} from '../store/replaced.ts';
 import type {UsedCalls} from '../store/used-calls.ts';
-import type {Approvals} from './approvals.ts';
+import type {Approvals} from './approvals/approvals.ts';
 import type {Current} from './current.ts';
 import type {Ignored} from './ignored.ts';
-import type {Inboxes} from './inboxes.ts';
+import type {Inboxes} from './inbox/inboxes.ts';
+import type {Schedules} from './inbox/schedules.ts';
 import type {Known, Latest, Recent, Texts} from './known.ts';
-import type {Mail} from './mail.ts';
+import type {Mail} from './mail/mail.ts';
 import type {Redaction} from './redaction.ts';
-import type {Schedules} from './schedules.ts';
 import type {Seen} from './seen.ts';
-import type {Segments} from './segments.ts';
-import type {Spend} from './spend.ts';
-import type {TasksHeard} from './task-news.ts';
+import type {TasksHeard} from './tasks/task-news.ts';
 import type {Troubles} from './troubles.ts';
-import type {Turns} from './turns.ts';
-import type {Waits} from './waits.ts';
+import type {Segments} from './turns/segments.ts';
+import type {Spend} from './turns/spend.ts';
+import type {Turns} from './turns/turns.ts';
+import type {Waits} from './turns/waits.ts';
 
 /** A content that was read once, and is acted on when it is still the same at a later look. */
-export interface Pending {
+interface Pending {
   blob: string;
   /** When it was first seen, by a clock that never goes back. */
   since: number;
@@ -42,6 +42,8 @@ export interface Pending {
 export interface Unpublished {
   blob: string;
   cause: string;
+  /** What HEAD had of the file then: whatever it has beyond that came later. */
+  over: string | undefined;
 }
 
 /** A note that is to be added to a file of the memory. */
@@ -123,10 +125,18 @@ export interface Serving {
   readonly underWay: Map<string, string | null>;
   /** Versions, newest first, that git's history does not have yet: an editor may have been opened on one. */
   readonly unpublished: Map<string, readonly Unpublished[]>;
+  /** Files that we are just making beside the one that is looked at, by path: what is there is nobody's edit. */
+  readonly making: Set<string>;
+  /** The same that history never gets, since a person's own commit had a later one. An editor may still have it. */
+  readonly overtaken: Map<string, readonly Unpublished[]>;
+  /** Versions, newest first, of earlier daemons: those that history has not are missing there. By their names or the beginnings of them. */
+  readonly left: Map<string, readonly {blob: string; ours: boolean}[]>;
   /** Of what the last daemon wrote: what it was made from, which perhaps nobody committed. By `shortId`. */
   readonly madeFrom: Map<string, string>;
   /** What the last daemon wrote itself, by `shortId`: perhaps nobody committed it. */
   readonly writtenBefore: Set<string>;
+  /** The last of that by its path, until the file is looked at. */
+  readonly leftBefore: Map<string, string>;
   /** Bytes that an editor wrote into a file the daemon had just replaced. */
   readonly late: Map<string, Replaced[]>;
   readonly ignored: Ignored;

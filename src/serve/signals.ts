@@ -1,18 +1,31 @@
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Resolves with the first signal that asks to stop. After it, signals do what they always do: a second Ctrl-C ends the process. */
+/** One Ctrl-C may come twice: from the terminal, and from an `npm start` that hands it on. */
+const SAME_MS = 500;
+
+/**
+ * Resolves with the first signal that asks to stop. A moment after it, signals do what they always do: a second Ctrl-C ends the
+ * process.
+ */
 export function untilSignal(): {signal: Promise<string>; release: () => void} {
   let resolve = (_name: string) => {};
   const signal = new Promise<string>(done => {
     resolve = done;
   });
-  const handler = (name: string) => {
-    release();
-    resolve(name);
-  };
-  const release = () => {
+  let came = false;
+  const letGo = () => {
     for (const name of names) process.off(name, handler);
   };
+  const handler = (name: string) => {
+    if (!came) setTimeout(letGo, SAME_MS).unref();
+    came = true;
+    resolve(name);
+  };
   for (const name of names) process.on(name, handler);
-  return {signal, release};
+  return {
+    signal,
+    release: () => {
+      if (!came) letGo();
+    },
+  };
 }

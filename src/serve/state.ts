@@ -4,8 +4,8 @@ import {blocks, type Problem} from '../files/diagnostic.ts';
 import {signature} from './known.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
-import {reconsider, wake} from './wake.ts';
-import {wakeTasks} from './wake-tasks.ts';
+import {wakeTasks} from './tasks/wake-tasks.ts';
+import {reconsider, wake} from './turns/wake.ts';
 
 /** From here on this is the file's last known state. */
 export function take(serving: Serving, seen: Seen): void {

@@ -1,5 +1,5 @@
 import {join} from 'node:path';
-import type {Published} from './git-batch.ts';
+import type {Published} from './git/git-batch.ts';
 import {
   changedFiles,
   EXECUTABLE,
@@ -11,11 +11,11 @@ import {
   pastVersions,
   recentVersions,
   type Version,
-} from './git-history.ts';
-import {contentId, lstat} from './git-index-file.ts';
-import {type Head, sameHead} from './git-refs.ts';
-import type {Repository} from './git-repository.ts';
-import type {Leaf} from './git-trees.ts';
+} from './git/git-history.ts';
+import {contentId, lstat} from './git/git-index-file.ts';
+import {type Head, sameHead} from './git/git-refs.ts';
+import type {Repository} from './git/git-repository.ts';
+import type {Leaf} from './git/git-trees.ts';
 
 const REMEMBERED_PATHS = 5_000;
 const REMEMBERED_VERSIONS = 20;

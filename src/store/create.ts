@@ -11,9 +11,9 @@ import {
 import {basename, dirname, join} from 'node:path';
 import {exit, UserError} from '../errors.ts';
 import {setSetting} from '../files/settings.ts';
-import {parseTasks} from '../files/task-parse.ts';
+import {parseTasks} from '../files/task/task-parse.ts';
 import {isId} from '../files/values.ts';
-import {commitOnly, git} from './git.ts';
+import {commitOnly, git} from './git/git.ts';
 
 /** What git must not record in a home: derived, raw input, and workspaces, which have histories of their own. */
 export const ignored = [
@@ -43,11 +43,12 @@ export interface Created {
 
 /** Make a home of `dir` from the package's own home at `source`. Never overwrites: what is there stays. */
 export async function createHome(dir: string, source: string): Promise<Created> {
-  refuseObstacles(dir);
   try {
+    refuseObstacles(dir);
     makeFolder(dir);
   } catch (error) {
-    throw new UserError(`${dir} cannot be made: ${(error as Error).message}`, exit.usage);
+    if (error instanceof UserError) throw error;
+    throw new UserError(`${dir} cannot be made: ${(error as Error).message}`, exit.usage, 'name another folder');
   }
   const version = await git(dir, ['--version']);
   if (version.code !== 0)

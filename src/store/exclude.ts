@@ -1,6 +1,6 @@
 import {appendFileSync, existsSync, mkdirSync, readFileSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
-import {git} from './git.ts';
+import {git} from './git/git.ts';
 
 /** What the daemon itself puts into a home beside the files of the journal. */
 const derived = ['.agentdir/', '.agentdir-*.tmp', 'NEEDS_YOU.md'];

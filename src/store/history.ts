@@ -1,7 +1,7 @@
 import {spawn} from 'node:child_process';
-import {fixedOptions, git, gitEnvironment} from './git.ts';
-import {trailersIn} from './git-history.ts';
-import {noRepository} from './git-repository.ts';
+import {fixedOptions, git, gitEnvironment} from './git/git.ts';
+import {trailersIn} from './git/git-history.ts';
+import {noRepository} from './git/git-repository.ts';
 
 /** One state change, as the journal has it. */
 export interface Change {

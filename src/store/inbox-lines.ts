@@ -139,10 +139,12 @@ export function marksOf(fd: number, offset: number): Pick<Position, 'head' | 'ta
 }
 
 function mark(fd: number, from: number, length: number): string {
-  return `${length}:${createHash('sha1')
-    .update(readAt(fd, from, length))
-    .digest('hex')
-    .slice(0, 16)}`;
+  return digestOf(readAt(fd, from, length), length);
+}
+
+/** Such a mark, of bytes that were to be so many. */
+export function digestOf(bytes: Buffer, length: number): string {
+  return `${length}:${createHash('sha1').update(bytes).digest('hex').slice(0, 16)}`;
 }
 
 /** Whether the file still has so many bytes: somebody may have cut it a moment ago. */
@@ -158,10 +160,12 @@ export function isContinued({fd, size}: OpenInbox, {offset, head, tail}: Positio
   return now.head === head && now.tail === tail;
 }
 
-/** Files in inbox/ and their numbers, by name. */
+/** Files in inbox/ and their numbers, by name; none where there is no such folder. */
 export function inboxFiles(home: string): Map<string, string> {
   const found = new Map<string, string>();
-  for (const entry of readdirSync(join(home, 'inbox'), {withFileTypes: true})) {
+  const folder = join(home, 'inbox');
+  if (!statSync(folder, {throwIfNoEntry: false})?.isDirectory()) return found;
+  for (const entry of readdirSync(folder, {withFileTypes: true})) {
     if (!entry.isFile()) continue;
     const stat = statSync(join(home, 'inbox', entry.name), {bigint: true, throwIfNoEntry: false});
     if (stat) found.set(entry.name, `${stat.ino}`);

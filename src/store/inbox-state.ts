@@ -10,8 +10,9 @@ export interface InboxState {
   file: string;
   /** Lines that are delivered, set aside, or not to be delivered. */
   lines: number;
-  /** Bytes that are not read yet. */
+  /** Bytes that are not read yet, and those that it has. */
   unread: number;
+  size: number;
   /** Where its lines are that could not be read; undefined: there are none. */
   rejected?: string;
 }
@@ -46,6 +47,7 @@ export function inboxState(home: string, file: string): InboxState | undefined {
     file,
     lines: isSame ? cursor.line : 0,
     unread: isSame ? stat.size - cursor.offset : stat.size,
+    size: stat.size,
     ...(aside && aside.size > 0 && {rejected: rejectedPath(file)}),
   };
 }

@@ -1,8 +1,8 @@
 import {spawn} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {resolve} from 'node:path';
-import {fixedOptions, git, gitEnvironment} from './git.ts';
-import {Cat} from './git-cat.ts';
+import {fixedOptions, git, gitEnvironment} from './git/git.ts';
+import {Cat} from './git/git-cat.ts';
 import {headOf} from './history.ts';
 
 /** A file that a commit changed, in the home. */

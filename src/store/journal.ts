@@ -1,14 +1,22 @@
 import {join, resolve} from 'node:path';
 import {type CommittedAt, CommittedFiles} from './committed.ts';
 import type {Committed, Entry, JournalOptions} from './entry.ts';
-import {git} from './git.ts';
-import {busy, isUnfinished} from './git-busy.ts';
-import type {Person} from './git-config.ts';
-import {blobBefore, commitsSince, EXECUTABLE, type PastVersion, recentVersions, type Version} from './git-history.ts';
-import {mayBeIgnored} from './git-ignore.ts';
-import {clearLeftovers} from './git-locks.ts';
-import {objectId} from './git-objects.ts';
-import {openRepository, type Repository} from './git-repository.ts';
+import {git} from './git/git.ts';
+import {busy, isUnfinished} from './git/git-busy.ts';
+import type {Person} from './git/git-config.ts';
+import {
+  blobBefore,
+  commitsSince,
+  EXECUTABLE,
+  type PastVersion,
+  recentVersions,
+  type Version,
+} from './git/git-history.ts';
+import {mayBeIgnored} from './git/git-ignore.ts';
+import {clearLeftovers} from './git/git-locks.ts';
+import {objectId} from './git/git-objects.ts';
+import {howHeadCame} from './git/git-refs.ts';
+import {openRepository, type Repository} from './git/git-repository.ts';
 import {Publisher} from './publisher.ts';
 
 export type {Committed, Entry, FileChange, JournalOptions} from './entry.ts';
@@ -72,6 +80,11 @@ export class Journal {
     return mode !== '120000' && (await this.#repository.config.current()).fileMode;
   }
 
+  /** How many changes are not published yet. */
+  get count(): number {
+    return this.#publisher.count;
+  }
+
   /** Why nothing is published now, in words for the person. */
   get waiting(): string | undefined {
     return this.#publisher.patience.waiting;
@@ -98,6 +111,11 @@ export class Journal {
     return this.#repository.objects.write('blob', bytes);
   }
 
+  /** Whether its bytes were written lately; no answer for what is older. */
+  isKept(blob: string): boolean {
+    return this.#repository.objects.isWritten(blob);
+  }
+
   async read(blob: string): Promise<Buffer | undefined> {
     return this.#repository.objects.read(blob) ?? (await this.#repository.cat.body(blob));
   }
@@ -115,6 +133,12 @@ export class Journal {
   /** Newest first: what this path was, at most n and 7 days back. */
   versions(path: string, n: number): Promise<Version[]> {
     return this.#committed.versions(path, n);
+  }
+
+  /** Whether a person made this commit of what their files, or their index, had: by `git commit`, not by moving to another text. */
+  isPlainCommit({commit, cause}: Version): boolean {
+    if (cause !== undefined) return false;
+    return /^commit(?: \((?:amend|initial)\))?: /.test(howHeadCame(this.#repository.dirs, commit) ?? '');
   }
 
   /** The same, however far back. Slow. */

@@ -3,8 +3,8 @@ import {readdirSync} from 'node:fs';
 import {setPriority} from 'node:os';
 import {join} from 'node:path';
 import {crashPoint} from './crash.ts';
-import {fixedOptions, gitEnvironment, ownProcesses} from './git.ts';
-import type {Repository} from './git-repository.ts';
+import {fixedOptions, gitEnvironment, ownProcesses} from './git/git.ts';
+import type {Repository} from './git/git-repository.ts';
 
 /** As git gc --auto counts: loose objects by one folder of 256, packs by their number. */
 const PACKS = 20;
@@ -12,10 +12,10 @@ const PACKS = 20;
 const MANY_PACKS = 50;
 const LOOK_EVERY = 40;
 
-export type Need = 'loose' | 'packs' | undefined;
+type Need = 'loose' | 'packs' | undefined;
 
 /** What the object store needs, for the price of reading two folders. */
-export function maintenanceNeed({dirs}: Repository, maxLoose: number, maxPacks = PACKS): Need {
+function maintenanceNeed({dirs}: Repository, maxLoose: number, maxPacks = PACKS): Need {
   const packs = names(join(dirs.common, 'objects/pack'));
   const kept = new Set(packs.filter(name => name.endsWith('.keep')).map(name => name.slice(0, -5)));
   if (packs.filter(name => name.endsWith('.pack') && !kept.has(name.slice(0, -5))).length > maxPacks) return 'packs';

@@ -1,10 +1,10 @@
-import {git} from './git.ts';
-import {Cat} from './git-cat.ts';
-import {trailersIn} from './git-history.ts';
+import {git} from './git/git.ts';
+import {Cat} from './git/git-cat.ts';
+import {trailersIn} from './git/git-history.ts';
 import type {Change} from './history.ts';
 
 /** A file as a commit has it. */
-export interface PastFile {
+interface PastFile {
   blob: string;
   mode: string;
 }

@@ -1,5 +1,5 @@
 import {isSegment, kindOf, stemOf} from '../files/key.ts';
-import {git} from './git.ts';
+import {git} from './git/git.ts';
 import type {SessionFile} from './session-files.ts';
 
 /** A session file as a commit has it. */

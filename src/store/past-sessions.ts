@@ -1,9 +1,9 @@
 import {spawn} from 'node:child_process';
 import {kindOf} from '../files/key.ts';
-import {parseSession, type Session} from '../files/session.ts';
-import {blobId} from './blob-id.ts';
-import {fixedOptions, git, gitEnvironment} from './git.ts';
-import {Cat} from './git-cat.ts';
+import {parseSession, type Session} from '../files/session/session.ts';
+import {blobId} from './git/blob-id.ts';
+import {fixedOptions, git, gitEnvironment} from './git/git.ts';
+import {Cat} from './git/git-cat.ts';
 import {headOf} from './history.ts';
 import {listFolder, readHomeFile} from './read.ts';
 
@@ -24,7 +24,11 @@ export interface Looked {
  * only grew is read once, however many commits it grew in. Of a version with errors the one before it is read too.
  * Throws where there is no repository.
  */
-export async function everySession(home: string, visit: Visit): Promise<Looked> {
+export async function everySession(
+  home: string,
+  visit: Visit,
+  progress: (done: number, total: number) => void = () => {},
+): Promise<Looked> {
   const paths = new Set<string>();
   const seen = new Set<string>();
   let last: {path: string; session: Session} | undefined;
@@ -47,9 +51,11 @@ export async function everySession(home: string, visit: Visit): Promise<Looked> 
   const {lost, before} = await lossyVersions(home);
   const wanted = [...(await versionsOfHead(home)), ...lost];
   const cat = new Cat(home);
+  let done = 0;
   try {
     for (let next = wanted.shift(); next; next = wanted.shift()) {
       const {path, blob} = next;
+      progress(++done, done + wanted.length);
       if (seen.has(blob)) continue;
       seen.add(blob);
       const body = await cat.body(blob);

@@ -1,7 +1,7 @@
 import {stemOf} from '../files/key.ts';
-import {parseSession, type Session} from '../files/session.ts';
-import {git} from './git.ts';
-import {Cat} from './git-cat.ts';
+import {parseSession, type Session} from '../files/session/session.ts';
+import {git} from './git/git.ts';
+import {Cat} from './git/git-cat.ts';
 
 const LOG = [
   ...['log', '--all', '--reflog', '--full-history', '-m', '--no-renames', '--raw', '--no-abbrev', '--format='],

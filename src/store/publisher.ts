@@ -1,17 +1,17 @@
 import {setImmediate as turn} from 'node:timers/promises';
 import type {CommittedFiles} from './committed.ts';
 import type {Committed, Entry, JournalOptions} from './entry.ts';
-import type {Batch, Outcome, Pending} from './git-batch.ts';
-import {busy} from './git-busy.ts';
-import {STAMP_MS} from './git-clean.ts';
-import type {GitConfig} from './git-config.ts';
-import {FastBatch, type FastState} from './git-fast-batch.ts';
-import {IndexFile} from './git-index-file.ts';
-import {workplace} from './git-locks.ts';
-import {PlainBatch} from './git-plain-batch.ts';
-import {readHead} from './git-refs.ts';
-import type {Repository} from './git-repository.ts';
-import {stands} from './git-stands.ts';
+import type {Batch, Outcome, Pending} from './git/git-batch.ts';
+import {busy} from './git/git-busy.ts';
+import {STAMP_MS} from './git/git-clean.ts';
+import type {GitConfig} from './git/git-config.ts';
+import {FastBatch, type FastState} from './git/git-fast-batch.ts';
+import {IndexFile} from './git/git-index-file.ts';
+import {workplace} from './git/git-locks.ts';
+import {PlainBatch} from './git/git-plain-batch.ts';
+import {readHead} from './git/git-refs.ts';
+import type {Repository} from './git/git-repository.ts';
+import {stands} from './git/git-stands.ts';
 import {Maintenance} from './maintenance.ts';
 import {failureWords, Patience} from './patience.ts';
 

@@ -36,10 +36,10 @@ export type ReadResult =
 /** Larger files are not text that people edit. Of an inbox only the last part is looked at. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Paths of all files of the home, relative to it, in a stable order. */
-export function listHome(home: string): {paths: string[]; problems: Problem[]} {
+/** Paths of all files of the home, or of some of its folders, relative to it, in a stable order. */
+export function listHome(home: string, of: readonly string[] = folders): {paths: string[]; problems: Problem[]} {
   const listing = {paths: ['agentdir.yaml', 'allowlist.yaml'], problems: []};
-  for (const folder of folders) collect(home, folder, listing);
+  for (const folder of of) collect(home, folder, listing);
   listing.paths.sort();
   return listing;
 }

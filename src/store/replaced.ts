@@ -10,7 +10,7 @@ import {
   unlink,
 } from 'node:fs';
 import {basename, dirname, join} from 'node:path';
-import {blobId} from './blob-id.ts';
+import {blobId} from './git/blob-id.ts';
 
 /**
  * The file that a save replaced, kept by a hard link. An editor that had it open writes into this one, not into the new
@@ -24,6 +24,11 @@ export interface Replaced {
   base: string;
   next: string;
   inode: bigint;
+  /** When what it held was written. */
+  since: bigint;
+  /** The file by which it is kept, and when it was replaced. */
+  link: string;
+  at: number;
   /** What was written into it since; undefined if nothing. */
   late: () => Late | undefined;
   /** These bytes are taken care of: from now on only what is written after them is late. */
@@ -33,7 +38,7 @@ export interface Replaced {
   forget: () => void;
 }
 
-export interface Late {
+interface Late {
   path: string;
   /** Git's name for what the file held when it was compared. */
   base: string;
@@ -104,6 +109,7 @@ function replacedAt(home: string, by: Replacer, name: string): Replaced {
   const link = join(home, folder, name);
   const [base = '', id = '', next = '', encoded = ''] = name.split('.');
   const path = Buffer.from(encoded, 'base64url').toString();
+  const found = statSync(link, {bigint: true, throwIfNoEntry: false});
   /** The file as it was when nothing late was in it. */
   let seen: BigIntStats | undefined;
   return {
@@ -111,7 +117,10 @@ function replacedAt(home: string, by: Replacer, name: string): Replaced {
     by,
     base,
     next,
-    inode: statSync(link, {bigint: true, throwIfNoEntry: false})?.ino ?? 0n,
+    inode: found?.ino ?? 0n,
+    since: found?.mtimeNs ?? 0n,
+    link,
+    at: Number(found?.ctimeMs ?? 0n),
     late: () => {
       const stat = statSync(link, {bigint: true});
       if (stat.mtimeNs === seen?.mtimeNs && stat.size === seen.size) return undefined;
@@ -134,18 +143,23 @@ function replacedAt(home: string, by: Replacer, name: string): Replaced {
   };
 }
 
-/** All that earlier runs left. Where the crash came before the rename, nothing was replaced: that is let go at once. */
+/** All that earlier runs left, oldest first. Where the crash came before the rename, nothing was replaced: that is let go at once. */
 export function leftReplaced(home: string): Replaced[] {
   const all = Object.keys(FOLDERS) as Replacer[];
-  return all.flatMap(by =>
+  const left = all.flatMap(by =>
     namesIn(home, by).flatMap(name => {
       const replaced = replacedAt(home, by, name);
       const id = name.split('.')[1] ?? '';
-      if (!existsSync(join(home, dirname(replaced.path), `.agentdir-${id}.tmp`))) return [replaced];
+      const nth = Number(id.slice(id.lastIndexOf('-') + 1));
+      if (!existsSync(join(home, dirname(replaced.path), `.agentdir-${id}.tmp`))) return [{replaced, nth}];
       replaced.forget();
       return [];
     }),
   );
+  // Within a tick of the clock, as the daemon counted them.
+  const order = (a: (typeof left)[number], b: (typeof left)[number]) =>
+    Number(a.replaced.since - b.replaced.since) || a.nth - b.nth;
+  return left.sort(order).map(({replaced}) => replaced);
 }
 
 function namesIn(home: string, by: Replacer): string[] {

@@ -230,7 +230,7 @@ async function syncNow(path: string): Promise<void> {
 }
 
 /** The disk did not take what was written. Nobody knows what is on it now, so nothing more may be built on it. */
-export class NotDurable extends Error {
+class NotDurable extends Error {
   override readonly name = 'NotDurable';
 }
 

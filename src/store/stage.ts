@@ -1,5 +1,5 @@
 import {statSync} from 'node:fs';
-import {git} from './git.ts';
+import {git} from './git/git.ts';
 
 /** What a command wrote while no daemon runs. */
 export interface Staged {

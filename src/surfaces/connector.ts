@@ -1,8 +1,8 @@
 import {exit, UserError} from '../errors.ts';
 import {hasErrors} from '../files/diagnostic.ts';
 import {parseSettings, type Settings} from '../files/settings.ts';
-import {makeRedactor, type Redactor} from '../policy/redact.ts';
-import {secretsOf} from '../policy/secret-names.ts';
+import {makeRedactor, type Redactor} from '../policy/redact/redact.ts';
+import {secretsOf} from '../policy/redact/secret-names.ts';
 import {type ConnectorName, connectorLock} from '../store/connector-state.ts';
 import {tryLock} from '../store/lock.ts';
 import {readHomeFile} from '../store/read.ts';

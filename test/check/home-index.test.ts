@@ -6,8 +6,8 @@ import {factsOf} from '../../src/check/read-facts.ts';
 import {placesIn} from '../../src/check/session-places.ts';
 import {byPlace, problem} from '../../src/files/diagnostic.ts';
 import {lineStarts} from '../../src/files/lines.ts';
-import {parseSession} from '../../src/files/session.ts';
-import {placeOf, readYaml} from '../../src/files/yaml-source.ts';
+import {parseSession} from '../../src/files/session/session.ts';
+import {placeOf, readYaml} from '../../src/files/yaml/yaml-source.ts';
 import {runs} from '../arbitrary.ts';
 import {someFile} from './some-files.ts';
 

@@ -5,13 +5,13 @@ import {promisify} from 'node:util';
 import {describe, expect, it} from 'vitest';
 import {verifySignature} from '../../src/effects/signature/ssh-signature.ts';
 import type {UserError} from '../../src/errors.ts';
-import {type ApprovalType, parseApproval} from '../../src/files/approval.ts';
-import {newApproval, setReview} from '../../src/files/approval-edit.ts';
-import {APPROVALS_FILE, newApprovalItem, readApprovalItems} from '../../src/files/approval-item.ts';
-import {signedText} from '../../src/files/approval-signature.ts';
-import {fieldOf} from '../../src/files/task.ts';
-import {addTasks, type TaskChange, updateTasks} from '../../src/files/task-edit.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {type ApprovalType, parseApproval} from '../../src/files/approval/approval.ts';
+import {newApproval, setReview} from '../../src/files/approval/approval-edit.ts';
+import {APPROVALS_FILE, newApprovalItem, readApprovalItems} from '../../src/files/approval/approval-item.ts';
+import {signedText} from '../../src/files/approval/approval-signature.ts';
+import {fieldOf} from '../../src/files/task/task.ts';
+import {addTasks, type TaskChange, updateTasks} from '../../src/files/task/task-edit.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import {save} from '../../src/store/save.ts';
 import {approve} from '../../src/surfaces/cli/approve.ts';
 import {type ApproveOptions, sayYes} from '../../src/surfaces/cli/say-yes.ts';
@@ -332,6 +332,19 @@ describe('agentdir approve and reject', () => {
     await expect(no()).rejects.toThrow('aa11 is approved already, by Ada');
   });
 
+  it('a no is written whatever the page says: it wins', async () => {
+    const home = await asked({id: 'aa11', command: 'ls'}, {id: 'bb22', command: 'ls'}, {id: 'cc33', command: 'ls'});
+    const say = (id: string, decision: string) =>
+      put(home, {[page(id)]: read(home, page(id)).replace(/^\*\*Decision:.*$/m, `**Decision:** ${decision}`)});
+    say('aa11', 'APPROVED');
+    say('bb22', 'yes');
+    say('cc33', 'REJECTED');
+    expect(await agentdir(home, ['approve', 'bb22'])).toMatchObject({code: 4});
+    expect(await agentdir(home, ['reject', 'aa11', 'bb22', '--reason', 'no'])).toMatchObject({code: 0, stderr: ''});
+    expect(items(home).map(({decision}) => decision)).toEqual(['rejected', 'rejected', undefined]);
+    expect(await agentdir(home, ['reject', 'cc33'])).toMatchObject({code: 1});
+  });
+
   it('what has started is not rejected any more: a no would not stop it', async () => {
     const home = await asked({id: 'aa11', command: 'ls'});
     put(home, {
@@ -503,6 +516,26 @@ describe('agentdir approve --sign', () => {
       'a yes without a signature is not taken; nothing was written',
     );
     expect(read(home)).toBe(before);
+  });
+
+  it('a signature that would not count is not written', async () => {
+    const home = await asked({id: 'aa11', command: 'ls'});
+    put(home, {'agentdir.yaml': 'format: 1\napprovals: {signers: signers}\n', '../keys/readme': ''});
+    const keys = ['ada', 'eve'].map(name => join(home, '../keys', name));
+    for (const key of keys) await promisify(execFile)('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+    const before = read(home);
+    const sign = (key = '') => agentdir(home, ['approve', 'aa11', '--sign', '--key', key]);
+    expect(await sign(keys[0])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/signers, is not there\); nothing/),
+    });
+    put(home, {signers: `ada@example.org ${readFileSync(`${keys[0]}.pub`, 'utf8')}`});
+    expect(await sign(keys[1])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/the signature would not count .*among the signers\); nothing was written/),
+    });
+    expect(read(home)).toBe(before);
+    expect(await sign(keys[0])).toMatchObject({code: 0, stderr: ''});
   });
 
   it('more of a limit runs nothing and needs no signature', async () => {

@@ -116,10 +116,10 @@ describe('agentdir', () => {
     const dir = temporary();
     expect(await agentdir(dir, ['chek'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('Did you mean check?'),
+      stderr: expect.stringContaining('did you mean check?'),
     });
     expect((await agentdir(dir, ['check', '--nope'])).code).toBe(2);
-    expect((await agentdir(dir, ['--help'])).stdout).toContain('Commands:');
+    expect((await agentdir(dir, ['--help'])).stdout).toContain('Start here:');
     expect((await agentdir(dir, ['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect((await agentdir(dir, [])).code).toBe(2);
   });

@@ -5,7 +5,7 @@ import {createInterface} from 'node:readline';
 import {onTestFinished} from 'vitest';
 import {environment, main, until} from './run.ts';
 
-export interface Told {
+interface Told {
   event: string;
   [key: string]: unknown;
 }

@@ -1,13 +1,13 @@
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {digestOf} from '../../src/files/approval-digest.ts';
-import {newApproval} from '../../src/files/approval-edit.ts';
-import {newApprovalItem} from '../../src/files/approval-item.ts';
-import {newSession} from '../../src/files/session.ts';
-import type {Call, Message} from '../../src/files/session-schema.ts';
-import {addTask} from '../../src/files/task-edit.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {digestOf} from '../../src/files/approval/approval-digest.ts';
+import {newApproval} from '../../src/files/approval/approval-edit.ts';
+import {newApprovalItem} from '../../src/files/approval/approval-item.ts';
+import {newSession} from '../../src/files/session/session.ts';
+import type {Call, Message} from '../../src/files/session/session-schema.ts';
+import {addTask} from '../../src/files/task/task-edit.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import {environment, temporary} from './run.ts';
 
 /** One commit: files with their text, or undefined where one is removed. */
@@ -61,7 +61,7 @@ function data(text: string): string {
 
 export const QUEUE = 'tasks/approvals.task.md';
 export const SESSION = 'sessions/s1.session.yaml';
-export const COMMAND = 'docker restart redis';
+const COMMAND = 'docker restart redis';
 
 export const settings: Record<string, string> = {
   'agentdir.yaml': 'format: 1\n',
@@ -85,7 +85,7 @@ export function sessionOf(call: Call, result?: object, header: object = {}): str
   return newSession({agent_id: 'executor-001', status: 'active', ...header}, messages, '../schemas/session.json');
 }
 
-export const basis = {where: 'host', 'script x.sh': 'sha256:ab'};
+const basis = {where: 'host', 'script x.sh': 'sha256:ab'};
 
 export function digest(call = callOf(), session = 's1'): string {
   const {name: tool, arguments: args} = call.function;

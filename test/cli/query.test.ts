@@ -12,17 +12,16 @@ const TASKS = `## TODO
 `;
 
 describe('agentdir tasks SQL', () => {
-  it('prints a table that fits', async () => {
+  it('prints a table, and where no terminal shows it all of it', async () => {
     const home = await newHome({'tasks/a.task.md': TASKS});
     const {code, stdout} = await agentdir(home, ['tasks', 'SELECT id, title, ready FROM tasks ORDER BY line']);
     expect(code).toBe(0);
     const lines = stdout.trimEnd().split('\n');
     expect(lines[1]).toMatch(/^│ id +│ title +│ ready │$/);
     expect(lines[3]).toMatch(/^│ plan +│ Plan it +│ 0 +│$/);
-    expect(lines[4]).toMatch(/^│ check │ Check it, and say what came .*… │ 1 +│$/);
+    expect(lines[4]).toMatch(/^│ check │ Check it, and say what came .* can ever show on one line │ 1 +│$/);
     expect(lines[5]).not.toContain('\u202e');
     expect(lines.at(-1)).toBe('3 rows');
-    expect(Math.max(...lines.map(line => line.length))).toBe(120);
   });
 
   it('prints rows with many columns below each other', async () => {

@@ -1,7 +1,7 @@
 import {mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session.ts';
+import {parseSession} from '../../src/files/session/session.ts';
 import {listSessions} from '../../src/store/session-files.ts';
 import {committed, serve, settled, subjects} from '../daemon/serve.ts';
 import {agentdir, git, newHome, startAgentdir} from './run.ts';

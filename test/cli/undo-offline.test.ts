@@ -1,7 +1,7 @@
 import {readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
-import {withoutDecisions} from '../../src/files/undo-queue.ts';
+import {withoutDecisions} from '../../src/files/undo/undo-queue.ts';
 import {markUndo, undoMark} from '../../src/store/undo-marks.ts';
 import {read} from '../daemon/serve.ts';
 import {agentdir, environment, git, newHome, put, temporary} from './run.ts';
@@ -18,7 +18,7 @@ const commit = async (home: string, words: string) => {
 
 const TASKS = 'tasks/mine.task.md';
 const open = `- [/] @away/planner "ask"\n  id: ask-1\n  created: 2026-11-16T09:00:00.000Z\n  started: 2026-11-16T09:00:00.000Z\n`;
-const done = open.replace('[/]', '[x]') + '  completed: 2026-11-16T09:00:01.000Z\n';
+const done = `${open.replace('[/]', '[x]')}  completed: 2026-11-16T09:00:01.000Z\n`;
 
 it('keeps what it wrote while no daemon ran: each undo and edit by itself, without .agentdir/, and edited after', async () => {
   const text = '# Facts\n\none\n\ntwo\n\nthree\n';

@@ -3,8 +3,10 @@ import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {sign} from '../../src/effects/signature/ssh-signature.ts';
-import {setReview} from '../../src/files/approval-edit.ts';
-import {signedText} from '../../src/files/approval-signature.ts';
+import {setReview} from '../../src/files/approval/approval-edit.ts';
+import {signedText} from '../../src/files/approval/approval-signature.ts';
+import {parseSession, sessionText} from '../../src/files/session/session.ts';
+import {appendMessage} from '../../src/files/session/session-edit.ts';
 import {type Audit, audit} from '../../src/surfaces/verify/audit.ts';
 import {
   APPROVED,
@@ -158,6 +160,37 @@ describe('the journal of a home', () => {
       expect(await kinds(open(over, outside))).toEqual(['not-allowed']);
     }
     expect(await kinds(open({args: {command: 'ls'}}, outside))).toEqual([]);
+    // One commit may hold several steps: what came from outside after the call was started is no reason to ask.
+    const heard = (at: string): Step[] => {
+      const [first, second] = open({tool: 'fetch', args: {url: 'https://example.org/'}}, outside) as [Step, Step];
+      const from = 'inbox/slack.jsonl#1';
+      const text = appendMessage(parseSession(second.files[SESSION] ?? ''), {
+        timestamp: at,
+        role: 'user',
+        from,
+        content: 'x',
+      });
+      return [first, {...second, files: {[SESSION]: sessionText(text)}}];
+    };
+    expect(await kinds(heard(timeOf(3)))).toEqual([]);
+    expect(await kinds(heard(timeOf(1)))).toEqual(['not-allowed']);
+  });
+
+  it('does not take versions that come back for another start', async () => {
+    const repeated = (started?: string) => {
+      const {approval: _, ...call} = callOf({tool: 'send_message', args: {to: 'a', content: 'x'}});
+      return sessionOf({...call, ...(started ? {started, run: started} : {})});
+    };
+    const versions = [undefined, timeOf(3), timeOf(4), undefined, timeOf(3), timeOf(4)].map(repeated);
+    const template = 'templates/executor-001.agent.yaml';
+    const first = {...settings, [template]: `${settings[template]?.replace(']', ', send_message]')}`};
+    const steps: Step[] = versions.map(text => ({by: 'executor-001', files: {[SESSION]: text}}));
+    const over = sessionOf(
+      {...callOf({tool: 'send_message', args: {to: 'a', content: 'x'}}), started: timeOf(4)},
+      {success: true},
+    );
+    const done: Step = {by: 'executor-001', files: {[SESSION]: over.replace(/^ *approval: .*\n/m, '')}};
+    expect(await kinds([{by: 'Ada', files: first}, ...steps.slice(0, 3), done, ...steps.slice(3), done])).toEqual([]);
   });
 
   it('knows the policy as it was, not as it is', async () => {

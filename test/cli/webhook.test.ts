@@ -96,6 +96,25 @@ const message = (text: string, {id = 'Ev1', ts = '1759572323.000100', ...event}:
   event: {type: 'message', channel: 'C1', user: 'U1', text, ts, ...event},
 });
 
+/** What Slack sends for a command that somebody typed. */
+const command = (text: string, more: Record<string, string> = {}) => {
+  const made = slack(
+    new URLSearchParams({
+      ...{
+        command: '/agents',
+        text,
+        team_id: 'T1',
+        channel_id: 'C1',
+        user_id: 'U1',
+        user_name: 'ann',
+        trigger_id: '13.7.8f',
+      },
+      ...{response_url: 'https://hooks.slack.com/commands/T1/1/secret', ...more},
+    }).toString(),
+  );
+  return {...made, headers: {...made.headers, 'content-type': 'application/x-www-form-urlencoded'}};
+};
+
 describe('agentdir webhook', () => {
   it('makes one durable line of each signed event, before it says 200', async () => {
     const {home, url, tells} = await listening();
@@ -185,6 +204,35 @@ describe('agentdir webhook', () => {
     for (const each of [other, other]) expect((await post(url, {...each, path: '/other'})).status).toBe(200);
     expect(linesOf(home, 'hooks.jsonl')).toMatchObject([{}, {id: 'standard:/other:msg_1', text: 'another'}]);
     expect(await tells('known', 6)).toMatchObject({status: 200});
+  });
+
+  it('makes a line of a command that was typed in Slack, and says so to who typed it', async () => {
+    const {home, url, told} = await listening();
+    const answer = {status: 200, text: '{"response_type":"ephemeral","text":"Passed on to the agents."}'};
+    for (let i = 0; i < 2; i++) expect(await post(url, command('is Redis up?'))).toEqual(answer);
+    expect(linesOf(home, 'slack-messages.jsonl')).toEqual([
+      {
+        id: 'slack-command:T1:13.7.8f',
+        ts: expect.any(String),
+        source: 'slack',
+        text: '/agents is Redis up?',
+        from: 'U1',
+        name: 'ann',
+        channel: 'C1',
+        team: 'T1',
+      },
+    ]);
+    expect((await post(url, command('', {trigger_id: '13.7.9f'}))).status).toBe(200);
+    expect(linesOf(home, 'slack-messages.jsonl')[1]?.text).toBe('/agents');
+    // Buttons and dialogs are not ours; Slack tells who pressed one that it failed.
+    expect((await post(url, command('', {payload: '{"type":"block_actions"}'}))).status).toBe(400);
+    expect((await post(url, command('x', {trigger_id: ''}))).status).toBe(400);
+    expect(told.filter(({event}) => event === 'refused').map(({why}) => why)).toEqual([
+      'it is an interaction (block_actions): buttons, shortcuts and dialogs are not taken',
+      'expected a command with trigger_id and channel_id',
+    ]);
+    expect(await post(url, {...command('', {ssl_check: '1'})})).toEqual({status: 200, text: 'ok\n'});
+    expect(linesOf(home, 'slack-messages.jsonl')).toHaveLength(2);
   });
 
   it('refuses what is not signed, old, replayed, garbage, too long or too slow; logs it, and delivers nothing', async () => {

@@ -14,7 +14,7 @@ export interface FakeSmtp {
   close: () => Promise<void>;
 }
 
-/** A real SMTP server, with a password. */
+/** A real SMTP server, with a password, and STARTTLS with a certificate that nobody signed. */
 export async function startSmtp(): Promise<FakeSmtp> {
   const received: FakeSmtp['received'] = [];
   const refuse: FakeSmtp['refuse'] = new Map();
@@ -22,7 +22,6 @@ export async function startSmtp(): Promise<FakeSmtp> {
     authOptional: true,
     authMethods: ['PLAIN', 'LOGIN'],
     allowInsecureAuth: true,
-    hideSTARTTLS: true,
     logger: false,
     onAuth: ({username, password}, _session, done) =>
       username === MAIL_USER && password === MAIL_PASSWORD
@@ -64,10 +63,10 @@ export interface FakeImap {
   close: () => Promise<void>;
 }
 
-/** A real IMAP server. */
-export async function startImap({idle = true} = {}): Promise<FakeImap> {
+/** A real IMAP server. `tls`: it has STARTTLS, with a certificate that proves nothing, as programs on the same machine do. */
+export async function startImap({idle = true, tls = false} = {}): Promise<FakeImap> {
   const server = hoodiecrow({
-    plugins: ['ID', 'UNSELECT', ...(idle ? ['IDLE'] : [])],
+    plugins: ['ID', 'UNSELECT', ...(idle ? ['IDLE'] : []), ...(tls ? ['STARTTLS'] : [])],
     users: {[MAIL_USER]: {password: MAIL_PASSWORD}},
     storage: {INBOX: {messages: []}},
   });

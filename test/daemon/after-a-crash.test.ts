@@ -2,8 +2,8 @@ import {spawn, spawnSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {parseSession} from '../../src/files/session.ts';
-import {blobId} from '../../src/store/blob-id.ts';
+import {parseSession} from '../../src/files/session/session.ts';
+import {blobId} from '../../src/store/git/blob-id.ts';
 import {agentdir, environment, git, main, put, until} from '../cli/run.ts';
 import {ASKER, decideFor, expectOnce, isOver, persistent, questionFor} from './approval-scenes.ts';
 import {askedBy} from './deciding.ts';
@@ -39,6 +39,80 @@ describe('a save from a stale buffer while no daemon runs', () => {
     put(home, {[SESSION]: second.replace('content: one', 'content: ONE')});
     await once(home);
     expect(wordsOf(read(home, SESSION))).toEqual(['ONE', 'two', 'three']);
+    await expectSound(home);
+  });
+});
+
+describe('killed before its last version was committed', () => {
+  const ANSWER = "  - timestamp: '2026-01-01T00:00:01.000Z'\n    role: assistant\n    model: fake\n    content: done\n";
+  /** A home, what git has of a session, and what a killed daemon made of it. */
+  const killed = async () => {
+    const home = newHome();
+    put(home, {[SESSION]: LEAST});
+    await once(home);
+    const first = read(home, SESSION);
+    const last = first.replace(/^updated: .*/m, "updated: '2036-01-01T00:00:00.000Z'") + ANSWER;
+    const [base, next] = [first, last].map(text => blobId(Buffer.from(text)));
+    const name = `${base}.1-2-3.${next?.slice(0, 16)}.${Buffer.from(SESSION).toString('base64url')}`;
+    put(home, {[`.agentdir/replaced/${name}`]: first, 'last.txt': last});
+    expect((await git(home, 'hash-object', '-w', 'last.txt')).trim()).toBe(next);
+    rmSync(join(home, 'last.txt'));
+    return {home, first, last};
+  };
+  const authors = async (home: string) =>
+    (await git(home, 'log', '--format=%an: %s', '--', SESSION)).trim().split('\n');
+
+  it('it is not undone by a buffer from before it, though nothing but that is in the file', async () => {
+    const {home, first} = await killed();
+    put(home, {[SESSION]: first + message('two')});
+    await once(home);
+    expect(wordsOf(read(home, SESSION))).toEqual(['one', 'done', 'two']);
+    expect(await authors(home)).toContain('planner-001: session(s): as the daemon left it');
+    await expectSound(home);
+  });
+
+  it('also if it is large: then git does not have it yet', async () => {
+    const home = newHome();
+    const own = `${LEAST}${message('x'.repeat(20_000))}`;
+    // Somebody is at git: the journal waits.
+    put(home, {[SESSION]: own, '.git/index.lock': ''});
+    const daemon = spawnDaemon(home);
+    const folder = join(home, '.agentdir/aside');
+    const aside = () => (existsSync(folder) ? readdirSync(folder).length : 0);
+    const last = await until(
+      () => read(home, SESSION),
+      text => text.includes('timestamp:') && aside() === 1,
+      10_000,
+    );
+    await daemon.kill();
+    rmSync(join(home, '.git/index.lock'));
+    await expect(git(home, 'cat-file', '-t', blobId(Buffer.from(last)))).rejects.toThrow();
+    const [time = 'no time'] = /timestamp: .*/.exec(last) ?? [];
+    put(home, {[SESSION]: own + message('two')});
+    await once(home);
+    expect(read(home, SESSION)).toContain(time);
+    await expectSound(home);
+    expect(aside()).toBe(0);
+  });
+
+  it('what a person wrote below it is theirs, and nothing else is', async () => {
+    const {home, last} = await killed();
+    put(home, {[SESSION]: last + message('two')});
+    await once(home);
+    expect(wordsOf(read(home, SESSION))).toEqual(['one', 'done', 'two']);
+    expect((await authors(home)).slice(1, 3)).toEqual([
+      'Ada: session(s): user message by hand',
+      'planner-001: session(s): as the daemon left it',
+    ]);
+    await expectSound(home);
+  });
+
+  it('what git has is brought back by a person, and stays', async () => {
+    const {home, first} = await killed();
+    put(home, {[SESSION]: first.replace('content: one', 'content: ONE')});
+    await git(home, 'add', SESSION);
+    await once(home);
+    expect(wordsOf(read(home, SESSION))).toEqual(['ONE']);
     await expectSound(home);
   });
 });

@@ -8,15 +8,17 @@ import {
   rmdirSync,
   rmSync,
   statSync,
+  truncateSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {parseSession} from '../../src/files/session.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {parseSession} from '../../src/files/session/session.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import {agentdir, git, newHome, put, temporary, thorough, until} from '../cli/run.ts';
+import {noBubblewrap} from '../effects/sandbox-home.ts';
 import {read, serve, settled} from './serve.ts';
 import {saysNoMore, sound, tidy, told} from './trouble.ts';
 
@@ -108,6 +110,27 @@ describe('a full disk', () => {
     await sound(home, served);
   });
 
+  it.skipIf(!mountable || noBubblewrap !== undefined)(
+    '(needs to mount a tmpfs) is no reason to take a sandbox for none: it is tested when there is room, and commands wait',
+    async () => {
+      const {home, fill, free} = await smallHome();
+      const served = await serve(home);
+      fill();
+      await until(
+        () => told(served, 'trouble'),
+        troubles => troubles.some(what => /^not tested yet: the disk is full, .*commands wait/.test(what)),
+      );
+      expect(served.events.filter(({event, confines}) => event === 'sandbox' && confines)).toEqual([]);
+      free();
+      await until(
+        () => served.events,
+        events => events.some(({event, confines}) => event === 'sandbox' && confines === true),
+      );
+      await saysNoMore(home, served, /disk is full/);
+      await sound(home, served);
+    },
+  );
+
   it.skipIf(!mountable || !thorough)(
     '(needs to mount a tmpfs) full when it stops, and when it starts: nothing torn, nothing lost',
     async () => {
@@ -142,6 +165,39 @@ describe('a full disk', () => {
     },
   );
 
+  it.skipIf(!mountable)(
+    '(needs to mount a tmpfs) what cannot be kept is told as long as there is something to keep',
+    async () => {
+      const {home, fill, free} = await smallHome();
+      put(home, {[TASKS]: '- [ ] @away/planner "a"\n'});
+      const served = await serve(home);
+      const full = await settled(home, TASKS, text => text.includes('created:'));
+      await until(
+        () => served.events,
+        events => events.some(({event}) => event === 'sandbox'),
+      );
+      const inPlace = (text: string) => {
+        writeFileSync(join(home, TASKS), text, {flag: 'r+'});
+        truncateSync(join(home, TASKS), text.length);
+      };
+      fill();
+      inPlace('- [ ] @away/planner "a"\n  id: my-own-id\n');
+      await until(
+        () => told(served, 'trouble'),
+        troubles => troubles.some(what => /^conflicts\/.* cannot be written: the disk is full/.test(what)),
+      );
+      inPlace(full);
+      free();
+      await until(
+        () => told(served, 'over'),
+        over => over.some(what => /^conflicts\//.test(what)),
+        20_000,
+      );
+      await settled(home, TASKS, text => text === full);
+      await sound(home, served);
+    },
+  );
+
   it.skipIf(!mountable)('(needs to mount a tmpfs) in the background: its log does not stop it', async () => {
     const {home, fill, free} = await smallHome();
     onTestFinished(async () => {
@@ -153,7 +209,8 @@ describe('a full disk', () => {
     const log = join(home, '.agentdir/daemon.log');
     await until(
       () => readFileSync(log, 'utf8'),
-      text => / sandbox /.test(text),
+      // The last of what it says at its start, as whoever may mount.
+      text => / running as root/.test(text),
     );
     // Room for 40 more bytes in its last block.
     appendFileSync(log, `${new Date().toISOString()} ${'.'.repeat(BLOCK - 40 - 26 - (statSync(log).size % BLOCK))}\n`);

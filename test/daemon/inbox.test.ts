@@ -6,15 +6,18 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import {open} from 'node:fs/promises';
 import {join} from 'node:path';
+import {gzipSync} from 'node:zlib';
 import {describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session.ts';
-import type {Message} from '../../src/files/session-schema.ts';
+import {parseSession} from '../../src/files/session/session.ts';
+import type {Message} from '../../src/files/session/session-schema.ts';
 import {agentdir, put, thorough, until} from '../cli/run.ts';
 import {openHouse} from './house.ts';
 import {read, serve, settled} from './serve.ts';
@@ -213,6 +216,32 @@ describe('a line of an inbox', () => {
     await arrived('pair', ['p1', 'p2', 'p3', 'p4']);
   });
 
+  it('tells all that it says: beside the text, or where that is empty, also what is long', async () => {
+    append(
+      'all.jsonl',
+      lineOf('', {body: 'a1'}),
+      lineOf('a2', {message: 'a2', body: 'more of it', content: {deep: 1}}),
+      lineOf('a3', {note: 'n'.repeat(3_000), last: 'yes'}),
+    );
+    await arrived('all', ['a1', 'a2', 'a3']);
+    const [, second, third] = delivered('all').map(({content}) => content);
+    expect(second).toBe('a2\n\nbody: more of it\ncontent: {"deep":1}');
+    expect(third).toMatch(/^a3\n\nnote: n{1900,}…\n\[… more is in inbox\/all\.jsonl, line 3\]$/);
+  });
+
+  it('that is addressed to nobody at all, or takes a reader long, stops nothing', async () => {
+    // Quotes that never end: read again from each of them, these would take a minute.
+    const quotes = `{"id": 1234567890123456789, ${'\\"'.repeat(80_000)}}\n`;
+    append('odd.jsonl', lineOf('o1', {to: ''}), lineOf('o2', {to: ' @ '}), quotes, lineOf('o3'));
+    await arrived('odd', ['o1', 'o3']);
+    const aside = read(house.home, 'inbox/rejected/odd.jsonl').trim().split('\n');
+    expect(aside.map(line => (JSON.parse(line) as {reason: string}).reason)).toEqual([
+      'expected the name of an agent in "to", got " @ "',
+      expect.stringContaining('expected a JSON object, found text that is not JSON'),
+    ]);
+    writeFileSync(place('rejected/odd.jsonl'), '');
+  });
+
   it('that is nested too deeply to be shown, or names nobody that can be, stops nothing', async () => {
     const deep = `{"text": "d1", "list": ${'['.repeat(100_000)}${']'.repeat(100_000)}}\n`;
     append('deep.jsonl', deep, lineOf('d2', {to: `${'n'.repeat(500_000)}\u001b[2J`}), lineOf('d3'));
@@ -286,6 +315,23 @@ describe('a file', () => {
     await old.write(lineOf('a4'));
     await old.close();
     await arrived('log', ['a1', 'same', 'a3', 'same', 'b2', 'a4']);
+  });
+
+  it('that comes and is renamed before anybody looks is read, whether or not another follows', async () => {
+    append('brief.jsonl', lineOf('q1'));
+    renameSync(place('brief.jsonl'), place('brief.jsonl.1'));
+    append('burst.jsonl', lineOf('r1'));
+    renameSync(place('burst.jsonl'), place('burst.jsonl.2'));
+    append('burst.jsonl', lineOf('r2'));
+    renameSync(place('burst.jsonl'), place('burst.jsonl.1'));
+    append('burst.jsonl', lineOf('r3'));
+    // A copy is no rotation.
+    append('twin.jsonl', lineOf('s1'));
+    copyFileSync(place('twin.jsonl'), place('twin.jsonl.1'));
+    await arrived('brief', ['q1']);
+    await arrived('burst', ['r1', 'r2', 'r3']);
+    await readUp('twin.jsonl');
+    await arrived('twin', ['s1']);
   });
 
   it('that is renamed to another inbox goes on as that', async () => {
@@ -381,6 +427,9 @@ describe('a file', () => {
     append('lost.jsonl', lineOf('y1'));
     append('name.jsonl', lineOf('n1'), 'no record\n', lineOf('n2'));
     append('chain.jsonl', lineOf('c1'));
+    append('pack.jsonl', lineOf('p1'));
+    await arrived('pack', ['p1']);
+    await readUp('pack.jsonl');
     await arrived('lost', ['y1']);
     await arrived('name', ['n1', 'n2']);
     await arrived('chain', ['c1']);
@@ -413,6 +462,16 @@ describe('a file', () => {
     renameSync(place('moved.jsonl'), place('moved.jsonl.1'));
     append('moved.jsonl', lineOf('v1'));
     append('keyed-3.jsonl', lineOf('z late', {event: {id: 'z'}}));
+    // Rotated and compressed twice, and once rotated.
+    for (const [n, name] of ['pack.jsonl.3.gz', 'pack.jsonl.2.gz', 'pack.jsonl.1'].entries()) {
+      append('pack.jsonl', lineOf(`p${n + 2}`));
+      const {atime, mtime} = statSync(place('pack.jsonl'));
+      if (name.endsWith('.gz')) writeFileSync(place(name), gzipSync(readFileSync(place('pack.jsonl'))));
+      else renameSync(place('pack.jsonl'), place(name));
+      if (name.endsWith('.gz')) rmSync(place('pack.jsonl'));
+      utimesSync(place(name), atime, mtime);
+    }
+    append('pack.jsonl', lineOf('p5'));
     rmSync(join(house.home, 'state/inbox/lost.yaml'));
     writeFileSync(place('named.jsonl'), [lineOf('n0'), lineOf('n1'), 'no record\n', lineOf('n2')].join(''));
     renameSync(place('chain.1.jsonl'), place('chain.2.jsonl'));
@@ -421,6 +480,7 @@ describe('a file', () => {
     house.daemon = await serve(house.home, house.stage.env, end => house.ends.push(end));
     await arrived('away', ['w1', 'w2', 'w0', 'w3']);
     await arrived('moved', ['v1', 'v2', 'v3', 'v1']);
+    await arrived('pack', ['p1', 'p2', 'p3', 'p4', 'p5']);
     await readUp('keyed-3.jsonl');
     expect(texts('keyed-3')).toEqual(['z']);
     await readUp('lost.jsonl');

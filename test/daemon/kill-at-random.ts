@@ -1,8 +1,8 @@
 import {setImmediate as turn} from 'node:timers/promises';
 import {expect, onTestFinished} from 'vitest';
-import {parseSession} from '../../src/files/session.ts';
-import {fieldOf} from '../../src/files/task.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {parseSession} from '../../src/files/session/session.ts';
+import {fieldOf} from '../../src/files/task/task.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import {git, thorough, until} from '../cli/run.ts';
 import type {FakeOpenAI} from '../model/fake-openai.mjs';
 import {answering, expectWellTold} from './answering.ts';

@@ -54,6 +54,23 @@ describe('without permission', () => {
   }
   const own = (home: string, path: string) => chownSync(join(home, path), uid, uid);
 
+  it.skipIf(!possible)(
+    '(needs root) a folder of inboxes that it may not read is told of, and all else is served',
+    async () => {
+      const home = await newHome({'inbox/x.jsonl': '{"text": "a"}\n', 'memory/m.md': 'x\n'});
+      execFileSync('chown', ['-R', `${uid}:${uid}`, dirname(home)]);
+      chmodSync(join(home, 'inbox'), 0o000);
+      const served = spawnDaemon(home, {}, {uid, gid: uid});
+      await settled(home, 'memory/m.md', text => text !== '');
+      await until(
+        () => served.events,
+        events =>
+          events.some(({event, problem}) => event === 'problem' && JSON.stringify(problem).includes('UNREADABLE')),
+      );
+      expect(await served.stop()).toBe(0);
+    },
+  );
+
   it.skipIf(!possible)('(needs root) folders and files: nothing is taken for removed, all is done later', async () => {
     const {home, served} = await othersHome({[TASKS]: '# Mine\n', 'memory/m.md': 'x\n'});
     await settled(home, TASKS, text => text !== '');

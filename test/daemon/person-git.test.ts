@@ -1,8 +1,8 @@
 import {spawn} from 'node:child_process';
-import {appendFileSync, readFileSync, writeFileSync} from 'node:fs';
+import {appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {environment, git, newHome, put, until} from '../cli/run.ts';
+import {environment, git, newHome, put, thorough, until} from '../cli/run.ts';
 import {read, serve, settled} from './serve.ts';
 
 /**
@@ -160,6 +160,145 @@ describe('a person’s own git beside the daemon', () => {
     expect(await log()).toBe(before);
     expect(await authors()).toEqual(who);
     expect(read(home, 'tasks/a.task.md')).toBe(text);
+    await stop();
+  });
+
+  it('what they commit of a stale buffer, before the daemon has looked, is no version that the daemon wrote from', async () => {
+    const home = await newHome();
+    const {stop, child} = await serve(home);
+    const path = 'sessions/s.session.yaml';
+    const said = (n: number) => `  - role: user\n    content: question ${n}\n`;
+    const buffer = `agent_id: planner-001\nstatus: paused\nmessages:\n${said(1)}`;
+    // Somebody's git holds the journal up; the file is served meanwhile.
+    const lock = join(home, '.git/index.lock');
+    writeFileSync(lock, '');
+    put(home, {[path]: buffer});
+    await until(
+      () => read(home, path),
+      text => text.includes('updated:'),
+    );
+    child.kill('SIGSTOP');
+    rmSync(lock);
+    put(home, {[path]: buffer + said(2)});
+    await git(home, 'add', '-A');
+    await git(home, 'commit', '-qm', 'all');
+    put(home, {[path]: buffer + said(2) + said(3)});
+    child.kill('SIGCONT');
+    const text = await settled(home, path, now => now.includes('updated:') && now.includes('question 3'));
+    expect(text.match(/question \d/g)).toEqual(['question 1', 'question 2', 'question 3']);
+    await stop();
+  });
+
+  it('what the daemon did not commit since they had done so is still known as what their editor has', async () => {
+    const home = await newHome();
+    const {stop, child, events} = await serve(home);
+    const path = 'sessions/s.session.yaml';
+    const said = (n: number) => `  - role: user\n    content: question ${n}\n`;
+    const lock = join(home, '.git/index.lock');
+    writeFileSync(lock, '');
+    put(home, {[path]: `agent_id: planner-001\nstatus: paused\nmessages:\n${said(1)}`});
+    const first = await until(
+      () => read(home, path),
+      text => text.includes('timestamp:'),
+    );
+    const buffer = first + said(2);
+    put(home, {[path]: buffer});
+    const second = await until(
+      () => read(home, path),
+      text => (text.match(/timestamp:/g) ?? []).length === 2,
+    );
+    child.kill('SIGSTOP');
+    rmSync(lock);
+    await git(home, 'add', '-A');
+    await git(home, 'commit', '-qm', 'all');
+    child.kill('SIGCONT');
+    put(home, {'memory/next.md': 'x\n'});
+    await until(
+      () => events.filter(({subject}) => String(subject).startsWith('memory(next)')),
+      found => found.length > 0,
+    );
+    put(home, {[path]: buffer + said(3)});
+    const text = await settled(home, path, now => (now.match(/timestamp:/g) ?? []).length === 3);
+    expect(text.match(/question \d/g)).toEqual(['question 1', 'question 2', 'question 3']);
+    expect(text.match(/timestamp:.*/g)?.slice(0, 2)).toEqual(second.match(/timestamp:.*/g));
+    await stop();
+  });
+
+  it('nor is it forgotten when the daemon is killed before it has seen their commit', async () => {
+    const home = await newHome();
+    const [path, talk] = ['tasks/a.task.md', 'sessions/s.session.yaml'];
+    const first = await serve(home);
+    put(home, {
+      [path]: '- [ ] @away/planner "a"\n- [ ] @away/planner "b"\n',
+      [talk]: 'agent_id: planner-001\nstatus: paused\nmessages:\n',
+    });
+    const made = await settled(home, path, text => text.includes('created:'));
+    const began = await settled(home, talk, text => text.includes('updated:'));
+    const lock = join(home, '.git/index.lock');
+    writeFileSync(lock, '');
+    const said = (n: number) => `  - role: user\n    content: question ${n}\n`;
+    put(home, {[path]: made.replace('[ ]', '[/]'), [talk]: began + said(1)});
+    const buffer = await until(
+      () => read(home, path),
+      text => text.includes('started:'),
+    );
+    const heard = await until(
+      () => read(home, talk),
+      text => text.includes('timestamp:'),
+    );
+    put(home, {[path]: buffer.replace('[ ]', '[x]'), [talk]: heard + said(2)});
+    await until(
+      () => read(home, path) + read(home, talk),
+      text => text.includes('completed:') && text.match(/timestamp:/g)?.length === 2,
+    );
+    first.child.kill('SIGSTOP');
+    rmSync(lock);
+    await git(home, 'add', '-A');
+    await git(home, 'commit', '-qm', 'all');
+    await first.kill();
+    const second = await serve(home);
+    if (thorough) {
+      // Nobody has it open, so it is no longer where late writes are looked for. And killed once more.
+      await until(
+        () => readdirSync(join(home, '.agentdir/replaced')),
+        names => names.length === 0,
+      );
+      await second.kill();
+    }
+    const {stop} = thorough ? await serve(home) : second;
+    put(home, {[path]: `Mind this.\n\n${buffer}`, [talk]: heard + said(2) + said(3)});
+    const tasks = await settled(home, path, text => text.includes('Mind this.'));
+    expect(tasks).toMatch(/^- \[\/\] @away\/planner "a"\n/m);
+    expect(tasks).toMatch(/^- \[x\] @away\/planner "b"\n(?: {2}.*\n)* {2}completed: /m);
+    const text = await settled(home, talk, now => now.match(/timestamp:/g)?.length === 3);
+    expect(text.match(/question \d/g)).toEqual(['question 1', 'question 2', 'question 3']);
+    await stop();
+  });
+
+  it('what they commit of a stale buffer undoes nothing; what they bring back by git does', async () => {
+    const home = await newHome();
+    const {stop, child} = await serve(home);
+    const path = 'tasks/a.task.md';
+    const buffer = '- [ ] @away/planner "a"\n';
+    put(home, {[path]: buffer});
+    const made = await settled(home, path, text => text.includes('created:'));
+    put(home, {[path]: made.replace('[ ]', '[x]')});
+    const done = await settled(home, path, text => text.includes('completed:'));
+    child.kill('SIGSTOP');
+    put(home, {[path]: `${buffer}- [ ] @away/planner "b"\n`});
+    await git(home, 'add', '-A');
+    await git(home, 'commit', '-qm', 'all');
+    child.kill('SIGCONT');
+    const both = await settled(home, path, text => text.match(/^ {2}id: /gm)?.length === 2);
+    expect(both.startsWith(done), both).toBe(true);
+    expect(both).toContain('- [ ] @away/planner "b"\n  id: ');
+    child.kill('SIGSTOP');
+    const first = (await git(home, 'log', '--format=%H', '--reverse', '--', path)).split('\n')[0] ?? '';
+    await git(home, 'checkout', first, '--', path);
+    await git(home, 'commit', '-qm', 'as it was');
+    child.kill('SIGCONT');
+    const back = await settled(home, path, text => text.includes('id: ') && !text.includes('"b"'));
+    expect(back).not.toContain('completed:');
     await stop();
   });
 });

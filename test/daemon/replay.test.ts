@@ -2,10 +2,10 @@ import {execFileSync} from 'node:child_process';
 import {cpSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {beforeAll, describe, expect, it} from 'vitest';
-import {parseSession, type Session, sessionText} from '../../src/files/session.ts';
-import {insertMessage, setInMessage} from '../../src/files/session-edit.ts';
-import type {Message} from '../../src/files/session-schema.ts';
-import {splitSession} from '../../src/files/session-split.ts';
+import {parseSession, type Session, sessionText} from '../../src/files/session/session.ts';
+import {insertMessage, setInMessage} from '../../src/files/session/session-edit.ts';
+import type {Message} from '../../src/files/session/session-schema.ts';
+import {splitSession} from '../../src/files/session/session-split.ts';
 import type {Difference} from '../../src/surfaces/replay/difference.ts';
 import {replay} from '../../src/surfaces/replay/replay.ts';
 import type {Replayed} from '../../src/surfaces/replay/replayed.ts';
@@ -108,12 +108,10 @@ function expected(home: string, at: number): Partial<Difference> {
   return {kind: 'changed', path, message: at + 1, role, call, field};
 }
 
-/** Whether the line is one of the message's lines. */
-function isLineOf(home: string, at: number, line: number | undefined): boolean {
-  const {head, items = []} = sessionIn(home);
-  const lines = (text: string) => text.split('\n').length - 1;
-  const above = lines(head) + (items ?? []).slice(0, at).reduce((sum, item) => sum + lines(item.text), 0);
-  return line !== undefined && line > above && line <= above + lines(items?.[at]?.text ?? '');
+/** From 1. */
+function firstLineThatDiffers(a: string, b: string): number {
+  const lines = b.split('\n');
+  return a.split('\n').findIndex((line, i) => line !== lines[i]) + 1;
 }
 
 describe('a session as it was recorded', () => {
@@ -158,7 +156,7 @@ describe('an injected change', () => {
       expect(first).toMatchObject(expected(home, at));
       expect(first?.changed?.commit).toBeUndefined();
       expect(first?.commit).toBe(recordedIn(parseSession(text).messages[at] as Message));
-      expect(isLineOf(home, at, first?.line), `line ${first?.line}`).toBe(true);
+      expect(first?.line, `message ${at + 1}`).toBe(firstLineThatDiffers(text, read(home, path)));
     }
   });
 
@@ -211,6 +209,9 @@ describe('an injected change', () => {
     const {content} = sessionIn(home).messages[at] as Message;
     const other = content?.replace('"success":true', '"success":false') ?? '';
     save(home, setInMessage(sessionIn(home), at, ['content'], other));
+    expect((await agentdir(home, ['replay', 'story'])).stdout).toMatch(
+      /the change is not committed[\s\S]*see: git diff$/m,
+    );
     const id = await commit(home);
     const {stdout} = await agentdir(home, ['replay', 'story']);
     const recorded = recordedIn(sessionIn(home).messages[at] as Message);
@@ -246,11 +247,68 @@ describe('what was taken out or put in', () => {
     const id = await commit(home);
     expect(await firstOf(home)).toMatchObject({
       ...{kind: 'missing', call: 'c0', tool: 'list_agents', changed: {commit: id, author: 'Ada'}},
+      ...{path, line: firstLineThatDiffers(text, read(home, path))},
     });
     writeFileSync(join(home, path), text);
     const fake: Message = {timestamp: '2026-01-01T00:00:00.000Z', role: 'assistant', content: 'I never said this.'};
     save(home, insertMessage(sessionIn(home), messages.length - 2, fake));
     expect(await firstOf(home)).toMatchObject({kind: 'added', message: messages.length - 1});
+  });
+
+  it('though it was recorded, here or in another session, is one where it stands a second time', async () => {
+    const home = copy();
+    const text = read(home, path);
+    const {head, items} = sessionIn(home);
+    const all = (items ?? []).map(item => item.text);
+    for (const at of places.slice(0, -1)) {
+      writeFileSync(join(home, path), head + all.toSpliced(at + 1, 0, all[at] as string).join(''));
+      const {differences} = await replayed(home);
+      expect(differences, `message ${at + 1}`).toMatchObject([{kind: 'added', message: at + 2, path}]);
+    }
+    writeFileSync(join(home, path), text);
+    const other = text.replaceAll("timestamp: '20", "timestamp: '30");
+    put(home, {'sessions/other.session.yaml': other});
+    await git(home, 'add', '--all', 'sessions');
+    await git(home, 'commit', '--quiet', '--author=talker <talker@home>', '--message=x\n\nCause: turn');
+    const [place = 0] = places.filter(at => all[at]?.includes('role: assistant'));
+    const foreign = parseSession(other).items?.[place]?.text ?? '';
+    writeFileSync(join(home, path), head + all.toSpliced(place, 0, foreign).join(''));
+    const {sessions} = await replay(home, {wants: () => true, policy: 'then'});
+    const story = sessions.find(({session}) => session === 'story');
+    expect(story?.differences).toMatchObject([{kind: 'added', message: place + 1, path}]);
+  });
+
+  it('and stands elsewhere now is one, until it is back', async () => {
+    const home = copy();
+    const text = read(home, path);
+    const {head, items, messages} = sessionIn(home);
+    const all = (items ?? []).map(item => item.text);
+    const first = messages.findIndex(({tool_call_id}) => tool_call_id === 'c0');
+    expect(messages[first + 1]?.tool_call_id).toBe('c1');
+    const swapped = all.with(first, all[first + 1] as string).with(first + 1, all[first] as string);
+    const answer = messages.findIndex(({role}, at) => role === 'assistant' && at > first);
+    const moved = all.toSpliced(answer, 1).toSpliced(answer + 1, 0, all[answer] as string);
+    for (const [other, at] of [
+      [swapped, first],
+      [moved, answer + 1],
+    ] as const) {
+      writeFileSync(join(home, path), head + other.join(''));
+      const {differences} = await replayed(home);
+      expect(differences).toMatchObject([{kind: 'moved', path, field: 'place', changed: {author: 'somebody'}}]);
+      expect([at, at + 1, at + 2]).toContain(differences[0]?.message);
+      const id = await commit(home);
+      expect(await firstOf(home)).toMatchObject({kind: 'moved', changed: {commit: id, author: 'Ada'}});
+      writeFileSync(join(home, path), text);
+      await commit(home, 'back again');
+      expect((await replayed(home)).differences).toEqual([]);
+    }
+    // Taken out by one edit, and put back somewhere else by another.
+    writeFileSync(join(home, path), head + all.toSpliced(first, 1).join(''));
+    await commit(home);
+    writeFileSync(join(home, path), head + swapped.join(''));
+    expect((await replayed(home)).differences).toMatchObject([{kind: 'moved'}]);
+    const {stdout} = await agentdir(home, ['replay', 'story']);
+    expect(stdout).toMatch(/the result of call c[01] \(\w+\) stands in another place than it was recorded in/);
   });
 
   it('with all that follows is a beginning anew, and no difference', async () => {
@@ -285,6 +343,26 @@ describe('what the daemon did', () => {
       await git(home, 'commit', '--quiet', '--all', '--author=talker <talker@home>', '--message=x\n\nCause: turn');
       const id = (await git(home, 'rev-parse', 'HEAD')).trim();
       expect(await firstOf(home), words).toMatchObject({kind: 'step', commit: id, ...found});
+    }
+  });
+
+  it('was a merge with words that it had not looked at when it was killed: it may have slept above them', async () => {
+    const home = copy();
+    const whole = read(home, path);
+    expect(sessionIn(home).header?.status).toBe('sleeping');
+    const said = sessionIn(home).messages.filter(({role}) => role === 'user');
+    const own = `agent_id: talker\nmessages:\n${said.map(({content}) => `  - role: user\n    content: ${JSON.stringify(content)}\n`).join('')}`;
+    const below = '  - role: user\n    content: and more\n';
+    for (const [words, found] of [
+      [below, []],
+      [`${below}    timestamp: '2026-01-01T00:00:00.000Z'\n`, [expect.objectContaining({field: 'status'})]],
+    ] as const) {
+      writeFileSync(join(home, path), own + below);
+      await commit(home);
+      writeFileSync(join(home, path), whole + words);
+      const author = '--author=agentdir <agentdir@home>';
+      await git(home, 'commit', '--quiet', '--all', author, '--message=x\n\nCause: recovered');
+      expect((await replayed(home)).differences).toEqual(found);
     }
   });
 

@@ -6,8 +6,8 @@ import {setImmediate as turn} from 'node:timers/promises';
 import {afterAll, beforeAll, expect} from 'vitest';
 import {hasErrors} from '../../src/files/diagnostic.ts';
 import {kindOf} from '../../src/files/key.ts';
-import {parseSession} from '../../src/files/session.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {parseSession} from '../../src/files/session/session.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import {agentdir, environment, git, put, temporary} from '../cli/run.ts';
 
 /** One home for all tests of a file: made once, copied for each. */

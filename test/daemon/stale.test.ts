@@ -1,9 +1,9 @@
 import {appendFileSync, closeSync, openSync, readdirSync, rmSync, writeFileSync, writeSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session.ts';
-import {fieldOf} from '../../src/files/task.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {parseSession} from '../../src/files/session/session.ts';
+import {fieldOf} from '../../src/files/task/task.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import {agentdir, git, newHome, thorough, until} from '../cli/run.ts';
 import {calling, resultsOf} from './calling.ts';
 import {openHouse} from './house.ts';
@@ -50,6 +50,30 @@ describe('a buffer that was opened before the daemon wrote', () => {
       expect(mine?.title).toBe('mine');
       expect(await git(home, 'status', '--porcelain')).toBe('');
     }
+  });
+
+  it('before many versions: it is merged with the one it was made from, not with the next', async () => {
+    const buffer = '- [ ] @away/planner "a"\n  id: a\n';
+    const home = await newHome({[TASKS]: buffer});
+    const version = async (text: string) => {
+      writeFileSync(join(home, TASKS), text);
+      await git(home, 'add', TASKS);
+      await git(home, 'commit', '-qm', 'tasks(t): noted\n\nAgent: planner-001\nCause: settled');
+    };
+    await version(buffer);
+    let text = `${buffer}  created: 2026-01-01T00:00:00.000Z\n`;
+    await version(text);
+    text += '  notes:\n';
+    for (let i = 10; i < 29; i++) {
+      text += `    - 2026-01-01T00:00:${i}.000Z @planner-001: note ${i}\n`;
+      await version(text);
+    }
+    const {stop} = await serve(home);
+    writeFileSync(join(home, TASKS), buffer.replace('"a"', '"b"'));
+    expect(await settled(home, TASKS, t => t.includes('"b"') && t.includes('note 28'))).toBe(
+      text.replace('"a"', '"b"'),
+    );
+    await stop();
   });
 
   it('does not undo a start mark, a result or `updated` of a session', async () => {

@@ -2,7 +2,7 @@ import type {ChatMessage} from '../../src/reconcile/chat.ts';
 import {type FakeOpenAI, type Reaction, startFakeOpenAI} from '../model/fake-openai.mjs';
 
 export const TASKS = 'tasks/redis-check.task.md';
-export const COMMAND = './docker ps --filter "name=redis" --format "{{.Status}}"';
+const COMMAND = './docker ps --filter "name=redis" --format "{{.Status}}"';
 
 /** A call that was made, with what came of it. */
 interface Made {

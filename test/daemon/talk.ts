@@ -1,13 +1,13 @@
 import {appendFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {parseSession, type Session} from '../../src/files/session.ts';
-import type {Message} from '../../src/files/session-schema.ts';
+import {parseSession, type Session} from '../../src/files/session/session.ts';
+import type {Message} from '../../src/files/session/session-schema.ts';
 import {put, until} from '../cli/run.ts';
 import {type ChatRequest, type FakeOpenAI, type Reaction, startFakeOpenAI} from '../model/fake-openai.mjs';
 import {read} from './serve.ts';
 
 /** What the model does in one conversation: `nth` counts the requests of that conversation, from 0. */
-export type Part = (request: ChatRequest, nth: number) => Reaction | Promise<Reaction>;
+type Part = (request: ChatRequest, nth: number) => Reaction | Promise<Reaction>;
 
 /** A server that plays many parts at once. A conversation's topic is the first word of its first user message. */
 export interface Stage {

@@ -1,8 +1,8 @@
 import {existsSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session.ts';
-import {fieldOf, type Task} from '../../src/files/task.ts';
+import {parseSession} from '../../src/files/session/session.ts';
+import {fieldOf, type Task} from '../../src/files/task/task.ts';
 import {put, until} from '../cli/run.ts';
 import {decideInQueue, pageOf} from './deciding.ts';
 import {
@@ -30,13 +30,13 @@ const times = (name: string, what: string) => sessionsOf(house.home, name).split
 const requestsFor = (task: string) => tasksOf(house.home, QUEUE).filter(item => fieldOf(item, 'task') === task);
 
 describe('what happens more than once', () => {
-  it('the owner of a task hears again when parts that were added later are done', async () => {
+  it('the owner of a task hears again when parts that were added or set back are done', async () => {
     const {home} = house;
     const path = 'tasks/parts.task.md';
     put(home, {
       [path]: '- [/] @ann "whole"\n  id: p\n  started: 2026-01-01T00:00:00.000Z\n  - [x] "one"\n    id: p1\n',
     });
-    const told = (task: Task) => fieldOf(task, 'parts_done') !== undefined;
+    const told = (task: Task) => /^\d/.test(fieldOf(task, 'parts_done') ?? '');
     await whenTask(home, path, 'whole', told);
     await clean(home);
     edit(path, text => `${text}  - [ ] "two"\n    id: p2\n`);
@@ -49,6 +49,13 @@ describe('what happens more than once', () => {
       10_000,
     );
     await whenTask(home, path, 'whole', told);
+    await clean(home);
+    edit(path, text => text.replace('- [x] "one"', '- [ ] "one"'));
+    await whenTask(home, path, 'whole', task => !told(task));
+    await clean(home);
+    edit(path, text => text.replace('- [ ] "one"', '- [x] "one"'));
+    await whenTask(home, path, 'whole', told);
+    expect(times('ann', 'All 2 parts of your task')).toBe(2);
   });
 
   it('a task that a person did not let start, and sets back, is asked about anew', async () => {
@@ -136,6 +143,24 @@ describe('the yes to a start', () => {
   });
 });
 
+describe('a task that a person skips while it is being asked about', () => {
+  it('asks nothing of anybody in the end', async () => {
+    const {home} = house;
+    const ids = Array.from({length: 8}, (_, i) => `moot${i}`);
+    for (const id of ids) {
+      const path = `tasks/${id}.task.md`;
+      put(home, {[path]: `- [ ] @lou "${id}"\n  id: ${id}\n  approval_required: true\n`});
+      await whenTask(home, path, id, task => fieldOf(task, 'approval') !== undefined);
+      edit(path, text => text.replace('- [ ]', '- [-]'));
+    }
+    await clean(home);
+    await until(
+      () => ids.flatMap(requestsFor).map(item => fieldOf(item, 'status')),
+      states => !states.includes('pending'),
+    );
+  });
+});
+
 describe('a task that is delivered and not begun', () => {
   it('and gets another id is not brought again: its agent is told', async () => {
     const {home} = house;
@@ -160,8 +185,24 @@ describe('a task that is delivered and not begun', () => {
     const told = messages.map(({content}) => content ?? '');
     expect(told.filter(text => text.includes('You have been assigned a task'))).toHaveLength(2);
     expect(told.at(-1)).toContain('Id: new-name\nId before: old-name');
+    const delivery = async (id: string) => {
+      await until(
+        () => read(home, session),
+        text => text.includes(`delivery: task/${id}#1`),
+      );
+      await clean(home);
+      return parseSession(read(home, session)).messages.at(-1)?.content ?? '';
+    };
+    // With another title at once, and once more.
+    edit(path, text => text.replace('"another"', '"quite different"').replace('id: another', 'id: different'));
+    expect(await delivery('different')).toContain('Id: different\nId before: another\nTitle before: "another"');
+    edit(path, text => text.replace('"renamed"', '"retitled"').replace('id: new-name', 'id: newer-name'));
+    expect(await delivery('newer-name')).toContain('Id before: new-name\nTitle before: "renamed"');
+    // One that its agent never had.
+    edit(path, text => `${text}- [ ] @ned "more"\n  id: more\n`);
+    expect(await delivery('more')).toContain('You have been assigned a task');
     edit(session, text => text.replace('status: paused', 'status: active'));
-    await whenTask(home, path, 'renamed', task => task.state === 'completed');
+    await whenTask(home, path, 'more', task => task.state === 'completed');
   });
 });
 
@@ -196,6 +237,28 @@ describe('a task that is begun', () => {
       );
       await clean(home);
     }
+  });
+
+  it('and ticked before it was written down that it is delivered, then set back, is delivered again', async () => {
+    const {home} = house;
+    const [path, session] = ['tasks/unmarked.task.md', 'sessions/lou/lou-shared.session.yaml'];
+    // What is left if the daemon was killed between the delivery and its mark, and a person ticked the box meanwhile.
+    put(home, {
+      [session]: [
+        'session_id: lou-shared',
+        'agent_id: lou',
+        'shared: true',
+        'status: sleeping',
+        'messages:',
+        '  - {role: user, from: task/um, content: unmarked, delivery: "task/um#1"}',
+        '  - {role: assistant, model: fake, content: noted.}',
+        '',
+      ].join('\n'),
+    });
+    await clean(home);
+    put(home, {[path]: '- [ ] @lou "unmarked"\n  id: um\n  completed: 2026-01-01T00:00:00.000Z\n'});
+    await whenTask(home, path, 'unmarked', task => task.state === 'in_progress');
+    expect(times('lou', 'delivery: task/um#2\n')).toBe(1);
   });
 
   it('blocked, gone on with and blocked again, is told of both times', async () => {

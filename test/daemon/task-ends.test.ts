@@ -1,7 +1,7 @@
 import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {fieldOf} from '../../src/files/task.ts';
+import {fieldOf} from '../../src/files/task/task.ts';
 import {agentdir, put, until} from '../cli/run.ts';
 import type {Reaction} from '../model/fake-openai.mjs';
 import {agent, clean, done, idIn, openTaskHouse, sessionsOf, startMinds, taskNamed, whenTask} from './minds.ts';

@@ -6,7 +6,7 @@ import {prepare} from '../../src/effects/tools/registry.ts';
 import type {Ask, ToolContext, ToolFailure} from '../../src/effects/tools/tool.ts';
 import {parseAllowlist} from '../../src/files/allowlist.ts';
 import {addRules} from '../../src/files/allowlist-edit.ts';
-import {makeRedactor} from '../../src/policy/redact.ts';
+import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {PEM} from '../redteam/secret-forms.ts';
 import {askAll, asking, textOf, toolHome} from './tool-home.ts';
 
@@ -146,6 +146,24 @@ describe('a decision about a command is bound to the scripts it runs', () => {
     const second = await basisOf(context, command);
     expect(second).not.toEqual(first);
     expect(second).not.toEqual(missing);
+  });
+
+  it.each([
+    ['go run main.go', 'main.go'],
+    ['ansible-playbook -i hosts site.yml', 'site.yml'],
+    ['crontab list', 'list'],
+    ['terraform apply', 'net.tf'],
+    ['mocha', '.mocharc.cjs'],
+    ['eslint .', 'eslint.config.mjs'],
+    ['vite build', 'vite.config.ts'],
+    ['jest', 'jest.config.cjs'],
+    ['gulp', 'gulpfile.js'],
+  ])('%s: %s, though nothing marks it as a program', async (command, path) => {
+    const {context, workspace} = toolHome({commands});
+    writeFileSync(join(workspace, path), 'one\n');
+    const first = await basisOf(context, command);
+    writeFileSync(join(workspace, path), 'two\n');
+    expect(await basisOf(context, command)).not.toEqual(first);
   });
 
   it('and to nothing else that lies there', async () => {

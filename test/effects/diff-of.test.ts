@@ -2,7 +2,7 @@ import {applyPatch} from 'diff';
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {diffOf as made} from '../../src/effects/tools/diff-of.ts';
-import {makeRedactor} from '../../src/policy/redact.ts';
+import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {runs} from '../arbitrary.ts';
 
 const secret = 'correct-horse-battery-staple-4711';

@@ -21,7 +21,7 @@ import {prepare} from '../../src/effects/tools/registry.ts';
 import type {ToolContext, ToolResult} from '../../src/effects/tools/tool.ts';
 import {snapshot} from '../../src/effects/workspace/changed-files.ts';
 import {parseAllowlist} from '../../src/files/allowlist.ts';
-import {makeRedactor} from '../../src/policy/redact.ts';
+import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {root} from '../cli/run.ts';
 import {asking, textOf, toolHome} from './tool-home.ts';
 
@@ -66,6 +66,17 @@ describe('a line that a person approved', () => {
     const {context} = toolHome();
     const command = 'echo out > /dev/stdout; echo err > /dev/stderr; echo in | cat /dev/stdin';
     expect(await run(context, {command}, {approved: true})).toMatchObject({stdout: 'out\nin\n', stderr: 'err\n'});
+  });
+
+  it('runs nowhere as long as a full disk keeps the sandbox from being tested', async () => {
+    const {context, workspace} = toolHome();
+    const state = async () => ({state: 'untested', why: 'the disk is full', hint: 'free some space'}) as const;
+    for (const mode of ['auto', 'require'] as const) {
+      const full = {...context, commands: {...context.commands, mode, sandbox: {state}}};
+      for (const command of ['ls', 'touch a'])
+        await expect(run(full, {command}, {approved: true})).rejects.toThrow(/no command runs: the disk is full/);
+    }
+    expect(readdirSync(workspace)).toEqual([]);
   });
 
   it('is still denied if the policy denies it', async () => {

@@ -6,7 +6,7 @@ import {describe, expect, it} from 'vitest';
 import {makeFetch} from '../../src/effects/tools/fetch.ts';
 import {prepare} from '../../src/effects/tools/registry.ts';
 import {sniff} from '../../src/effects/web/media-type.ts';
-import {makeRedactor} from '../../src/policy/redact.ts';
+import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {toolHome} from './tool-home.ts';
 import {type Fetching, fetched, networkPolicy, secureSite, site} from './web-site.ts';
 

@@ -5,7 +5,7 @@ import {describe, expect, it} from 'vitest';
 import {finding} from '../../src/effects/tools/finding.ts';
 import {requiredTexts} from '../../src/effects/tools/required-text.ts';
 import {lineSearch, searchText} from '../../src/effects/tools/search-lines.ts';
-import {makeRedactor} from '../../src/policy/redact.ts';
+import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {runs} from '../arbitrary.ts';
 import {toolHome} from './tool-home.ts';
 

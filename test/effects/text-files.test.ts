@@ -2,7 +2,7 @@ import {appendFileSync, readFileSync, truncateSync, writeFileSync} from 'node:fs
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {notFound} from '../../src/effects/tools/near-miss.ts';
-import {makeRedactor} from '../../src/policy/redact.ts';
+import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {toolHome} from './tool-home.ts';
 
 interface Read {

@@ -8,7 +8,7 @@ import {prepare} from '../../src/effects/tools/registry.ts';
 import type {Ask, ToolContext, ToolResult} from '../../src/effects/tools/tool.ts';
 import {parseAllowlist} from '../../src/files/allowlist.ts';
 import {emptyPolicy, type Policy} from '../../src/files/rule.ts';
-import {makeRedactor} from '../../src/policy/redact.ts';
+import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {tools} from '../../src/policy/tools.ts';
 
 const homes: string[] = [];

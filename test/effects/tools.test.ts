@@ -4,10 +4,11 @@ import fc from 'fast-check';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {implementedTools, offers, prepare} from '../../src/effects/tools/registry.ts';
 import {emptyPolicy} from '../../src/files/rule.ts';
-import {makeRedactor} from '../../src/policy/redact.ts';
+import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {tools} from '../../src/policy/tools.ts';
 import {type FakeSlack, startFakeSlack, TOKEN} from '../connect/fake-slack.ts';
 import {type FakeSmtp, startSmtp} from '../connect/mail-servers.ts';
+import {entriesBelow} from '../entries-below.ts';
 import {allowAll, askAll, asking, textOf, toolHome} from './tool-home.ts';
 import {site} from './web-site.ts';
 
@@ -72,7 +73,7 @@ function filled(changes = {}) {
 
 /** Every path, with its content. */
 function treeOf(folder: string): [string, string][] {
-  return readdirSync(folder, {recursive: true, withFileTypes: true})
+  return entriesBelow(folder)
     .map((entry): [string, string] => {
       const path = join(entry.parentPath, entry.name);
       return [path, entry.isFile() ? readFileSync(path, 'utf8') : ''];
@@ -293,6 +294,11 @@ describe('lists', () => {
     expect(await ids({agent: '@a'})).toEqual(['a-1', 'a-2']);
     expect(await ids({agent: 'a', status: 'active'})).toEqual(['a-2']);
     expect(sessions[0]?.id).toBe('a-1');
+    expect(await run('list_sessions', {status: 'weird'})).toMatchObject({success: false, code: 'INVALID_ARGUMENTS'});
+    expect(await run('list_sessions', {agent: 'nobody'})).toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      error: 'agent: there is neither an agent "nobody" nor a session of one; see list_agents',
+    });
   });
 
   it('no more than a model can use', async () => {

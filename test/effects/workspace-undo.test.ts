@@ -1,4 +1,4 @@
-import {mkdirSync, readFileSync, rmSync, truncateSync} from 'node:fs';
+import {chmodSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {forgetHistory} from '../../src/effects/workspace/history.ts';
@@ -16,6 +16,38 @@ const log = async (w: TestWorkspace) =>
     .trim()
     .replaceAll(/^(?!coder).*?:/gm, 'person:')
     .split('\n');
+
+it('who may read a file is as it was when it comes back, though git does not keep that', async () => {
+  const w = await newWorkspace();
+  const path = (name: string) => join(w.dir, name);
+  const may = (name: string) => (statSync(path(name)).mode & 0o777).toString(8);
+  await w.call('c1', () => {
+    w.put({
+      'key.pem': 'k\n',
+      'group.txt': 'g\n',
+      'later.txt': 'l\n',
+      'open.txt': 'o\n',
+      'run.sh': 'r\n',
+      'again.txt': 'a\n',
+    });
+    for (const name of ['key.pem', 'again.txt']) chmodSync(path(name), 0o600);
+    chmodSync(path('group.txt'), 0o640);
+    chmodSync(path('run.sh'), 0o700);
+    chmodSync(path('open.txt'), 0o644);
+  });
+  // Nothing that git would commit.
+  await w.call('c2', () => {
+    chmodSync(path('later.txt'), 0o600);
+    chmodSync(path('again.txt'), 0o644);
+  });
+  const names = ['key.pem', 'group.txt', 'later.txt', 'open.txt', 'run.sh', 'again.txt'];
+  await w.call('c3', () => {
+    for (const name of names) rmSync(path(name));
+  });
+  forgetHistory(w);
+  expect(await undo(w, last('c3'))).toHaveProperty('commit');
+  expect(names.map(may)).toEqual(['600', '640', '600', '644', '700', '644']);
+});
 
 describe('what a person has staged', () => {
   it("is the person's, and no undo takes it away", async () => {

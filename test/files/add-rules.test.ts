@@ -7,8 +7,8 @@ import {parseAllowlist} from '../../src/files/allowlist.ts';
 import {addRules} from '../../src/files/allowlist-edit.ts';
 import type {NewRule} from '../../src/files/rule.ts';
 import {ruleText, splitWords} from '../../src/files/rule-text.ts';
+import {isLiteral, strictMatch} from '../../src/policy/command/words.ts';
 import {judge} from '../../src/policy/judge.ts';
-import {isLiteral, strictMatch} from '../../src/policy/words.ts';
 import {linesOf, part, runs} from '../arbitrary.ts';
 import {root} from '../cli/run.ts';
 

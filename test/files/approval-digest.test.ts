@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {type BoundCall, digestOf} from '../../src/files/approval-digest.ts';
+import {type BoundCall, digestOf} from '../../src/files/approval/approval-digest.ts';
 
 const call: BoundCall = {
   tool: 'execute_command',

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {parseApproval} from '../../src/files/approval.ts';
-import {newApproval, setMeta, setPart, setReview} from '../../src/files/approval-edit.ts';
-import {newApprovalItem, readApprovalItems} from '../../src/files/approval-item.ts';
-import {strayEdit, withShownMark} from '../../src/files/approval-shown.ts';
+import {parseApproval} from '../../src/files/approval/approval.ts';
+import {newApproval, setMeta, setPart, setReview} from '../../src/files/approval/approval-edit.ts';
+import {newApprovalItem, readApprovalItems} from '../../src/files/approval/approval-item.ts';
+import {strayEdit, withShownMark} from '../../src/files/approval/approval-shown.ts';
 import {hasErrors} from '../../src/files/diagnostic.ts';
-import {addTask} from '../../src/files/task-edit.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {addTask} from '../../src/files/task/task-edit.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import {hideAgain, makeVisible} from '../../src/files/visible.ts';
 import {anyText, linesOf, markdownLines, runs, taskLines} from '../arbitrary.ts';
 import {expectWithin} from '../line-diff.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import {expect, it} from 'vitest';
 import {historyProblems} from '../../src/check/session-history.ts';
-import {forkSession} from '../../src/files/fork-session.ts';
-import {parseSession} from '../../src/files/session.ts';
-import type {Message} from '../../src/files/session-schema.ts';
+import {parseSession} from '../../src/files/session/session.ts';
+import type {Message} from '../../src/files/session/session-schema.ts';
+import {forkSession} from '../../src/files/undo/fork-session.ts';
 import type {ChatMessage} from '../../src/reconcile/chat.ts';
 import {historyOf} from '../../src/reconcile/history.ts';
 import {nextOf} from '../../src/reconcile/turn.ts';

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {describeEdit} from '../../src/files/describe-edit.ts';
 import {hasErrors} from '../../src/files/diagnostic.ts';
 import {type Kind, kinds} from '../../src/files/key.ts';
-import {merge} from '../../src/files/merge.ts';
-import {baseOf, undoes} from '../../src/files/merge-base.ts';
-import {parseSession, type Session, sessionText} from '../../src/files/session.ts';
-import {appendMessage, insertMessage, setField, setInMessage} from '../../src/files/session-edit.ts';
-import {fieldOf, type Task} from '../../src/files/task.ts';
-import {addTask, updateTask} from '../../src/files/task-edit.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {describeEdit} from '../../src/files/merge/describe-edit.ts';
+import {merge} from '../../src/files/merge/merge.ts';
+import {baseOf, undoes} from '../../src/files/merge/merge-base.ts';
+import {parseSession, type Session, sessionText} from '../../src/files/session/session.ts';
+import {appendMessage, insertMessage, setField, setInMessage} from '../../src/files/session/session-edit.ts';
+import {fieldOf, type Task} from '../../src/files/task/task.ts';
+import {addTask, updateTask} from '../../src/files/task/task-edit.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import {anyText, eol, linesOf, otherLines, runs, taskLines, yamlLines} from '../arbitrary.ts';
 
 const nat = fc.nat({max: 1000});

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {describeEdit} from '../../src/files/describe-edit.ts';
-import {merge} from '../../src/files/merge.ts';
-import {baseOf, mayBeOlder, undoes} from '../../src/files/merge-base.ts';
+import {describeEdit} from '../../src/files/merge/describe-edit.ts';
+import {merge} from '../../src/files/merge/merge.ts';
+import {baseOf, mayBeOlder, undoes} from '../../src/files/merge/merge-base.ts';
 
 describe('other files are merged line by line', () => {
   const base = 'a\nb\nc\nd\ne\nf\n';

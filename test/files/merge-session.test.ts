@@ -1,8 +1,8 @@
 import {describe, expect, it} from 'vitest';
-import {merge} from '../../src/files/merge.ts';
-import {parseSession, type Session, sessionText} from '../../src/files/session.ts';
-import {appendMessage, insertMessage, setField, setInMessage} from '../../src/files/session-edit.ts';
-import type {Message} from '../../src/files/session-schema.ts';
+import {merge} from '../../src/files/merge/merge.ts';
+import {parseSession, type Session, sessionText} from '../../src/files/session/session.ts';
+import {appendMessage, insertMessage, setField, setInMessage} from '../../src/files/session/session-edit.ts';
+import type {Message} from '../../src/files/session/session-schema.ts';
 
 const base = `# yaml-language-server: $schema=../schemas/session.json
 session_id: planner-001-abc123
@@ -55,6 +55,23 @@ describe('a stale session saved over the daemon’s', () => {
     const person = `${base}  - role: user   # mine\n    content: "Well?"\n`;
     const later = daemon(base, touch, start, answer);
     expect(merged(person, later)).toBe(`${later}  - role: user   # mine\n    content: "Well?"\n`);
+  });
+
+  it('has what the person said once, though nobody knows the version in which the daemon took it', () => {
+    const said = (words: string) => `  - role: user   # mine\n    content: ${words}\n`;
+    const later = daemon(
+      base + said('Well?') + said('Well?'),
+      touch,
+      ...[3, 4].map(n => (session: Session) => setInMessage(session, n, ['from'], 'human')),
+      ...[3, 4].map(n => (session: Session) => setInMessage(session, n, ['timestamp'], LATER)),
+      session => appendMessage(session, reply),
+    );
+    const person = base + said('Well?') + said('Well?') + said('Well?') + said('And now?');
+    expect(merged(person, later)).toBe(later + said('Well?') + said('And now?'));
+    const posted = daemon(base, touch, session =>
+      appendMessage(session, {role: 'user', from: '@boss', delivery: 'd-1', content: 'Well?'}),
+    );
+    expect(contents(merged(base + said('Well?'), posted)).filter(words => words === 'Well?')).toHaveLength(2);
   });
 
   it('puts a reply below the message that it answers, and what the person wrote meanwhile below that', () => {

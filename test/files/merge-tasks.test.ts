@@ -1,8 +1,8 @@
 import {describe, expect, it} from 'vitest';
-import {merge} from '../../src/files/merge.ts';
-import {fieldOf, type Task} from '../../src/files/task.ts';
-import {addTask, type TaskChange, updateTask} from '../../src/files/task-edit.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {merge} from '../../src/files/merge/merge.ts';
+import {fieldOf, type Task} from '../../src/files/task/task.ts';
+import {addTask, type TaskChange, updateTask} from '../../src/files/task/task-edit.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 
 const NOW = '2026-11-16T10:00:00.000Z';
 
@@ -164,11 +164,26 @@ describe('where both changed one thing of a task', () => {
     ]);
   });
 
-  it('a box that the daemon set stays', () => {
-    const {text, conflicts} = merge('tasks', base, base.replace('[ ] A', '[!] A'), started);
-    expect(text).toBe(started);
-    expect(conflicts).toHaveLength(1);
+  it.each(['x', '-', '!'])('a person’s [%s] stands, though its agent began meanwhile', box => {
+    const {text, conflicts} = merge('tasks', base, base.replace('[ ] A', `[${box}] A`), started);
+    expect(text).toBe(started.replace('[/] A', `[${box}] A`));
+    expect(conflicts).toEqual([]);
   });
+
+  it.each([
+    ['x', '!', 'x', 0],
+    ['-', '!', '-', 0],
+    ['-', 'x', 'x', 1],
+    ['!', 'x', 'x', 1],
+    ['x', '-', '-', 1],
+  ] as const)(
+    'a person’s [%s] and an agent’s [%s] are [%s]: what is over stays over',
+    (own, later, expected, conflicts) => {
+      const merged = merge('tasks', base, base.replace('[ ] A', `[${own}] A`), base.replace('[ ] A', `[${later}] A`));
+      expect(merged.text).toContain(`[${expected}] A`);
+      expect(merged.conflicts).toHaveLength(conflicts);
+    },
+  );
 
   const queue =
     '## TODO\n\n- [_] A @human #approval "Approve command: ls"\n  id: ap-1\n  approval_type: terminal_command\n  status: pending\n';

@@ -1,15 +1,15 @@
 import {describe, expect, it} from 'vitest';
 import {UserError} from '../../src/errors.ts';
-import {parseApproval} from '../../src/files/approval.ts';
-import {setReview} from '../../src/files/approval-edit.ts';
-import {parseSession, parseWhole, sessionText} from '../../src/files/session.ts';
-import {appendMessage, insertMessage, setField, setInMessage} from '../../src/files/session-edit.ts';
-import type {Message} from '../../src/files/session-schema.ts';
-import {fieldOf, type Task} from '../../src/files/task.ts';
-import {addTask, appendNote, updateTask} from '../../src/files/task-edit.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
-import {editYaml} from '../../src/files/yaml-edit.ts';
-import {readYaml} from '../../src/files/yaml-source.ts';
+import {parseApproval} from '../../src/files/approval/approval.ts';
+import {setReview} from '../../src/files/approval/approval-edit.ts';
+import {parseSession, parseWhole, sessionText} from '../../src/files/session/session.ts';
+import {appendMessage, insertMessage, setField, setInMessage} from '../../src/files/session/session-edit.ts';
+import type {Message} from '../../src/files/session/session-schema.ts';
+import {fieldOf, type Task} from '../../src/files/task/task.ts';
+import {addTask, appendNote, updateTask} from '../../src/files/task/task-edit.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {editYaml} from '../../src/files/yaml/yaml-edit.ts';
+import {readYaml} from '../../src/files/yaml/yaml-source.ts';
 
 // What readers of the first version found. Each was wrong once.
 

@@ -10,7 +10,7 @@ import {cursorText, newCursor, parseCursor} from '../../src/files/cursor-file.ts
 import {hasErrors, type Problem} from '../../src/files/diagnostic.ts';
 import {parsePlaybook} from '../../src/files/playbook.ts';
 import {schemaNames, schemaText} from '../../src/files/schemas.ts';
-import {newSession, parseSession, SCHEMA_LINE} from '../../src/files/session.ts';
+import {newSession, parseSession, SCHEMA_LINE} from '../../src/files/session/session.ts';
 import {parseSettings} from '../../src/files/settings.ts';
 import {parseSlots, slotsText} from '../../src/files/slots-file.ts';
 import {parseSpend, spendText} from '../../src/files/spend-file.ts';

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {newSession} from '../../src/files/session.ts';
-import {deliveriesIn} from '../../src/files/session-deliveries.ts';
+import {newSession} from '../../src/files/session/session.ts';
+import {deliveriesIn} from '../../src/files/session/session-deliveries.ts';
 
 const header = {session_id: 's', agent_id: 'a', status: 'active' as const};
 const message = (content: string, delivery?: string) => ({

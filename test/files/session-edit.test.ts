@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {parseSession, parseWhole, type Session, sessionText} from '../../src/files/session.ts';
-import {appendMessage, insertMessage, setField, setInMessage} from '../../src/files/session-edit.ts';
-import type {Message} from '../../src/files/session-schema.ts';
+import {parseSession, parseWhole, type Session, sessionText} from '../../src/files/session/session.ts';
+import {appendMessage, insertMessage, setField, setInMessage} from '../../src/files/session/session-edit.ts';
+import type {Message} from '../../src/files/session/session-schema.ts';
 import {anyText, eol, runs, yamlLines} from '../arbitrary.ts';
 import {changedLines, expectWithin} from '../line-diff.ts';
 

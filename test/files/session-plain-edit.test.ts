@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {parseItem, parseSession, parseWhole, type Session, sessionText} from '../../src/files/session.ts';
-import {insertMessage, setField, setFields, setInMessage, setKeysInMessage} from '../../src/files/session-edit.ts';
-import type {Message, SessionHeader} from '../../src/files/session-schema.ts';
-import {editYaml} from '../../src/files/yaml-edit.ts';
-import {editPlainYaml} from '../../src/files/yaml-plain-edit.ts';
-import {readYaml} from '../../src/files/yaml-source.ts';
+import {parseItem, parseSession, parseWhole, type Session, sessionText} from '../../src/files/session/session.ts';
+import {
+  insertMessage,
+  setField,
+  setFields,
+  setInMessage,
+  setKeysInMessage,
+} from '../../src/files/session/session-edit.ts';
+import type {Message, SessionHeader} from '../../src/files/session/session-schema.ts';
+import {editYaml} from '../../src/files/yaml/yaml-edit.ts';
+import {editPlainYaml} from '../../src/files/yaml/yaml-plain-edit.ts';
+import {readYaml} from '../../src/files/yaml/yaml-source.ts';
 import {anyText, part, runs} from '../arbitrary.ts';
 import {changedLines} from '../line-diff.ts';
 

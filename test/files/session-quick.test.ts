@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {quickHeader, quickMessage} from '../../src/files/session-quick.ts';
-import {headerSchema, messageSchema} from '../../src/files/session-schema.ts';
+import {quickHeader, quickMessage} from '../../src/files/session/session-quick.ts';
+import {headerSchema, messageSchema} from '../../src/files/session/session-schema.ts';
 import {validateValue} from '../../src/files/validate.ts';
 import {part, runs} from '../arbitrary.ts';
 

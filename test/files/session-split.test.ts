@@ -1,8 +1,8 @@
 import {describe, expect, it} from 'vitest';
-import {parseSession, type Session, sessionText} from '../../src/files/session.ts';
-import {appendItems, appendMessage, itemFor} from '../../src/files/session-edit.ts';
-import type {Message} from '../../src/files/session-schema.ts';
-import {splitPlace, splitSession} from '../../src/files/session-split.ts';
+import {parseSession, type Session, sessionText} from '../../src/files/session/session.ts';
+import {appendItems, appendMessage, itemFor} from '../../src/files/session/session-edit.ts';
+import type {Message} from '../../src/files/session/session-schema.ts';
+import {splitPlace, splitSession} from '../../src/files/session/session-split.ts';
 
 const HEAD = 'session_id: a\nagent_id: ann\nstatus: active\nmessages:\n  - role: user\n    content: first\n';
 const long = 'x'.repeat(2_000);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import type {Message} from '../../src/files/session-schema.ts';
+import type {Message} from '../../src/files/session/session-schema.ts';
 import {dayOf, NOTHING_SPENT, oneTurn, plus, spentIn, workIn} from '../../src/files/spent.ts';
 
 const said = (timestamp: string, input_tokens: number, cost_usd?: number): Message => ({

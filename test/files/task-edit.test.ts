@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {UserError} from '../../src/errors.ts';
 import {hasErrors} from '../../src/files/diagnostic.ts';
-import {type Box, type Field, fieldOf, stateOfBox, type Task, type TaskFile} from '../../src/files/task.ts';
-import {addTask, appendNote, setBox, setField, updateTask} from '../../src/files/task-edit.ts';
-import {columnOf} from '../../src/files/task-lines.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {type Box, type Field, fieldOf, stateOfBox, type Task, type TaskFile} from '../../src/files/task/task.ts';
+import {addTask, appendNote, setBox, setField, updateTask} from '../../src/files/task/task-edit.ts';
+import {columnOf} from '../../src/files/task/task-lines.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import {anyText, linesOf, runs, taskLines} from '../arbitrary.ts';
 import {changedLines, expectWithin} from '../line-diff.ts';
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {UserError} from '../../src/errors.ts';
 import {hasErrors} from '../../src/files/diagnostic.ts';
-import type {Task} from '../../src/files/task.ts';
-import {setNames} from '../../src/files/task-names-edit.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import type {Task} from '../../src/files/task/task.ts';
+import {setNames} from '../../src/files/task/task-names-edit.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import {anyText, linesOf, runs, taskLines} from '../arbitrary.ts';
 import {expectWithin} from '../line-diff.ts';
 

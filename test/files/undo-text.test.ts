@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import type {Kind} from '../../src/files/key.ts';
-import {BLANK} from '../../src/files/undo-session.ts';
-import {undoText} from '../../src/files/undo-text.ts';
+import {BLANK} from '../../src/files/undo/undo-session.ts';
+import {undoText} from '../../src/files/undo/undo-text.ts';
 
 /** before → after is the change, then what was written since; `gives` is what is left of it all. */
 interface Case {
@@ -179,6 +179,24 @@ const cases: Record<string, Case> = {
     before: todo(task('/', '  started: 2026-11-16T09:00:00Z\n')),
     after: todo(task('x', '  started: 2026-11-16T09:00:00Z\n  completed: 2026-11-16T10:00:00Z\n  result: up\n')),
     gives: todo(task('/', '  started: 2026-11-16T09:00:00Z\n')),
+  },
+  'the time of its end, which the daemon filled in': {
+    kind: 'tasks',
+    before: todo(task('x')),
+    after: todo(task('x', '  completed: 2026-11-16T10:00:00Z\n')),
+    gives: {refused: /filled in again/},
+  },
+  'the time of its start, which the daemon filled in': {
+    kind: 'tasks',
+    before: todo(task('/')),
+    after: todo(task('/', '  started: 2026-11-16T10:00:00Z\n')),
+    gives: {refused: /filled in again/},
+  },
+  'another time of its end': {
+    kind: 'tasks',
+    before: todo(task('x', '  completed: 2026-11-16T10:00:00Z\n')),
+    after: todo(task('x', '  completed: 2026-11-16T11:00:00Z\n')),
+    gives: todo(task('x', '  completed: 2026-11-16T10:00:00Z\n')),
   },
   'that a task was delivered': {
     kind: 'tasks',

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {UserError} from '../../src/errors.ts';
-import {editYaml} from '../../src/files/yaml-edit.ts';
-import {type Path, readYaml} from '../../src/files/yaml-source.ts';
-import {indentLines, yamlText} from '../../src/files/yaml-text.ts';
+import {editYaml} from '../../src/files/yaml/yaml-edit.ts';
+import {type Path, readYaml} from '../../src/files/yaml/yaml-source.ts';
+import {indentLines, yamlText} from '../../src/files/yaml/yaml-text.ts';
 import {anyText, linesOf, runs} from '../arbitrary.ts';
 import {changedLines} from '../line-diff.ts';
 

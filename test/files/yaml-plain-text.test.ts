@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {plainEntryText, plainItemText} from '../../src/files/yaml-plain-text.ts';
-import {indentLines, yamlText} from '../../src/files/yaml-text.ts';
+import {plainEntryText, plainItemText} from '../../src/files/yaml/yaml-plain-text.ts';
+import {indentLines, yamlText} from '../../src/files/yaml/yaml-text.ts';
 import {anyText, part, runs} from '../arbitrary.ts';
 
 const pieces = [

@@ -2,10 +2,11 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {cutText, newSession} from '../../src/files/session.ts';
-import {readPlainYaml} from '../../src/files/yaml-plain.ts';
-import {readYaml} from '../../src/files/yaml-source.ts';
-import {yamlText} from '../../src/files/yaml-text.ts';
+import {cutText, newSession} from '../../src/files/session/session.ts';
+import {readPlainYaml} from '../../src/files/yaml/yaml-plain.ts';
+import {readQuickly} from '../../src/files/yaml/yaml-quick.ts';
+import {type Path, placeOf, readYaml} from '../../src/files/yaml/yaml-source.ts';
+import {yamlText} from '../../src/files/yaml/yaml-text.ts';
 import {anyText, linesOf, runs, yamlLines} from '../arbitrary.ts';
 
 /** Either exactly what the full reader gives, in the same order of keys, or nothing. Whether it gave something. */
@@ -17,14 +18,48 @@ function agrees(text: string): boolean {
   expect(linked).toBe(false);
   expect(plain.value).toStrictEqual(value);
   expect(JSON.stringify(plain.value)).toBe(JSON.stringify(value));
+  placesAgree(text);
   return true;
+}
+
+/** Every part, and what is not there, is found where the full reader finds it. */
+function placesAgree(text: string): void {
+  const [quick, whole] = [readQuickly(text), readYaml(text)];
+  const visit = (value: unknown, path: Path): void => {
+    for (const what of ['value', 'key'] as const)
+      expect(placeOf(quick, path, undefined, what), JSON.stringify({text, path, what})).toEqual(
+        placeOf(whole, path, undefined, what),
+      );
+    if (value === null || typeof value !== 'object') return;
+    for (const [key, item] of Object.entries(value)) visit(item, [...path, Array.isArray(value) ? Number(key) : key]);
+  };
+  visit(whole.value, []);
+  visit(null, ['nowhere', 0]);
 }
 
 /** Pieces of YAML, and of what looks like it. */
 const pieces = [
   ...[' ', '  ', '\n', '\n  ', '\n    ', '\n- ', '\n  - ', '\t', '\r', '\u0085', '\u00a0', '\u2028', '\ufeff'],
   ...['a', 'b', 'é', '😀', '\ud800', '\x00', '\x7f', '- ', '-', '#', ' #', ': ', ':', '?', '? ', '=', '/', '('],
-  ...['|', '|-', '|+', '|2', '>', '"', "'", "''", '\\', '\\n', '\\u00e9', '\\ud83d', '\\x41', '---\n', '...', '%'],
+  ...[
+    '|',
+    '|-',
+    '|+',
+    '|2',
+    '>',
+    '>-',
+    '"',
+    "'",
+    "''",
+    '\\',
+    '\\n',
+    '\\u00e9',
+    '\\ud83d',
+    '\\x41',
+    '---\n',
+    '...',
+    '%',
+  ],
   ...['{', '}', '[', ']', ',', ', ', '&a', '*a', '!', '@', '`', '<<', '<<: ', 'key: ', 'b:', '__proto__: '],
   ...['null', 'Null', '~', 'true', 'True', 'yes', 'off', '.inf', '.nan', '1', '0', '07', '0x1f', '0o17', '1e3'],
   ...['1.5', '1.50', '.5', '1.', '1_000', '+1', '-1', '12:30', '2025-10-04', '9007199254740993', '123456789012345678'],
@@ -138,6 +173,12 @@ describe('the fast reader of plain YAML', () => {
         .tuple(fc.constantFrom('|', '|-', '|+'), odd, fc.constantFrom('', 'b: 1\n', '# c\n', '\n\n'))
         .map(([head, text, tail]) => `k: ${head}\n  x${text}\n${tail}`),
     ],
+    [
+      'a folded block',
+      fc
+        .tuple(fc.constantFrom('', '  ', '\n'), odd, odd, fc.constantFrom('', 'b: 1\n', '# c\n', '\n\n', '\n\nb: 1\n'))
+        .map(([gap, one, two, tail]) => `k: >-\n  x${one}\n${gap}  y${two}\n${tail}`),
+    ],
     ['blocks at any indentation', blocks],
     ['sessions with edits', mutated],
   ] as const)('gives what the full reader gives, or nothing: %s', (_, texts) => {
@@ -147,6 +188,18 @@ describe('the fast reader of plain YAML', () => {
       }),
       runs(3_000),
     );
+  });
+
+  it.each(['allowlist.yaml', 'playbooks/first-run.playbook.yaml', 'templates/planner-001.agent.yaml'])(
+    'reads %s of a new home',
+    file => {
+      expect(agrees(readFileSync(file, 'utf8'))).toBe(true);
+    },
+  );
+
+  it('reads a folded paragraph', () => {
+    expect(agrees('a: >-\n  one\n  two: three # four\n\nb: 1\n')).toBe(true);
+    expect(agrees('a: >-\n  one\n   two\n')).toBe(false);
   });
 
   it('reads what the daemon writes', () => {

@@ -1,7 +1,7 @@
 import type {Policy} from '../../src/files/rule.ts';
-import {denies} from '../../src/policy/deny.ts';
+import {denies} from '../../src/policy/command/deny.ts';
+import type {Segment} from '../../src/policy/command/plain.ts';
 import type {Judgement} from '../../src/policy/judge.ts';
-import type {Segment} from '../../src/policy/plain.ts';
 import {type Bash, fails, type Ran} from './bash-run.ts';
 import {generate} from './generate.ts';
 import {randomFrom} from './random.ts';

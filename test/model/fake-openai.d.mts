@@ -74,6 +74,8 @@ export interface FakeOpenAI {
 }
 
 export interface Options {
+  /** What is wrong with a request; as strict as OpenAI unless told. */
+  check?: typeof import('./strict-chat.mjs').invalid;
   port?: number;
   answer?: Script;
   /** Keep bodies and headers of requests; `true` if left out. */

@@ -23,9 +23,9 @@ export const scripts = {
 
 /** @param {import('./fake-openai.d.mts').Options} [options] */
 export async function startFakeOpenAI(options = {}) {
-  const {port = 0, keep = true, models = ['fake-1', 'fake-2']} = options;
+  const {port = 0, keep = true, check = invalid, models = ['fake-1', 'fake-2']} = options;
   const server = createServer((request, response) => {
-    take(fake, request, response, keep).catch(error => {
+    take(fake, request, response, {keep, check}).catch(error => {
       fake.errors.push(error);
       response.destroy();
     });
@@ -62,7 +62,7 @@ export async function startFakeOpenAI(options = {}) {
   return fake;
 }
 
-async function take(fake, request, response, keep) {
+async function take(fake, request, response, {keep, check}) {
   const at = performance.now();
   const date = Date.now();
   const chunks = [];
@@ -96,7 +96,7 @@ async function take(fake, request, response, keep) {
   }
   const n = fake.count++;
   fake.requests.push(keep ? {at, date, headers: request.headers, body} : {at, date});
-  const wrong = invalid(body);
+  const wrong = check(body);
   if (wrong) {
     fake.violations.push(`${wrong.param}: ${wrong.message}`);
     return fail(response, 400, wrong);

@@ -4,7 +4,7 @@ import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
 import {describe, expect, it} from 'vitest';
 import {Models} from '../../src/effects/model/models.ts';
-import type {Message} from '../../src/files/session-schema.ts';
+import type {Message} from '../../src/files/session/session-schema.ts';
 import {historyOf} from '../../src/reconcile/history.ts';
 import {startFakeOpenAI} from './fake-openai.mjs';
 import {invalid} from './strict-chat.mjs';

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {riskyUses, spells} from '../../src/policy/flags.ts';
-import {isHarmlessAwk, isHarmlessSed} from '../../src/policy/scripts.ts';
+import {riskyUses, spells} from '../../src/policy/command/flags.ts';
+import {isHarmlessAwk, isHarmlessSed} from '../../src/policy/command/scripts.ts';
 
 const flags = (command: string): string[] => riskyUses(command.split(' ')).map(use => use.flag);
 

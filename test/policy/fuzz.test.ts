@@ -1,6 +1,6 @@
 import {afterAll, describe, expect, test} from 'vitest';
+import {readPlain} from '../../src/policy/command/plain.ts';
 import {judge} from '../../src/policy/judge.ts';
-import {readPlain} from '../../src/policy/plain.ts';
 import {startBash} from '../fuzz/bash-run.ts';
 import {corpus} from '../fuzz/corpus.ts';
 import {fuzz, type Judge, tryLines} from '../fuzz/fuzz.ts';

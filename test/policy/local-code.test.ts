@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {runsOurCode} from '../../src/policy/local-code.ts';
+import {runsOurCode} from '../../src/policy/command/local-code.ts';
 
 const isOurs = (path: string) => !path.startsWith('/') || path.startsWith('/home/workspaces/coder/');
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {expect, it, test} from 'vitest';
-import {scriptOperands} from '../../src/policy/script-operands.ts';
-import {readLine} from '../../src/policy/shell.ts';
+import {scriptOperands} from '../../src/policy/command/script-operands.ts';
+import {readLine} from '../../src/policy/command/shell.ts';
 import {anyText, runs} from '../arbitrary.ts';
 
 const of = (line: string) => scriptOperands(line, readLine(line).segments);

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {sendsOut} from '../../src/policy/sends-out.ts';
-import {readLine} from '../../src/policy/shell.ts';
+import {sendsOut} from '../../src/policy/command/sends-out.ts';
+import {readLine} from '../../src/policy/command/shell.ts';
 
 const reason = (line: string) =>
   readLine(line)

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {doubt} from '../../src/policy/plain.ts';
-import {readLine} from '../../src/policy/shell.ts';
+import {doubt} from '../../src/policy/command/plain.ts';
+import {readLine} from '../../src/policy/command/shell.ts';
 
 const argvs = (line: string): string[][] => readLine(line).segments.map(segment => segment.argv);
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {denies} from '../../src/policy/deny.ts';
-import {literalWords, looseMatch, matches} from '../../src/policy/words.ts';
+import {denies} from '../../src/policy/command/deny.ts';
+import {literalWords, looseMatch, matches} from '../../src/policy/command/words.ts';
 import {ruleOf} from './policy-of.ts';
 
 describe('an allow rule', () => {

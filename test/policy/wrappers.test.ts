@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {readLine} from '../../src/policy/shell.ts';
-import {unwrap} from '../../src/policy/wrappers.ts';
+import {readLine} from '../../src/policy/command/shell.ts';
+import {unwrap} from '../../src/policy/command/wrappers.ts';
 
 function inside(line: string): {commands: string[]; why: string | undefined; doubts: string[]} {
   const commands: string[] = [];

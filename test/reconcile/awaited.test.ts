@@ -1,5 +1,5 @@
 import {expect, it} from 'vitest';
-import type {Message} from '../../src/files/session-schema.ts';
+import type {Message} from '../../src/files/session/session-schema.ts';
 import {awaited, deliveredTasks} from '../../src/reconcile/awaited.ts';
 
 const said = (content: string): Message => ({role: 'assistant', content});
@@ -27,4 +27,14 @@ it('a session waits for those it wrote to since it got a task, until they answer
   expect(deliveredTasks(messages)).toEqual(['task/a#1']);
   expect([...awaited(messages, 'task/a#1')].sort()).toEqual(['bob', 'cyd']);
   expect([...awaited([...messages, heard('@bob'), heard('@cyd')], 'task/a#1')]).toEqual([]);
+});
+
+it('it does not wait for an answer to what was never sent', () => {
+  const result = (success: boolean): Message => ({
+    role: 'tool_result',
+    tool_call_id: 'c',
+    content: JSON.stringify(success ? {success} : {success, code: 'DENIED', error: 'the policy says no'}),
+  });
+  const messages = [heard('task/a', 'task/a#1'), sent('ann'), result(true), sent('bob'), result(false), said('I wait')];
+  expect([...awaited(messages, 'task/a#1')]).toEqual(['ann']);
 });

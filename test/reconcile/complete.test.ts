@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {parseSession, sessionText} from '../../src/files/session.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {parseSession, sessionText} from '../../src/files/session/session.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import {completeSession, later} from '../../src/reconcile/session.ts';
 import {completeTasks} from '../../src/reconcile/task.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import type {Message} from '../../src/files/session-schema.ts';
+import type {Message} from '../../src/files/session/session-schema.ts';
 import {historyOf} from '../../src/reconcile/history.ts';
 import {anyText} from '../arbitrary.ts';
 import {invalid} from '../model/strict-chat.mjs';

@@ -1,5 +1,5 @@
 import {expect, it} from 'vitest';
-import type {Call, Message} from '../../src/files/session-schema.ts';
+import type {Call, Message} from '../../src/files/session/session-schema.ts';
 import {interruptedBefore} from '../../src/reconcile/interrupted.ts';
 
 const call = (id: string, name: string, args: object): Call => ({

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {newApprovalItem, readApprovalItems} from '../../src/files/approval-item.ts';
-import {type ApprovalState, approvalState} from '../../src/files/approval-state.ts';
-import {parseSession, sessionText} from '../../src/files/session.ts';
+import {newApprovalItem, readApprovalItems} from '../../src/files/approval/approval-item.ts';
+import {type ApprovalState, approvalState} from '../../src/files/approval/approval-state.ts';
+import {parseSession, sessionText} from '../../src/files/session/session.ts';
 import {type Limits, NOTHING_SPENT, type Spent} from '../../src/files/spent.ts';
-import {fieldOf} from '../../src/files/task.ts';
-import {addTask, setBox} from '../../src/files/task-edit.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {fieldOf} from '../../src/files/task/task.ts';
+import {addTask, setBox} from '../../src/files/task/task-edit.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import {isId} from '../../src/files/values.ts';
 import {afterWait} from '../../src/reconcile/after-wait.ts';
 import {endWait, waitForMore} from '../../src/reconcile/budget.ts';

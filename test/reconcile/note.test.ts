@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {withNote} from '../../src/reconcile/note.ts';
-import {settleMemory} from '../../src/serve/remember.ts';
+import {settleMemory} from '../../src/serve/calls/remember.ts';
 import type {Note, Serving} from '../../src/serve/serving.ts';
 
 const noted = (text: string, before = '- first\n') => withNote(before, {text, agent: 'eve', day: '2026-11-16'});

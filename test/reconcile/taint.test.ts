@@ -1,5 +1,5 @@
 import {expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session.ts';
+import {parseSession} from '../../src/files/session/session.ts';
 import {taintOf} from '../../src/reconcile/taint.ts';
 
 /** A session with one call and its result. */

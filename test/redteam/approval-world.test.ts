@@ -3,12 +3,13 @@ import {existsSync, readFileSync, rmSync, symlinkSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {sign} from '../../src/effects/signature/ssh-signature.ts';
-import type {ApprovalItem} from '../../src/files/approval-item.ts';
-import {signedText} from '../../src/files/approval-signature.ts';
+import type {ApprovalItem} from '../../src/files/approval/approval-item.ts';
+import {signedText} from '../../src/files/approval/approval-signature.ts';
 import {agentdir, git, put, thorough, until} from '../cli/run.ts';
 import {askedBy, decideInQueue, decideOnPage, field, itemsOf, pageOf, whenItem} from '../daemon/deciding.ts';
 import {committed, read, serve} from '../daemon/serve.ts';
 import {sessionOf} from '../daemon/talk.ts';
+import {noBubblewrap} from '../effects/sandbox-home.ts';
 import {AGENT, type CallOf, Court, command, POLICY} from './court.ts';
 
 const court = new Court('world', {'agentdir.yaml': 'format: 1\n'});
@@ -85,6 +86,43 @@ describe.runIf(thorough)('scripts swapped', () => {
     });
     await court.askedAnew({session, id});
     expect(readFileSync(court.inWorkspace('edit.txt'), 'utf8')).toBe('evil\nb\n');
+  });
+});
+
+/** It is allowed, in the sandbox, where it sees by the git-dir when another call begins: then it swaps what that runs. */
+const SWAP = (script: string, line: string) => `d=$(git rev-parse --git-dir)/agentdir-calls
+touch lurking
+while [ ! -e enough ] && [ $SECONDS -lt 60 ]; do
+  set -- "$d"/*
+  [ $# -lt 2 ] || { echo '${line}' > ${script}; exit; }
+done
+`;
+
+describe.skipIf(noBubblewrap)('scripts swapped by what runs beside', () => {
+  it.each(thorough ? ['host', 'sandbox'] : ['host'])('on the %s: it begins when that has ended', async where => {
+    const {home} = court;
+    const canary = court.canary(0);
+    const script = `beside-${where}.sh`;
+    await change('allowlist.yaml', POLICY.replace('"cat *"', '"cat *", "bash swap.sh"'));
+    inWorkspace({[script]: `echo mild > mild-${where}\n`, 'swap.sh': SWAP(script, canary.line)});
+    const session = court.calling([command(`sh ./${script}`, where === 'host' ? {sandbox: 'host'} : {})]);
+    const {id} = await askedBy(home, session);
+    const swapper = court.calling([command('bash swap.sh')]);
+    await until(() => existsSync(court.inWorkspace('lurking')), Boolean);
+    decideInQueue(home, id, 'x');
+    const begun = () => sessionOf(home, session).messages.flatMap(({tool_calls = []}) => tool_calls)[0]?.started;
+    await until(begun, Boolean);
+    // Time to go wrong.
+    const ended = () => sessionOf(home, session).messages.some(({role}) => role === 'tool_result');
+    const end = Date.now() + 500;
+    await until(ended, over => over || Date.now() > end);
+    inWorkspace({enough: ''});
+    expect(await court.results(session)).toMatchObject([{success: true, ran: where}]);
+    expect(canary.runs()).toBe(0);
+    expect(existsSync(court.inWorkspace(`mild-${where}`))).toBe(true);
+    expect(await court.results(swapper)).toMatchObject([{success: true, ran: 'sandbox'}]);
+    for (const file of ['enough', 'lurking']) rmSync(court.inWorkspace(file));
+    await change('allowlist.yaml', POLICY);
   });
 });
 

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {expect} from 'vitest';
 import type {ToolResult} from '../../src/effects/tools/tool.ts';
 import {type ToolHome, toolHome} from '../effects/tool-home.ts';
+import {entriesBelow} from '../entries-below.ts';
 
 export const SECRET = 'the secret of somebody else';
 
@@ -34,7 +35,7 @@ export function guarded(): ToolHome {
 /** Outside the workspace and what tests put into memory and tasks, nothing came, went or changed. */
 export function untouched(home: string): void {
   for (const file of guardedFiles) expect(readFileSync(join(home, file), 'utf8'), file).toBe(SECRET);
-  const outside = readdirSync(home, {recursive: true, withFileTypes: true})
+  const outside = entriesBelow(home)
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name).slice(home.length + 1))
     .filter(path => !/^(?:memory|tasks|workspaces\/coder)\//.test(path));

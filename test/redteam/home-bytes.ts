@@ -1,11 +1,12 @@
 import {lstatSync, readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import {join} from 'node:path';
-import {APPROVALS_FILE, readApprovalItems} from '../../src/files/approval-item.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {APPROVALS_FILE, readApprovalItems} from '../../src/files/approval/approval-item.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import {put} from '../cli/run.ts';
 import {askedBy, pagePath} from '../daemon/deciding.ts';
 import type {House} from '../daemon/house.ts';
 import {pathOf} from '../daemon/talk.ts';
+import {entriesBelow} from '../entries-below.ts';
 
 /** What somebody else has in a home: a workspace, notes, a request that waits for a person, and places to spoil. */
 export const BYSTANDER = {
@@ -44,7 +45,7 @@ const changing =
  */
 export function homeBytes(home: string, request: string): Record<string, string> {
   const bytes: Record<string, string> = {};
-  for (const entry of readdirSync(home, {recursive: true, withFileTypes: true})) {
+  for (const entry of entriesBelow(home)) {
     const name = join(entry.parentPath, entry.name).slice(home.length + 1);
     if (changing.test(name) && !(name.startsWith('approvals/') && name.includes(request))) continue;
     const stat = lstatSync(join(home, name), {throwIfNoEntry: false});

@@ -3,7 +3,8 @@ import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {newCursor} from '../../src/files/cursor-file.ts';
 import {shortHash} from '../../src/files/inbox-message.ts';
-import {isRotatedName, missedFiles} from '../../src/serve/inbox-missed.ts';
+import {isRotatedName, missedFiles} from '../../src/serve/inbox/inbox-missed.ts';
+import {Inboxes} from '../../src/serve/inbox/inboxes.ts';
 import {put, temporary} from '../cli/run.ts';
 
 const delivery = (generation: number, line: string) =>
@@ -30,9 +31,25 @@ describe('files that had the name of an inbox', () => {
       utimesSync(join(home, 'inbox', name), 1_800_000_000 + i, 1_800_000_000 + i);
     put(home, {'sessions/s.session.yaml': `agent_id: a\nmessages:\n${delivery(3, 'old')}${delivery(4, 'begun')}`});
     const known = [{...newCursor(3), inode: inode('x.jsonl.7')}];
-    const found = await missedFiles(home, 'x.jsonl', known);
+    const found = await missedFiles({home, inboxes: new Inboxes(0n)}, 'x.jsonl', known);
     expect(found).toEqual(['x.jsonl.5', 'x.jsonl-20261117'].map(inode));
-    expect(await missedFiles(home, 'x.jsonl', [{...newCursor(3), inode: inode('x.jsonl-20261117')}])).toEqual([]);
+    expect(
+      await missedFiles({home, inboxes: new Inboxes(0n)}, 'x.jsonl', [
+        {...newCursor(3), inode: inode('x.jsonl-20261117')},
+      ]),
+    ).toEqual([]);
+  });
+
+  it('before the first look are those that were made while the home was served', async () => {
+    const home = temporary();
+    for (const name of ['x.jsonl.2', 'x.jsonl.1', 'x.jsonl.old', 'y.jsonl.1'])
+      put(home, {[`inbox/${name}`]: `${name}\n`});
+    const {ino, birthtimeNs, mtimeNs} = statSync(join(home, 'inbox/x.jsonl.1'), {bigint: true});
+    const earlier = birthtimeNs < mtimeNs ? birthtimeNs : mtimeNs;
+    const found = (since: bigint) => missedFiles({home, inboxes: new Inboxes(since)}, 'x.jsonl', []);
+    expect(await found(0n)).toHaveLength(2);
+    expect(await found(earlier)).toContain(`${ino}`);
+    expect(await found(earlier + 10_000_000_000n)).toEqual([]);
   });
 
   it('are told by their names', () => {

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {shortHash} from '../../src/files/inbox-message.ts';
-import {linesDelivered} from '../../src/serve/lines-found.ts';
-import {LinesRead} from '../../src/serve/lines-read.ts';
+import {linesDelivered} from '../../src/serve/inbox/lines-found.ts';
+import {LinesRead} from '../../src/serve/inbox/lines-read.ts';
 import {put, temporary} from '../cli/run.ts';
 
 describe('lines that were delivered', () => {

@@ -3,12 +3,12 @@ import type {Facts} from '../../src/check/facts.ts';
 import {HomeIndex} from '../../src/check/home-index.ts';
 import {factsOf} from '../../src/check/read-facts.ts';
 import {NOTHING_SPENT} from '../../src/files/spent.ts';
-import {Approvals} from '../../src/serve/approvals.ts';
+import {Approvals} from '../../src/serve/approvals/approvals.ts';
 import type {Serving} from '../../src/serve/serving.ts';
-import {Spend} from '../../src/serve/spend.ts';
 import {setFacts} from '../../src/serve/state.ts';
-import {Waits} from '../../src/serve/waits.ts';
-import {wake, wakeInTime} from '../../src/serve/wake.ts';
+import {Spend} from '../../src/serve/turns/spend.ts';
+import {Waits} from '../../src/serve/turns/waits.ts';
+import {wake, wakeInTime} from '../../src/serve/turns/wake.ts';
 
 function clocked(time: string) {
   const clock = {time, dues: 0, days: 0};

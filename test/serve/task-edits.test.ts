@@ -1,9 +1,9 @@
 import {expect, it} from 'vitest';
-import {fieldOf} from '../../src/files/task.ts';
-import {updateTask} from '../../src/files/task-edit.ts';
-import {parseTasks} from '../../src/files/task-parse.ts';
+import {fieldOf} from '../../src/files/task/task.ts';
+import {updateTask} from '../../src/files/task/task-edit.ts';
+import {parseTasks} from '../../src/files/task/task-parse.ts';
 import type {Serving, TaskEdit} from '../../src/serve/serving.ts';
-import {settleEdits} from '../../src/serve/task-edits.ts';
+import {settleEdits} from '../../src/serve/tasks/task-edits.ts';
 
 const path = 'tasks/one.task.md';
 const lines = (n: number) => Array.from({length: n}, (_, i) => `- [ ] "t${i}"\n  id: t${i}`).join('\n');

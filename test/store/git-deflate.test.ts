@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, it} from 'vitest';
-import {deltaOf} from '../../src/store/git-deflate.ts';
+import {deltaOf} from '../../src/store/git/git-deflate.ts';
 
 it('a difference makes one text of the other, wherever they differ', () => {
   const piece = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom(0, 1, 200, 4_095, 4_096, 9_000));

@@ -3,7 +3,7 @@ import {mkdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {mayBeIgnored} from '../../src/store/git-ignore.ts';
+import {mayBeIgnored} from '../../src/store/git/git-ignore.ts';
 import {temporary} from '../cli/run.ts';
 
 const name = fc.constantFrom('a', 'B', 'b', 'a.md', 'x.jsonl', '.hid', 'ab', 'sessions');

@@ -3,7 +3,7 @@ import {once} from 'node:events';
 import {existsSync, symlinkSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, it, onTestFinished, vi} from 'vitest';
-import {GitProcesses} from '../../src/store/git-processes.ts';
+import {GitProcesses} from '../../src/store/git/git-processes.ts';
 import {git, temporary} from '../cli/run.ts';
 import {entry, lines, open, repository, soundness, write} from './repository.ts';
 

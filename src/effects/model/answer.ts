@@ -1,4 +1,4 @@
-import type {Message} from '../../files/session-schema.ts';
+import type {Message} from '../../files/session/session-schema.ts';
 import type {ChatMessage} from '../../reconcile/chat.ts';
 
 /** A tool as a model is offered it. */

@@ -1,5 +1,5 @@
 import type {ServerChoice} from '../../config.ts';
-import {makeRedactor, type Redactor} from '../../policy/redact.ts';
+import {makeRedactor, type Redactor} from '../../policy/redact/redact.ts';
 import type {Answer} from './answer.ts';
 import {isRecord} from './collect.ts';
 import {hostOf} from './server.ts';
@@ -123,7 +123,7 @@ const known: Record<string, string> = {
 const DAY_MS = 86_400_000;
 
 /** Milliseconds that a server asks to wait, told as milliseconds, seconds or a date; at most a day. */
-export function retryAfter(headers: Headers | undefined, now = Date.now()): number | undefined {
+function retryAfter(headers: Headers | undefined, now = Date.now()): number | undefined {
   const ms = Number(headers?.get('retry-after-ms') || Number.NaN);
   if (ms >= 0) return Math.min(Math.ceil(ms), DAY_MS);
   const text = headers?.get('retry-after')?.trim();

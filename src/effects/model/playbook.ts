@@ -1,6 +1,6 @@
 import type {Playbook, PlaybookRule} from '../../files/playbook.ts';
-import type {Message} from '../../files/session-schema.ts';
-import {looseMatch} from '../../policy/words.ts';
+import type {Message} from '../../files/session/session-schema.ts';
+import {looseMatch} from '../../policy/command/words.ts';
 import type {Answer, ModelRequest} from './answer.ts';
 import {isRecord, newCallId} from './collect.ts';
 

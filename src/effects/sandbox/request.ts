@@ -1,4 +1,4 @@
-import type {Operator} from '../../policy/plain.ts';
+import type {Operator} from '../../policy/command/plain.ts';
 
 /** One program with its words, as the system gets them: no shell reads them. */
 export interface Program {

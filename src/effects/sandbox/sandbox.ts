@@ -1,21 +1,21 @@
-import {readFileSync, realpathSync, statSync} from 'node:fs';
-import {dirname} from 'node:path';
+import {mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
 import {findBubblewrap} from './bubblewrap.ts';
 import {exampleWorkspace, selfTest} from './self-test.ts';
 
 /** What the self-test of bubblewrap found. */
 export type SandboxState =
   | {state: 'works'; version: string}
-  /** Not installed, or it does not hold what it must: nothing is run in it. */
-  | {state: 'missing' | 'broken'; why: string; hint: string};
+  /** Not installed, or it does not hold what it must: nothing is run in it. Untested: there is one, but no room to test it. */
+  | {state: 'missing' | 'broken' | 'untested'; why: string; hint: string};
 
 /** Whether commands can be confined on this machine. */
 export interface Sandbox {
-  /** Tested at the first use, and kept; one that is missing is looked for again, one that is broken after a while. Never throws. */
+  /** Tested at the first use, and kept; one that is missing or untested is looked at again, one that is broken after a while. Never throws. */
   state: () => Promise<SandboxState>;
 }
 
-/** Its cause may be over: a full disk, a setting of the kernel. */
+/** Its cause may be over: a setting of the kernel. */
 const AGAIN_MS = 30_000;
 
 export function makeSandbox(home: string): Sandbox {
@@ -26,8 +26,8 @@ export function makeSandbox(home: string): Sandbox {
       if (!known) since = performance.now();
       known ??= test(home);
       const state = await known;
-      if (state.state === 'missing' || (state.state === 'broken' && performance.now() - since > AGAIN_MS))
-        known = undefined;
+      const isOpen = state.state === 'missing' || state.state === 'untested';
+      if (isOpen || (state.state === 'broken' && performance.now() - since > AGAIN_MS)) known = undefined;
       return state;
     },
   };
@@ -38,13 +38,44 @@ async function test(home: string): Promise<SandboxState> {
   if (!bubblewrap) return {state: 'missing', why: 'bubblewrap is not installed', hint: howToInstall()};
   if ('problem' in bubblewrap) return {state: 'broken', why: bubblewrap.problem, hint: unusable};
   try {
-    const wrong = await selfTest(home);
+    // What fails for want of room says nothing about bubblewrap; and there may have been none for a moment only.
+    let wrong = await selfTest(home);
+    if (wrong !== undefined && hasRoom(home)) wrong = await selfTest(home);
     if (wrong === undefined) return {state: 'works', version: bubblewrap.version};
+    if (!hasRoom(home)) return untested;
     const stranger = /cannot be written|Can't find source path/.test(wrong) ? belongsToAnother(home) : undefined;
     return {state: 'broken', ...(stranger ?? {why: wrong, hint: howToMend(wrong)})};
   } catch (error) {
+    if (isFull(error)) return untested;
     return {state: 'broken', why: (error as Error).message, hint: 'the home must be writable for the self-test'};
   }
+}
+
+const untested: SandboxState = {
+  state: 'untested',
+  why: 'the disk is full, so the sandbox cannot be tested',
+  hint: 'free some space; it is tried again by itself',
+};
+
+/** As much as the self-test writes. */
+const ROOM = 8_192;
+
+function hasRoom(home: string): boolean {
+  const place = mkdtempSync(join(home, '.agentdir', 'sandbox-room-'));
+  try {
+    writeFileSync(join(place, 'room'), Buffer.alloc(ROOM));
+    return true;
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    return false;
+  } finally {
+    rmSync(place, {recursive: true, force: true});
+  }
+}
+
+function isFull(error: unknown): boolean {
+  const {code} = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 const unusable = 'commands are not run in a sandbox that does not hold; a newer bubblewrap may';

@@ -1,5 +1,5 @@
 /** The same direction with length 1, so that the product of two says how near they are. Undefined if it is no vector. */
-export function unitVector(values: unknown): Float32Array | undefined {
+function unitVector(values: unknown): Float32Array | undefined {
   if (!Array.isArray(values) || values.length === 0 || values.length > 8192) return undefined;
   let square = 0;
   for (const value of values) {

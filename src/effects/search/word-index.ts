@@ -59,6 +59,8 @@ export type IndexedWord = [word: string, ...fields: [field: number, counts: numb
 
 /** A class, because only so can the library's index be read and made word by word: as a whole it blocks everybody. */
 export class WordIndex extends MiniSearch<Entry> {
+  #kept = {state: '', fields: new Map<number, Float64Array>()};
+
   constructor() {
     super(options);
   }
@@ -133,28 +135,47 @@ export class WordIndex extends MiniSearch<Entry> {
   /** As the library weighs them, without a record for each of the many passages that it finds. */
   #everywhere(words: readonly string[], wanted: (id: number) => boolean): Hit[] {
     const scores = new Float64Array(this._nextId);
-    const shares = new Uint8Array(this._nextId);
+    const has = new Uint8Array(this._nextId);
+    const lastWord = new Uint8Array(this._nextId);
     for (const [nth, word] of words.entries())
       for (const [field, counts] of this._index.get(word) ?? []) {
         if (this.dirtCount > 0) for (const own of counts.keys()) if (!this._documentIds.has(own)) counts.delete(own);
         const rarity = Math.log(1 + (this._documentCount - counts.size + 0.5) / (counts.size + 0.5));
         const boost = BOOST[FIELDS[field] as keyof typeof BOOST] * rarity;
-        const average = this._avgFieldLength[field] ?? 1;
-        for (const [own, count] of counts) {
-          const length = this._fieldLength.get(own)?.[field] ?? 0;
-          const weight = count / (count + K * (1 - B + (B * length) / average));
+        const lengths = this.#lengths(field);
+        counts.forEach((count, own) => {
+          const weight = count / (count + (lengths[own] ?? 0));
           scores[own] = (scores[own] ?? 0) + boost * (D + weight * (K + 1));
-          shares[own] = (shares[own] ?? 0) | (1 << nth);
-        }
+          // A word counts once, in whatever fields it is.
+          if (lastWord[own] !== nth + 1) {
+            lastWord[own] = nth + 1;
+            has[own] = (has[own] ?? 0) + 1;
+          }
+        });
       }
     const hits: Hit[] = [];
-    for (const [own, score] of scores.entries()) {
+    for (let own = 0; own < scores.length; own++) {
+      const score = scores[own] ?? 0;
       const id = score > 0 ? this._documentIds.get(own) : undefined;
       if (id === undefined || !wanted(id)) continue;
-      const has = words.reduce((sum, _, nth) => sum + (((shares[own] ?? 0) >> nth) & 1), 0);
-      hits.push({id, score: score * has, share: has / words.length});
+      const count = has[own] ?? 0;
+      hits.push({id, score: score * count, share: count / words.length});
     }
     return hits;
+  }
+
+  /** What the length of a passage does to its weight, by own id. Kept until the index changes: it is asked for with each such query. */
+  #lengths(field: number): Float64Array {
+    const state = `${this._documentCount} ${this._nextId} ${this.dirtCount}`;
+    if (this.#kept.state !== state) this.#kept = {state, fields: new Map()};
+    let lengths = this.#kept.fields.get(field);
+    if (!lengths) {
+      lengths = new Float64Array(this._nextId);
+      const average = this._avgFieldLength[field] ?? 1;
+      for (const [own, all] of this._fieldLength) lengths[own] = K * (1 - B + (B * (all[field] ?? 0)) / average);
+      this.#kept.fields.set(field, lengths);
+    }
+    return lengths;
   }
 
   /** Without words that are everywhere, unless there are no others. */

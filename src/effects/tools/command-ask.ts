@@ -1,9 +1,9 @@
 import type {NewRule, Policy} from '../../files/rule.ts';
 import type {Ask} from '../../policy/ask.ts';
+import {scriptOperands} from '../../policy/command/script-operands.ts';
 import type {Judgement} from '../../policy/judge.ts';
 import {narrowestRule, withRules} from '../../policy/narrowest-rule.ts';
 import {type Risk, summary} from '../../policy/risk.ts';
-import {scriptOperands} from '../../policy/script-operands.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
 import {place} from '../workspace/place.ts';
 import {type CommandPlan, planCommand, secondsOf, whereOf} from './command-plan.ts';

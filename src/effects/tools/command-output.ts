@@ -1,5 +1,5 @@
 import {StringDecoder} from 'node:string_decoder';
-import type {RedactedStream} from '../../policy/redact.ts';
+import type {RedactedStream} from '../../policy/redact/redact.ts';
 import {OUTPUT_FOLDER, UNTRUSTED_FOLDER} from '../workspace/changed-files.ts';
 import {type NewFile, newFile} from '../workspace/new-file.ts';
 import {errorCode, isFailure} from './failure.ts';

@@ -1,10 +1,10 @@
 import {lstatSync, readFileSync, realpathSync} from 'node:fs';
 import {dirname, join, resolve, sep} from 'node:path';
 import type {Policy, Verdict} from '../../files/rule.ts';
-import {kindOf} from '../../policy/command-name.ts';
-import {followsLinks} from '../../policy/follows-links.ts';
+import {kindOf} from '../../policy/command/command-name.ts';
+import {followsLinks} from '../../policy/command/follows-links.ts';
+import {runsLocalCode, runsOurCode} from '../../policy/command/local-code.ts';
 import {type Judgement, judge, type SegmentJudgement} from '../../policy/judge.ts';
-import {runsLocalCode, runsOurCode} from '../../policy/local-code.ts';
 import {onlyReads, type Risk, riskOf} from '../../policy/risk.ts';
 import {findProgram, isUnsafe} from '../sandbox/find-program.ts';
 import type {Program} from '../sandbox/run.ts';
@@ -29,7 +29,10 @@ export interface CommandPlan {
   unconfined: string | undefined;
 }
 
-/** Judge a line, and say how it would run: by the policy, by what the machine can confine, and by what the call asks for. */
+/**
+ * Judge a line, and say how it would run: by the policy, by what the machine can confine, and by what the call asks for. Throws as long
+ * as that cannot be known.
+ */
 export async function planCommand(
   {command, sandbox: wanted, network = false}: Arguments<'execute_command'>,
   policy: Policy,
@@ -38,6 +41,8 @@ export async function planCommand(
   const judgement = judge(command, policy, {agent: context.agent});
   const {mode} = context.commands;
   const state = mode === 'off' ? undefined : await context.commands.sandbox.state();
+  // A sandbox that is there is not gone because a disk is full for a while: nothing is decided until it is tested.
+  if (state?.state === 'untested') throw new Error(`no command runs: ${state.why}; ${state.hint}`);
   const confines = state?.state === 'works';
   const unconfined = confines || state === undefined ? 'agentdir.yaml has sandbox: off' : state.why;
 

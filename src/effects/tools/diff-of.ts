@@ -1,6 +1,6 @@
 import {isUtf8} from 'node:buffer';
 import {formatPatch, OMIT_HEADERS, structuredPatch} from 'diff';
-import type {Redactor} from '../../policy/redact.ts';
+import type {Redactor} from '../../policy/redact/redact.ts';
 import {isBinary} from '../workspace/open-file.ts';
 
 const AROUND = 3;

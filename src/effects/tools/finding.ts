@@ -1,5 +1,5 @@
 import {isAscii} from 'node:buffer';
-import type {Redactor} from '../../policy/redact.ts';
+import type {Redactor} from '../../policy/redact/redact.ts';
 import {isBinary} from '../workspace/open-file.ts';
 import {inBoundedTime} from './bounded-time.ts';
 import {MOST_TEXT} from './cut.ts';

@@ -1,12 +1,20 @@
 import {fitting} from './cut.ts';
+import {failure} from './failure.ts';
 import type {SessionLine, Tool} from './tool.ts';
 
 const MOST = 200;
 
 export const listSessions: Tool<'list_sessions'> = {
-  execute: ({agent, status}, {sessions}) => {
+  execute: ({agent, status}, {sessions, agents}) => {
     const wanted = agent?.replace(/^@/, '');
-    const found = sessions().filter(
+    const all = sessions();
+    const isKnown = (name: string) => all.some(each => each.agent === name) || agents().some(({id}) => id === name);
+    if (wanted !== undefined && !isKnown(wanted))
+      return failure(
+        'INVALID_ARGUMENTS',
+        `agent: there is neither an agent "${wanted}" nor a session of one; see list_agents`,
+      );
+    const found = all.filter(
       session =>
         (wanted === undefined || session.agent === wanted) && (status === undefined || session.status === status),
     );

@@ -1,4 +1,4 @@
-import type {Redactor} from '../../policy/redact.ts';
+import type {Redactor} from '../../policy/redact/redact.ts';
 import {inBoundedTime} from './bounded-time.ts';
 
 /** Looking for what was meant takes time that grows with the text, and is only a help. */

@@ -17,7 +17,7 @@ export function toolsPage(): string {
   const later = names.filter(name => !ready.has(name));
   return `# Tools
 
-<!-- Written by \`npm run schemas\` from src/policy/tool-table.ts; edits here are lost. -->
+<!-- Written by \`npm run schemas\` from src/policy/tool/; edits here are lost. -->
 
 What agents can call. An agent has the tools that its template names under \`capabilities\`. *By default* is the verdict
 where [allowlist.yaml](formats/allowlist.md) has no rule for the tool under \`tools:\`; commands are judged one by one. In

@@ -4,7 +4,7 @@ import {untrustedFrom} from './task-taint.ts';
 import type {Tool} from './tool.ts';
 
 /** More than anyone reads. */
-export const MOST_ROWS = 1_000;
+const MOST_ROWS = 1_000;
 
 export const queryTasks: Tool<'query_tasks'> = {
   execute: async ({query}, context) => {

@@ -1,5 +1,5 @@
 import {closeSync, readSync} from 'node:fs';
-import type {Redactor} from '../../policy/redact.ts';
+import type {Redactor} from '../../policy/redact/redact.ts';
 import {isBinary, openPlace, readAll} from '../workspace/open-file.ts';
 import {type Place, placeOf} from '../workspace/place.ts';
 import {MOST_TEXT} from './cut.ts';

@@ -1,6 +1,6 @@
 import {closeSync, readdirSync, readSync, realpathSync, type Stats, statSync} from 'node:fs';
 import {join, resolve, sep} from 'node:path';
-import type {ScriptOperands} from '../../policy/script-operands.ts';
+import type {ScriptOperands} from '../../policy/command/script-operands.ts';
 import {snapshot} from '../workspace/changed-files.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
 import {nameMatcher} from '../workspace/name-pattern.ts';
@@ -20,7 +20,7 @@ export const WHOLE = 'workspace';
 export const NOT_BOUND = 'not bound';
 
 const script =
-  /\.(?:sh|bash|zsh|ksh|fish|py|pyw|js|cjs|mjs|ts|cts|mts|jsx|tsx|rb|pl|pm|php|lua|awk|sed|tcl|exp|jl|R|groovy|ps1|bat|mk|sql|jq|vim|el|jar|pyc|wasm|so)$/i;
+  /\.(?:sh|bash|zsh|ksh|fish|py|pyw|js|cjs|mjs|ts|cts|mts|jsx|tsx|rb|pl|pm|php|lua|awk|sed|tcl|exp|jl|R|groovy|ps1|bat|mk|sql|jq|vim|el|jar|pyc|wasm|so|go|rs|java|kts?|scala|cs|fsx|swift|hs|exs?|clj|cr|nim|zig|dart|tf|nix)$/i;
 
 /**
  * What the files are that a line may run: `script deploy.sh` → `sha256:…`, `missing`, `unreadable`. Content is read in the

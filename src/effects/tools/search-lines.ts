@@ -1,4 +1,4 @@
-import type {Redactor} from '../../policy/redact.ts';
+import type {Redactor} from '../../policy/redact/redact.ts';
 import {escaped, readDialect} from './pattern-dialect.ts';
 import {requiredTexts} from './required-text.ts';
 

@@ -1,5 +1,5 @@
-import {taintIn} from '../../files/taint-field.ts';
-import {parseTasks} from '../../files/task-parse.ts';
+import {taintIn} from '../../files/task/taint-field.ts';
+import {parseTasks} from '../../files/task/task-parse.ts';
 import {readPlace} from '../workspace/open-file.ts';
 import {placeOf} from '../workspace/place.ts';
 import {isFailure} from './failure.ts';

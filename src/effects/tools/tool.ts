@@ -2,11 +2,10 @@ import type {z} from 'zod';
 import type {Policy, Verdict} from '../../files/rule.ts';
 import type {Settings} from '../../files/settings.ts';
 import type {Ask} from '../../policy/ask.ts';
-import type {Redactor} from '../../policy/redact.ts';
+import type {Redactor} from '../../policy/redact/redact.ts';
 import type {ToolEffect, ToolName, tools} from '../../policy/tools.ts';
 import type {Sandbox} from '../sandbox/sandbox.ts';
 
-export type {NewRule} from '../../files/rule.ts';
 export type {Ask, AskPart} from '../../policy/ask.ts';
 
 /** Why a call did not succeed. */
@@ -30,7 +29,7 @@ export type ToolResult =
 
 export type ToolFailure = Extract<ToolResult, {success: false}>;
 
-export interface AgentLine {
+interface AgentLine {
   id: string;
   type: string | undefined;
   description: string | undefined;
@@ -53,7 +52,7 @@ export interface QueriedRows {
 }
 
 /** `sandbox:` in agentdir.yaml. */
-export type SandboxMode = 'auto' | 'require' | 'off';
+type SandboxMode = 'auto' | 'require' | 'off';
 
 /** Where a call runs. */
 export interface ToolContext {
@@ -117,6 +116,8 @@ export interface ReadyCall {
   readOnly: boolean;
   /** It runs where it could write files of the home: what is decided meanwhile does not count. */
   unconfined: boolean;
+  /** The yes to it is bound to files of the workspace: nothing else may change any while it runs. */
+  alone?: boolean;
   /** Arguments that a person put in place of the agent's: it runs with these. */
   edited?: Readonly<Record<string, string>>;
   /** Where it `asks`, only after a person said yes to what it gives now. */

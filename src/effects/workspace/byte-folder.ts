@@ -13,7 +13,7 @@ export interface ByteFolder {
   path: string;
 }
 
-export const bytesOf = (name: string): Buffer => Buffer.from(name, 'latin1');
+const bytesOf = (name: string): Buffer => Buffer.from(name, 'latin1');
 export const textOf = (name: string): string => (isAscii(name) ? name : bytesOf(name).toString());
 export const nameOfText = (text: string): string => (isAscii(text) ? text : Buffer.from(text).toString('latin1'));
 

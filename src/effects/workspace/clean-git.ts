@@ -1,6 +1,6 @@
 import {spawn} from 'node:child_process';
 import {crashPoint} from '../../store/crash.ts';
-import {ownProcesses} from '../../store/git.ts';
+import {ownProcesses} from '../../store/git/git.ts';
 
 export interface GitSaid {
   code: number;

@@ -1,16 +1,17 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {isUnfinished} from '../../store/git-busy.ts';
-import {commitBody, personText} from '../../store/git-commit.ts';
-import type {IndexChange} from '../../store/git-index.ts';
-import {clearLeftovers, release} from '../../store/git-locks.ts';
-import {moveHead} from '../../store/git-move-head.ts';
-import {type Head, readHead} from '../../store/git-refs.ts';
-import {mustRead} from '../../store/git-repository.ts';
-import {Staged} from '../../store/git-staged.ts';
-import {isLoaded, leafAt, loadWay, setLeaf, type Tree, type TreeStore, writeTrees} from '../../store/git-trees.ts';
+import {isUnfinished} from '../../store/git/git-busy.ts';
+import {commitBody, personText} from '../../store/git/git-commit.ts';
+import type {IndexChange} from '../../store/git/git-index.ts';
+import {clearLeftovers, release} from '../../store/git/git-locks.ts';
+import {moveHead} from '../../store/git/git-move-head.ts';
+import {type Head, readHead} from '../../store/git/git-refs.ts';
+import {mustRead} from '../../store/git/git-repository.ts';
+import {Staged} from '../../store/git/git-staged.ts';
+import {isLoaded, leafAt, loadWay, setLeaf, type Tree, type TreeStore, writeTrees} from '../../store/git/git-trees.ts';
 import {type Findings, type FoundFile, findFiles} from './found-files.ts';
 import {type History, type HistoryEntry, indexOf, locked, treeAt} from './history.ts';
 import {blobIn, type IndexState, isCurrent, modeIn, placeIn, writeIndex} from './index-state.ts';
+import {keepPermissions} from './permissions.ts';
 import {adoptStaged, stagedFiles} from './staged-files.ts';
 
 /** So long a person's own git command, or another lock, is waited for. */
@@ -67,6 +68,7 @@ async function commitFound(
     const state = await indexOf(history);
     const found = await find(state);
     leftOut = found.leftOut;
+    keepPermissions(history.gitDir, [...found.changed, ...found.same]);
     for (const {name, content} of found.same)
       if (content?.stat) history.proven.set(name, {id: content.id, stat: content.stat});
     if (found.changed.length === 0) return {leftOut};

@@ -1,5 +1,5 @@
 import {visibleLine} from '../../files/visible.ts';
-import {type Person, personHere} from '../../store/git-config.ts';
+import {type Person, personHere} from '../../store/git/git-config.ts';
 import {textOf} from './byte-folder.ts';
 import type {Findings} from './found-files.ts';
 import type {HistoryEntry} from './history.ts';

@@ -1,12 +1,12 @@
 import {type BigIntStats, closeSync, constants, fstatSync, openSync, readlinkSync} from 'node:fs';
-import {STAMP_MS} from '../../store/git-clean.ts';
-import {objectId} from '../../store/git-objects.ts';
+import {STAMP_MS} from '../../store/git/git-clean.ts';
+import {objectId} from '../../store/git/git-objects.ts';
 import {type ByteFolder, inFolder} from './byte-folder.ts';
 import {cleanGit} from './clean-git.ts';
 import {readAll} from './open-file.ts';
 
 /** Larger ones are no agent's text, and a history that keeps them grows without end. */
-export const MOST_BYTES = 50 * 1024 * 1024;
+const MOST_BYTES = 50 * 1024 * 1024;
 /** Larger ones are compressed by git itself, in a process of its own. */
 const LARGE = 1024 * 1024;
 
@@ -21,6 +21,8 @@ export interface Content {
   bytes: Buffer | undefined;
   /** There only if it proves, from now on, that the content is this. */
   stat: BigIntStats | undefined;
+  /** Of a file on disk: who may read, write and run it. */
+  permissions?: number;
 }
 
 export const modes = {file: 0o100644, executable: 0o100755, link: 0o120000, repository: 0o160000} as const;
@@ -47,7 +49,8 @@ export async function contentOf(
     const read = before.size > LARGE ? await largeBlob(fd, gitDir) : await small(fd, Number(before.size));
     if ('leftOut' in read) return read;
     const mode = before.mode & 0o100n ? modes.executable : modes.file;
-    return {...read, mode, stat: proven(before, fstatSync(fd, {bigint: true}), looked)};
+    const permissions = Number(before.mode & 0o777n);
+    return {...read, mode, permissions, stat: proven(before, fstatSync(fd, {bigint: true}), looked)};
   } finally {
     closeSync(fd);
   }

@@ -53,7 +53,7 @@ export function confirm(folder: Folder, name: string, fd: number): void {
 }
 
 /** The home itself may be reached by links: a person chose its path. */
-export function openHome(home: string, descriptors = byDescriptor): Folder {
+function openHome(home: string, descriptors = byDescriptor): Folder {
   const fd = openSync(home, constants.O_RDONLY | constants.O_DIRECTORY);
   if (descriptors) return {fd, path: `${DESCRIPTORS}/${fd}`, trail: []};
   return {fd, path: home, trail: []};

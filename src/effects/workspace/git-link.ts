@@ -10,7 +10,7 @@ const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
 const MOST_FOUND = 1000;
 
 /** What was moved aside begins with this: git does not look for it. */
-export const foundName = (n: number) => `.git-found-${n}`;
+const foundName = (n: number) => `.git-found-${n}`;
 
 /**
  * The workspace's `.git` is our file, made if it is missing. Anything else there is an agent's (or a person's own

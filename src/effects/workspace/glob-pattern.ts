@@ -13,7 +13,7 @@ export interface GlobPattern {
 }
 
 /** Positions in the segments of the alternatives. */
-export type GlobState = readonly (readonly number[])[];
+type GlobState = readonly (readonly number[])[];
 
 type Segment = '**' | ((name: string) => boolean);
 

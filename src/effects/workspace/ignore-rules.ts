@@ -70,7 +70,7 @@ export function ignoring(
 }
 
 /** As gitignore(5) has it. */
-export function parseIgnore(text: string): IgnoreRule[] {
+function parseIgnore(text: string): IgnoreRule[] {
   const rules: IgnoreRule[] = [];
   for (const line of text.split(/\r?\n/)) {
     if (rules.length >= MOST_RULES) break;

@@ -16,10 +16,10 @@ import {
   parseIndex,
   SKIP_WORKTREE,
   statMatches,
-} from '../../store/git-index.ts';
-import {isSameFile} from '../../store/git-index-file.ts';
-import {patchIndex} from '../../store/git-index-patch.ts';
-import {release} from '../../store/git-locks.ts';
+} from '../../store/git/git-index.ts';
+import {isSameFile} from '../../store/git/git-index-file.ts';
+import {patchIndex} from '../../store/git/git-index-patch.ts';
+import {release} from '../../store/git/git-locks.ts';
 
 const MODE_AT = 24;
 

@@ -3,7 +3,7 @@ import {readdirSync} from 'node:fs';
 import {setPriority} from 'node:os';
 import {join} from 'node:path';
 import {crashPoint} from '../../store/crash.ts';
-import {ownProcesses} from '../../store/git.ts';
+import {ownProcesses} from '../../store/git/git.ts';
 import {cleanEnvironment, cleanOptions} from './clean-git.ts';
 
 /** As git gc --auto counts: loose objects by one folder of 256, packs by their number. */

@@ -1,6 +1,6 @@
 import {lstatSync} from 'node:fs';
 import {visibleLine} from '../../files/visible.ts';
-import {countOf} from '../../store/git-index.ts';
+import {countOf} from '../../store/git/git-index.ts';
 import {errorCode, isFailure} from '../tools/failure.ts';
 import {byteFolder, enterFolder, inFolder, leaveFolder, textOf} from './byte-folder.ts';
 import {cleanGit} from './clean-git.ts';

@@ -1,10 +1,10 @@
 import {UserError} from '../../errors.ts';
-import {mergeLines} from '../../files/merge-lines.ts';
+import {mergeLines} from '../../files/merge/merge-lines.ts';
 import {visibleLine} from '../../files/visible.ts';
-import {readHead} from '../../store/git-refs.ts';
-import {mustRead} from '../../store/git-repository.ts';
-import {Staged} from '../../store/git-staged.ts';
-import {leafAt, loadWay} from '../../store/git-trees.ts';
+import {readHead} from '../../store/git/git-refs.ts';
+import {mustRead} from '../../store/git/git-repository.ts';
+import {Staged} from '../../store/git/git-staged.ts';
+import {leafAt, loadWay} from '../../store/git/git-trees.ts';
 import {textOf} from './byte-folder.ts';
 import {emptyCall, markEmpty, markedCalls} from './call-marks.ts';
 import {type History, locked, treeAt} from './history.ts';
@@ -16,7 +16,7 @@ import {leafOnDisk, obstacle} from './write-back.ts';
 import {fileOf, isSubmodule, type Step} from './write-steps.ts';
 
 /** What could not be taken back, and why. */
-export interface Conflict {
+interface Conflict {
   path: string;
   why: string;
 }

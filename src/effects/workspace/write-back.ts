@@ -19,6 +19,8 @@ import {errorCode, isFailure} from '../tools/failure.ts';
 import {type ByteFolder, byteFolder, enterFolder, entriesIn, inFolder, leaveFolder, textOf} from './byte-folder.ts';
 import {contentOf} from './file-content.ts';
 import {openFolder} from './folder.ts';
+import {gitDirOf} from './git-dir.ts';
+import {keptPermissions} from './permissions.ts';
 import {place} from './place.ts';
 import type {Leaf} from './read-history.ts';
 
@@ -144,9 +146,9 @@ function within<T>(of: Of, name: string, make: boolean, work: (folder: ByteFolde
   if (problem !== undefined) throw new Error(`${visibleLine(textOf(name))} ${problem}`);
 }
 
-/** Of the file that is there now: who may read it is nothing that git keeps. */
+/** Of the file that is there now, else as it was seen last: who may read it is nothing that git keeps. */
 function permissionsOf(of: Of, name: string): number | undefined {
-  let found: number | undefined;
+  let found = keptPermissions(gitDirOf(of.home, of.agent), name);
   onTheWay(of, name, false, (folder, last) => {
     const stat = folder && lstatSync(inFolder(folder, last), {throwIfNoEntry: false});
     if (stat?.isFile()) found = stat.mode & 0o666;

@@ -6,9 +6,9 @@ import {stemOf} from '../../files/key.ts';
 import type {TemplateFile} from '../../files/template.ts';
 import {makeVisible, visibleLine} from '../../files/visible.ts';
 import {loadHome} from '../../load.ts';
-import {colors, print, printJson} from './output.ts';
+import {colors, print, printJson, screenWidth} from './output.ts';
 import {renderProblem} from './problem.ts';
-import {cut, drawBox, drawTable, labelled} from './table.ts';
+import {drawBox, fitTable, labelled} from './table.ts';
 
 interface Agent {
   name: string;
@@ -19,7 +19,7 @@ interface Agent {
 
 /** The agents of a home: a table, or everything about one. */
 export function agent({home: dir, name, json}: {home: string; name: string | undefined; json: boolean}): number {
-  const {home, texts} = loadHome(dir);
+  const {home, texts} = loadHome(dir, ['templates', 'workflows']);
   const problems = checkHome(home);
   const agents: Agent[] = home.templates.map(({path, file}) => ({
     name: stemOf(path),
@@ -74,18 +74,15 @@ function printTable(agents: readonly Agent[]): void {
     print('No agents. Add templates/NAME.agent.yaml or templates/NAME.agent.md, or see: agentdir init');
     return;
   }
-  const room = Math.max(30, (process.stdout.columns ?? 100) - 50);
   const rows = agents.map(({name, file, problems}) => [
     visibleLine(name),
-    cut(makeVisible(file.value?.description ?? ''), Math.min(room, 72)),
+    makeVisible(file.value?.description ?? ''),
     String(file.capabilities.length),
     marks[statusOf(problems)],
   ]);
-  print(
-    drawTable(['Name', 'Description', 'Tools', 'Status'], rows, (text, column) =>
-      column === 3 ? (paints[text as keyof typeof paints]?.(text) ?? text) : text,
-    ),
-  );
+  const render = (text: string, column: number) =>
+    column === 3 ? (paints[text as keyof typeof paints]?.(text) ?? text) : text;
+  print(fitTable(['Name', 'Description', 'Tools', 'Status'], rows, screenWidth(), {render, words: 1}));
   const wrong = agents.filter(a => statusOf(a.problems) !== 'valid');
   if (wrong.length > 0)
     print(
@@ -94,7 +91,7 @@ function printTable(agents: readonly Agent[]): void {
 }
 
 function printDetail({name, path, file, problems}: Agent, text: string | undefined): void {
-  const width = Math.min(100, Math.max(60, process.stdout.columns ?? 76));
+  const width = Math.min(100, process.stdout.isTTY ? Math.max(30, screenWidth()) : 76);
   const {value} = file;
   const words = {valid: '✓ Valid', warning: '⚠ Valid, with warnings', error: '✗ Not valid: the agent does not run'};
   const rows: [string, string | undefined][] = [

@@ -1,8 +1,8 @@
-import stringWidth from 'string-width';
-import type {Message} from '../../files/session-schema.ts';
+import type {Message} from '../../files/session/session-schema.ts';
 import {makeVisible} from '../../files/visible.ts';
 import type {LiveEvent} from '../../store/live.ts';
 import {note, shortCall} from './output.ts';
+import {textWidth} from './table.ts';
 
 /** Where an answer is shown: word by word as it comes, or only once it is known. */
 export interface AnswerScreen {
@@ -133,7 +133,7 @@ function rowsOf(line: string, columns: number): number {
   let rows = 1;
   let column = 0;
   for (const char of line) {
-    const width = char === '\t' ? 8 - (column % 8) : stringWidth(char);
+    const width = char === '\t' ? 8 - (column % 8) : textWidth(char);
     if (column + width > columns) {
       rows++;
       column = 0;

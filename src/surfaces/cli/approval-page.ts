@@ -1,5 +1,5 @@
-import {closesFence, fenceOf} from '../../files/approval-labels.ts';
-import {fieldOf} from '../../files/task.ts';
+import {closesFence, fenceOf} from '../../files/approval/approval-labels.ts';
+import {fieldOf} from '../../files/task/task.ts';
 import {makeVisible, visibleLine} from '../../files/visible.ts';
 import {commandNow} from '../decide/command-now.ts';
 import type {Page} from '../decide/page.ts';

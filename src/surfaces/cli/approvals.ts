@@ -1,5 +1,5 @@
 import {exit} from '../../errors.ts';
-import {APPROVALS_FILE} from '../../files/approval-item.ts';
+import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
 import {jsonText, visibleLine} from '../../files/visible.ts';
 import {anyPage, pendingPath} from '../decide/page.ts';
@@ -7,9 +7,9 @@ import {findRequests, type Request, readArchive, readQueue} from '../decide/queu
 import {type ApprovalRow, approvalRow} from '../decide/row.ts';
 import {fileError} from '../talk/file-error.ts';
 import {approvalPage, pageWidth, paintRisk} from './approval-page.ts';
-import {colors, complain, plural, print} from './output.ts';
+import {colors, complain, plural, print, screenWidth} from './output.ts';
 import {ago, spell} from './short-text.ts';
-import {cut, drawTable} from './table.ts';
+import {fitTable} from './table.ts';
 
 export interface ApprovalsOptions {
   home: string;
@@ -62,20 +62,6 @@ function printRows(rows: readonly ApprovalRow[], waiting: number, all: boolean):
     );
 }
 
-/** Less of a title says nothing. */
-const LEAST = 24;
-
-/** Title last, with what the other cells leave of the line. */
-function fitted(head: readonly string[], rows: readonly string[][], paint: Painter): string {
-  const others = head.slice(0, -1).map((title, i) => Math.max(title.length, ...rows.map(row => row[i]?.length ?? 0)));
-  const taken = others.reduce((sum, width) => sum + width + 3, 0) + 4;
-  const room = Math.max(LEAST, (process.stdout.columns || 120) - taken);
-  const cells = rows.map(row => [...row.slice(0, -1), cut(row.at(-1) ?? '', room)]);
-  return drawTable(head, cells, paint);
-}
-
-type Painter = (text: string, column: number) => string;
-
 /** No more of it is ever shown in a line. */
 const line = (text: string | null) =>
   visibleLine(
@@ -96,9 +82,10 @@ function waitingTable(rows: readonly ApprovalRow[]): string {
     [where === 'host' && 'host', taint && 'tainted'].filter(Boolean).join(' '),
     line(title.replace(/^Approve /, '')),
   ]);
-  return fitted(['Id', 'Age', 'Expires in', 'Agent', 'Risk', '', 'Request'], cells, (text, column) =>
-    column === 4 ? paintRisk(text) : column === 5 || text === 'expired' ? colors.yellow(text) : text,
-  );
+  const head = ['Id', 'Age', 'Expires in', 'Agent', 'Risk', '', 'Request'];
+  const render = (text: string, column: number) =>
+    column === 4 ? paintRisk(text) : column === 5 || text === 'expired' ? colors.yellow(text) : text;
+  return fitTable(head, cells, screenWidth(), {render, spare: [1, 3, 2]});
 }
 
 function expiry(expires: string, now: number): string {
@@ -123,9 +110,10 @@ function historyTable(rows: readonly ApprovalRow[]): string {
     line(row.by).replace(/ <.*/, ''),
     `${became(row)}${line(row.title.replace(/^Approve /, ''))}`,
   ]);
-  return fitted(['Id', 'Age', 'Agent', 'Risk', 'State', 'By', 'What became of it'], cells, (text, column) =>
-    column === 3 ? paintRisk(text) : column === 4 ? (painted[text] ?? colors.dim)(text) : text,
-  );
+  const head = ['Id', 'Age', 'Agent', 'Risk', 'State', 'By', 'What became of it'];
+  const render = (text: string, column: number) =>
+    column === 3 ? paintRisk(text) : column === 4 ? (painted[text] ?? colors.dim)(text) : text;
+  return fitTable(head, cells, screenWidth(), {render, spare: [1, 3, 5]});
 }
 
 function became({state, recorded, outcome, reason}: ApprovalRow): string {

@@ -1,4 +1,4 @@
-import {fieldOf} from '../../files/task.ts';
+import {fieldOf} from '../../files/task/task.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {pendingPage} from '../decide/page.ts';
 import type {Request} from '../decide/queue.ts';

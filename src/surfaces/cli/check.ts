@@ -8,6 +8,7 @@ import {visibleLine} from '../../files/visible.ts';
 import {indexHome} from '../../load.ts';
 import {colors, plural, print, printJson} from './output.ts';
 import {renderProblem} from './problem.ts';
+import {progressOn} from './progress.ts';
 
 export interface CheckOptions {
   home: string;
@@ -18,7 +19,7 @@ export interface CheckOptions {
 /** All problems of a home, or of some of its files, compiler style. */
 export function check({home: dir, files, json}: CheckOptions): number {
   const wanted = files.map(file => homePath(dir, file));
-  const {index, texts} = indexHome(dir);
+  const {index, texts} = indexHome(dir, progressOn(process.stderr, json, 'files'));
   const within = (file: string) =>
     wanted.length === 0 || wanted.some(path => path === '' || file === path || file.startsWith(`${path}/`));
   const problems = index.all().filter(p => within(p.file));

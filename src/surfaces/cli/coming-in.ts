@@ -31,6 +31,8 @@ export function comingIn(home: string, now: number): ComingIn {
 }
 
 const MOST = 5;
+/** What is left of an inbox is worth saying how far it is. */
+const LARGE = 100_000;
 
 /** The same for people: inboxes with something to tell, and the next times. */
 export function comingInLines(
@@ -43,8 +45,9 @@ export function comingInLines(
       ? []
       : [`  ${inboxes.length === 1 ? '1 inbox' : `${inboxes.length} inboxes`}, ${plural(lines, 'line')} read`];
   const unread = inboxes.filter(({unread, rejected}) => unread > 0 || rejected !== undefined);
-  for (const {file, unread: bytes, rejected} of unread.slice(0, MOST)) {
+  for (const {file, unread: bytes, size, lines, rejected} of unread.slice(0, MOST)) {
     const parts = [
+      bytes > LARGE && `${plural(lines, 'line')} read, ${Math.floor((100 * (size - bytes)) / size)} % of it`,
       bytes > 0 && `${plural(bytes, 'byte')} not read yet`,
       rejected !== undefined && colors.yellow(`some lines are set aside in ${visibleLine(rejected)}`),
     ];

@@ -1,5 +1,5 @@
 import {exit} from '../../errors.ts';
-import {fieldOf} from '../../files/task.ts';
+import {fieldOf} from '../../files/task/task.ts';
 import {jsonText, makeVisible, visibleLine} from '../../files/visible.ts';
 import {daemonOf} from '../../store/status.ts';
 import {commandNow} from '../decide/command-now.ts';

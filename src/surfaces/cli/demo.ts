@@ -1,3 +1,4 @@
+import {join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
 import {exit} from '../../errors.ts';
 import type {Happening} from '../../happening.ts';
@@ -42,7 +43,7 @@ export async function demo(options: DemoOptions): Promise<number> {
   const leaving = untilSignal();
   const {signal} = leaving;
   const width = Math.min(MOST_COLUMNS, Math.max(LEAST_COLUMNS, process.stdout.columns || 80));
-  const program = isOnPath(process.env.PATH ?? '') ? 'agentdir' : 'npx agentdir';
+  const program = isOnPath(process.env.PATH ?? '') ? 'agentdir' : join(options.source, 'bin/agentdir');
   const paced = !options.fast && Boolean(process.stdout.isTTY);
   const teller = options.json ? jsonSteps : screen({paced, width, program, hears: onTerminal(), signal});
   const home = makePlace(options.dir);

@@ -4,9 +4,9 @@ import {makeSandbox} from '../../effects/sandbox/sandbox.ts';
 import {exit} from '../../errors.ts';
 import {folders} from '../../files/key.ts';
 import {parseSettings} from '../../files/settings.ts';
-import {SHORTEST_KEY} from '../../policy/redact-credential.ts';
+import {SHORTEST_KEY} from '../../policy/redact/redact-credential.ts';
 import {ignored} from '../../store/create.ts';
-import {git} from '../../store/git.ts';
+import {git} from '../../store/git/git.ts';
 import {inboxStates, misplacedInboxes} from '../../store/inbox-state.ts';
 import {MARKER} from '../../store/locate.ts';
 import {readHomeFile} from '../../store/read.ts';
@@ -18,11 +18,19 @@ import {colors, plural, print, printJson} from './output.ts';
 
 /** The machine and the home, as far as they concern us; exit 1 if something is bad. */
 export async function doctor({home, json}: {home: string; json: boolean}): Promise<number> {
+  // What asks other programs, all at once.
+  const [installed, person, kept, confined, signing] = await Promise.all([
+    gitItself(home),
+    identity(home),
+    repository(home),
+    sandbox(home),
+    signers(home),
+  ]);
   const findings = [
     node(),
-    await gitItself(home),
-    await identity(home),
-    ...(await repository(home)),
+    installed,
+    person,
+    ...kept,
     daemon(home),
     watches(),
     writable(home),
@@ -31,8 +39,8 @@ export async function doctor({home, json}: {home: string; json: boolean}): Promi
     ...inboxes(home),
     ...shortKeys(home),
     ...connectors(home),
-    await sandbox(home),
-    ...(await signers(home)),
+    confined,
+    ...signing,
   ];
   const bad = findings.filter(({state}) => state === 'bad').length;
   if (json) printJson(findings);
@@ -78,11 +86,14 @@ async function identity(home: string): Promise<Finding> {
 }
 
 async function repository(home: string): Promise<Finding[]> {
-  const {stdout} = await git(home, ['rev-parse', '--absolute-git-dir', '--git-common-dir']);
+  const [{stdout}, {stdout: head}, {code}] = await Promise.all([
+    git(home, ['rev-parse', '--absolute-git-dir', '--git-common-dir']),
+    git(home, ['symbolic-ref', '-q', 'HEAD']),
+    git(home, ['rev-parse', '-q', '--verify', 'HEAD']),
+  ]);
   const [gitDir = '', common = ''] = stdout.split('\n');
   if (gitDir === '') return [{name: 'repository', state: 'bad', message: 'none', hint: 'make one: agentdir init .'}];
-  const ref = (await git(home, ['symbolic-ref', '-q', 'HEAD'])).stdout.trim();
-  const {code} = await git(home, ['rev-parse', '-q', '--verify', 'HEAD']);
+  const ref = head.trim();
   const branch = ref.replace('refs/heads/', '');
   const found: Finding[] = [
     {
@@ -271,7 +282,10 @@ async function sandbox(home: string): Promise<Finding> {
   return {
     name: 'sandbox',
     state: found.state === 'missing' ? 'note' : 'bad',
-    message: `none: ${found.why}; commands run unconfined or ask, with sandbox: require none runs`,
+    message:
+      found.state === 'untested'
+        ? `${found.why}; commands wait until it is`
+        : `none: ${found.why}; commands run unconfined or ask, with sandbox: require none runs`,
     hint: found.hint,
   };
 }

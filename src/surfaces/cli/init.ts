@@ -22,7 +22,9 @@ export async function init({dir, source, json}: {dir: string; source: string; js
     );
   print(nextSteps(created.dir));
   if (!isOnPath(process.env.PATH ?? ''))
-    print(`\nThe command agentdir is not on your PATH yet. Once, in ${source}: ${colors.cyan('npm link')}`);
+    print(
+      `\nThe command agentdir is not on your PATH yet: ${colors.cyan(`export PATH="${join(source, 'bin')}:$PATH"`)}; for good: ${colors.cyan('npm link')} in ${source}`,
+    );
   return 0;
 }
 

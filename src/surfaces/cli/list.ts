@@ -1,13 +1,10 @@
-import stringWidth from 'string-width';
-import {exit, UserError} from '../../errors.ts';
-import {nearest} from '../../files/diagnostic.ts';
-import {sessionStatuses} from '../../files/session-schema.ts';
+import {exit} from '../../errors.ts';
 import {makeVisible} from '../../files/visible.ts';
 import {agentName} from '../talk/find-agent.ts';
 import {type AgentRow, agentRows, type SessionRow, sessionRows} from '../talk/rows.ts';
-import {colors, plural, print, printJson} from './output.ts';
+import {colors, plural, print, printJson, screenWidth} from './output.ts';
 import {ago} from './short-text.ts';
-import {cut, drawTable} from './table.ts';
+import {cut, fitTable} from './table.ts';
 
 export interface ListOptions {
   home: string;
@@ -18,20 +15,9 @@ export interface ListOptions {
 
 /** On a terminal; --json lists them all. */
 const MOST = 50;
-/** Less of a message says nothing. */
-const LEAST = 16;
 
 /** The agents, and the sessions with their state, the latest first. */
 export function list({home, agent: wanted, status, json}: ListOptions): number {
-  const known: readonly string[] = [...sessionStatuses, 'new', 'wrong'];
-  if (status !== undefined && !known.includes(status)) {
-    const near = nearest(status, known);
-    throw new UserError(
-      `no status "${status}"`,
-      exit.usage,
-      near ? `did you mean ${near}?` : `one of: ${known.join(', ')}`,
-    );
-  }
   const only = wanted === undefined ? undefined : agentName(home, wanted);
   const all = sessionRows(home, only);
   const agents = agentRows(home, all).filter(({id}) => only === undefined || id === only);
@@ -54,7 +40,7 @@ function printAgents(agents: readonly AgentRow[]): void {
   for (const {id, sessions, description, error} of agents) {
     const counts = Object.entries(sessions).map(([status, count]) => `${count} ${paint(status)}`);
     const what = error ? colors.red('has errors: agentdir check') : counts.join(', ') || colors.dim('no sessions');
-    const room = width() - name - 40;
+    const room = screenWidth() - name - 40;
     const about = room > 20 ? colors.dim(cut(makeVisible(description ?? ''), room)) : '';
     print(`  ${id.padEnd(name)}  ${what}${about === '' ? '' : `  ${about}`}`);
   }
@@ -77,32 +63,20 @@ function printSessions(sessions: readonly SessionRow[], status: string | undefin
   if (shown.some(row => row.shared)) print(colors.dim('* what is sent to the agent comes here'));
 }
 
-/** The last message has the room that is left; where that is not enough, the agent, then it, is left out. */
 function tableOf(sessions: readonly SessionRow[]): string {
   const now = Date.now();
   const time = (iso: string | null) => (iso === null ? '' : process.stdout.isTTY ? ago(iso, now) : iso);
-  const columns: [title: string, of: (row: SessionRow) => string][] = [
-    ['Session', row => makeVisible(row.id) + (row.shared ? ' *' : '')],
-    ['Agent', row => makeVisible(row.agent ?? '')],
-    ['Status', row => row.status],
-    ['Messages', row => String(row.messages)],
-    ['Updated', row => time(row.updated)],
-  ];
-  const room = () =>
-    columns.reduce(
-      (left, [title, of]) =>
-        left - 3 - sessions.reduce((most, row) => Math.max(most, stringWidth(of(row))), title.length),
-      width() - 4,
-    );
-  if (room() < LEAST) columns.splice(1, 1);
-  const left = Math.min(room(), 72);
-  if (left >= LEAST) columns.push(['Last message', row => cut(makeVisible(row.last ?? ''), left)]);
-  const status = columns.findIndex(([title]) => title === 'Status');
-  return drawTable(
-    columns.map(([title]) => title),
-    sessions.map(row => columns.map(([, of]) => of(row))),
-    (text, column) => (column === status ? paint(text) : text),
-  );
+  const rows = sessions.map(row => [
+    makeVisible(row.id) + (row.shared ? ' *' : ''),
+    makeVisible(row.agent ?? ''),
+    row.status,
+    String(row.messages),
+    time(row.updated),
+    makeVisible(row.last ?? ''),
+  ]);
+  const head = ['Session', 'Agent', 'Status', 'Messages', 'Updated', 'Last message'];
+  const render = (text: string, column: number) => (column === 2 ? paint(text) : text);
+  return fitTable(head, rows, screenWidth(), {render, spare: [1, 5]});
 }
 
 const paints: Record<string, (text: string) => string> = {
@@ -116,8 +90,4 @@ const paints: Record<string, (text: string) => string> = {
 
 function paint(status: string): string {
   return (paints[status] ?? (text => text))(status);
-}
-
-function width(): number {
-  return process.stdout.columns || 120;
 }

@@ -1,7 +1,7 @@
 import {appendFileSync, mkdirSync, renameSync, statSync} from 'node:fs';
 import {dirname} from 'node:path';
 import type {Report} from '../../happening.ts';
-import {describe} from './start.ts';
+import {describeWhole} from './start.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 const ROTATE_EVERY = 100;
@@ -11,7 +11,7 @@ export function logReporter(path: string): Report {
   let lines = 0;
   let torn = false;
   return happening => {
-    const line = describe(happening);
+    const line = describeWhole(happening);
     if (line === undefined) return;
     try {
       if (lines++ % ROTATE_EVERY === 0) rotate(path);

@@ -1,9 +1,10 @@
 import {exit, UserError} from '../../errors.ts';
-import {APPROVALS_FILE} from '../../files/approval-item.ts';
+import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
+import {nearest} from '../../files/diagnostic.ts';
 import {stemOf} from '../../files/key.ts';
-import {parseSession} from '../../files/session.ts';
-import {fieldOf} from '../../files/task.ts';
-import {parseTasks} from '../../files/task-parse.ts';
+import {parseSession} from '../../files/session/session.ts';
+import {fieldOf} from '../../files/task/task.ts';
+import {parseTasks} from '../../files/task/task-parse.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {type Change, headOf, history} from '../../store/history.ts';
 import {listHome, readHomeFile} from '../../store/read.ts';
@@ -30,17 +31,20 @@ const POLL_MS = 250;
 
 /** The journal in plain words, oldest first, as a log is read. */
 export async function log({home, what, follow, count, json}: LogOptions): Promise<number> {
-  const name = what === undefined ? undefined : resolve(home, what);
+  const {name, near} = what === undefined ? {} : resolve(home, what);
   const wanted = name === undefined ? undefined : {name, asked: askedIn(home, name)};
   const limit = count ?? (json ? Number.POSITIVE_INFINITY : DEFAULT_COUNT);
   let head = await headOf(home);
   const {found, more} = head ? await newest(home, [head], wanted, limit) : {found: [], more: false};
   if (found.length === 0 && !follow) {
-    if (!json)
-      print(
-        wanted === undefined ? 'the journal is empty' : `the journal has nothing about ${visibleLine(wanted.name)}`,
+    if (wanted !== undefined)
+      throw new UserError(
+        `the journal has nothing about ${wanted.name}`,
+        exit.failed,
+        near ? `did you mean ${near}?` : 'all of it: agentdir log',
       );
-    return wanted === undefined ? exit.done : exit.failed;
+    if (!json) print('the journal is empty');
+    return exit.done;
   }
   if (more && !json) print(colors.dim(`… earlier: agentdir log${what ? ` ${what}` : ''} -n ${limit * 10}`));
   for (const change of found) show(change, json);
@@ -85,11 +89,11 @@ function askedIn(home: string, name: string): ReadonlySet<string> {
 }
 
 /** The one thing of the home that is meant. What is no longer there is meant by its whole name. */
-function resolve(home: string, what: string): string {
+function resolve(home: string, what: string): {name: string; near?: string | undefined} {
   const name = what.replace(/^@/, '');
   const {paths} = listHome(home);
   const names = new Set(paths.flatMap(path => [path, stemOf(path)]));
-  if (names.has(name)) return name;
+  if (names.has(name)) return {name};
   for (const path of paths.filter(path => path.endsWith('.task.md'))) {
     const read = readHomeFile(home, path);
     for (const task of read && 'text' in read ? parseTasks(read.text).tasks : []) {
@@ -97,11 +101,12 @@ function resolve(home: string, what: string): string {
       if (id !== undefined) names.add(id);
     }
   }
-  if (names.has(name)) return name;
+  if (names.has(name)) return {name};
   const matches = [...names].filter(known => !known.includes('/') && known.includes(name));
   if (matches.length > 1)
     throw new UserError(`"${what}" may be any of: ${matches.slice(0, 8).join(', ')}`, exit.usage, 'write more of it');
-  return matches[0] ?? name;
+  const [only] = matches;
+  return only === undefined ? {name, near: nearest(name, names)} : {name: only};
 }
 
 function show({commit, author, time, subject, trailers, paths}: Change, json: boolean): void {

@@ -2,9 +2,21 @@ import pc from 'picocolors';
 import type {UserError} from '../../errors.ts';
 import {visibleLine} from '../../files/visible.ts';
 
-/** Colours on a terminal unless NO_COLOR, never with --json. */
-export const colors = pc.createColors(Boolean(process.stdout.isTTY) && !process.env.NO_COLOR);
-const noteColors = pc.createColors(Boolean(process.stderr.isTTY) && !process.env.NO_COLOR);
+/** Colours on a terminal that has them, or where FORCE_COLOR wants them; never with NO_COLOR. JSON has none. */
+export function isColoured(stream: {isTTY?: boolean}, {NO_COLOR, FORCE_COLOR, TERM}: NodeJS.ProcessEnv): boolean {
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
+  return stream.isTTY === true && TERM !== 'dumb';
+}
+
+export const colors = pc.createColors(isColoured(process.stdout, process.env));
+const noteColors = pc.createColors(isColoured(process.stderr, process.env));
+
+/** Columns that a line may have; as many as it likes where no terminal shows it, so that nothing is lost on grep. */
+export function screenWidth(): number {
+  if (!process.stdout.isTTY) return Number.POSITIVE_INFINITY;
+  return process.stdout.columns || Number(process.env.COLUMNS) || 80;
+}
 
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);

@@ -1,8 +1,8 @@
-import stringWidth from 'string-width';
 import type {Problem} from '../../files/diagnostic.ts';
 import {lineStarts} from '../../files/lines.ts';
 import {makeVisible, visibleLine} from '../../files/visible.ts';
 import {colors} from './output.ts';
+import {textWidth} from './table.ts';
 
 /** file:line:column, what is wrong, the lines around it with a caret, and what to do. */
 export function renderProblem(problem: Problem, text: string | undefined, starts?: readonly number[]): string {
@@ -27,7 +27,7 @@ function renderExcerpt(problem: Problem, text: string, starts: readonly number[]
     if (number !== problem.line) continue;
     const before = content.slice(from, problem.column - 1).replaceAll('\t', '    ');
     out.push(
-      `${colors.dim(`${' '.repeat(digits + 2)} |`)} ${' '.repeat(stringWidth(makeVisible(before)))}${colors.red('^')}`,
+      `${colors.dim(`${' '.repeat(digits + 2)} |`)} ${' '.repeat(textWidth(makeVisible(before)))}${colors.red('^')}`,
     );
   }
   return out;

@@ -1,10 +1,26 @@
-/** From so many commits on it takes long enough to be told of. */
-const LONG = 1_000;
+/** What takes less is not told of: it would only flicker. */
+const PATIENCE_MS = 400;
+const EVERY_MS = 100;
 
-/** How far a walk through the journal is, for who waits at a terminal. */
-export function progressOn(stream: NodeJS.WriteStream, json: boolean): (done: number, total: number) => void {
+/** How far long work is, for who waits at a terminal: on a line of its own, which is gone when the work is done. */
+export function progressOn(
+  stream: NodeJS.WriteStream,
+  json: boolean,
+  what: string,
+): (done: number, total: number) => void {
+  if (!stream.isTTY || json || process.env.TERM === 'dumb') return () => {};
+  let next = performance.now() + PATIENCE_MS;
+  let shown = false;
   return (done, total) => {
-    if (!stream.isTTY || json || total < LONG || (done % 200 !== 0 && done !== total)) return;
-    stream.write(done === total ? '\r\x1b[K' : `\r${done} of ${total} commits`);
+    if (done >= total) {
+      if (shown) stream.write('\r\x1b[K');
+      shown = false;
+      return;
+    }
+    const now = performance.now();
+    if (now < next) return;
+    next = now + EVERY_MS;
+    shown = true;
+    stream.write(`\r${done} of ${total} ${what}\x1b[K`);
   };
 }

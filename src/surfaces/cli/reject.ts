@@ -1,4 +1,4 @@
-import {authorHere} from '../../store/git-config.ts';
+import {authorHere} from '../../store/git/git-config.ts';
 import {rejecting} from '../decide/choose.ts';
 import {decide, refuseDecided, refuseStarted} from '../decide/decide.ts';
 import {findRequests, type Request} from '../decide/queue.ts';

@@ -15,22 +15,20 @@ interface ReplayCommand {
   /** Sessions, each by any unique part of its id. */
   sessions: readonly string[];
   all: boolean;
-  policy: string;
+  policy: 'then' | 'now';
   verbose: boolean;
   json: boolean;
 }
 
 /** Sessions once more, with the answers and results that were recorded: the first difference of each. */
 export async function replaySessions({home, sessions, all, policy, verbose, json}: ReplayCommand): Promise<number> {
-  if (policy !== 'then' && policy !== 'now')
-    throw new UserError(`expected --policy then or now, got "${policy}"`, exit.usage, 'then: as it was at the time');
   if (all === sessions.length > 0)
     throw new UserError('expected sessions, or --all', exit.usage, 'see the list: agentdir list');
   const ids = all ? undefined : await chosen(home, sessions);
   const result = await replay(home, {
     wants: id => !ids || ids.has(id),
     policy,
-    progress: progressOn(process.stderr, json),
+    progress: progressOn(process.stderr, json, 'commits'),
   });
   const missing = [...(ids ?? [])].filter(id => !result.sessions.some(({session}) => session === id));
   if (missing.length > 0)
@@ -71,7 +69,7 @@ function toJson({commits, shallow, sessions}: Replay): Record<string, unknown> {
 }
 
 function hintOf({kind, commit, changed}: Difference): string {
-  const seen = changed?.commit ?? commit;
+  const seen = changed ? changed.commit : commit;
   const hint = differenceKinds[kind];
   return seen === undefined ? hint.replace('git show COMMIT', 'git diff') : hint.replace('COMMIT', short(seen));
 }

@@ -1,6 +1,6 @@
 import {exit, UserError} from '../../errors.ts';
-import {isBudget} from '../../files/approval-state.ts';
-import {authorHere} from '../../store/git-config.ts';
+import {isBudget} from '../../files/approval/approval-state.ts';
+import {authorHere} from '../../store/git/git-config.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {approving, isQuestion} from '../decide/choose.ts';
 import {refuseDiffering} from '../decide/command-now.ts';
@@ -73,8 +73,8 @@ async function editOne(home: string, request: Request): Promise<Edited | undefin
 /** Where signatures are required, a yes without one would not be taken. In words, if this is one. */
 export async function unsigned(home: string, sign: boolean): Promise<string | undefined> {
   const read = readHomeFile(home, 'agentdir.yaml');
-  if (sign || !read || !('text' in read) || !read.text.includes('signers')) return undefined;
   // Whatever reads settings is loaded where they say something of this.
-  const signers = (await import('../../files/settings.ts')).parseSettings(read.text).value?.approvals?.signers;
+  if (sign || !read || !('text' in read) || !read.text.includes('signers')) return undefined;
+  const signers = (await import('../decide/signing.ts')).signersOf(home);
   return signers ? `agentdir.yaml has "signers: ${signers}": a yes without a signature is not taken` : undefined;
 }

@@ -1,6 +1,6 @@
 import {shortTitle} from '../../check/need.ts';
 import {exit, UserError} from '../../errors.ts';
-import {fieldOf} from '../../files/task.ts';
+import {fieldOf} from '../../files/task/task.ts';
 import {daemonOf} from '../../store/status.ts';
 import type {Request} from '../decide/queue.ts';
 import {approvalRow} from '../decide/row.ts';

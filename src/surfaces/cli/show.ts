@@ -1,9 +1,9 @@
 import {isQueue} from '../../check/parse-file.ts';
 import {exit} from '../../errors.ts';
 import {stemOf} from '../../files/key.ts';
-import {cutText} from '../../files/session.ts';
-import {fieldOf} from '../../files/task.ts';
-import {parseTasks} from '../../files/task-parse.ts';
+import {cutText} from '../../files/session/session.ts';
+import {fieldOf} from '../../files/task/task.ts';
+import {parseTasks} from '../../files/task/task-parse.ts';
 import {makeVisible, visibleLine} from '../../files/visible.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {listSessions} from '../../store/session-files.ts';

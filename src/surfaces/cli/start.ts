@@ -1,17 +1,38 @@
 import {visibleLine} from '../../files/visible.ts';
 import type {Happening, Report} from '../../happening.ts';
+import {firstSteps, placeOf} from './first-steps.ts';
 import {colors, plural, print} from './output.ts';
 import {renderProblem} from './problem.ts';
 
-/** A line for each thing that happens, for people. */
+/** A line for each thing that happens, for people; in a home where nothing has happened yet, also what to try. */
 export const reporter: Report = happening => {
-  const hint = happening.event === 'serving' ? '. Edit any file; Ctrl-C stops.' : '';
   const line = describe(happening);
-  if (line !== undefined) print(`${colors.dim(new Date().toTimeString().slice(0, 8))} ${line}${hint}`);
+  const time = new Date().toTimeString().slice(0, 8);
+  if (happening.event === 'serving') isNew = happening.sessions === 0;
+  if (happening.event === 'ready' && isNew) print(firstSteps(placeOf(happening.home)));
+  if (line === undefined) return;
+  const end = happening.event === 'serving' ? '. Edit any file; Ctrl-C stops.' : '';
+  print(`${colors.dim(time)} ${line}${end}`);
+  const hint = hintOf(happening);
+  if (hint !== undefined) print(`${' '.repeat(time.length)} ${colors.cyan('=')} ${visibleLine(hint)}`);
 };
 
+let isNew = false;
+
+/** The same in one line, for a log. */
+export function describeWhole(happening: Happening): string | undefined {
+  const line = describe(happening);
+  const hint = hintOf(happening);
+  return line === undefined || hint === undefined ? line : `${line}; ${visibleLine(hint)}`;
+}
+
+function hintOf(happening: Happening): string | undefined {
+  const {event} = happening;
+  return event === 'model' || event === 'sandbox' || event === 'notice' ? happening.hint : undefined;
+}
+
 /** Undefined: nothing that a person wants to read. */
-export function describe(happening: Happening): string | undefined {
+function describe(happening: Happening): string | undefined {
   switch (happening.event) {
     case 'serving':
       return `serving ${colors.bold(visibleLine(happening.home))}: ${plural(happening.agents, 'agent')}, ${plural(happening.sessions, 'session')}, ${plural(happening.tasks, 'task')}`;
@@ -35,6 +56,10 @@ export function describe(happening: Happening): string | undefined {
       return happening.confines
         ? `sandbox ${visibleLine(happening.sandbox)}`
         : colors.yellow(colors.bold(`sandbox ${visibleLine(happening.sandbox)}`));
+    case 'notice':
+      return colors.yellow(visibleLine(happening.what));
+    case 'ready':
+      return undefined;
     case 'asking':
       return `${colors.bold(happening.agent)} asks ${happening.model} ${colors.dim(happening.session)}`;
     case 'answered':
@@ -46,6 +71,10 @@ export function describe(happening: Happening): string | undefined {
       return `${happening.state === 'approved' ? colors.green('approved') : colors.yellow(happening.state)} ${colors.bold(happening.id)}${happening.by ? ` by ${visibleLine(happening.by)}` : ''}: ${visibleLine(happening.what)}`;
     case 'called':
       return `${colors.bold(happening.agent)} called ${visibleLine(happening.tool)} ${colors.dim(`${happening.ms} ms`)}${happening.code ? ` ${colors.red(happening.code)}` : ''}`;
+    case 'reading':
+      return happening.percent < 100
+        ? `reading ${visibleLine(happening.inbox)}: ${plural(happening.lines, 'line')}, ${happening.percent} %`
+        : `${colors.green('read')} ${visibleLine(happening.inbox)}: ${plural(happening.lines, 'line')}`;
     case 'dropped':
       return `${colors.yellow('dropped')} an answer for ${happening.session}: ${visibleLine(happening.why)}`;
     case 'retrying':

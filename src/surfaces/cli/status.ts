@@ -1,18 +1,26 @@
 import {exit} from '../../errors.ts';
 import {visibleLine} from '../../files/visible.ts';
-import {indexHome} from '../../load.ts';
+import {listSessions, type SessionFile} from '../../store/session-files.ts';
 import {daemonOf, lastStop, readStatus, type Status} from '../../store/status.ts';
 import {comingIn, comingInLines} from './coming-in.ts';
 import {colors, plural, print, printJson} from './output.ts';
 
-type Shown = Omit<Status, 'pid' | 'since' | 'version' | 'watching'> & Partial<Status>;
+type Shown = Omit<Status, 'pid' | 'since' | 'version' | 'watching' | 'errors' | 'warnings'> &
+  Partial<Omit<Status, 'errors' | 'warnings'>> & {
+    /** Null: nobody has looked. */
+    errors: number | null;
+    warnings: number | null;
+  };
+
+/** Where there are more sessions, and no daemon that knows them, they are not checked. */
+const MANY = 500;
 
 /** How the home stands, with or without a daemon. */
-export function status({home, json}: {home: string; json: boolean}): number {
+export async function status({home, json}: {home: string; json: boolean}): Promise<number> {
   const daemon = daemonOf(home);
   const told = daemon && readStatus(home);
   const stopped = daemon ? undefined : lastStop(home);
-  const shown: Shown = told ?? {...lookedUp(home), ...(stopped && {stopped})};
+  const shown: Shown = told ?? {...(await lookedUp(home)), ...(stopped && {stopped})};
   const coming = comingIn(home, Date.now());
   if (json) printJson({running: daemon !== undefined, pid: daemon?.pid ?? null, ...shown, ...coming});
   else for (const line of lines(home, daemon?.pid, shown, comingInLines(coming, localTime))) print(line);
@@ -20,8 +28,18 @@ export function status({home, json}: {home: string; json: boolean}): number {
 }
 
 /** No daemon, or one that is still starting. */
-function lookedUp(home: string): Shown {
-  const {index} = indexHome(home);
+async function lookedUp(home: string): Promise<Shown> {
+  const files = listSessions(home);
+  return files.length > MANY ? skimmed(home, files) : checked(home);
+}
+
+async function skimmed(home: string, files: readonly SessionFile[]): Promise<Shown> {
+  const {skim} = await import('./skim.ts');
+  return {home, ...skim(home, files), errors: null, warnings: null, troubles: []};
+}
+
+async function checked(home: string): Promise<Shown> {
+  const {index} = (await import('../../load.ts')).indexHome(home);
   const problems = index.all();
   const needs = index.needs();
   const errors = problems.filter(({severity}) => severity === 'error').length;
@@ -72,18 +90,22 @@ function lines(home: string, pid: number | undefined, shown: Shown, coming: read
   if (stopped) out.push(`  ${colors.red('stopped')} ${localTime(stopped.at)}: ${visibleLine(stopped.why)}`);
   if (model) out.push(`  model ${visibleLine(model)}`);
   if (sandbox)
-    out.push(`  sandbox ${/^(none|off)/.test(sandbox) ? colors.yellow(visibleLine(sandbox)) : visibleLine(sandbox)}`);
+    out.push(
+      `  sandbox ${/^(none|off|not tested)/.test(sandbox) ? colors.yellow(visibleLine(sandbox)) : visibleLine(sandbox)}`,
+    );
   out.push(...coming);
   if (watching === false) out.push(`  ${colors.yellow('changes are seen by scanning only')}`);
   for (const trouble of troubles) out.push(`  ${colors.yellow('waiting')} ${visibleLine(trouble.what)}`);
-  if (errors + warnings > 0)
+  if (errors === null || warnings === null)
+    out.push('  so many sessions are not checked without a daemon: agentdir check');
+  else if (errors + warnings > 0)
     out.push(
       `  ${errors > 0 ? colors.red(plural(errors, 'error')) : plural(errors, 'error')}, ${plural(warnings, 'warning')}: agentdir check`,
     );
   if (approvals > 0) out.push(`  ${colors.yellow(waits(approvals, 'approval'))}: agentdir approvals`);
   const others = needs - approvals;
   if (others > 0) out.push(`  ${colors.yellow(waits(others, approvals > 0 ? 'other thing' : 'thing'))}`);
-  const any = needs + errors + warnings + troubles.length > 0;
+  const any = needs + (errors ?? 0) + (warnings ?? 0) + troubles.length > 0;
   out.push(any ? `  ${colors.dim('all of it, with links: NEEDS_YOU.md')}` : '  nothing waits for you');
   return out;
 }

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 
 /** Cells and a head, drawn as the seeds draw theirs. `render` may colour a cell after its width is known. */
-export function drawTable(
+function drawTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   render: (text: string, column: number) => string = text => text,
@@ -20,6 +20,82 @@ export function drawTable(
   ].join('\n');
 }
 
+/** No column gets less, and the one that gives way first, which says most, not less than that. */
+const LEAST = 8;
+const LEAST_WORDS = 16;
+
+/** More than anybody reads across. */
+const MOST_COLUMNS = 16;
+
+interface Fit {
+  /** May colour a cell after its width is known. */
+  render?: (text: string, column: number) => string;
+  /** The column that gives way first; the last if none is named. */
+  words?: number;
+  /** Columns that are left out, one after the other, where there is not even room for that. */
+  spare?: readonly number[];
+}
+
+/**
+ * The same, in lines of at most `width`: one column gives way first, then the widest. Where they cannot stand beside each
+ * other, each row is a few lines, with its empty cells left out.
+ */
+export function fitTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  width: number,
+  {render = text => text, words = head.length - 1, spare = []}: Fit = {},
+): string {
+  const flat = rows.map(row => row.map(cell => cell.replace(/\s+/g, ' ').trim()));
+  const natural = head.map((title, i) =>
+    flat.reduce((most, row) => Math.max(most, textWidth(row[i] ?? '')), textWidth(title)),
+  );
+  for (let left = 0; left <= spare.length && head.length <= MOST_COLUMNS; left++) {
+    const kept = head.flatMap((_, i) => (spare.slice(0, left).includes(i) ? [] : [i]));
+    const pick = (cells: readonly string[]) => kept.map(i => cells[i] ?? '');
+    const room = width - 3 * kept.length - 1;
+    const all = kept.map(i => natural[i] ?? 0);
+    // Rather without a column than with half an id.
+    const widths = fittedWidths(all, room, kept.indexOf(words), left === spare.length);
+    if (!widths) continue;
+    const cutAll = (row: readonly string[]) => pick(row).map((cell, i) => cut(cell, widths[i] ?? LEAST));
+    return drawTable(cutAll(head), flat.map(cutAll), (text, i) => render(text, kept[i] ?? i));
+  }
+  return records(head, flat, width, render);
+}
+
+/** Undefined: there is not enough room. */
+function fittedWidths(natural: readonly number[], room: number, words: number, any: boolean): number[] | undefined {
+  const sum = (all: readonly number[]) => all.reduce((total, each) => total + each, 0);
+  const full = natural[words] ?? 0;
+  const least = Math.min(full, LEAST_WORDS);
+  const left = Math.min(full, Math.max(least, room - sum(natural) + full));
+  const widest = Math.max(...natural);
+  for (let most = widest; most >= (any ? LEAST : widest); most--) {
+    const tried = natural.map((each, i) => (i === words ? left : Math.min(each, most)));
+    if (sum(tried) <= room) return tried;
+  }
+  return undefined;
+}
+
+function records(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  width: number,
+  render: (text: string, column: number) => string,
+): string {
+  const lines = rows.map(row =>
+    row.flatMap((cell, i) => {
+      if (cell === '') return [];
+      const label = head[i] ? `${head[i]}:` : '';
+      const [first = '', ...more] = labelled(label, cell, width);
+      // What is one line may have a colour, and that is not counted.
+      return more.length === 0 ? [`${label} ${render(cell, i)}`.trimStart()] : [first, ...more];
+    }),
+  );
+  return lines.map(each => `${each.join('\n')}\n`).join('\n');
+}
+
 /** A titled box around lines. */
 export function drawBox(title: string, lines: readonly string[], width: number): string {
   const inner = width - 4;
@@ -33,8 +109,12 @@ export function labelled(label: string, text: string, width: number): string[] {
   const indent = textWidth(label) + 1;
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(/\s+/).filter(Boolean)) {
-    if (line !== '' && textWidth(line) + 1 + textWidth(word) > width - indent) {
+  const room = Math.max(2, width - indent);
+  for (const word of text
+    .split(/\s+/)
+    .filter(Boolean)
+    .flatMap(each => breakAt(each, room))) {
+    if (line !== '' && textWidth(line) + 1 + textWidth(word) > room) {
       lines.push(line);
       line = word;
     } else line = line === '' ? word : `${line} ${word}`;
@@ -74,8 +154,8 @@ export function breakAt(line: string, width: number, words = false): string[] {
   return [...parts, line.slice(start)];
 }
 
-/** Each of one column: nearly all that is ever shown, and how hidden characters are written out. */
-const NARROW = /^[ -~⟨⟩…]*$/;
+/** Each of one column: nearly all that is ever shown, marks and frames too, and how hidden characters are written out. */
+export const NARROW = /^[ -~¡-¬®-ʯΑ-ωЀ-ҁ–—‘’“”•…←-↓─-╿✓✗⚠⟨⟩]*$/;
 
 /** Columns on a terminal. To look at each character takes long. */
 export function textWidth(text: string): number {

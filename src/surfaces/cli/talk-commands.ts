@@ -1,108 +1,141 @@
 import type {Command} from 'commander';
+import {sessionStatuses} from '../../files/session/session-status.ts';
+import {about} from './about.ts';
+import {choice} from './choice.ts';
 import {whole} from './number-argument.ts';
-
-export interface Surroundings {
-  home: () => string;
-  json: () => boolean;
-  finish: (code: number) => void;
-}
+import type {Surroundings} from './surroundings.ts';
 
 /** send, new, peek, list, show. */
 export function addTalking(program: Command, {home, json, finish}: Surroundings): void {
-  program
-    .command('send [text...]')
-    .description('write a message into a session; with --wait, print the answer to it')
-    .option('--to <agent>', 'to this agent: its shared session, made if there is none (default: default_agent)')
-    .option('--session <id>', 'into this session: any unique part of its id')
-    .option('--wait', 'until it is answered: exit 3 if it waits for a person, 1 if it failed, 5 without a daemon')
-    .option('--no-stream', 'with --wait: the last answer alone, once it is whole')
-    .option('--timeout <seconds>', 'with --wait: no longer than that', whole)
-    .addHelpText(
-      'after',
-      examples(
-        'agentdir send "Is Redis up?"                  to the default agent',
-        'agentdir send "Plan the day" --to planner-001 --wait',
-        'git diff | agentdir send --to reviewer --wait  the message from a pipe; so does: agentdir send -',
-        'answer=$(agentdir send "Is Redis up?" --wait --no-stream)  the answer alone, once it is whole',
+  about(
+    program
+      .command('send [text...]')
+      .summary('write to an agent; with --wait, print its answer')
+      .description('Write a message into a session; with --wait, print the answer to it.')
+      .option('--to <agent>', 'to this agent: its shared session, made if there is none (default: default_agent)')
+      .option('--session <id>', 'into this session: any unique part of its id')
+      .option('--wait', 'until it is answered')
+      .option('--no-stream', 'with --wait: the last answer alone, once it is whole')
+      .option('--timeout <seconds>', 'with --wait: no longer than that', whole)
+      .action(async (words: string[], options: SendFlags) =>
+        finish(
+          await (await import('./send.ts')).send({
+            home: home(),
+            words,
+            to: options.to,
+            session: options.session,
+            wait: options.wait === true,
+            stream: options.stream,
+            timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
+            json: json(),
+          }),
+        ),
       ),
-    )
-    .action(async (words: string[], options: SendFlags) =>
-      finish(
-        await (await import('./send.ts')).send({
-          home: home(),
-          words,
-          to: options.to,
-          session: options.session,
-          wait: options.wait === true,
-          stream: options.stream,
-          timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
-          json: json(),
-        }),
+    {
+      examples: [
+        ['agentdir send "Is Redis up?"', 'to the default agent'],
+        ['agentdir send "Plan the day" --to planner-001 --wait', 'and its answer, word by word'],
+        ['git diff | agentdir send --to reviewer --wait', 'the message from a pipe; so does: agentdir send -'],
+        ['answer=$(agentdir send "Is Redis up?" --wait --no-stream)', 'the answer alone, once it is whole'],
+      ],
+      exits: {
+        1: 'with --wait, it failed or took too long',
+        3: 'with --wait, it waits for a person',
+        4: 'the session has errors',
+        5: 'with --wait, no daemon runs',
+      },
+      json: 'value',
+    },
+  );
+  about(
+    program
+      .command('new <agent>')
+      .summary('a new session, to write into')
+      .description('A new session of an agent, without messages: a file to write into.')
+      .option('--shared', 'what is sent to the agent comes here')
+      .action(async (agent: string, options: {shared?: boolean}) =>
+        finish(
+          await (await import('./new.ts')).newSession({
+            ...{home: home(), agent, shared: options.shared === true, json: json()},
+          }),
+        ),
       ),
-    );
-  program
-    .command('new <agent>')
-    .description('a new session of an agent, without messages: a file to write into')
-    .option('--shared', 'what is sent to the agent comes here')
-    .addHelpText('after', examples('$EDITOR "$(agentdir new planner-001 --json | jq -r .path)"'))
-    .action(async (agent: string, options: {shared?: boolean}) =>
-      finish(
-        await (await import('./new.ts')).newSession({
-          home: home(),
-          agent,
-          shared: options.shared === true,
-          json: json(),
-        }),
+    {
+      examples: [
+        ['agentdir new planner-001', 'prints where it is'],
+        ['$EDITOR "$(agentdir new planner-001 --json | jq -r .path)"', 'and begin to write'],
+        ['agentdir new planner-001 --shared', 'from now on, what is sent to planner-001 comes there'],
+      ],
+      exits: {4: 'the template has errors'},
+      json: 'value',
+    },
+  );
+  about(
+    program
+      .command('peek')
+      .summary('what agents are saying, or said last')
+      .description('What agents are saying, or said last.')
+      .option('--to <agent>', 'only this agent')
+      .option('--session <id>', 'only this session: any unique part of its id')
+      .option('-f, --follow', 'word by word as it comes, until Ctrl-C')
+      .option('-n, --count <number>', 'of so many sessions (default: 3)', whole)
+      .action(async (options: {to?: string; session?: string; follow?: boolean; count?: number}) =>
+        finish(
+          await (await import('./peek.ts')).peek({
+            ...{home: home(), to: options.to, session: options.session, count: options.count},
+            ...{follow: options.follow === true, json: json()},
+          }),
+        ),
       ),
-    );
-  program
-    .command('peek')
-    .description('what agents are saying, or said last')
-    .option('--to <agent>', 'only this agent')
-    .option('--session <id>', 'only this session: any unique part of its id')
-    .option('-f, --follow', 'word by word as it comes, until Ctrl-C')
-    .option('-n, --count <number>', 'of so many sessions (default: 3)', whole)
-    .addHelpText(
-      'after',
-      examples('agentdir peek -f', 'agentdir peek --to planner-001', 'agentdir peek -f --json | jq -r .text'),
-    )
-    .action(async (options: {to?: string; session?: string; follow?: boolean; count?: number}) =>
-      finish(
-        await (await import('./peek.ts')).peek({
-          home: home(),
-          to: options.to,
-          session: options.session,
-          follow: options.follow === true,
-          count: options.count,
-          json: json(),
-        }),
+    {
+      examples: [
+        ['agentdir peek', 'the last words of three sessions'],
+        ['agentdir peek -f', 'all that is said, as it is said'],
+        ['agentdir peek --to planner-001', 'only of one agent'],
+        ['agentdir peek -f --json | jq -r .text', 'for a program: an event a line'],
+      ],
+      json: 'value, or lines with -f',
+    },
+  );
+  about(
+    program
+      .command('list')
+      .alias('ls')
+      .summary('agents and sessions with their status')
+      .description('Agents and sessions with their status, the latest first.')
+      .option('--agent <name>', 'only this agent')
+      .addOption(choice('--status <status>', 'only such sessions', [...sessionStatuses, 'new', 'wrong']))
+      .action(async (options: {agent?: string; status?: string}) =>
+        finish(
+          (await import('./list.ts')).list({home: home(), agent: options.agent, status: options.status, json: json()}),
+        ),
       ),
-    );
-  program
-    .command('list')
-    .alias('ls')
-    .description('agents and sessions with their status, the latest first')
-    .option('--agent <name>', 'only this agent')
-    .option(
-      '--status <status>',
-      'only sessions that are active, waiting, sleeping, paused, completed, error, new or wrong',
-    )
-    .addHelpText('after', examples('agentdir ls --status error', "agentdir ls --json | jq -r '.sessions[].file'"))
-    .action(async (options: {agent?: string; status?: string}) =>
-      finish(
-        (await import('./list.ts')).list({
-          home: home(),
-          agent: options.agent,
-          status: options.status,
-          json: json(),
-        }),
-      ),
-    );
-  program
-    .command('show <id>')
-    .description('a session to read, or a task, approval or agent: by any unique part of its id')
-    .addHelpText('after', examples('agentdir show planner-001-7k2m | less -R', 'agentdir show redis-check'))
-    .action(async (id: string) => finish(await (await import('./show.ts')).show({home: home(), id, json: json()})));
+    {
+      examples: [
+        ['agentdir ls', 'all agents, and the latest sessions'],
+        ['agentdir ls --status error', 'what went wrong'],
+        ["agentdir ls --json | jq -r '.sessions[].file'", 'the files of all sessions'],
+      ],
+      json: 'value',
+    },
+  );
+  about(
+    program
+      .command('show <id>')
+      .summary('a session to read, or a task, approval or agent')
+      .description('A session to read, or a task, approval or agent: by any unique part of its id.')
+      .action(async (id: string) => finish(await (await import('./show.ts')).show({home: home(), id, json: json()}))),
+    {
+      examples: [
+        ['agentdir show planner-001-7k2m | less -R', 'a conversation'],
+        ['agentdir show redis-check', 'a task, with its notes'],
+        ['agentdir show planner-001', 'an agent'],
+      ],
+      exits: {4: 'its file has errors'},
+      json: 'value',
+      names: {id: 'any'},
+    },
+  );
 }
 
 interface SendFlags {
@@ -111,8 +144,4 @@ interface SendFlags {
   wait?: boolean;
   stream: boolean;
   timeout?: number;
-}
-
-export function examples(...lines: string[]): string {
-  return `\nExamples:\n${lines.map(line => `  ${line}`).join('\n')}`;
 }

@@ -1,6 +1,6 @@
 import {exit, UserError} from '../../errors.ts';
-import {idsIn, type Priority} from '../../files/task.ts';
-import {newTaskId} from '../../files/task-id.ts';
+import {idsIn, type Priority} from '../../files/task/task.ts';
+import {newTaskId} from '../../files/task/task-id.ts';
 import {isTime} from '../../files/values.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {addTo} from '../tasks/add-task.ts';

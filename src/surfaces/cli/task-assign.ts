@@ -1,5 +1,5 @@
 import {exit, UserError} from '../../errors.ts';
-import {fieldOf, type Task} from '../../files/task.ts';
+import {fieldOf, type Task} from '../../files/task/task.ts';
 import {undelivered} from '../tasks/change-state.ts';
 import {editTasks, type TaskEdit} from '../tasks/edit-tasks.ts';
 import {findTasks} from '../tasks/find-tasks.ts';

@@ -1,5 +1,5 @@
 import {exit, UserError} from '../../errors.ts';
-import type {TaskState} from '../../files/task.ts';
+import type {TaskState} from '../../files/task/task.ts';
 import {personalNote, stateEdit} from '../tasks/change-state.ts';
 import {editTasks} from '../tasks/edit-tasks.ts';
 import {findTasks} from '../tasks/find-tasks.ts';

@@ -3,14 +3,14 @@ import {namesOf} from '../../check/names.ts';
 import {othersIn, type TaskRow, taskRows} from '../../check/rows.ts';
 import {whyNot} from '../../check/why-not.ts';
 import {exit} from '../../errors.ts';
-import {boxOfState, type Task, type TaskState} from '../../files/task.ts';
+import {boxOfState, type Task, type TaskState} from '../../files/task/task.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {loadHome} from '../../load.ts';
 import {colors, plural, print, printJson} from './output.ts';
 
 /** All tasks of a home, file by file, as the tree they are. */
 export function tasks({home: dir, json}: {home: string; json: boolean}): number {
-  const {home} = loadHome(dir);
+  const {home} = loadHome(dir, ['templates', 'workflows', 'tasks']);
   const broken = new Set(
     checkHome(home)
       .filter(p => p.severity === 'error')

@@ -1,5 +1,5 @@
-import {isMap} from '../../files/merge-values.ts';
-import type {Call, Message, SessionHeader} from '../../files/session-schema.ts';
+import {isMap} from '../../files/merge/merge-values.ts';
+import type {Call, Message, SessionHeader} from '../../files/session/session-schema.ts';
 import {makeVisible} from '../../files/visible.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {errorOf, usageOf} from '../talk/answer.ts';

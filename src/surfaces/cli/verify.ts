@@ -15,7 +15,7 @@ interface VerifyOptions {
 
 /** Every execution that the journal has without a valid decision before it. */
 export async function verify({home, what, json}: VerifyOptions): Promise<number> {
-  const result = await audit(home, progressOn(process.stderr, json));
+  const result = await audit(home, progressOn(process.stderr, json, 'commits'));
   const {sessions, approvals, unread} = result;
   const one =
     what === undefined

@@ -1,7 +1,7 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {UserError} from '../../errors.ts';
-import type {Message, SessionHeader} from '../../files/session-schema.ts';
+import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
 import {followLive} from '../../store/live-read.ts';
 import type {SessionFile} from '../../store/session-files.ts';
 import {daemonOf} from '../../store/status.ts';

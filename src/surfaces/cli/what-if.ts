@@ -5,16 +5,17 @@ import {parseAllowlist} from '../../files/allowlist.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
 import {isSegment, stemOf} from '../../files/key.ts';
 import {emptyPolicy, type Policy} from '../../files/rule.ts';
-import type {Session} from '../../files/session.ts';
+import type {Session} from '../../files/session/session.ts';
 import {jsonText, visibleLine} from '../../files/visible.ts';
 import {type PastCall, type Rejudged, type WhatIf, whatIf} from '../../policy/what-if.ts';
 import {everySession} from '../../store/past-sessions.ts';
 import {readHomeFile} from '../../store/read.ts';
-import {colors, note, plural, print} from './output.ts';
+import {colors, note, plural, print, screenWidth} from './output.ts';
 import {noteUnknownAgent, paint, printTests, readStdin, testsOf} from './policy.ts';
 import {renderProblem} from './problem.ts';
+import {progressOn} from './progress.ts';
 import {ago} from './short-text.ts';
-import {cut, drawTable} from './table.ts';
+import {fitTable} from './table.ts';
 
 interface WhatIfOptions {
   home: string;
@@ -36,13 +37,14 @@ export async function policyWhatIf({home, allowlist, agent, json}: WhatIfOptions
   }
   if (agent !== undefined) noteUnknownAgent(home, agent);
   const calls = new Map<string, PastCall>();
-  const {sessions, commits, unread} = await everySession(home, (path, session) => {
+  const visit = (path: string, session: Session) => {
     for (const call of callsOf(path, session)) {
       if (agent !== undefined && call.agent !== agent) continue;
       const key = JSON.stringify([call.session, call.call, call.tool, call.arguments]);
       if (!calls.has(key)) calls.set(key, call);
     }
-  });
+  };
+  const {sessions, commits, unread} = await everySession(home, visit, progressOn(process.stderr, json, 'versions'));
   if (unread > 0) note(`${plural(unread, 'version')} of sessions could not be read because of errors in them`);
   const result = whatIf(calls.values(), presentPolicy(home), file.policy);
   const tests = testsOf(file.policy);
@@ -116,25 +118,24 @@ const change = ({before, after, grants}: Rejudged): string => {
 };
 
 function report({commands, commandCalls, changed, tools}: WhatIf): void {
-  const width = Math.min(70, Math.max(24, (process.stdout.columns ?? 120) - 60));
   const now = Date.now();
   for (const [title, group] of grouped(changed)) {
     const calls = group.reduce((sum, {count}) => sum + count, 0);
     print(`${title}: ${plural(group.length, 'command')}, ${plural(calls, 'call')}`);
     const rows = group.map(({what, agent, session, when, count, rule, reasons}) => [
-      cut(visibleLine(what), width),
+      visibleLine(what),
       visibleLine(agent),
       String(count),
       `${visibleLine(session)}${when === undefined ? '' : `, ${ago(when, now)}`}`,
-      cut(visibleLine(rule ?? reasons[0] ?? ''), 40),
+      visibleLine(rule ?? reasons[0] ?? ''),
     ]);
-    print(`${drawTable(['Command', 'Agent', 'Calls', 'Last', 'Decided by'], rows)}\n`);
+    print(`${fitTable(['Command', 'Agent', 'Calls', 'Last', 'Decided by'], rows, screenWidth(), {words: 0})}\n`);
   }
   if (tools.length > 0) {
     const rows = tools.map(({what, before, after, count, reasons}) => {
-      return [visibleLine(what), before, after, String(count), cut(visibleLine(reasons[0] ?? ''), width)];
+      return [visibleLine(what), before, after, String(count), visibleLine(reasons[0] ?? '')];
     });
-    print(`${drawTable(['Tool', 'Now', 'New', 'Calls', 'Because'], rows)}\n`);
+    print(`${fitTable(['Tool', 'Now', 'New', 'Calls', 'Because'], rows, screenWidth())}\n`);
   }
   const rest = commands - changed.length;
   print(

@@ -13,11 +13,12 @@ import {
 import {uncommitted} from '../../effects/workspace/uncommitted.ts';
 import {undo} from '../../effects/workspace/undo.ts';
 import {exit, UserError} from '../../errors.ts';
+import {nearest} from '../../files/diagnostic.ts';
 import {makeVisible, visibleLine} from '../../files/visible.ts';
 import {oneOf} from '../talk/one-of.ts';
-import {colors, note, plural, print, printJson} from './output.ts';
+import {colors, note, plural, print, printJson, screenWidth} from './output.ts';
 import {ago, localTime} from './short-text.ts';
-import {drawTable} from './table.ts';
+import {fitTable} from './table.ts';
 
 interface Asked {
   home: string;
@@ -41,7 +42,7 @@ export async function list({home, agent, json}: Omit<Asked, 'agent'> & {agent: s
   else if (rows.length === 0) print('no agent has changed a file yet');
   else
     print(
-      drawTable(
+      fitTable(
         ['agent', 'branch', 'commits', 'not committed', 'last call'],
         rows.map(({agent, branch, commits, uncommitted, last}) => [
           agent,
@@ -50,6 +51,7 @@ export async function list({home, agent, json}: Omit<Asked, 'agent'> & {agent: s
           uncommitted === 0 ? '' : plural(uncommitted, 'file'),
           last ? `${visibleLine(last.subject)}, ${ago(last.time, Date.now())}` : '',
         ]),
+        screenWidth(),
       ),
     );
   return exit.done;
@@ -165,12 +167,10 @@ function workspaces(home: string): string[] {
 }
 
 function workspaceOf(home: string, wanted: string): string {
-  return oneOf(
-    'workspace',
-    wanted,
-    workspaces(home),
-    'an agent has one once it has used its files: agentdir workspace',
-  );
+  // `agentdir workspace dif` is a list, too.
+  const near = nearest(wanted, ['list', 'diff', 'log', 'undo']);
+  const hint = 'an agent has one once it has used its files: agentdir workspace';
+  return oneOf('workspace', wanted, workspaces(home), near ? `did you mean agentdir workspace ${near}?` : hint);
 }
 
 /** By any unique part of the id of a call, or the beginning of a commit's. Of several commits of a call the newest that counts. */

@@ -1,6 +1,6 @@
-import {editedText} from '../../files/approval-edited.ts';
-import type {Call} from '../../files/session-schema.ts';
-import {fieldOf} from '../../files/task.ts';
+import {editedText} from '../../files/approval/approval-edited.ts';
+import type {Call} from '../../files/session/session-schema.ts';
+import {fieldOf} from '../../files/task/task.ts';
 import {readSession, sessionFile} from '../talk/find-session.ts';
 import {editable} from './edited.ts';
 import type {Request} from './queue.ts';

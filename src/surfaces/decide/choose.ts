@@ -1,6 +1,6 @@
 import {exit, UserError} from '../../errors.ts';
-import {isBudget} from '../../files/approval-state.ts';
-import {fieldOf} from '../../files/task.ts';
+import {isBudget} from '../../files/approval/approval-state.ts';
+import {fieldOf} from '../../files/task/task.ts';
 import {redactMessage} from '../talk/redact-message.ts';
 import type {Choice} from './decide.ts';
 import type {Edited} from './edited.ts';
@@ -39,7 +39,7 @@ export async function approving({home, request, by, always, answer, edited, key}
   if (key === undefined || isBudget(request)) return {request, decision: 'approved', fields};
   const [{signature}, {editedNow}] = await Promise.all([import('./signing.ts'), import('./asked-for.ts')]);
   const text = told ?? (edited ? edited.text : editedNow(home, request));
-  return {request, decision: 'approved', fields: {...fields, signature: await signature(request, text, key)}};
+  return {request, decision: 'approved', fields: {...fields, signature: await signature(home, request, text, key)}};
 }
 
 /** A no. What a yes had written there goes, unless the daemon has recorded it. */

@@ -1,5 +1,5 @@
 import {exit, UserError} from '../../errors.ts';
-import {APPROVALS_FILE, oneLine} from '../../files/approval-item.ts';
+import {APPROVALS_FILE, oneLine} from '../../files/approval/approval-item.ts';
 import {fenced} from '../../files/markdown.ts';
 import {isId} from '../../files/values.ts';
 import {makeVisible} from '../../files/visible.ts';

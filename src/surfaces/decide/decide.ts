@@ -1,11 +1,11 @@
 import {exit, UserError} from '../../errors.ts';
-import {APPROVALS_FILE, type ApprovalItem, readApprovalItems} from '../../files/approval-item.ts';
-import type {Decision} from '../../files/approval-review.ts';
-import {strayEdit} from '../../files/approval-shown.ts';
+import {APPROVALS_FILE, type ApprovalItem, readApprovalItems} from '../../files/approval/approval-item.ts';
+import type {Decision} from '../../files/approval/approval-review.ts';
+import {strayEdit} from '../../files/approval/approval-shown.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
-import {fieldOf} from '../../files/task.ts';
-import {updateTasks} from '../../files/task-edit.ts';
-import {parseTasks} from '../../files/task-parse.ts';
+import {fieldOf} from '../../files/task/task.ts';
+import {updateTasks} from '../../files/task/task-edit.ts';
+import {parseTasks} from '../../files/task/task-parse.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {editFile} from '../../store/edit-file.ts';
 import {readStatus} from '../../store/status.ts';
@@ -77,8 +77,8 @@ function admitted(home: string, queue: Queue, {request: {id, task}, decision, fi
 }
 
 /**
- * Reject wins: what is approved may be rejected as long as it has not run. So long, a yes may be said again with `more`:
- * the signature or answer that it lacked.
+ * Reject wins: what is approved may be rejected as long as it has not run, whatever its page says. So long, a yes may be
+ * said again with `more`: the signature or answer that it lacked.
  */
 export function refuseDecided(home: string, request: Request, decision: Decision, more = false): void {
   const {id} = request;
@@ -87,11 +87,14 @@ export function refuseDecided(home: string, request: Request, decision: Decision
   if (!takesBack && !again && (request.decision || !isUnrecorded(request)))
     throw new UserError(`${decided(request)}; nothing was written`, exit.failed, missing(request, decision));
   const page = pendingPage(home, id);
-  if (page && hasErrors(page.file.problems)) throw fileError(page.path, page.file.problems);
-  const stray = page && decision === 'approved' ? strayEdit(page.file.text) : undefined;
-  if (stray !== undefined) throw new UserError(`${page?.path} ${stray}; nothing was written`, exit.failed);
   const written = page?.file.review?.decision;
-  if (written && !(again || (more && written === decision)))
+  if (decision === 'approved') {
+    if (page && hasErrors(page.file.problems)) throw fileError(page.path, page.file.problems);
+    const stray = page && strayEdit(page.file.text);
+    if (stray !== undefined) throw new UserError(`${page?.path} ${stray}; nothing was written`, exit.failed);
+  }
+  const wins = decision === 'rejected' && written === 'approved';
+  if (page && written && !(wins || again || (more && written === decision)))
     throw new UserError(
       `${id} is ${written} in ${page.path} already; nothing was written`,
       exit.failed,

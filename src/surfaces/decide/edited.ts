@@ -1,5 +1,5 @@
 import {exit, UserError} from '../../errors.ts';
-import {setPart} from '../../files/approval-edit.ts';
+import {setPart} from '../../files/approval/approval-edit.ts';
 import {hideAgain, makeVisible} from '../../files/visible.ts';
 import {editFile} from '../../store/edit-file.ts';
 import {redactMessage} from '../talk/redact-message.ts';

@@ -1,5 +1,5 @@
 import {UserError} from '../../errors.ts';
-import {fieldOf} from '../../files/task.ts';
+import {fieldOf} from '../../files/task/task.ts';
 import {daemonOf} from '../../store/status.ts';
 import {isUnrecorded, type Request, readArchive, readQueue} from './queue.ts';
 

@@ -1,5 +1,5 @@
-import {type ApprovalFile, parseApproval} from '../../files/approval.ts';
-import type {Decision} from '../../files/approval-review.ts';
+import {type ApprovalFile, parseApproval} from '../../files/approval/approval.ts';
+import type {Decision} from '../../files/approval/approval-review.ts';
 import {stemOf} from '../../files/key.ts';
 import {isId} from '../../files/values.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';

@@ -1,9 +1,9 @@
 import {isUnrecorded, type Request} from '../../check/approval-row.ts';
 import {exit, UserError} from '../../errors.ts';
-import {APPROVALS_FILE, queueProblems, readApprovalItems} from '../../files/approval-item.ts';
+import {APPROVALS_FILE, queueProblems, readApprovalItems} from '../../files/approval/approval-item.ts';
 import {hasErrors, type Problem} from '../../files/diagnostic.ts';
-import {fieldOf, type TaskFile} from '../../files/task.ts';
-import {parseTasks} from '../../files/task-parse.ts';
+import {fieldOf, type TaskFile} from '../../files/task/task.ts';
+import {parseTasks} from '../../files/task/task-parse.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {fileError} from '../talk/file-error.ts';
 import {oneOf} from '../talk/one-of.ts';

@@ -1,21 +1,46 @@
 import {readdirSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {join} from 'node:path';
-import {sign} from '../../effects/signature/ssh-signature.ts';
+import {signersPath} from '../../effects/signature/signers-file.ts';
+import {sign, verifySignature} from '../../effects/signature/ssh-signature.ts';
 import {exit, UserError} from '../../errors.ts';
-import {signedText} from '../../files/approval-signature.ts';
-import {fieldOf} from '../../files/task.ts';
-import {git} from '../../store/git.ts';
+import {signedText} from '../../files/approval/approval-signature.ts';
+import {parseSettings} from '../../files/settings.ts';
+import {fieldOf} from '../../files/task/task.ts';
+import {git} from '../../store/git/git.ts';
+import {readHomeFile} from '../../store/read.ts';
 import type {Request} from './queue.ts';
 
-/** A signature of a yes to this request. */
-export async function signature({id, task}: Request, edited: string | undefined, key: string): Promise<string> {
+/** A signature of a yes to this request, if it would count. */
+export async function signature(
+  home: string,
+  {id, task}: Request,
+  edited: string | undefined,
+  key: string,
+): Promise<string> {
   const digest = fieldOf(task, 'digest');
   if (digest === undefined)
     throw new UserError(`${id} has no digest that a signature could be bound to`, exit.usage, 'leave --sign out');
-  const signed = await sign(signedText({id, digest, decision: 'approved', edited}), key);
+  const text = signedText({id, digest, decision: 'approved', edited});
+  const signed = await sign(text, key);
   if ('problem' in signed) throw new UserError(`it could not be signed: ${signed.problem}`);
+  const signers = signersOf(home);
+  const file = signers ? signersPath(home, signers) : undefined;
+  const counts = file && ('problem' in file ? file : await verifySignature(text, signed.signature, file.path));
+  if (counts && 'problem' in counts)
+    throw new UserError(
+      `the signature would not count (${counts.problem}); nothing was written`,
+      exit.failed,
+      `who may sign is in "signers: ${signers}" of agentdir.yaml; another key: --key FILE`,
+    );
   return signed.signature;
+}
+
+/** The file of those who may sign, if the settings require it. */
+export function signersOf(home: string): string | undefined {
+  const read = readHomeFile(home, 'agentdir.yaml');
+  if (!read || !('text' in read) || !read.text.includes('signers')) return undefined;
+  return parseSettings(read.text).value?.approvals?.signers ?? undefined;
 }
 
 /** The key that is meant: the one given, the one git signs with, or the only one in ~/.ssh. */

@@ -1,4 +1,4 @@
-import type {Message, SessionHeader} from '../../files/session-schema.ts';
+import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
 import {isOpen, type Request, readQueue} from './queue.ts';
 
 /** Ids of the requests that a session waits for: for more than a limit allows, or of calls of its last answer. */

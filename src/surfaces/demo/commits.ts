@@ -1,4 +1,4 @@
-import {git} from '../../store/git.ts';
+import {git} from '../../store/git/git.ts';
 import {headOf} from '../../store/history.ts';
 
 export interface Line {

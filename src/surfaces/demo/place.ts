@@ -5,10 +5,10 @@ import {join, resolve} from 'node:path';
 import {exit, UserError} from '../../errors.ts';
 import {setSetting} from '../../files/settings.ts';
 import {createHome} from '../../store/create.ts';
-import {commitOnly, git} from '../../store/git.ts';
+import {commitOnly, git} from '../../store/git/git.ts';
 
 /** What answers in place of docker: a script in the workspace of the agent that runs it. */
-export const DOCKER = 'workspaces/executor-001/docker';
+const DOCKER = 'workspaces/executor-001/docker';
 
 /** A folder for the home: a new one in the system's own for such things, or `dir`, which must be new or empty. */
 export function makePlace(dir: string | undefined): string {

@@ -10,7 +10,7 @@ export interface ScreenOptions {
   paced: boolean;
   /** Of the terminal, in columns. */
   width: number;
-  /** How this program is called here: agentdir, or npx agentdir. */
+  /** How this program is called here: agentdir, or where it is. */
   program: string;
   /** Whether an Enter here ticks a box. */
   hears: boolean;
@@ -92,6 +92,7 @@ export function screen({paced, width, program, hears, signal}: ScreenOptions): T
 
     aside(text) {
       for (const part of breakAt(visibleLine(text), room, true)) print(`${INDENT}${colors.yellow(part.trimEnd())}`);
+      print('');
     },
 
     async end({home, tasks, sent, commits, log}: Ending) {

@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
 import {UserError} from '../../errors.ts';
-import {APPROVALS_FILE} from '../../files/approval-item.ts';
+import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
 import {appendLines} from '../../store/append-line.ts';
 import {isOpen, type Request, readQueue} from '../decide/queue.ts';
 import {Commits, type FileChange} from './commits.ts';

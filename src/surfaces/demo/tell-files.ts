@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {fieldOf, type Task} from '../../files/task.ts';
-import {parseTasks} from '../../files/task-parse.ts';
-import {git} from '../../store/git.ts';
+import {fieldOf, type Task} from '../../files/task/task.ts';
+import {parseTasks} from '../../files/task/task-parse.ts';
+import {git} from '../../store/git/git.ts';
 import {INBOX, TASKS} from './scenes.ts';
 import type {TaskTold} from './teller.ts';
 

@@ -1,6 +1,6 @@
 import {setTimeout as pause} from 'node:timers/promises';
 import {UserError} from '../../errors.ts';
-import {authorHere} from '../../store/git-config.ts';
+import {authorHere} from '../../store/git/git-config.ts';
 import {approving} from '../decide/choose.ts';
 import {decide} from '../decide/decide.ts';
 import type {Request} from '../decide/queue.ts';

@@ -1,7 +1,7 @@
 import {exit, UserError} from '../../errors.ts';
-import {type Forked, forkSession} from '../../files/fork-session.ts';
-import type {Message} from '../../files/session-schema.ts';
-import {git} from '../../store/git.ts';
+import type {Message} from '../../files/session/session-schema.ts';
+import {type Forked, forkSession} from '../../files/undo/fork-session.ts';
+import {git} from '../../store/git/git.ts';
 import {commitsNamed} from '../../store/one-change.ts';
 import type {SessionFile} from '../../store/session-files.ts';
 import {newPlace, saveNew} from '../talk/make-session.ts';

@@ -1,9 +1,9 @@
 import {historyProblems} from '../../check/session-history.ts';
 import {exit, UserError} from '../../errors.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
-import {parseSession} from '../../files/session.ts';
-import type {Message, SessionHeader} from '../../files/session-schema.ts';
-import {blobId} from '../../store/blob-id.ts';
+import {parseSession} from '../../files/session/session.ts';
+import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
+import {blobId} from '../../store/git/blob-id.ts';
 import {lastChange, lastText, removedSessions, sessionsAt, textAt} from '../../store/past-session.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {listSessions} from '../../store/session-files.ts';

@@ -3,7 +3,7 @@ import type {FetchMessageObject, ImapFlow} from 'imapflow';
 import {exit, UserError} from '../../errors.ts';
 import {newRecord} from '../../files/inbox.ts';
 import type {MailCursor} from '../../files/mail-cursors.ts';
-import type {Redactor} from '../../policy/redact.ts';
+import type {Redactor} from '../../policy/redact/redact.ts';
 import type {Received} from '../../store/received.ts';
 import {cursorOf, moveCursor} from './cursors.ts';
 import {letterRecord} from './letter.ts';

@@ -57,6 +57,8 @@ async function connected(
     secure,
     // No password goes over the wire in the clear, but to this machine.
     ...(!secure && !isLocal(host) && {doSTARTTLS: true}),
+    // Programs on this machine sign their certificates themselves.
+    ...(isLocal(host) && {tls: {rejectUnauthorized: false}}),
     auth: {user, pass: password},
     logger: false,
     connectionTimeout: CONNECT_MS,

@@ -1,5 +1,5 @@
-import {matchMessages, type Part} from '../../files/message-match.ts';
-import type {Message} from '../../files/session-schema.ts';
+import {matchMessages, type Part} from '../../files/merge/message-match.ts';
+import type {Message} from '../../files/session/session-schema.ts';
 import {type Doing, type Entry, type Gone, isRecorded, type Origin, printOf} from './entry.ts';
 import type {Ledger} from './ledger.ts';
 
@@ -24,16 +24,20 @@ export function brought(
     from.map(partOf),
     to.map(message => partOf({message, print: printOf(message)})),
   );
+  // What a session is made with stands where it stood; what git joins may stand in either order.
+  const isPlaced = before.length > 0 && !by.engine && !by.joins;
+  const placed = (entry: Entry): Entry => (isPlaced ? {...entry, moved: by} : entry);
+  const stays = isInOrder(match.from) ? (entry: Entry) => entry : placed;
   const entries = messages.map((message, at): Entry => {
     if (at < head) return kept(before[at] as Entry, message);
     if (at >= messages.length - tail) return kept(before[before.length - messages.length + at] as Entry, message);
     const print = printOf(message);
     const was = from[match.from[at - head] as number];
-    if (was?.print === print) return kept(was, message);
-    const origin: Origin = {by, path, print};
+    if (was?.print === print) return stays(kept(was, message));
+    const origin: Origin = {by, path, at, print};
     if (!was || ledger.has(print) || isRecorded(was.message) !== isRecorded(message))
-      return ledger.entryFor(message, origin);
-    return {message, print, origin: was.origin, edits: print === was.origin.print ? [] : [...was.edits, by]};
+      return placed(ledger.entryFor(message, origin));
+    return stays({...was, message, print, edits: print === was.origin.print ? [] : [...was.edits, by]});
   });
   const there = new Set(entries.map(({origin}) => origin));
   const gone = from.flatMap((entry, i): Gone[] => {
@@ -42,6 +46,16 @@ export function brought(
     return [{entry, by, above: above.map(({origin}) => origin)}];
   });
   return {entries, gone};
+}
+
+/** Whether what goes on from one list to the other goes on in its order; -1 is new. */
+function isInOrder(places: Int32Array): boolean {
+  let last = -1;
+  return places.every(place => {
+    const isNext = place === -1 || place > last;
+    if (place !== -1) last = place;
+    return isNext;
+  });
 }
 
 /** So many of those above are remembered: some of them may go, too. */

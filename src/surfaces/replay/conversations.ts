@@ -1,13 +1,13 @@
 import {isSegment} from '../../files/key.ts';
-import {parseSession, type Session} from '../../files/session.ts';
+import {parseSession, type Session} from '../../files/session/session.ts';
 import {type HomeState, templateOf} from '../verify/home-state.ts';
-import {brought} from './brought.ts';
+import {brought, kept} from './brought.ts';
 import {replayStep} from './engine-step.ts';
 import {type Doing, type Entry, type Gone, type Origin, printOf} from './entry.ts';
 import {Ledger} from './ledger.ts';
 import type {Unread} from './replayed.ts';
 import type {Oddity, Step, Stepped, TemplateNow} from './step.ts';
-import {allEntries, allMessages, type PastHome, sessionIdOf, type Track} from './track.ts';
+import {allEntries, allMessages, type PastHome, sessionIdOf, settledIn, type Track} from './track.ts';
 import {changedVerdict, type Done, doneIn, verdictOddity} from './verdicts.ts';
 
 /** Something the engine would have done otherwise, and where. */
@@ -122,9 +122,9 @@ export class Conversations {
   }
 
   /** The history was cut off here: what is there counts as recorded. */
-  #begin({messages}: Session, from: Omit<Origin, 'print'>): {entries: Entry[]; gone: Gone[]} {
-    const entries = messages.map((message): Entry => {
-      const origin = this.ledger.record(message, {...from, print: printOf(message)});
+  #begin({messages}: Session, from: Omit<Origin, 'at' | 'print'>): {entries: Entry[]; gone: Gone[]} {
+    const entries = messages.map((message, at): Entry => {
+      const origin = this.ledger.record(message, {...from, at, print: printOf(message)});
       return {message, print: origin.print, origin, edits: []};
     });
     return {entries, gone: []};
@@ -134,7 +134,7 @@ export class Conversations {
   #segment(
     state: PastHome,
     {messages}: Session,
-    from: Omit<Origin, 'print'>,
+    from: Omit<Origin, 'at' | 'print'>,
     former: Track | undefined,
   ): {entries: readonly Entry[]; gone: Gone[]} {
     if (former) return brought(former.entries, messages, from, this.ledger);
@@ -142,8 +142,8 @@ export class Conversations {
     const main = [...state.tracks.values()].find(({path}) => !isSegment(path) && sessionIdOf(path) === id);
     const entries = messages.map((message, at): Entry => {
       const own = main?.entries[at];
-      if (own?.print === printOf(message)) return own;
-      return this.ledger.entryFor(message, {...from, print: printOf(message)});
+      if (own?.print === printOf(message)) return kept(own, message);
+      return this.ledger.entryFor(message, {...from, at, print: printOf(message)});
     });
     return {entries, gone: []};
   }
@@ -160,7 +160,8 @@ export class Conversations {
     const own = (entries: readonly Entry[]) => entries.slice(messages.length - session.messages.length);
     if (by.engine && !OTHERS.has(by.cause)) {
       const template = this.#templates.get(session.header?.agent_id.split('@')[0] ?? '') as TemplateNow | undefined;
-      const step: Step = {by, path, before: before?.session, after: session, entries: all, messages, template};
+      const settled = settledIn(state, before?.session.header ?? {}, session.header ?? {});
+      const step: Step = {by, path, before: before?.session, after: session, entries: all, messages, settled, template};
       const stepped = replayStep(step, this.ledger);
       if (stepped) {
         this.#judge(state, step, stepped);

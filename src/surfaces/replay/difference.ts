@@ -27,7 +27,8 @@ export const differenceKinds = {
   changed: 'what was recorded is another now; see: git show COMMIT',
   missing: 'what was recorded is not there any more, and what follows was said with it in sight; see: git show COMMIT',
   added: 'nobody recorded it, and what follows was said without it; see: git show COMMIT',
+  moved: 'what was recorded stands elsewhere now; see: git show COMMIT',
   step: 'the daemon of that time did something else than this version would; see: git show COMMIT',
   verdict: 'see: agentdir policy explain; agentdir verify says what ran without a decision',
 } as const;
-export type DifferenceKind = keyof typeof differenceKinds;
+type DifferenceKind = keyof typeof differenceKinds;

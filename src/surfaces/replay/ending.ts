@@ -1,12 +1,14 @@
 import {isSegment} from '../../files/key.ts';
-import {parseSession} from '../../files/session.ts';
-import type {Call, Message} from '../../files/session-schema.ts';
+import {parseSession} from '../../files/session/session.ts';
+import type {Call, Message} from '../../files/session/session-schema.ts';
 import {mayWork, workOf} from '../../reconcile/turn.ts';
 import {brought} from './brought.ts';
 import type {Conversations, FoundOddity} from './conversations.ts';
 import type {Difference} from './difference.ts';
-import {type Doing, type Entry, fieldsOf, isRecorded, type Origin, printOf} from './entry.ts';
+import {type Doing, type Entry, isRecorded, type Origin, printOf} from './entry.ts';
+import {type Differing, fieldThatDiffers} from './field-that-differs.ts';
 import {type Fate, judgeEnd} from './judge-end.ts';
+import {isBefore} from './out-of-place.ts';
 import {lineOf, lineThatDiffers, whereTheyDiffer} from './place.ts';
 import type {Replayed} from './replayed.ts';
 import {type PastHome, sessionIdOf, type Track} from './track.ts';
@@ -54,6 +56,7 @@ class Ending {
     const files = [...segments.map(track => this.#asOnDisk(track, true)), main];
     const places = files.flatMap(file => file.entries.map((entry, index): Placed => ({entry, file, index})));
     const fates = judgeEnd(
+      id,
       places.map(({entry}) => entry),
       files.flatMap(({gone}) => gone),
     );
@@ -118,27 +121,28 @@ class Ending {
     if (kind === 'added') return;
     const what = isRecorded(message) ? `${wordsOf(message)} (${shortCommit(origin.by.commit)})` : 'a message';
     const place = kind === 'missing' ? '' : `message ${at + 1}: `;
-    const why = isRecorded(message) && kind === 'changed' ? '; the model was asked about it anew' : '';
-    this.#notes.push(
-      `${place}${what} was ${kind === 'missing' ? 'taken out' : 'changed'} by ${by.author} in ${shortCommit(by.commit)}${why}`,
-    );
+    const why = isRecorded(message) && kind !== 'missing' ? '; the model was asked about it anew' : '';
+    this.#notes.push(`${place}${what} was ${DONE[kind]} by ${by.author} in ${shortCommit(by.commit)}${why}`);
   }
 
   async #difference({kind, entry, by, at}: Fate, places: readonly Placed[]): Promise<Difference> {
     const {message, origin} = entry;
-    const recorded = kind === 'changed' ? await this.#asRecorded(origin) : kind === 'missing' ? message : undefined;
+    const recorded = kind === 'changed' ? await this.#asRecorded(origin) : kind === 'added' ? undefined : message;
     const now = kind === 'missing' ? undefined : message;
-    const differs = fieldThatDiffers(recorded, now);
+    const differs = kind === 'moved' ? placeThatDiffers(places, at) : fieldThatDiffers(recorded, now);
     const place = kind === 'missing' ? undefined : places[at];
+    // What is gone stood above this.
+    const next = places[at + 1];
     const call = callOf(recorded ?? message, differs.call, places, place ? at : at + 1);
     const shown = whereTheyDiffer(differs.recorded, differs.replayed);
     return {
       kind,
       what: `${wordsOf(recorded ?? message, call)} ${WORDS[kind]}`,
-      path: place?.file.path ?? origin.path,
+      path: (place ?? next)?.file.path ?? origin.path,
       message: place ? place.index + 1 : undefined,
-      line:
-        place && lineOf(place.file.text, place.index, differs.key, lineThatDiffers(differs.recorded, differs.replayed)),
+      line: place
+        ? lineOf(place.file.text, place.index, differs.part, lineThatDiffers(differs.recorded, differs.replayed))
+        : next && lineOf(next.file.text, next.index, []),
       role: message.role,
       call: call?.id,
       tool: call?.function.name,
@@ -158,62 +162,33 @@ class Ending {
   }
 }
 
+/** Below which message it was recorded, by the numbers of now, and below which it stands. */
+function placeThatDiffers(places: readonly Placed[], at: number): Differing {
+  const {origin} = (places[at] as Placed).entry;
+  const [former = -1] = [...places.keys()]
+    .filter(each => {
+      const other = (places[each] as Placed).entry;
+      return isRecorded(other.message) && other.origin.by.engine && isBefore(other.origin, origin);
+    })
+    .sort((a, b) => (isBefore((places[a] as Placed).entry.origin, (places[b] as Placed).entry.origin) ? 1 : -1));
+  const below = (place: number) =>
+    place < 0 ? 'above all others' : `below message ${(places[place]?.index ?? 0) + 1}`;
+  return {field: 'place', part: ['role'], call: undefined, recorded: below(former), replayed: below(at - 1)};
+}
+
+const DONE = {changed: 'changed', missing: 'taken out', moved: 'moved'} as const;
+
 const WORDS = {
   changed: 'differs from what was recorded',
   missing: 'is missing',
   added: 'was put above what had been said without it',
+  moved: 'stands in another place than it was recorded in',
 } as const;
 
 interface Placed {
   entry: Entry;
   file: Track;
   index: number;
-}
-
-interface Differing {
-  field: string;
-  /** The key whose line it is. */
-  key: string;
-  call: number | undefined;
-  recorded: string;
-  replayed: string;
-}
-
-/** The first field in which two messages differ; of calls, the one. */
-function fieldThatDiffers(recorded: Message | undefined, now: Message | undefined): Differing {
-  const [a, b] = [recorded, now].map(message => (message ? fieldsOf(message) : {}));
-  const whole = {field: 'message', key: 'role', call: undefined};
-  if (!recorded || !now) return {...whole, recorded: text(a?.content), replayed: text(b?.content)};
-  const calls = recorded.tool_calls ?? [];
-  for (const key of [
-    'role',
-    'tool_call_id',
-    'content',
-    'tool_calls',
-    'timestamp',
-    'model',
-    'usage',
-    'cut',
-    'delivery',
-  ]) {
-    if (text(a?.[key]) === text(b?.[key])) continue;
-    const at =
-      key === 'tool_calls' ? calls.findIndex((call, i) => callText(call) !== callText(now.tool_calls?.[i])) : -1;
-    if (at === -1) return {field: key, key, call: undefined, recorded: text(a?.[key]), replayed: text(b?.[key])};
-    const [was, is] = [calls[at], now.tool_calls?.[at]];
-    const part = was?.id !== is?.id ? 'id' : was?.function.name !== is?.function.name ? 'name' : 'arguments';
-    const of = (call: Call | undefined) => (part === 'id' ? call?.id : call?.function[part]) ?? 'nothing';
-    return {field: `tool_calls[${at}].${part}`, key: 'tool_calls', call: at, recorded: of(was), replayed: of(is)};
-  }
-  return {...whole, recorded: '', replayed: ''};
-}
-
-function callText(call: Call | undefined): string {
-  return JSON.stringify([call?.id, call?.function.name, call?.function.arguments]);
-}
-
-function text(value: unknown): string {
-  return value === undefined ? 'nothing' : typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** The call that a message is about: of a result, the one above it. */
@@ -232,7 +207,7 @@ function wordsOf({role, tool_call_id}: Message, call?: Call): string {
   return `the result of call ${tool_call_id}${call ? ` (${call.function.name})` : ''}`;
 }
 
-export function shortCommit(commit: string | undefined): string {
+function shortCommit(commit: string | undefined): string {
   return commit === undefined ? 'the file on disk' : commit.slice(0, 7);
 }
 
@@ -244,7 +219,7 @@ function oddityAsDifference(oddity: FoundOddity, places: ReadonlyMap<Origin, Pla
     ...{kind, what, field, commit: by.commit, order: by.order, changed: undefined},
     path: place?.file.path ?? path,
     message: place && place.index + 1,
-    line: place && lineOf(place.file.text, place.index, call ? 'tool_calls' : 'role'),
+    line: place && lineOf(place.file.text, place.index, [call ? 'tool_calls' : 'role']),
     role: entry?.message.role,
     call: call?.id ?? entry?.message.tool_call_id,
     tool: call?.function.name,

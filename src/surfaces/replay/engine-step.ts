@@ -1,4 +1,4 @@
-import type {Call, Message} from '../../files/session-schema.ts';
+import type {Call, Message} from '../../files/session/session-schema.ts';
 import {GO_ON, mayGoOn, nextOf} from '../../reconcile/turn.ts';
 import {effectOf} from '../verify/verdict-of.ts';
 import {kept} from './brought.ts';
@@ -12,11 +12,12 @@ import type {Oddity, Step, Stepped} from './step.ts';
  * Undefined: messages that were there before are others now, so this was no such step.
  */
 export function replayStep(step: Step, ledger: Ledger): Stepped | undefined {
-  const {by, path, entries: before, messages} = step;
-  const entries: (Entry | undefined)[] = [];
+  const {by, path, entries: before, messages, settled} = step;
+  const entries: (Entry | undefined)[] = before.slice(0, settled);
   const added: number[] = [];
-  let next = 0;
-  for (const [at, message] of messages.entries()) {
+  let next = settled;
+  for (let at = settled; at < messages.length; at++) {
+    const message = messages[at] as Message;
     const was = before[next];
     if (was && (was.message === message || was.print === printOf(message))) {
       entries.push(kept(was, message));
@@ -27,12 +28,12 @@ export function replayStep(step: Step, ledger: Ledger): Stepped | undefined {
     added.push(at);
   }
   if (next < before.length) return undefined;
-  const all = entries.map((entry, at): Entry => {
-    if (entry) return entry;
+  for (const at of added) {
     const message = messages[at] as Message;
-    const origin = ledger.record(message, {by, path, print: printOf(message)});
-    return {message, print: origin.print, origin, edits: []};
-  });
+    const origin = ledger.record(message, {by, path, at, print: printOf(message)});
+    entries[at] = {message, print: origin.print, origin, edits: []};
+  }
+  const all = entries as Entry[];
   const lastResult = messages.findLastIndex(({role}) => role === 'tool_result');
   const oddities = [
     ...added.flatMap(at => placeOddity(messages, at, lastResult) ?? []),
@@ -105,11 +106,12 @@ function wordsFor(next: ReturnType<typeof nextOf>): string {
 }
 
 /** Marks of calls are set once, by the daemon, on calls that have no result yet. */
-function callOddities({entries: before}: Step, entries: readonly Entry[]): Oddity[] {
-  const former = new Map(before.map(({origin, message}) => [origin, message]));
-  const results = new Set(before.map(({message}) => message.tool_call_id).filter(Boolean));
+function callOddities({entries: before, settled}: Step, entries: readonly Entry[]): Oddity[] {
+  const former = new Map(before.slice(settled).map(({origin, message}) => [origin, message]));
+  const results = new Set(before.slice(settled).map(({message}) => message.tool_call_id));
   const odd: Oddity[] = [];
-  for (const [at, {origin, message}] of entries.entries()) {
+  for (const [place, {origin, message}] of entries.slice(settled).entries()) {
+    const at = settled + place;
     const was = former.get(origin);
     if (!was || was === message || !message.tool_calls) continue;
     for (const [i, call] of message.tool_calls.entries()) {

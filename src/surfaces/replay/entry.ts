@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import type {Message} from '../../files/session-schema.ts';
+import type {Message} from '../../files/session/session-schema.ts';
 
 /** A commit that has another version of a session, or the file as it is on disk. */
 export interface Doing {
@@ -12,6 +12,8 @@ export interface Doing {
   cause: string;
   /** The daemon's, in its own name or in an agent's; else somebody wrote it. */
   engine: boolean;
+  /** A commit of git's that joins two lines of history. */
+  joins?: boolean;
   /** A step of the daemon's that changed what was recorded: it never does. */
   wrong?: boolean;
 }
@@ -20,6 +22,8 @@ export interface Doing {
 export interface Origin {
   by: Doing;
   path: string;
+  /** Its place among all messages of that version. */
+  at: number;
   /** As it was recorded. */
   print: string;
 }
@@ -30,6 +34,8 @@ export interface Entry {
   print: string;
   origin: Origin;
   edits: readonly Doing[];
+  /** Who put it where it stands, if it was not recorded there. */
+  moved?: Doing;
 }
 
 /** A message that a version does not have any more. */

@@ -1,6 +1,6 @@
 import {isDeepStrictEqual} from 'node:util';
-import type {Session} from '../../files/session.ts';
-import type {SessionHeader, SessionStatus} from '../../files/session-schema.ts';
+import type {Session} from '../../files/session/session.ts';
+import type {Message, SessionHeader, SessionStatus} from '../../files/session/session-schema.ts';
 import {mentionsIn} from '../../reconcile/mentions.ts';
 import {taintOf} from '../../reconcile/taint.ts';
 import {mayWork, nextOf, statusFor, workOf} from '../../reconcile/turn.ts';
@@ -118,8 +118,25 @@ function statusesFor({before, after, by}: Step, added: readonly number[]): Reado
       return new Set([was, ...(header?.ephemeral === false ? (['completed'] as const) : [])]);
     default:
       // Found after a crash: several of these at once.
-      return new Set([was, due, afterAnswer, ...resting, ...failed, ...waits, 'active', 'paused', 'completed']);
+      return new Set([
+        was,
+        due,
+        afterAnswer,
+        ...resting,
+        ...failed,
+        ...waits,
+        statusFor(nextOf(beforeUnseen(messages))),
+        'active',
+        'paused',
+        'completed',
+      ]);
   }
+}
+
+/** Without what a person wrote below and the daemon merged, but has not looked at: it has no time yet. */
+function beforeUnseen(messages: readonly Message[]): readonly Message[] {
+  const seen = messages.findLastIndex(({role, timestamp}) => role !== 'user' || timestamp !== undefined);
+  return messages.slice(0, seen + 1);
 }
 
 /** With no template there is nothing to do, whatever was asked. */

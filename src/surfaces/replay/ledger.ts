@@ -1,4 +1,4 @@
-import type {Message} from '../../files/session-schema.ts';
+import type {Message} from '../../files/session/session-schema.ts';
 import {type Entry, isRecorded, nameOf, type Origin, printOf} from './entry.ts';
 
 /** All that was ever recorded, in whatever file: what a merge, a revert, a rename or a copy brings was recorded before. */

@@ -1,7 +1,8 @@
-import {cutText} from '../../files/session.ts';
+import {cutText} from '../../files/session/session.ts';
+import {type Path, placeOf, readYaml} from '../../files/yaml/yaml-source.ts';
 
-/** The line of a message's key in the text of its file, from 1; that of the first line that differs, where it has many. */
-export function lineOf(text: string, index: number, key: string, differs = 0): number | undefined {
+/** The line of a part of a message in the text of its file, from 1; that of the first line that differs, where it has many. */
+export function lineOf(text: string, index: number, part: Path, differs = 0): number | undefined {
   const cut = cutText(text);
   const item = cut?.items[index];
   if (!cut || item === undefined) return undefined;
@@ -9,8 +10,7 @@ export function lineOf(text: string, index: number, key: string, differs = 0): n
   for (let i = 0; i < index; i++) start += cut.items[i]?.length ?? 0;
   const first = linesIn(text.slice(0, start)) + 1;
   const lines = item.split('\n');
-  const found = lines.findIndex(line => new RegExp(`^[ -]*${key}:`).test(line));
-  if (found === -1) return first;
+  const found = placeOf(readYaml(item), [0, ...part], undefined, 'key').line - 1;
   const isBlock = /:\s*[|>][-+\d]*\s*$/.test(lines[found] ?? '');
   return first + found + (isBlock ? 1 + Math.min(differs, lines.length - found - 2) : 0);
 }

@@ -80,7 +80,15 @@ class Replayer {
   async #commit(commit: WalkedCommit, order: number): Promise<PastHome> {
     const state = this.#take(commit.parents);
     const {id, author, time, cause} = commit;
-    const by: Doing = {commit: id, order, author: author.name, time, cause, engine: this.#isOurs(author)};
+    const by: Doing = {
+      commit: id,
+      order,
+      author: author.name,
+      time,
+      cause,
+      engine: this.#isOurs(author),
+      joins: commit.parents.length > 1,
+    };
     const changes = commit.changes.filter(({path}) => this.#wants(path));
     const policies = changes.filter(({path}) => isPolicy(path));
     if (policies.length > 0) {

@@ -1,5 +1,5 @@
-import type {Session} from '../../files/session.ts';
-import type {Call, Message} from '../../files/session-schema.ts';
+import type {Session} from '../../files/session/session.ts';
+import type {Call, Message} from '../../files/session/session-schema.ts';
 import type {Doing, Entry} from './entry.ts';
 
 /** Something that the engine would have done otherwise. `at`: the place of the message among all. */
@@ -20,6 +20,8 @@ export interface Step {
   /** With those in segments. */
   entries: readonly Entry[];
   messages: readonly Message[];
+  /** So many of the first were there before, in the same segments. */
+  settled: number;
   template: TemplateNow | undefined;
 }
 

@@ -1,4 +1,4 @@
-import type {Call} from '../../files/session-schema.ts';
+import type {Call} from '../../files/session/session-schema.ts';
 import {toolNamed} from '../../policy/tools.ts';
 import {type HomeState, templateOf} from '../verify/home-state.ts';
 import {effectOf, verdictOf} from '../verify/verdict-of.ts';
@@ -16,15 +16,16 @@ export interface Done {
 }
 
 /** Calls that this step asked about, began, or ended without either. */
-export function doneIn({entries: before, after}: Step, {entries, added}: Stepped): Done[] {
-  const former = new Map<Entry['origin'], Entry>(before.map(entry => [entry.origin, entry]));
+export function doneIn({entries: before, after, settled}: Step, {entries, added}: Stepped): Done[] {
+  const former = new Map<Entry['origin'], Entry>(before.slice(settled).map(entry => [entry.origin, entry]));
   const {agent_id: agent = '', tainted = []} = after.header ?? {};
   const done: Done[] = [];
   const results = new Map(added.map(at => [entries[at]?.message.tool_call_id, entries[at]?.message.content ?? '']));
-  for (const [at, {origin, message}] of entries.entries()) {
+  for (const [i, {origin, message}] of entries.slice(settled).entries()) {
+    const at = settled + i;
     const was = former.get(origin)?.message;
-    for (const [i, call] of message.tool_calls?.entries() ?? []) {
-      const earlier = was?.tool_calls?.[i];
+    for (const [nth, call] of message.tool_calls?.entries() ?? []) {
+      const earlier = was?.tool_calls?.[nth];
       const isNew = call.started !== earlier?.started || call.approval !== earlier?.approval;
       const how = isNew ? howBegun(call) : howEnded(call, results.get(call.id));
       if (how) done.push({at, call, agent, tainted: tainted.length > 0, how});

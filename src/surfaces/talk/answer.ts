@@ -1,4 +1,4 @@
-import type {Message, SessionHeader} from '../../files/session-schema.ts';
+import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
 
 /** How far a session is with the answer to one message of it. */
 export interface Progress {

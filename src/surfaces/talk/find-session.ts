@@ -1,8 +1,8 @@
 import {historyProblems} from '../../check/session-history.ts';
 import {exit, UserError} from '../../errors.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
-import {parseSession, type Session} from '../../files/session.ts';
-import type {SessionHeader} from '../../files/session-schema.ts';
+import {parseSession, type Session} from '../../files/session/session.ts';
+import type {SessionHeader} from '../../files/session/session-schema.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {listSessions, type SessionFile, sessionHead} from '../../store/session-files.ts';
 import {fileError} from './file-error.ts';

@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {UserError} from '../../errors.ts';
-import {newSession} from '../../files/session.ts';
-import type {Message, SessionHeader} from '../../files/session-schema.ts';
+import {newSession} from '../../files/session/session.ts';
+import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
 import {save} from '../../store/save.ts';
 import type {SessionFile} from '../../store/session-files.ts';
 import type {Agent} from './read-agent.ts';

@@ -1,5 +1,5 @@
-import {makeRedactor} from '../../policy/redact.ts';
-import {secretsOf} from '../../policy/secret-names.ts';
+import {makeRedactor} from '../../policy/redact/redact.ts';
+import {secretsOf} from '../../policy/redact/secret-names.ts';
 import {readHomeFile} from '../../store/read.ts';
 
 /** What was replaced in a message before it was written. */

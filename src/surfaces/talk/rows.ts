@@ -2,8 +2,8 @@ import {parseFile} from '../../check/parse-file.ts';
 import {historyProblems} from '../../check/session-history.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
 import {stemOf} from '../../files/key.ts';
-import {parseSession} from '../../files/session.ts';
-import type {Message, SessionStatus} from '../../files/session-schema.ts';
+import {parseSession} from '../../files/session/session.ts';
+import type {Message, SessionStatus} from '../../files/session/session-schema.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {listSessions, type SessionFile, sessionHead} from '../../store/session-files.ts';
 

@@ -1,8 +1,8 @@
 import {join} from 'node:path';
 import {exit, UserError} from '../../errors.ts';
-import {sessionText} from '../../files/session.ts';
-import {appendMessage, setField} from '../../files/session-edit.ts';
-import type {Message, SessionStatus} from '../../files/session-schema.ts';
+import {sessionText} from '../../files/session/session.ts';
+import {appendMessage, setField} from '../../files/session/session-edit.ts';
+import type {Message, SessionStatus} from '../../files/session/session-schema.ts';
 import {editFile} from '../../store/edit-file.ts';
 import {waitForLock} from '../../store/lock.ts';
 import type {SessionFile} from '../../store/session-files.ts';

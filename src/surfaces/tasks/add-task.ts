@@ -1,10 +1,10 @@
 import {isQueue} from '../../check/parse-file.ts';
 import {exit, UserError} from '../../errors.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
-import {fieldOf, type TaskFile} from '../../files/task.ts';
-import {addTask, type NewTask} from '../../files/task-edit.ts';
-import {parseTasks} from '../../files/task-parse.ts';
-import {taskPathOf} from '../../files/task-path.ts';
+import {fieldOf, type TaskFile} from '../../files/task/task.ts';
+import {addTask, type NewTask} from '../../files/task/task-edit.ts';
+import {parseTasks} from '../../files/task/task-parse.ts';
+import {taskPathOf} from '../../files/task/task-path.ts';
 import {editFile} from '../../store/edit-file.ts';
 import {readHomeFile} from '../../store/read.ts';
 import type {FoundTask} from './find-tasks.ts';
@@ -60,7 +60,7 @@ export async function addTo(
 }
 
 /** The path of a file that tasks may be added to. */
-export function taskPath(name: string): string {
+function taskPath(name: string): string {
   const path = taskPathOf(name);
   if (path === undefined)
     throw new UserError(`"${name}" is not the name of a task file`, exit.usage, 'as in: --file redis');

@@ -1,10 +1,10 @@
 import {exit, UserError} from '../../errors.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
-import {fieldOf, stateOfBox, type Task, type TaskFile} from '../../files/task.ts';
-import {type TaskChange, updateTask} from '../../files/task-edit.ts';
-import {setNames} from '../../files/task-names-edit.ts';
-import {hasNote} from '../../files/task-notes.ts';
-import {parseTasks} from '../../files/task-parse.ts';
+import {fieldOf, stateOfBox, type Task, type TaskFile} from '../../files/task/task.ts';
+import {type TaskChange, updateTask} from '../../files/task/task-edit.ts';
+import {setNames} from '../../files/task/task-names-edit.ts';
+import {hasNote} from '../../files/task/task-notes.ts';
+import {parseTasks} from '../../files/task/task-parse.ts';
 import {editFile} from '../../store/edit-file.ts';
 import {readHomeFile} from '../../store/read.ts';
 import type {FoundTask} from './find-tasks.ts';

@@ -1,5 +1,5 @@
 import {exit, UserError} from '../../errors.ts';
-import {fieldOf, type Task} from '../../files/task.ts';
+import {fieldOf, type Task} from '../../files/task/task.ts';
 import {makeVisible} from '../../files/visible.ts';
 import {fileError} from '../talk/file-error.ts';
 import {oneOf} from '../talk/one-of.ts';

@@ -1,4 +1,4 @@
-import {fieldOf, type Task} from '../../files/task.ts';
+import {fieldOf, type Task} from '../../files/task/task.ts';
 
 /** A daemon that runs has read what was saved by then, and from then on merges whatever is saved from older texts. */
 const MOMENT_MS = 100;

@@ -1,7 +1,7 @@
 import {exit, UserError} from '../../errors.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
-import {fieldOf, type Task, type TaskFile} from '../../files/task.ts';
-import {parseTasks} from '../../files/task-parse.ts';
+import {fieldOf, type Task, type TaskFile} from '../../files/task/task.ts';
+import {parseTasks} from '../../files/task/task-parse.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {fileError} from '../talk/file-error.ts';
 

@@ -1,12 +1,12 @@
 import {isQueue} from '../../check/parse-file.ts';
-import {readApprovalItems} from '../../files/approval-item.ts';
+import {readApprovalItems} from '../../files/approval/approval-item.ts';
 import type {Problem} from '../../files/diagnostic.ts';
-import type {TaskFile} from '../../files/task.ts';
-import {parseTasks} from '../../files/task-parse.ts';
+import type {TaskFile} from '../../files/task/task.ts';
+import {parseTasks} from '../../files/task/task-parse.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 
 /** A task file, not the approval queue. */
-export interface TasksAt {
+interface TasksAt {
   kind: 'tasks';
   path: string;
   file: TaskFile;

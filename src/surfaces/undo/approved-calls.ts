@@ -1,7 +1,7 @@
-import {APPROVALS_FILE, readApprovalItems} from '../../files/approval-item.ts';
-import {parseSession} from '../../files/session.ts';
-import type {Call} from '../../files/session-schema.ts';
-import {parseTasks} from '../../files/task-parse.ts';
+import {APPROVALS_FILE, readApprovalItems} from '../../files/approval/approval-item.ts';
+import {parseSession} from '../../files/session/session.ts';
+import type {Call} from '../../files/session/session-schema.ts';
+import {parseTasks} from '../../files/task/task-parse.ts';
 import {readHomeFile} from '../../store/read.ts';
 
 /**

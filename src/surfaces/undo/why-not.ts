@@ -1,5 +1,5 @@
 import {exit, UserError} from '../../errors.ts';
-import {APPROVALS_FILE} from '../../files/approval-item.ts';
+import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
 import {isJournalled, isSegment, kindOf, stemOf} from '../../files/key.ts';
 import {visibleLine} from '../../files/visible.ts';
 import type {WholeChange} from '../../store/one-change.ts';

@@ -18,7 +18,7 @@ import {
 import {objectionTo} from './objection-to.ts';
 import {SessionVersions} from './session-versions.ts';
 
-export interface Unread {
+interface Unread {
   path: string;
   commit: string;
   why: string;

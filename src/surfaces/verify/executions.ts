@@ -1,7 +1,8 @@
 import {createHash} from 'node:crypto';
 import {isSegment, stemOf} from '../../files/key.ts';
-import type {Session} from '../../files/session.ts';
-import type {Call, Message} from '../../files/session-schema.ts';
+import type {Session} from '../../files/session/session.ts';
+import type {Call, Message} from '../../files/session/session-schema.ts';
+import {taintsIn} from '../../reconcile/taint.ts';
 import type {Objection} from './finding.ts';
 import {effectOf} from './verdict-of.ts';
 
@@ -44,6 +45,8 @@ export class Executions {
   /** Approvals of calls that were started, or have a result. */
   readonly approvals = new Set<string>();
   readonly sessions = new Set<string>();
+  /** Sessions that had text from outside in an earlier version. */
+  readonly #tainted = new Set<string>();
 
   /** `before`: the messages of the version before it, as far as they are the same objects they are not read again. */
   read(path: string, {header, messages}: Session, before: readonly Message[]): News {
@@ -52,15 +55,32 @@ export class Executions {
     const session = isSegment(path) ? stem.replace(/\.\d+$/, '') : stem;
     const agent = header?.agent_id ?? '';
     this.sessions.add(session);
-    let tainted = Array.isArray(header?.tainted) && header.tainted.length > 0;
+    const taintedAt = this.#taint(session, header?.tainted, messages);
     for (const [index, message] of messages.entries()) {
-      tainted ||=
-        message.role === 'user' && (message.untrusted === true || message.from?.startsWith('inbox/') === true);
       if (message === before[index]) continue;
-      for (const call of message.tool_calls ?? []) this.#call({session, agent, call, tainted}, news);
+      for (const call of message.tool_calls ?? [])
+        this.#call({session, agent, call, tainted: taintedAt(index, call.started)}, news);
       if (message.role === 'tool_result') this.#result(session, message, news);
     }
     return news;
+  }
+
+  /**
+   * Whether text from outside had come when the call of a message was started. One version may hold several steps (a crash,
+   * a commit of a person's), so what came with it counts by its place and time; what an earlier version had, always.
+   */
+  #taint(
+    session: string,
+    known: unknown,
+    messages: readonly Message[],
+  ): (index: number, started: string | undefined) => boolean {
+    const taints = [...taintsIn(messages)];
+    const named = Array.isArray(known) ? known : [];
+    const told = new Set<unknown>(taints.flatMap(([, sources]) => sources));
+    const always = this.#tainted.has(session) || named.some(source => !told.has(source));
+    if (named.length > 0 || taints.length > 0) this.#tainted.add(session);
+    return (index, started = '') =>
+      always || taints.some(([at]) => at < index || (messages[at]?.timestamp ?? '') <= started);
   }
 
   #call(execution: Execution, news: News): void {
@@ -83,7 +103,8 @@ export class Executions {
     const isNew = this.#tell([id, started, run, called.name, called.arguments]);
     // Cut off by a crash, what is delivered is delivered again: by its id it comes once.
     const repeats = effectOf(call.tool) === 'deliver' && known?.result === undefined;
-    if (known?.started !== undefined && known.started !== started && !anew && !repeats)
+    // A start that was told before is no other one, in whichever order versions come.
+    if (isNew && known?.started !== undefined && known.started !== started && !anew && !repeats)
       news.odd.push({
         session,
         call,

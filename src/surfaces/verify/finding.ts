@@ -18,7 +18,7 @@ export const findingKinds = {
   'agent-wrote': 'agents cannot write there: find out how it was done, and put it back (git revert COMMIT)',
 } as const;
 
-export type FindingKind = keyof typeof findingKinds;
+type FindingKind = keyof typeof findingKinds;
 
 export interface Finding {
   kind: FindingKind;

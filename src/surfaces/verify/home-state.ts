@@ -1,10 +1,10 @@
 import {isQueue, parseFile} from '../../check/parse-file.ts';
-import type {Decision} from '../../files/approval-review.ts';
+import type {Decision} from '../../files/approval/approval-review.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
 import {kindOf} from '../../files/key.ts';
 import {emptyPolicy, type Policy} from '../../files/rule.ts';
 import type {Settings} from '../../files/settings.ts';
-import {fieldOf} from '../../files/task.ts';
+import {fieldOf} from '../../files/task/task.ts';
 import type {TemplateValue} from '../../files/template.ts';
 
 /** An item of the queue, as one version has it. */

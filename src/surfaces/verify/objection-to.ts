@@ -1,6 +1,6 @@
 import {verifyBy} from '../../effects/signature/ssh-signature.ts';
-import {digestOf} from '../../files/approval-digest.ts';
-import {signedText} from '../../files/approval-signature.ts';
+import {digestOf} from '../../files/approval/approval-digest.ts';
+import {signedText} from '../../files/approval/approval-signature.ts';
 import {toolNamed} from '../../policy/tools.ts';
 import type {Decisions, Said} from './decisions.ts';
 import type {Execution} from './executions.ts';

@@ -1,5 +1,5 @@
-import {parseSession, type Session} from '../../files/session.ts';
-import type {Message} from '../../files/session-schema.ts';
+import {parseSession, type Session} from '../../files/session/session.ts';
+import type {Message} from '../../files/session/session-schema.ts';
 
 interface Entry {
   session: Session;

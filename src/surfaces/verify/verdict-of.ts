@@ -1,8 +1,8 @@
 import type {Policy, Verdict} from '../../files/rule.ts';
 import type {Settings} from '../../files/settings.ts';
 import {judgeAddress} from '../../policy/address.ts';
+import {runsOurCode} from '../../policy/command/local-code.ts';
 import {judge, judgeTool} from '../../policy/judge.ts';
-import {runsOurCode} from '../../policy/local-code.ts';
 import {mayReachOut} from '../../policy/may-reach-out.ts';
 import {type ToolEffect, toolNamed, tools} from '../../policy/tools.ts';
 

@@ -2,6 +2,7 @@ import type {Webhook} from '../../files/connector-settings.ts';
 import type {Delivery, Event} from './delivery.ts';
 import type {Json} from './fields.ts';
 import {githubEvent} from './github-event.ts';
+import {slackCommand} from './slack-command.ts';
 import {slackEvent} from './slack-event.ts';
 import {standardEvent} from './standard-event.ts';
 
@@ -45,17 +46,22 @@ function shortValue(value: unknown): unknown {
 }
 
 const readers: Record<Webhook['kind'], (payload: Json, delivery: Delivery) => Event> = {
-  slack: slackEvent,
+  slack: (payload, delivery) => (isForm(delivery) ? slackCommand : slackEvent)(payload, delivery),
   github: githubEvent,
   standard: standardEvent,
 };
 
-/** GitHub can also be told to send its JSON in a form. */
-function payloadOf(kind: Webhook['kind'], {header, body}: Delivery): Json | undefined {
-  const isForm = kind === 'github' && header('content-type')?.startsWith('application/x-www-form-urlencoded');
+function isForm({header}: Delivery): boolean {
+  return header('content-type')?.toLowerCase().startsWith('application/x-www-form-urlencoded') ?? false;
+}
+
+/** Slack sends commands as a form, and GitHub can be told to send its JSON in one. */
+function payloadOf(kind: Webhook['kind'], delivery: Delivery): Json | undefined {
   try {
-    const text = new TextDecoder('utf-8', {fatal: true}).decode(body);
-    const value: unknown = JSON.parse(isForm ? (new URLSearchParams(text).get('payload') ?? '') : text);
+    const text = new TextDecoder('utf-8', {fatal: true}).decode(delivery.body);
+    const form = kind !== 'standard' && isForm(delivery) ? new URLSearchParams(text) : undefined;
+    if (form && kind === 'slack') return Object.fromEntries(form);
+    const value: unknown = JSON.parse(form ? (form.get('payload') ?? '') : text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
   } catch {
     return undefined;

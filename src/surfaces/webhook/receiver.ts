@@ -3,7 +3,7 @@ import {type Context, Hono} from 'hono';
 import type {ContentfulStatusCode} from 'hono/utils/http-status';
 import type {Webhook} from '../../files/connector-settings.ts';
 import {newRecord} from '../../files/inbox.ts';
-import type {Redactor} from '../../policy/redact.ts';
+import type {Redactor} from '../../policy/redact/redact.ts';
 import {openReceived, type Received} from '../../store/received.ts';
 import {readBody} from './body.ts';
 import {eventOf} from './event.ts';
@@ -70,15 +70,16 @@ export function receiver({home, routes, bodyMs, redact, tell}: Receiver): Hono<E
       const event = eventOf(route.kind, delivery);
       if ('garbage' in event) return refuse(c, 400, event.garbage);
       const {path, file} = route;
+      const done = () => (event.answer ? c.json(event.answer) : c.text('ok\n'));
       if ('nothing' in event) {
         tell({event: 'ignored', path, status: 200, why: event.nothing});
-        return event.answer ? c.json(event.answer) : c.text('ok\n');
+        return done();
       }
       const {id, ...rest} = event.record;
       try {
         const became = await into(file).take(event.ids, newRecord({id, ...redact.value(rest)}));
         tell({event: became === 'taken' ? 'received' : 'known', path, status: 200, id: String(id), file});
-        return c.text('ok\n');
+        return done();
       } catch (error) {
         return refuse(c, 503, `inbox/${file} cannot be written: ${(error as Error).message}`, 'failed');
       }

@@ -16,7 +16,7 @@ export interface Signed {
 export type Verified = {ids: readonly string[]} | {wrong: string};
 
 /** How far the clock of a sender may be from ours, and how long a request may be repeated. */
-export const WINDOW_SECONDS = 300;
+const WINDOW_SECONDS = 300;
 
 /** Whether one who knows one of the secrets signed these very bytes, and lately. */
 export function verify(kind: Webhook['kind'], secrets: readonly string[], request: Signed): Verified {

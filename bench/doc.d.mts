@@ -1,0 +1,1 @@
+export function intoDoc(path: string, text: string): void;

@@ -1,0 +1,44 @@
+import {readFileSync, renameSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import type {FoundFile} from './found-files.ts';
+
+/** In the git-dir: who may read or write a file, by its name, where not everybody may read it. Git does not keep that. */
+const FILE = 'agentdir-permissions';
+const MOST = 20_000;
+
+/** What is known of these files by now. Those that are gone stay, for they may come back. */
+export function keepPermissions(gitDir: string, files: readonly FoundFile[]): void {
+  const seen = files.flatMap(({name, content}) =>
+    content?.permissions === undefined ? [] : [{name, may: content.permissions & 0o666}],
+  );
+  if (seen.length === 0) return;
+  const known = read(gitDir);
+  let differs = false;
+  for (const {name, may} of seen) {
+    const isUsual = (may & 0o644) === 0o644;
+    if (isUsual ? !known.has(name) : known.get(name) === may) continue;
+    differs = true;
+    if (isUsual) known.delete(name);
+    else if (known.size < MOST) known.set(name, may);
+  }
+  if (!differs) return;
+  const path = join(gitDir, FILE);
+  writeFileSync(`${path}.new`, JSON.stringify(Object.fromEntries(known)));
+  renameSync(`${path}.new`, path);
+}
+
+/** Undefined: as usual. */
+export function keptPermissions(gitDir: string, name: string): number | undefined {
+  return read(gitDir).get(name);
+}
+
+/** What cannot be read is none. */
+function read(gitDir: string): Map<string, number> {
+  try {
+    const text = readFileSync(join(gitDir, FILE), 'utf8');
+    const entries = Object.entries(JSON.parse(text) as Record<string, unknown>);
+    return new Map(entries.flatMap(([name, may]) => (typeof may === 'number' ? [[name, may & 0o666]] : [])));
+  } catch {
+    return new Map();
+  }
+}

@@ -1,0 +1,93 @@
+import {editYaml} from '../yaml/yaml-edit.ts';
+import {readYaml} from '../yaml/yaml-source.ts';
+import {mergeLines} from './merge-lines.ts';
+import {isMap, settleValues, setValues, type ValueChange, valueChanges} from './merge-values.ts';
+import {idOf, type Part} from './message-match.ts';
+
+/** The person's message with what the daemon set in it: `started`, `approval`, `usage` … `results` are calls that have one now. */
+export function mergeMessage(
+  base: Part,
+  person: Part,
+  daemon: Part,
+  results: ReadonlySet<string>,
+  said: (words: string) => void,
+): string {
+  if (person.text === base.text) return daemon.text;
+  const {changes, calls} = changesOf(base, daemon, results);
+  const isResult = person.value().role === 'tool_result';
+  let text = setValues(
+    person.text,
+    settleValues(
+      changes,
+      person.value(),
+      path => path[0] === 'tool_call_id' || (isResult && path[0] === 'content'),
+      said,
+    ),
+    [0],
+  );
+  for (const {call, changes, needed} of calls) {
+    const own = callsOf(messageIn(text));
+    const index = own.findIndex(other => idOf(other) === idOf(call));
+    if (index !== -1) {
+      const settled = settleValues(changes, own[index], path => path[0] === 'started', said);
+      text = setValues(text, settled, [0, 'tool_calls', index]);
+    } else if (needed) {
+      said(`its call ${idOf(call)} was removed, but it was worked on meanwhile; it is back`);
+      text = editYaml(text, {append: [0, 'tool_calls'], item: call});
+    } else if (changes.length > 0) said(`its call ${idOf(call)} was removed, and the daemon had changed it`);
+  }
+  return withOtherLines(base, person, daemon, text, said);
+}
+
+interface CallChange {
+  call: Record<string, unknown>;
+  changes: ValueChange[];
+  /** It was started or has a result, so it must stand there. */
+  needed: boolean;
+}
+
+function changesOf(
+  base: Part,
+  daemon: Part,
+  results: ReadonlySet<string>,
+): {changes: ValueChange[]; calls: CallChange[]} {
+  const {tool_calls: _, ...was} = base.value();
+  const {tool_calls: __, ...now} = daemon.value();
+  const old = callsOf(base.value());
+  const calls = callsOf(daemon.value()).map(call => {
+    const before = old.find(other => idOf(other) === idOf(call));
+    const changes = valueChanges(before ?? {}, call);
+    const needed = changes.some(({path}) => path[0] === 'started') || results.has(idOf(call)) || !before;
+    return {call, changes, needed};
+  });
+  return {changes: valueChanges(was, now), calls};
+}
+
+function callsOf(message: unknown): Record<string, unknown>[] {
+  const calls = isMap(message) ? message.tool_calls : undefined;
+  return Array.isArray(calls) ? calls.filter(isMap) : [];
+}
+
+function messageIn(text: string): unknown {
+  return (readYaml(text).value as unknown[])[0];
+}
+
+/** Comments of the later version were edited by hand: lines may go together, if they mean the same. */
+function withOtherLines(base: Part, person: Part, daemon: Part, text: string, said: (words: string) => void): string {
+  const comments = (lines: string) =>
+    [...lines.matchAll(/^\s*#.*$/gm)]
+      .map(([line]) => line.trim())
+      .sort()
+      .join('\n');
+  if (base.text === daemon.text || comments(base.text) === comments(daemon.text)) return text;
+  const lines = mergeLines(base.text, person.text, daemon.text);
+  const read = readYaml(lines.text);
+  if (
+    lines.conflicts.length === 0 &&
+    read.problems.length === 0 &&
+    valueChanges(readYaml(text).value, read.value).length === 0
+  )
+    return lines.text;
+  said('comments in it were changed on both sides; yours are kept');
+  return text;
+}

@@ -1,0 +1,119 @@
+import {newSession} from '../session/session.ts';
+import {awaitsAnswer} from '../session/session-ends.ts';
+import type {Call, Message, SessionHeader} from '../session/session-schema.ts';
+
+/** Keys that are about the session they stand in: what it waits for, owes others, and gets from them. */
+const OWN_KEYS: ReadonlySet<string> = new Set([
+  'session_id',
+  'created',
+  'updated',
+  'status',
+  'error',
+  'waiting_for',
+  'shared',
+  'task',
+  'thread',
+  'ephemeral',
+  'mentions_due',
+  'tasks_due',
+  'segments',
+  'forked_from',
+]);
+
+export interface Forking {
+  /** Of the session as it was. */
+  header: SessionHeader;
+  /** Its messages up to the cut, but for those in `segments`. */
+  messages: readonly Message[];
+  /** Files with older messages that both sessions have. */
+  segments: readonly string[];
+  id: string;
+  from: NonNullable<SessionHeader['forked_from']>;
+  paused: boolean;
+  /** ISO time. */
+  now: string;
+  /** From the new file to schemas/session.json. */
+  schema: string;
+}
+
+export interface Forked {
+  text: string;
+  /** Whether a daemon will ask the model, if it may. */
+  awaits: boolean;
+  /** Calls that had no result, and say now that they were not run. */
+  open: readonly Call[];
+}
+
+/**
+ * A session that begins as another was. Its history is whole: each call has its result. Nothing in it waits, was started or
+ * delivered: what a person decided, what runs and what is due stays with the session it comes from.
+ */
+export function forkSession({header, messages, segments, id, from, paused, now, schema}: Forking): Forked {
+  const {whole, open} = withResults(messages, now);
+  const awaits = awaitsAnswer(whole);
+  const {agent_id, agent_type, model, system_prompt, tainted, metadata, ...others} = header;
+  const kept = Object.entries(others).filter(([key]) => !OWN_KEYS.has(key));
+  const text = newSession(
+    {
+      ...{session_id: id, agent_id},
+      ...(agent_type !== undefined && {agent_type}),
+      ...(model !== undefined && {model}),
+      ...(system_prompt !== undefined && {system_prompt}),
+      ...{created: now, updated: now, status: paused ? 'paused' : awaits ? 'active' : 'sleeping'},
+      forked_from: from,
+      ...(tainted && {tainted}),
+      ...(segments.length > 0 && {segments: [...segments]}),
+      ...(metadata !== undefined && {metadata}),
+      ...Object.fromEntries(kept),
+    },
+    whole.map(plainMessage),
+    schema,
+  );
+  return {text, awaits, open};
+}
+
+/** Each call with one result below it, in order, and no result without its call. */
+function withResults(messages: readonly Message[], now: string): {whole: Message[]; open: Call[]} {
+  const answered = new Set(messages.map(({tool_call_id}) => tool_call_id));
+  const called = new Set<string>();
+  const whole: Message[] = [];
+  const open: Call[] = [];
+  /** Of the answer that was met last. */
+  let missing: Call[] = [];
+  const fill = () => {
+    for (const call of missing) whole.push(notRun(call, now));
+    open.push(...missing);
+    missing = [];
+  };
+  for (const message of messages) {
+    if (message.role !== 'tool_result') fill();
+    else if (message.tool_call_id === undefined || !called.delete(message.tool_call_id)) continue;
+    whole.push(message);
+    for (const call of message.tool_calls ?? []) {
+      if (answered.has(call.id)) called.add(call.id);
+      else missing.push(call);
+    }
+  }
+  fill();
+  return {whole, open};
+}
+
+function notRun({id, started}: Call, now: string): Message {
+  const result =
+    started === undefined
+      ? {error: 'not run: this session was forked before the call was decided or run', code: 'REJECTED'}
+      : {
+          error: `interrupted, outcome unknown: it was started (${started}) in the session that this one was forked from`,
+          code: 'INTERRUPTED',
+        };
+  return {timestamp: now, role: 'tool_result', tool_call_id: id, content: JSON.stringify({success: false, ...result})};
+}
+
+function plainMessage({delivery: _, reply_to: __, tool_calls, ...message}: Message): Message {
+  if (!tool_calls) return message;
+  return {...message, tool_calls: tool_calls.map(plainCall)};
+}
+
+function plainCall({approval: _, started: __, run: ___, where: ____, ...call}: Call): Call {
+  return call as Call;
+}

@@ -1,0 +1,157 @@
+import type {Rule} from '../../files/rule.ts';
+import {baseName, kindOf} from './command-name.ts';
+import {flagTable} from './flag-table.ts';
+import {isLiteral, looseMatch} from './words.ts';
+
+/** Letters and the long options that mean the same; '' for commands without a list of their own. */
+const longForms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '': {r: 'recursive', R: 'recursive', f: 'force', a: 'all'},
+  rm: {r: 'recursive', R: 'recursive', f: 'force', d: 'dir'},
+  cp: {r: 'recursive', R: 'recursive', f: 'force', a: 'archive'},
+  git: {f: 'force', d: 'delete', D: 'delete', a: 'all', n: 'dry-run'},
+  docker: {f: 'force', v: 'volumes', a: 'all'},
+  curl: {
+    o: 'output',
+    O: 'remote-name',
+    T: 'upload-file',
+    d: 'data',
+    F: 'form',
+    K: 'config',
+    X: 'request',
+    k: 'insecure',
+  },
+  wget: {O: 'output-document', i: 'input-file', e: 'execute', r: 'recursive'},
+  sed: {i: 'in-place', n: 'quiet', E: 'regexp-extended', f: 'file'},
+  sort: {o: 'output', r: 'reverse'},
+  tar: {x: 'extract', c: 'create', f: 'file', I: 'use-compress-program', P: 'absolute-names'},
+  npm: {g: 'global', f: 'force'},
+  kubectl: {f: 'filename', A: 'all-namespaces'},
+  rsync: {r: 'recursive', a: 'archive', e: 'rsh'},
+  iptables: {F: 'flush', X: 'delete-chain', P: 'policy', D: 'delete'},
+  ncat: {e: 'exec', c: 'sh-exec', l: 'listen', k: 'keep-open'},
+};
+
+/**
+ * Does a deny rule speak of this command? Generous: a path counts as its last component, another name of the same
+ * command as that command, `*` is anything, options are a set in any order and spelling, and what follows an option may
+ * be its value.
+ */
+export function denies(rule: Rule, argv: readonly string[]): boolean {
+  const [command, ...rest] = rule.words;
+  if (command === undefined) return rule.open;
+  if (!isCommand(command, argv[0] ?? '')) return false;
+  return inOrder(rest, rule.open, argv.slice(1)) || asSet(command, rest, rule.open, argv.slice(1));
+}
+
+/** May it speak of a command of this name, by the first word alone? */
+export function mayDeny(rule: Rule, name: string): boolean {
+  const [command] = rule.words;
+  return command === undefined || isCommand(command, name);
+}
+
+function isCommand(word: string, name: string): boolean {
+  const wanted = word.toLowerCase();
+  const given = name.toLowerCase();
+  return [given, baseName(given), kindOf(given)].some(form => looseMatch(wanted, form));
+}
+
+function inOrder(words: readonly string[], open: boolean, given: readonly string[]): boolean {
+  if (open ? given.length < words.length : given.length !== words.length) return false;
+  return words.every((word, i) => looseMatch(word, given[i] ?? ''));
+}
+
+function asSet(command: string, words: readonly string[], open: boolean, given: readonly string[]): boolean {
+  const kind = kindOf(command);
+  const wanted = readArguments(kind, words);
+  const got = readArguments(kind, given);
+  if (!wanted.options.every(option => has(kind, got, option))) return false;
+  // `git push` is that and nothing more; a rule that names options does not mind further ones.
+  if (!open && wanted.options.length === 0 && got.options.length > 0) return false;
+  return operandsMatch(wanted.operands, open, got.operands);
+}
+
+interface Arguments {
+  words: readonly string[];
+  /** As written. */
+  options: string[];
+  /** One name for each option, letters apart and in their long form. */
+  names: ReadonlySet<string>;
+  operands: Operand[];
+}
+
+interface Operand {
+  text: string;
+  /** It follows an option, so that it may be that option's value. */
+  mayBeValue: boolean;
+}
+
+/** In order, each of the wanted found, `*` one or more times, nothing skipped but possible values of options. */
+function operandsMatch(wanted: readonly Operand[], open: boolean, got: readonly Operand[]): boolean {
+  let reached = new Set([0]);
+  for (const operand of got) {
+    const next = new Set<number>();
+    for (const at of reached) {
+      const word = wanted[at];
+      if (operand.mayBeValue || (word === undefined && open) || wanted[at - 1]?.text === '*') next.add(at);
+      if (word !== undefined && looseMatch(word.text, operand.text)) next.add(at + 1);
+    }
+    reached = next;
+  }
+  return reached.has(wanted.length);
+}
+
+function readArguments(kind: string, words: readonly string[]): Arguments {
+  const options: string[] = [];
+  const operands: Operand[] = [];
+  let ended = false;
+  let mayBeValue = false;
+  for (const word of kind === 'kill' ? killArguments(words) : words) {
+    // dd's operands are options in all but looks.
+    const isOption = !ended && (kind === 'dd' ? word.includes('=') : word.startsWith('-') && word !== '-');
+    if (!ended && word === '--') ended = true;
+    else if (isOption) options.push(word);
+    else operands.push({text: word, mayBeValue});
+    mayBeValue = isOption && !word.includes('=');
+  }
+  return {words, options, names: new Set(options.flatMap(option => namesOf(kind, option))), operands};
+}
+
+/** `-9`, `-s 9`, `-s KILL` and `--signal=SIGKILL` are `-KILL`; `--` only keeps `-1` from being a signal. */
+function killArguments(words: readonly string[]): string[] {
+  const named = words.join('\0').replace(/(^|\0)(?:-[sn]\0?|--signal[=\0])(?=[A-Za-z0-9])/g, '$1-');
+  return named
+    .split('\0')
+    .filter(word => word !== '--' && word !== '')
+    .map(word => (/^-(?:9|(?:sig)?kill)$/i.test(word) ? '-KILL' : word));
+}
+
+/** Is `option` there, in whatever spelling? */
+function has(kind: string, got: Arguments, option: string): boolean {
+  if (got.options.some(other => looseMatch(option, other))) return true;
+  if (kind === 'dd') return false;
+  const [name, value] = cut(option);
+  if (value !== undefined) {
+    return got.words.some((word, i) => abbreviates(word, name) && looseMatch(value, got.words[i + 1] ?? ''));
+  }
+  if (!isLiteral(option)) return false;
+  return namesOf(kind, option).every(
+    wanted => got.names.has(wanted) || [...got.names].some(other => abbreviates(other, wanted)),
+  );
+}
+
+/** `-rf` is `--recursive` and `--force`; a letter without a long form stays as it is. */
+function namesOf(kind: string, option: string): string[] {
+  if (option.startsWith('--') || flagTable[kind]?.whole === true) return [cut(option)[0]];
+  const forms = longForms[kind] ?? longForms[''] ?? {};
+  return [...option.slice(1)].map(letter => (Object.hasOwn(forms, letter) ? `--${forms[letter]}` : `-${letter}`));
+}
+
+function cut(option: string): [string, string | undefined] {
+  const at = option.indexOf('=');
+  return at < 0 ? [option, undefined] : [option.slice(0, at), option.slice(at + 1)];
+}
+
+/** `--recur` for `--recursive`. */
+export function abbreviates(given: string, long: string): boolean {
+  return given.length > 2 && given.startsWith('--') && long.startsWith(given);
+}

@@ -1,0 +1,49 @@
+import type {Policy, Rule} from '../../files/rule.ts';
+import {mayDeny} from './deny.ts';
+import {isFor, mayMatch} from './words.ts';
+
+/** The rules of a policy that are for one agent, in the policy's order; of those with words, only what speaks of a command. */
+export interface RuleIndex {
+  /** Deny rules that may speak of a command of this name. */
+  denying: (command: string) => readonly Rule[];
+  /** Allow and ask rules that may. */
+  others: (command: string) => readonly Rule[];
+  /** Regular expressions that ask or deny. */
+  segmentPatterns: readonly Rule[];
+  linePatterns: readonly Rule[];
+}
+
+/** A policy is never changed, only replaced, so what is found out about it holds as long as it lives. */
+const known = new WeakMap<Policy, Map<string | undefined, RuleIndex>>();
+/** Names come from agents: what is remembered of them is bounded. */
+const MOST = 500;
+
+export function indexOf(policy: Policy, agent: string | undefined): RuleIndex {
+  const byAgent = known.get(policy) ?? new Map<string | undefined, RuleIndex>();
+  known.set(policy, byAgent);
+  return remember(byAgent, agent, () => makeIndex(policy.rules.filter(rule => isFor(rule, agent))));
+}
+
+function makeIndex(rules: readonly Rule[]): RuleIndex {
+  const worded = rules.filter(rule => !rule.pattern);
+  const denying = worded.filter(rule => rule.verdict === 'deny');
+  const others = worded.filter(rule => rule.verdict !== 'deny');
+  const patterns = rules.filter(rule => rule.pattern && rule.verdict !== 'allow');
+  const byDenied = new Map<string, readonly Rule[]>();
+  const byOther = new Map<string, readonly Rule[]>();
+  return {
+    denying: command => remember(byDenied, command, () => denying.filter(rule => mayDeny(rule, command))),
+    others: command => remember(byOther, command, () => others.filter(rule => mayMatch(rule, command))),
+    segmentPatterns: patterns.filter(rule => !rule.wholeLine),
+    linePatterns: patterns.filter(rule => rule.wholeLine),
+  };
+}
+
+function remember<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const found = map.get(key);
+  if (found !== undefined) return found;
+  if (map.size >= MOST) map.clear();
+  const made = make();
+  map.set(key, made);
+  return made;
+}

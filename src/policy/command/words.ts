@@ -1,0 +1,111 @@
+import {Minimatch} from 'minimatch';
+import type {Rule} from '../../files/rule.ts';
+
+/** `*` stops at `/` and does not match a leading dot; nothing but `*`, `?` and `[…]` is special. */
+const strict = {
+  dot: false,
+  nobrace: true,
+  nocomment: true,
+  noext: true,
+  nonegate: true,
+  noglobstar: false,
+  preserveMultipleSlashes: true,
+  optimizationLevel: 0,
+  platform: 'linux',
+} as const;
+
+/** A glob character alone in brackets is itself: so a rule spells it. */
+const SPELLED = /\[([*?[]|\\\\)\]/g;
+
+/** What a word without globs stands for; undefined: it has some. */
+function literalText(word: string): string | undefined {
+  if (!/[*?[]/.test(word)) return word;
+  return /[*?[\\]/.test(word.replace(SPELLED, ''))
+    ? undefined
+    : word.replace(SPELLED, (_, char: string) => char.charAt(0));
+}
+
+export function isLiteral(word: string): boolean {
+  return literalText(word) !== undefined;
+}
+
+/** What stands before a word's first glob character. */
+export function literalPrefix(word: string): string {
+  const at = word.search(/[*?[]/);
+  return at < 0 ? word : word.slice(0, at);
+}
+
+/** The more literal words, the more a rule knows of the command. */
+export function literalWords(rule: Rule): number {
+  return rule.words.filter(isLiteral).length;
+}
+
+/** Every word spelled out and no further arguments: the rule is about this one command. */
+export function isExact(rule: Rule): boolean {
+  return !rule.open && rule.words.every(isLiteral);
+}
+
+/** For what is allowed: a glob stands for less rather than more, and for an option only if it begins as one. */
+export function strictMatch(word: string, argument: string): boolean {
+  const literal = literalText(word);
+  if (literal !== undefined) return literal === argument;
+  if (argument.startsWith('-') && !word.startsWith('-')) return false;
+  // minimatch throws on very long patterns.
+  if (word.length > 4096) return false;
+  let glob = globs.get(word);
+  if (!glob) {
+    if (globs.size >= MOST) globs.clear();
+    glob = new Minimatch(word, strict);
+    globs.set(word, glob);
+  }
+  return glob.match(argument);
+}
+
+/** Words of rules, compiled. */
+const globs = new Map<string, Minimatch>();
+const MOST = 500;
+
+/** For what is asked about or denied: `*` is anything, `/` and leading dots included; `[…]` is any one character. */
+export function looseMatch(word: string, argument: string): boolean {
+  const pattern = word.replace(/\[[^\]]*\]/g, '?');
+  let p = 0;
+  let a = 0;
+  let star = -1;
+  let retry = 0;
+  while (a < argument.length) {
+    if (pattern[p] === '*') {
+      star = p++;
+      retry = a;
+    } else if (pattern[p] === '?' || pattern[p] === argument[a]) {
+      p++;
+      a++;
+    } else if (star >= 0) {
+      p = star + 1;
+      a = ++retry;
+    } else return false;
+  }
+  while (pattern[p] === '*') p++;
+  return p === pattern.length;
+}
+
+/** Does an allow or ask rule speak of this command? Each word is one argument, in order. */
+export function matches(rule: Rule, argv: readonly string[]): boolean {
+  const {words, open} = rule;
+  if (open ? argv.length < words.length : argv.length !== words.length) return false;
+  const match = rule.verdict === 'allow' ? strictMatch : looseMatch;
+  return words.every((word, i) => match(word, argv[i] ?? ''));
+}
+
+/** May it, by the first word alone? */
+export function mayMatch(rule: Rule, name: string): boolean {
+  const match = rule.verdict === 'allow' ? strictMatch : looseMatch;
+  return rule.words[0] === undefined || match(rule.words[0], name);
+}
+
+/** Is the rule for this agent? A rule for some agents is not for an unknown one. */
+export function isFor(rule: Rule, agent: string | undefined): boolean {
+  if (rule.agents === undefined) return true;
+  if (agent === undefined) return false;
+  const match = rule.verdict === 'allow' ? strictMatch : looseMatch;
+  return rule.agents.some(glob => match(glob, agent));
+}

@@ -1,0 +1,43 @@
+import type {ApprovalItem} from '../../files/approval/approval-item.ts';
+import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
+import type {TaskFile} from '../../files/task/task.ts';
+import {archiveText, toArchive, withoutItems} from '../../reconcile/archive.ts';
+import type {Completed} from '../../reconcile/complete.ts';
+import {lookAgain} from '../look-again.ts';
+import type {Serving} from '../serving.ts';
+
+type Queue = TaskFile & {items: readonly ApprovalItem[]};
+
+/** The queue without what has been copied to the archive; what is not there yet is handed over first. */
+export function leaveQueue(serving: Serving, file: Queue): Completed | undefined {
+  const {approvals, index} = serving;
+  const there: ApprovalItem[] = [];
+  for (const [path, items] of toArchive(file.items)) {
+    const isThere = ({id}: ApprovalItem) => index.definitionsOf(`item/${id}`).some(found => found.path === path);
+    there.push(...items.filter(isThere));
+    const missing = items.filter(item => !isThere(item));
+    if (missing.length === 0) continue;
+    const texts = missing.map(({id = '', task}) => [id, file.text.slice(task.start, task.end).trimEnd()] as const);
+    approvals.archive.set(path, new Map(texts));
+    lookAgain(serving, path);
+  }
+  if (there.length === 0) return undefined;
+  return {text: withoutItems(file, there), words: `${there.length} decided moved to the archive`, tasks: []};
+}
+
+/** An archive with what is to go there; undefined if it has it. */
+export function settleArchive(serving: Serving, path: string, file: Queue | undefined): Completed | undefined {
+  const due = serving.approvals.archive.get(path);
+  if (!due) return undefined;
+  const there = new Set(file?.items.map(({id}) => id));
+  const missing = [...due].filter(([id]) => !there.has(id)).map(([, text]) => text);
+  const written = () => {
+    serving.approvals.archive.delete(path);
+    lookAgain(serving, APPROVALS_FILE);
+  };
+  if (missing.length === 0) {
+    written();
+    return undefined;
+  }
+  return {text: archiveText(file?.text, path, missing), words: `${missing.length} decided`, tasks: [], written};
+}

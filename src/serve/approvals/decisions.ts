@@ -1,0 +1,237 @@
+import {lstatSync} from 'node:fs';
+import {join} from 'node:path';
+import {parseFile} from '../../check/parse-file.ts';
+import type {ApprovalFile} from '../../files/approval/approval.ts';
+import {editedText} from '../../files/approval/approval-edited.ts';
+import {APPROVALS_FILE, type ApprovalItem} from '../../files/approval/approval-item.ts';
+import {strayEdit} from '../../files/approval/approval-shown.ts';
+import {approvalState, isBudget, isRecorded} from '../../files/approval/approval-state.ts';
+import {hasErrors} from '../../files/diagnostic.ts';
+import {type CallRequest, partOf, strayInItem} from '../../reconcile/call-request.ts';
+import {hasExpired, type Taken} from '../../reconcile/queue.ts';
+import {editedNow} from '../calls/judged-call.ts';
+import {lookAgain, SAVED_MS} from '../look-again.ts';
+import type {Serving} from '../serving.ts';
+import {textOf} from '../state.ts';
+import {pendingPage} from './approvals.ts';
+import {isBeingSaved, pageOf, turnedOnPage} from './known-page.ts';
+import {ruleFor} from './new-rules.ts';
+import {signatureProblem} from './signatures.ts';
+
+/** Clocks differ. */
+const SKEW_MS = 60_000;
+
+/**
+ * Decisions in the queue and on pages that count, by id. What is unclear, differs between the two places or lacks a
+ * signature is told, and nothing is taken of it; no wins over yes.
+ */
+export async function takeDecisions(
+  serving: Serving,
+  items: readonly ApprovalItem[],
+  by: string,
+  now: string,
+): Promise<Map<string, Taken>> {
+  const taken = new Map<string, Taken>();
+  const byId = new Map<string, ApprovalItem[]>();
+  for (const item of items) {
+    const open = (item.status ?? 'pending') === 'pending' || !isRecorded(item);
+    if (item.id === undefined || isBudget(item) || !(open || mayTurn(serving, item))) continue;
+    byId.set(item.id, [...(byId.get(item.id) ?? []), item]);
+  }
+  for (const id of serving.approvals.told) {
+    // Taken, and found to lack something when it was to be started.
+    const stands =
+      serving.waits.for(id).size > 0 && items.some(item => item.id === id && approvalState(item) === 'approved');
+    if (byId.has(id) || stands) continue;
+    serving.troubles.set(`approval ${id}`, undefined);
+    serving.approvals.told.delete(id);
+  }
+  for (const [id, same] of byId) {
+    const [first] = same;
+    if (first && mayTurn(serving, first)) {
+      const turned = await turnedOnPage(serving, first);
+      if (turned && 'problem' in turned) tellOf(serving, id, turned.problem);
+      else if (serving.approvals.told.delete(id)) serving.troubles.set(`approval ${id}`, undefined);
+      if (turned && 'no' in turned) {
+        const {by: who = by, at = now, reason} = turned.no;
+        taken.set(id, {decision: 'rejected', by: who, at, reason});
+      }
+      continue;
+    }
+    const said = serving.index.definitionsOf(`page/${id}`).some(({state}) => state !== null);
+    if (!said && same.every(({decision}) => decision === undefined)) {
+      serving.troubles.set(`approval ${id}`, undefined);
+      serving.approvals.saidAt.delete(id);
+      continue;
+    }
+    const found = await decisionOn(serving, id, same, by, now);
+    if ('problem' in found) tellOf(serving, id, found.problem);
+    else serving.troubles.set(`approval ${id}`, undefined);
+    if (!('taken' in found)) continue;
+    taken.set(id, found.taken);
+    if (found.taken.decision === 'approved') serving.approvals.yes();
+  }
+  return taken;
+}
+
+function tellOf({approvals, troubles}: Serving, id: string, problem: string): void {
+  approvals.told.add(id);
+  troubles.set(`approval ${id}`, `approval ${id}: ${problem}`);
+}
+
+/** Its yes is recorded, and its call has not begun. */
+function mayTurn({waits}: Serving, item: ApprovalItem): boolean {
+  const {id = '', status, decision, outcome} = item;
+  const yes = status === 'approved' && decision === 'approved' && outcome === undefined;
+  return yes && isRecorded(item) && waits.for(id).size > 0;
+}
+
+/** `later`: it cannot be told yet, and the session has been asked. */
+type Found = {taken: Taken} | {problem: string} | {later: true};
+
+async function decisionOn(
+  serving: Serving,
+  id: string,
+  items: readonly ApprovalItem[],
+  person: string,
+  now: string,
+): Promise<Found> {
+  const page = await pageOf(serving, pendingPage(id));
+  const review = page?.review;
+  const rejected = items.find(({decision}) => decision === 'rejected');
+  const by = items.find(item => item.by !== undefined)?.by ?? review?.by ?? person;
+  const at = items.find(item => item.at !== undefined)?.at ?? review?.at ?? now;
+  if (rejected || review?.decision === 'rejected') {
+    const reason = rejected?.reason ?? review?.reason ?? review?.notes;
+    return {taken: {decision: 'rejected', by, at, reason}};
+  }
+  if (items.length > 1) return {problem: 'it is there more than once; remove the copies, nothing runs until then'};
+  const [item] = items;
+  if (!item) return {later: true};
+  if (item.task.state === 'in_progress' || item.task.state === 'blocked')
+    return {problem: `its box [${item.task.box}] is neither yes nor no; nothing runs until it is`};
+  if (page && hasErrors(page.problems))
+    return {problem: `what ${pendingPage(id)} says is unclear; nothing runs until it is mended`};
+  if (item.decision !== 'approved' && review?.decision !== 'approved') return {later: true};
+  // Set back by hand after it was decided: there is nothing to decide any more.
+  if (serving.waits.for(id).size === 0) return {later: true};
+  const said = item.at ?? review?.at ?? savedAt(serving, id, item);
+  if (Date.parse(said) > Date.parse(now) + SKEW_MS)
+    return {problem: `it was approved at ${said}, which is still to come; correct the time, or take it out`};
+  serving.approvals.saidAt.set(id, said);
+  if (hasExpired({...item, at: said}, now)) return {later: true};
+  const request = serving.approvals.asked.get(id);
+  if (!request) {
+    for (const path of serving.waits.for(id)) lookAgain(serving, path);
+    return {later: true};
+  }
+  if (isBeingSaved(serving, pendingPage(id))) {
+    lookAgain(serving, pendingPage(id));
+    lookAgain(serving, APPROVALS_FILE, SAVED_MS);
+    return {later: true};
+  }
+  if (page && page.meta.digest !== request.digest)
+    return {problem: `${pendingPage(id)} is about something else than what is asked; remove it, and it is made anew`};
+  // As it is now, unless only the time of saving makes it count.
+  return approved(serving, {item, page, request, by, at: hasExpired({...item, at}, now) ? said : at});
+}
+
+/** When it was saved at the latest, as it was first seen: the daemon saves, too. */
+function savedAt({home, approvals}: Serving, id: string, {decision}: ApprovalItem): string {
+  const path = decision === 'approved' ? APPROVALS_FILE : pendingPage(id);
+  const stat = lstatSync(join(home, path), {throwIfNoEntry: false});
+  return approvals.saidAt.get(id) ?? (stat?.mtime ?? new Date()).toISOString();
+}
+
+interface Approving {
+  item: ApprovalItem;
+  page: ApprovalFile | undefined;
+  request: CallRequest;
+  by: string;
+  at: string;
+}
+
+async function approved(serving: Serving, approving: Approving): Promise<Found> {
+  const {item, page, request, by, at} = approving;
+  const {ask} = request;
+  const answer = item.answer ?? page?.review?.answer;
+  if (ask.question && answer === undefined)
+    return {problem: 'it is a question: write your answer (a line "answer: …") beside the tick, or reject it'};
+  const stray = page && strayEdit(page.text);
+  if (stray !== undefined) return {problem: `${pendingPage(request.id)} ${stray}`};
+  const inItem = strayInItem(item, request);
+  if (inItem !== undefined) return {problem: inItem};
+  const edit = editOf(approving);
+  if ('problem' in edit) return edit;
+  const unsigned = await signatureProblem(serving, {
+    item,
+    digest: request.digest,
+    edited: ask.question ? answer : edit.shown,
+  });
+  if (unsigned !== undefined) return {problem: unsigned};
+  const rule = item.always || page?.review?.always ? await ruleFor(serving, request, edit.text) : undefined;
+  if (rule && 'later' in rule) return {later: true};
+  const original = ask.edits?.argument === 'command' ? partOf(ask, ask.edits.label) : undefined;
+  let edited: Extract<Taken, {decision: 'approved'}>['edited'];
+  if (edit.text !== undefined && ask.edits) {
+    const digest = await editedNow(serving, request, ask.edits.argument, edit.text);
+    if (digest === undefined) return {later: true};
+    edited = {digest, ...(original !== undefined && {original, command: edit.text})};
+  }
+  return {taken: {decision: 'approved', by, at, edited, answer, rule: rule?.words}};
+}
+
+/** What the person put in place of what was asked; undefined: nothing. */
+function editOf({item, page, request: {ask}}: Approving): {text?: string; shown?: string} | {problem: string} {
+  const {edits} = ask;
+  const original = edits && partOf(ask, edits.label);
+  if (!edits || original === undefined) return {};
+  const inItem =
+    edits.argument !== 'command' || item.command === undefined || item.command.trimEnd() === original.trimEnd()
+      ? undefined
+      : item.command;
+  const shown = page?.action[edits.label.toLowerCase()];
+  const onPage = page ? editedText(original, shown) : {unchanged: true as const};
+  if ('problem' in onPage) return {problem: `${edits.label} on the page: ${onPage.problem}`};
+  const there = 'text' in onPage ? onPage.text : undefined;
+  if (inItem !== undefined && there !== undefined && inItem.trimEnd() !== there.trimEnd())
+    return {problem: 'the queue and the page have different texts of what is to run; make both the same'};
+  if (inItem !== undefined) return {text: inItem, shown: inItem};
+  return there === undefined || shown === undefined ? {} : {text: there, shown};
+}
+
+/**
+ * What stands in place of what was asked, of a decision that was recorded as edited, and as it is shown. `digestOf`: what
+ * such a decision is bound to now. Undefined: what was approved is not there any more.
+ */
+export async function recordedEdit(
+  serving: Serving,
+  item: ApprovalItem,
+  {argument, label, original}: {argument: string; label: string; original: string},
+  digestOf: (text: string) => Promise<string>,
+): Promise<{text: string; shown: string} | undefined> {
+  const wanted = item.task.fields.find(({key}) => key === 'edited_digest')?.value;
+  if (argument === 'command') {
+    const {command} = item;
+    return command !== undefined && (await digestOf(command)) === wanted ? {text: command, shown: command} : undefined;
+  }
+  for (const folder of ['approved', 'pending']) {
+    const page = await pageOf(serving, `approvals/${folder}/${item.id}.approval.md`);
+    const shown = page?.action[label.toLowerCase()];
+    const edit = shown === undefined ? undefined : editedText(original, shown);
+    if (shown !== undefined && edit && 'text' in edit && (await digestOf(edit.text)) === wanted)
+      return {text: edit.text, shown};
+  }
+  return undefined;
+}
+
+/** The item of the queue, as it was last looked at. */
+export async function itemOf(serving: Serving, path: string, id: string): Promise<ApprovalItem | undefined> {
+  let parsed = serving.latest.get(path)?.parsed;
+  if (parsed?.kind !== 'queue') {
+    const blob = serving.known.get(path)?.blob;
+    const text = blob === undefined ? undefined : await textOf(serving, blob);
+    parsed = text === undefined ? undefined : parseFile(path, text);
+  }
+  return parsed?.kind === 'queue' ? parsed.file.items.find(item => item.id === id) : undefined;
+}

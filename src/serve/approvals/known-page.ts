@@ -1,0 +1,46 @@
+import {lstatSync} from 'node:fs';
+import {join} from 'node:path';
+import {type ApprovalFile, parseApproval} from '../../files/approval/approval.ts';
+import type {ApprovalItem} from '../../files/approval/approval-item.ts';
+import type {Review} from '../../files/approval/approval-review.ts';
+import {hasErrors} from '../../files/diagnostic.ts';
+import {signature} from '../known.ts';
+import type {Serving} from '../serving.ts';
+import {textOf} from '../state.ts';
+import {approvedPage, pendingPage} from './approvals.ts';
+
+/** A page as it was last looked at, and held still. */
+export async function pageOf(serving: Serving, path: string): Promise<ApprovalFile | undefined> {
+  const blob = serving.known.get(path)?.blob;
+  const text = blob === undefined ? undefined : await textOf(serving, blob);
+  return text === undefined ? undefined : parseApproval(text);
+}
+
+/** What is on disk is not what was last looked at: it may say no. */
+export function isBeingSaved({home, known}: Serving, path: string): boolean {
+  const stat = lstatSync(join(home, path), {bigint: true, throwIfNoEntry: false});
+  return (stat && signature(stat)) !== known.get(path)?.signature;
+}
+
+/** Where the page of a request lies whose yes was recorded: it moves a moment later. */
+export function takenPage({known}: Serving, id: string): string {
+  return known.has(approvedPage(id)) ? approvedPage(id) : pendingPage(id);
+}
+
+/** Until its call is started, a person may turn on the page what was recorded. Undefined: it says what the item says. */
+export async function turnedOnPage(
+  serving: Serving,
+  {id = '', by, at}: ApprovalItem,
+): Promise<{no: Pick<Review, 'by' | 'at' | 'reason'>} | {problem: string} | undefined> {
+  const path = takenPage(serving, id);
+  const page = await pageOf(serving, path);
+  const review = page?.review;
+  if (review?.decision === 'rejected') {
+    // The name and the time may be those of the yes.
+    const own = {by: review.by === by ? undefined : review.by, at: review.at === at ? undefined : review.at};
+    return {no: {...own, reason: review.reason ?? review.notes}};
+  }
+  const cleared = page?.meta.status === 'approved' && review?.decision === undefined;
+  if (!page || (!cleared && !hasErrors(page.problems))) return undefined;
+  return {problem: `what ${path} says is unclear; nothing runs until it says APPROVED or REJECTED`};
+}

@@ -1,0 +1,159 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
+import {UserError} from '../../errors.ts';
+import {parseApproval} from '../../files/approval/approval.ts';
+import {setMeta, setReview} from '../../files/approval/approval-edit.ts';
+import {APPROVALS_FILE, type ApprovalItem} from '../../files/approval/approval-item.ts';
+import type {Decision} from '../../files/approval/approval-review.ts';
+import type {ApprovalState} from '../../files/approval/approval-state.ts';
+import {kindOf} from '../../files/key.ts';
+import type {Outcome} from '../../queue.ts';
+import {pageFor} from '../../reconcile/call-request.ts';
+import {move, removeIf} from '../../store/move.ts';
+import {readHomeFile} from '../../store/read.ts';
+import {lookAgain} from '../look-again.ts';
+import {recordMove, recordOwn} from '../record.ts';
+import {type Seen, seenText} from '../seen.ts';
+import type {Serving} from '../serving.ts';
+import {setFacts, take, tell} from '../state.ts';
+import {approvalStateOf} from '../turns/budget.ts';
+import {createText} from '../write.ts';
+import {approvedId, pendingId} from './approvals.ts';
+import {itemOf} from './decisions.ts';
+import {takenPage} from './known-page.ts';
+
+const WAIT_MS = 500;
+
+/** The page of a request that waits and has none. */
+export async function makePage(serving: Serving, path: string): Promise<Outcome> {
+  const id = pendingId(path);
+  const request = id === undefined ? undefined : serving.approvals.asked.get(id);
+  if (!request || id === undefined || approvalStateOf(serving, id) !== 'pending') return undefined;
+  if (serving.journal.unfinished()) return {after: WAIT_MS};
+  const written = await createText(serving, path, pageFor(request));
+  if ('outcome' in written) return written.outcome;
+  take(serving, written.seen);
+  const known = serving.known.get(path);
+  if (known) known.ignored = await serving.ignored.has(path);
+  const entry = {words: 'asked', cause: 'ask', trailers: [['Approval', id] as [string, string]]};
+  const before = decidedPages(serving, id);
+  if (before.length === 0) recordOwn(serving, written.seen, entry);
+  // A decision was taken back: the page is where it is waited for, and nowhere else.
+  for (const {path: old, bytes} of before)
+    if (removeIf(serving.home, old, bytes)) forget(serving, old, () => recordMove(serving, old, written.seen, entry));
+  return undefined;
+}
+
+/**
+ * A page in approvals/pending: what it decides is for the queue, and when that has recorded a decision, the page goes
+ * where decided ones are. One that was saved again after that is ignored. In approvals/approved a person may turn it
+ * until its call begins.
+ */
+export async function settlePage(serving: Serving, seen: Seen): Promise<Outcome> {
+  const taken = approvedId(seen.path);
+  const id = pendingId(seen.path) ?? taken;
+  if (id === undefined) return undefined;
+  const state = approvalStateOf(serving, id);
+  if (state === 'approved' && takenPage(serving, id) === seen.path && turns(serving, id, seen))
+    return taken === undefined ? {after: WAIT_MS} : undefined;
+  if (taken !== undefined && state !== 'rejected') return undefined;
+  if (state === undefined || state === 'pending') {
+    const decided = seen.parsed?.kind === 'approval' && seen.parsed.file.review?.decision !== undefined;
+    // Or it does not say any more what was unclear.
+    if ((decided || serving.troubles.has(`approval ${id}`)) && state === 'pending') lookAgain(serving, APPROVALS_FILE);
+    return undefined;
+  }
+  if (serving.journal.unfinished()) return {after: WAIT_MS};
+  const item = await itemOf(serving, APPROVALS_FILE, id);
+  const said =
+    state === 'approved' || (state === 'superseded' && item?.decision === 'approved') ? 'approved' : 'rejected';
+  const to = `approvals/${said}/${id}.approval.md`;
+  const kind = kindOf(to);
+  if (!kind) return undefined;
+  const text = decidedText(seen.text ?? '', state, said, item);
+  const bytes = Buffer.from(text);
+  const entry = {words: state, cause: 'decision', trailers: [['Approval', id] as [string, string]]};
+  const there = readHomeFile(serving.home, to);
+  if (there) {
+    // Moved, and killed before it was taken away; anything else was saved since, and is left.
+    const own = seen.parsed?.kind === 'approval' ? seen.parsed.file.review?.decision : undefined;
+    if (!there.bytes?.equals(bytes) || (own ?? said) !== said) return undefined;
+    if (!removeIf(serving.home, seen.path, seen.bytes)) return undefined;
+    const moved = seenText(to, kind, text, {bytes, stat: there.stat});
+    forget(serving, seen.path, () => recordMove(serving, seen.path, moved, entry));
+    return undefined;
+  }
+  const {making} = serving;
+  making.add(to);
+  const result = await move(serving.home, {from: seen.path, expected: seen.bytes, to, bytes}).finally(() =>
+    making.delete(to),
+  );
+  if ('failed' in result) return {failed: result.failed};
+  if ('changed' in result) return {after: 1};
+  const moved = seenText(to, kind, text, {bytes, stat: result.saved});
+  serving.own.add(moved.blob);
+  take(serving, moved);
+  const known = serving.known.get(to);
+  if (known) Object.assign(known, {settled: true, ignored: serving.known.get(seen.path)?.ignored ?? false});
+  // It was turned meanwhile.
+  if (approvalStateOf(serving, id) !== state) lookAgain(serving, to);
+  if (existsSync(join(serving.home, seen.path))) {
+    recordMove(serving, seen.path, moved, entry);
+    return {after: 1};
+  }
+  forget(serving, seen.path, () => recordMove(serving, seen.path, moved, entry));
+  return undefined;
+}
+
+/** Whether the page turns a yes that was recorded, or did: the queue and the sessions that wait look at it. */
+function turns(serving: Serving, id: string, {path, parsed}: Seen): boolean {
+  const waiting = serving.waits.for(id);
+  const said = parsed?.kind === 'approval' ? parsed.file.review?.decision : undefined;
+  const before = serving.approvals.told.has(id);
+  const isTurned = said === 'rejected' || (approvedId(path) !== undefined && said === undefined);
+  if (waiting.size === 0 || !(isTurned || before)) return false;
+  lookAgain(serving, APPROVALS_FILE);
+  if (!isTurned) for (const session of waiting) lookAgain(serving, session);
+  return isTurned;
+}
+
+/** Pages of a request in the folders of decided ones. */
+function decidedPages({home}: Serving, id: string): {path: string; bytes: Buffer}[] {
+  return ['approved', 'rejected'].flatMap(folder => {
+    const path = `approvals/${folder}/${id}.approval.md`;
+    const bytes = readHomeFile(home, path)?.bytes;
+    return bytes ? [{path, bytes}] : [];
+  });
+}
+
+/** The file was taken away by us. */
+function forget(serving: Serving, path: string, record: () => void): void {
+  record();
+  serving.known.delete(path);
+  setFacts(serving, path, undefined);
+  tell(serving);
+}
+
+/** The page with what was decided in the queue; as it is, where that has no place. What a person wrote there stays. */
+function decidedText(text: string, state: ApprovalState, said: Decision, item: ApprovalItem | undefined): string {
+  const {by, at, reason, answer} = item ?? {};
+  const there = parseApproval(text).review;
+  // What nobody decided has no decision.
+  const decided = state === 'approved' || state === 'rejected' || (state === 'superseded' && said === 'approved');
+  const review = {
+    ...(decided && there?.decision !== said && {decision: said.toUpperCase()}),
+    ...(by && there?.by !== by && {by}),
+    ...(at && there?.at !== at && {at}),
+    ...(reason && there?.reason === undefined && there?.notes !== reason && {reason}),
+  };
+  const written = (more: {answer?: string}) => {
+    try {
+      return setMeta(setReview(text, {...review, ...more}), 'status', state);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      return undefined;
+    }
+  };
+  // An answer that would not read back stands in the queue alone.
+  return (answer && there?.answer === undefined ? written({answer}) : undefined) ?? written({}) ?? text;
+}

@@ -1,0 +1,24 @@
+import type {ApprovalItem} from '../../files/approval/approval-item.ts';
+import {signedText} from '../../files/approval/approval-signature.ts';
+import type {Serving} from '../serving.ts';
+
+/** Why an approval does not count, where the settings name who may sign. */
+export async function signatureProblem(
+  {home, current}: Serving,
+  {item, digest, edited}: {item: ApprovalItem; digest: string; edited: string | undefined},
+): Promise<string | undefined> {
+  const {approvals} = await current.settings();
+  const signers = approvals?.signers;
+  if (signers === undefined || signers === null) return undefined;
+  const how = `agentdir.yaml has approvals: {signers: ${signers}}; sign it: agentdir approve ${item.id} --sign`;
+  if (item.signature === undefined) return `it is not signed, and ${how}`;
+  const text = signedText({id: item.id ?? '', digest, decision: 'approved', edited});
+  // Loaded where signatures are required only.
+  const [{signersPath}, {verifySignature}] = await Promise.all([
+    import('../../effects/signature/signers-file.ts'),
+    import('../../effects/signature/ssh-signature.ts'),
+  ]);
+  const file = signersPath(home, signers);
+  const verified = 'problem' in file ? file : await verifySignature(text, item.signature, file.path);
+  return 'problem' in verified ? `its signature does not count (${verified.problem}); ${how}` : undefined;
+}

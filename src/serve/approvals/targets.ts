@@ -1,0 +1,32 @@
+import {lstatSync} from 'node:fs';
+import {join} from 'node:path';
+import {type CallRequest, partOf} from '../../reconcile/call-request.ts';
+import {signature} from '../known.ts';
+import {lookAgain} from '../look-again.ts';
+import type {Serving} from '../serving.ts';
+
+/** What tells whether the file that a request would write is still the one its diff was made against; undefined: it writes none. */
+export function targetSign({home}: Serving, {agent, ask}: CallRequest): string | undefined {
+  const path = ask.basis.file === undefined ? undefined : partOf(ask, 'Path');
+  if (path === undefined) return undefined;
+  try {
+    const stat = lstatSync(join(home, 'workspaces', agent, path), {bigint: true, throwIfNoEntry: false});
+    return stat ? signature(stat) : 'none';
+  } catch {
+    return 'none';
+  }
+}
+
+/** Workspaces are not watched: look at the files of diffs that wait for a person. Those of files that changed are made anew. */
+export function noticeTargets(serving: Serving): void {
+  const {approvals, waits} = serving;
+  for (const [id, request] of approvals.asked) {
+    const before = approvals.targets.get(id);
+    if (before === undefined || waits.for(id).size === 0) continue;
+    const now = targetSign(serving, request);
+    if (now === undefined || now === before) continue;
+    approvals.targets.set(id, now);
+    approvals.stale.add(request.path);
+    lookAgain(serving, request.path);
+  }
+}

@@ -1,0 +1,112 @@
+import {lstatSync} from 'node:fs';
+import {join} from 'node:path';
+import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
+import {kindOf} from '../../files/key.ts';
+import type {Outcome} from '../../queue.ts';
+import {removeIf} from '../../store/move.ts';
+import {listFolder, readHomeFile} from '../../store/read.ts';
+import {keepConflict} from '../conflict.ts';
+import {signature} from '../known.ts';
+import {lookAgain} from '../look-again.ts';
+import {recordOwn} from '../record.ts';
+import {type Seen, seenText} from '../seen.ts';
+import type {Serving} from '../serving.ts';
+import {lastBlob, setFacts, take, textOf} from '../state.ts';
+import {createText, replaceText} from '../write.ts';
+
+export const SINGLE: readonly string[] = ['agentdir.yaml', 'allowlist.yaml', APPROVALS_FILE];
+const FOLDERS = ['templates', 'approvals/pending', 'tasks/archive'];
+
+/** Where a person decides, and what they have decided once and for all. */
+export function isProtected(path: string): boolean {
+  return SINGLE.includes(path) || FOLDERS.some(folder => path.startsWith(`${folder}/`));
+}
+
+/** An unsandboxed command has ended: what is not as it was known may be its doing. To be called before it counts as over. */
+export function suspectChanges(serving: Serving, why: string): void {
+  const {home, known, approvals} = serving;
+  const there = [...SINGLE, ...FOLDERS.flatMap(folder => listFolder(home, folder)), ...known.keys()].filter(
+    isProtected,
+  );
+  for (const path of new Set(there)) {
+    const stat = lstatSync(join(home, path), {bigint: true, throwIfNoEntry: false});
+    const before = known.get(path)?.signature;
+    if (!kindOf(path) || (stat ? signature(stat) : undefined) === before) continue;
+    approvals.suspects.set(path, why);
+    lookAgain(serving, path);
+  }
+}
+
+/**
+ * At the start: if an unsandboxed command ran when the last daemon was killed, what was changed since may be its doing.
+ * Nothing was acted on yet.
+ */
+export async function suspectEarlier(
+  serving: Serving,
+  committed: (session: string) => Promise<ReadonlyMap<string, string | undefined>>,
+): Promise<void> {
+  const {home, index, approvals} = serving;
+  const changed = new Map(approvals.changedBefore);
+  approvals.changedBefore.clear();
+  const sessions = [...index.sessions()].filter(({host}) => host);
+  for (const {id} of sessions)
+    for (const {path: session} of index.definitionsOf(`session/${id}`))
+      for (const [path, former] of await committed(session)) changed.set(path, former);
+  for (const [path, former] of sessions.length > 0 ? changed : []) {
+    const kind = kindOf(path);
+    const read = kind && readHomeFile(home, path);
+    if (!kind || (read && !('text' in read))) continue;
+    const seen = read && seenText(path, kind, read.text, read);
+    const why = `a command of ${sessions.map(({id}) => id).join(', ')}, which was interrupted,`;
+    await takeBack(serving, path, seen, why, {blob: former});
+  }
+}
+
+/** Another name of the file may be where an agent can write: what is there now becomes a file of its own. */
+export async function cutLinks(serving: Serving, seen: Seen): Promise<Outcome> {
+  serving.approvals.suspects.delete(seen.path);
+  const written = await replaceText(serving, seen, seen.text ?? '');
+  if ('outcome' in written) return written.outcome;
+  take(serving, written.seen);
+  lookAgain(serving, seen.path);
+  return undefined;
+}
+
+/** Why a change of this file does not count. */
+export function whyVoid({approvals}: Serving, path: string): string | undefined {
+  return isProtected(path) ? (approvals.unconfined ?? approvals.suspects.get(path)) : undefined;
+}
+
+/**
+ * Take back a change that an unsandboxed command may have made: nobody can tell it from a person's. What was there
+ * comes back, and the change is kept in conflicts/, for the person to make again. `seen`: undefined if the file is gone.
+ */
+export async function takeBack(
+  serving: Serving,
+  path: string,
+  seen: Seen | undefined,
+  why: string,
+  former: {blob: string | undefined} = {blob: lastBlob(serving, path)},
+): Promise<Outcome> {
+  const text = former.blob === undefined ? undefined : await textOf(serving, former.blob);
+  serving.approvals.suspects.delete(path);
+  serving.pending.delete(path);
+  const conflict = `it was changed while ${why} ran outside the sandbox, so it does not count; if it was you, do it again`;
+  if (seen && !(await keepConflict(serving, path, seen.bytes, [conflict], true))) return {after: 1_000};
+  if (text === undefined) {
+    if (seen) removeIf(serving.home, path, seen.bytes);
+    serving.known.delete(path);
+    setFacts(serving, path, undefined);
+    lookAgain(serving, path);
+    return undefined;
+  }
+  const written = seen ? await replaceText(serving, seen, text) : await createText(serving, path, text);
+  if ('outcome' in written) {
+    serving.approvals.suspects.set(path, why);
+    return written.outcome;
+  }
+  take(serving, written.seen);
+  recordOwn(serving, written.seen, {words: 'as it was before an unsandboxed command', cause: 'void'});
+  lookAgain(serving, path);
+  return undefined;
+}

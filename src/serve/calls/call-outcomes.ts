@@ -1,0 +1,54 @@
+import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
+import type {Session} from '../../files/session/session.ts';
+import type {Call, Message} from '../../files/session/session-schema.ts';
+import {lookAgain} from '../look-again.ts';
+import type {Serving} from '../serving.ts';
+
+/** Calls that a person had approved have their results: the queue is told. */
+export function noteOutcomes(serving: Serving, calls: readonly Call[], results: readonly Message[]): void {
+  for (const {tool_call_id, content} of results) {
+    const {approval, started} = calls.find(({id}) => id === tool_call_id) ?? {};
+    if (approval === undefined || serving.approvals.outcomes.has(approval)) continue;
+    serving.approvals.outcomes.set(approval, {executed_at: started, outcome: outcomeIn(content ?? '')});
+    lookAgain(serving, APPROVALS_FILE);
+  }
+}
+
+/** The same for what an earlier daemon left, if the queue asks for it. */
+export function outcomesWanted(serving: Serving, path: string, {messages}: Session): void {
+  const {wanted, outcomes, gone} = serving.approvals;
+  const of = wanted.get(path);
+  if (!of || !wanted.delete(path)) return;
+  const calls = messages.flatMap(({tool_calls = []}) => tool_calls);
+  for (const [id, about] of of) {
+    const call = calls.find(each => each.id === about);
+    if (call?.approval === undefined || call.approval === id) continue;
+    outcomes.set(id, {status: 'superseded', outcome: 'nothing was run: the call was asked about again'});
+    lookAgain(serving, APPROVALS_FILE);
+  }
+  noteOutcomes(
+    serving,
+    calls,
+    messages.filter(({role}) => role === 'tool_result'),
+  );
+  for (const id of of.keys()) {
+    const runs = calls.some(({approval, started}) => approval === id && started !== undefined);
+    if (runs || outcomes.has(id)) continue;
+    gone.add(id);
+    lookAgain(serving, APPROVALS_FILE);
+  }
+}
+
+const LONGEST = 200;
+
+/** How it ended, in a few words. */
+function outcomeIn(content: string): string {
+  try {
+    const {success, code, error, exit_code, answer} = JSON.parse(content) as Record<string, unknown>;
+    if (typeof answer === 'string') return 'answered';
+    if (success === true) return exit_code === undefined ? 'done' : `done, exit code ${exit_code}`;
+    return `${code}: ${String(error)}`.replace(/\s+/g, ' ').slice(0, LONGEST);
+  } catch {
+    return 'ended';
+  }
+}

@@ -1,0 +1,149 @@
+import type {ReadyCall, ToolResult} from '../../effects/tools/tool.ts';
+import type {Call, Message} from '../../files/session/session-schema.ts';
+import {callWords} from '../../policy/call-words.ts';
+import type {CallRequest} from '../../reconcile/call-request.ts';
+import type {OpenCalls} from '../../reconcile/turn.ts';
+import {crashPoint} from '../../store/crash.ts';
+import type {Serving} from '../serving.ts';
+import {type BegunCall, wasBegun} from './call-context.ts';
+import {type Caller, isCommand, isRead, nameOfCall} from './caller.ts';
+import {type NextCall, nextFor} from './next-call.ts';
+import {changesFiles, runInWorkspace} from './workspaces.ts';
+
+/** A call that changes something, to be marked as started before it runs. */
+export interface Marked {
+  call: string;
+  /** It runs outside the sandbox. */
+  host: boolean;
+  edited: ReadyCall['edited'];
+  start: () => void;
+}
+
+/** What is to be written before anything goes on: the mark of a call, and requests that calls wait for from now on. */
+export interface Begun {
+  marked: Marked | undefined;
+  asks: readonly CallRequest[];
+}
+
+/**
+ * Begin what may begin: calls that only read run at once, side by side; one that changes something waits for those
+ * before it, and is handed back to be marked first. What a person has to decide is asked for all calls of an answer at
+ * once, as far as it can be told before those above are done. A call that an earlier daemon had started and not ended
+ * is never run again: nobody knows what came of it.
+ */
+export async function beginCalls(serving: Serving, caller: Caller, {calls}: OpenCalls): Promise<Begun> {
+  const {turns, approvals} = serving;
+  const {path} = caller;
+  const fresh = approvals.stale.delete(path);
+  const asks: CallRequest[] = [];
+  const open: Call[] = [];
+  let allEnded = true;
+  /** Something above changes things and has not ended: nothing below may begin. */
+  let blocked = false;
+  for (const call of calls) {
+    if (turns.results(path).has(call.id)) continue;
+    if (!turns.isRunning(path, call.id) && !(blocked && (isRead(call) || touchesSame(call, open)))) {
+      const abort = new AbortController();
+      const now = withKnown(serving, caller, calls);
+      const next = await nextFor(serving, now, call, abort.signal, {fresh: fresh || (allEnded && !blocked)});
+      if ('ask' in next) asks.push(next.ask);
+      else if (!blocked && !('wait' in next)) {
+        const ready = 'ready' in next && next.ready.effect !== 'read' ? next.ready : undefined;
+        const running = ready && abort;
+        const start = () => {
+          if ('ready' in next && next.instead !== undefined)
+            approvals.outcomes.set(next.instead, {outcome: 'not needed any more: the policy allows it now'});
+          const begun = {again: wasBegun(serving, now, call)};
+          if (ready) serving.used.add([nameOfCall(now, call), ...(call.approval === undefined ? [] : [call.approval])]);
+          turns.run(path, call.id, running, execute(serving, now, call, {next, begun}, abort.signal));
+        };
+        if (ready && allEnded)
+          return {marked: {call: call.id, host: ready.unconfined, edited: ready.edited, start}, asks};
+        if (!ready) start();
+      }
+    }
+    blocked ||= !isRead(call);
+    allEnded = false;
+    open.push(call);
+  }
+  return {marked: undefined, asks};
+}
+
+/** Its session has read what the calls above brought, though that may not be written down yet. */
+function withKnown({turns}: Serving, caller: Caller, calls: readonly Call[]): Caller {
+  const results = turns.results(caller.path);
+  if (results.size === 0) return caller;
+  const messages = [...caller.of.messages, ...calls.flatMap(({id}) => results.get(id) ?? [])];
+  return {...caller, of: {...caller.of, messages}};
+}
+
+/** What would be done to a file depends on what is done to it before. */
+function touchesSame(call: Call, others: readonly Call[]): boolean {
+  const path = pathIn(call);
+  return path !== undefined && others.some(other => pathIn(other) === path);
+}
+
+function pathIn({function: {arguments: args}}: Call): string | undefined {
+  try {
+    const {path} = JSON.parse(args) as {path?: unknown};
+    return typeof path === 'string' ? path.replace(/^(?:\.\/)+/, '') : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function execute(
+  serving: Serving,
+  caller: Caller,
+  call: Call,
+  {next, begun}: {next: Extract<NextCall, {result: unknown} | {ready: unknown}>; begun: BegunCall},
+  signal: AbortSignal,
+): Promise<Message> {
+  const {session, agent} = caller;
+  const {rooms, commands} = serving.turns;
+  const ready = 'ready' in next ? next.ready : undefined;
+  const alone = ready?.alone === true;
+  // What a person saw of a script is what runs: nobody swaps it from the moment it is judged.
+  const enters = ready !== undefined && changesFiles(call, ready);
+  const waits = ready !== undefined && (isCommand(call) || (enters && !rooms.isFree(agent, alone)));
+  const leave = enters ? await rooms.enter(agent, alone, signal) : undefined;
+  const release = ready && isCommand(call) ? await commands.take(agent, signal) : undefined;
+  const began = performance.now();
+  let result: ToolResult;
+  let edited: ReadyCall['edited'];
+  try {
+    crashPoint('call-start');
+    // It may have waited: the policy and the decision count as they are now.
+    const now = waits ? await nextFor(serving, caller, call, signal, {fresh: true, begun}) : next;
+    if ('ready' in now && now.ready.alone && !alone) throw new Error(CHANGED);
+    edited = 'ready' in now ? now.ready.edited : undefined;
+    result = 'ready' in now ? await runInWorkspace(serving, caller, call, now.ready) : resultOfOther(serving, now);
+    crashPoint('call-end');
+  } catch (error) {
+    result = {success: false, code: 'FAILED', error: serving.redact.text((error as Error).message)};
+  } finally {
+    release?.();
+    leave?.();
+  }
+  const ms = Math.round(performance.now() - began);
+  const code = result.success ? undefined : result.code;
+  serving.report({event: 'called', session, agent, tool: callWords(call.function, edited), code, ms});
+  return resultMessage(call.id, result);
+}
+
+const CHANGED = 'nothing was run: what was approved has changed at the last moment. Make the call again';
+
+/** It was begun, and may not run after all. */
+function resultOfOther(serving: Serving, next: Exclude<NextCall, {ready: unknown}>): ToolResult {
+  if ('result' in next) return serving.redact.value(next.result);
+  return {success: false, code: 'REJECTED', error: CHANGED};
+}
+
+function resultMessage(call: string, result: ToolResult): Message {
+  return {
+    timestamp: new Date().toISOString(),
+    role: 'tool_result',
+    tool_call_id: call,
+    content: JSON.stringify(result),
+  };
+}

@@ -1,0 +1,256 @@
+import {endLeftovers} from '../../effects/sandbox/leftovers.ts';
+import {markOf} from '../../effects/sandbox/mark.ts';
+import {isFailure} from '../../effects/tools/failure.ts';
+import {tidyAfter} from '../../effects/tools/registry.ts';
+import type {Ask, ReadyCall, ToolContext, ToolResult} from '../../effects/tools/tool.ts';
+import {APPROVALS_FILE, type ApprovalItem} from '../../files/approval/approval-item.ts';
+import type {ApprovalState} from '../../files/approval/approval-state.ts';
+import type {Call} from '../../files/session/session-schema.ts';
+import {fieldOf} from '../../files/task/task.ts';
+import {durationMs} from '../../files/values.ts';
+import {type CallRequest, partOf} from '../../reconcile/call-request.ts';
+import {hasExpired} from '../../reconcile/queue.ts';
+import {approvedPage, newApprovalId} from '../approvals/approvals.ts';
+import {itemOf, recordedEdit} from '../approvals/decisions.ts';
+import {isBeingSaved, takenPage, turnedOnPage} from '../approvals/known-page.ts';
+import {signatureProblem} from '../approvals/signatures.ts';
+import {lookAgain, SAVED_MS} from '../look-again.ts';
+import type {Serving} from '../serving.ts';
+import {approvalStateOf} from '../turns/budget.ts';
+import {putIntoWords} from '../turns/wake.ts';
+import {type BegunCall, contextOf} from './call-context.ts';
+import {type Caller, isCommand, isRepeatable} from './caller.ts';
+import {boundDigest, editedDigest, judged, withEdit} from './judged-call.ts';
+import {recall} from './recall.ts';
+import {makeWorkspace, recoverWorkspace} from './workspaces.ts';
+
+/** What is to be done about a call that has no result yet. */
+export type NextCall =
+  /** This is its result. */
+  | {result: ToolResult}
+  /** `instead`: it begins without the request that it waited for. */
+  | {ready: ReadyCall; instead?: string}
+  /** For the person. */
+  | {wait: true}
+  /** A person is to be asked, under the id of the request. */
+  | {ask: CallRequest};
+
+/**
+ * The policy, the template and the decision count as they are now. `fresh`: make sure that what is asked still holds.
+ * `begun`: it is marked as started, by us.
+ */
+export async function nextFor(
+  serving: Serving,
+  caller: Caller,
+  call: Call,
+  signal: AbortSignal,
+  {fresh = false, begun}: {fresh?: boolean; begun?: BegunCall},
+): Promise<NextCall> {
+  if (!begun) await recall(serving, caller, call);
+  const context = await contextOf(serving, caller, call, signal, begun);
+  // A call that this daemon runs is known to `turns`.
+  if (call.started !== undefined && !isRepeatable(call)) {
+    const result = await interrupted(call, caller, context);
+    await recoverWorkspace(serving, caller);
+    return {result};
+  }
+  const {approval} = call;
+  const state = approval === undefined ? undefined : approvalStateOf(serving, approval);
+  const item = state === undefined ? undefined : await itemOf(serving, APPROVALS_FILE, approval ?? '');
+  const ended = endOf(state, item);
+  if (ended) return {result: ended};
+  const open = state === undefined || state === 'pending' || state === 'withdrawn';
+  if (!fresh && open && serving.approvals.asked.has(approval ?? '')) return {wait: true};
+  const missing = await makeWorkspace(serving, caller);
+  // Given up by a stop, it says nothing about the call.
+  if (missing) return serving.turns.stopped ? {wait: true} : {result: missing};
+  const asIs = await judged(serving, caller, call.function, context);
+  if ('result' in asIs) return asIs;
+  // What a person has said to it counts, even where the policy allows the call by now: they may have changed it.
+  if (!asIs.ready.asks && !(item && isSaid(serving, item))) return policyAllows(serving, asIs.ready, approval);
+  const ask = await asIs.ready.ask();
+  if (isFailure(ask)) return {result: ask};
+  const digest = boundDigest(caller, call, ask.basis);
+  if (state === 'approved' && item)
+    return decided(serving, {caller, call, context, item, ask, digest, asIs: asIs.ready, begun});
+  const settings = await serving.current.settings();
+  // An item that is gone comes back; what is about something else by now is another request.
+  const same = item ? item.digest === digest && state !== 'superseded' : state === undefined;
+  if (approval !== undefined && same) {
+    putIntoWords(serving, requestOf(caller, call, ask, {id: approval, digest, context, settings}));
+    return {wait: true};
+  }
+  const id = newApprovalId();
+  // The request of a session that this one is a copy of stays.
+  if (approval !== undefined && item?.session === caller.session && item.call === call.id)
+    serving.approvals.outcomes.set(approval, {
+      status: 'superseded',
+      outcome: `nothing was run: what it is about has changed since it was asked; asked again as ${id}`,
+    });
+  return {ask: requestOf(caller, call, ask, {id, digest, context, settings})};
+}
+
+interface Decided {
+  caller: Caller;
+  call: Call;
+  context: ToolContext;
+  item: ApprovalItem;
+  ask: Ask;
+  digest: string;
+  asIs: ReadyCall;
+  begun: BegunCall | undefined;
+}
+
+/** A call that a person said yes to: what runs is what they saw, or what they made of it. */
+async function decided(serving: Serving, about: Decided): Promise<NextCall> {
+  const {caller, call, context, item, ask, digest, asIs, begun} = about;
+  const wasUsed = !begun && serving.used.has(item.id ?? '');
+  const isOwn =
+    item.session === caller.session &&
+    item.call === call.id &&
+    item.agent === caller.agent &&
+    item.type === ask.type &&
+    item.outcome === undefined &&
+    !isUsed(caller, call);
+  const again = async (why: string): Promise<NextCall> => {
+    const settings = await serving.current.settings();
+    const id = newApprovalId();
+    if (isOwn || wasUsed)
+      serving.approvals.outcomes.set(item.id ?? '', {
+        status: 'superseded',
+        outcome: `nothing was run: ${why}; asked again as ${id}`,
+      });
+    return {ask: requestOf(caller, call, ask, {id, digest, context, settings})};
+  };
+  if (wasUsed) return again('it ran before, and an older version of its session was brought back');
+  if (!isOwn) return again('it was asked about another call');
+  if (!begun && (await mayBeTurned(serving, caller, item))) return {wait: true};
+  if (hasExpired(item, item.at ?? '')) return again('it was decided too late');
+  const edited = fieldOf(item.task, 'edited') === 'true';
+  const {edits} = ask;
+  const original = edits && partOf(ask, edits.label);
+  const edit =
+    edited && edits && original !== undefined
+      ? await recordedEdit(serving, item, {...edits, original}, text =>
+          editedDigest(serving, caller, withEdit(call, edits.argument, text), context),
+        )
+      : undefined;
+  if (edited && edit === undefined) return again('what was approved is not there any more, or has changed since');
+  if (item.digest !== digest && (edited || asIs.asks)) return again('what it is about has changed since it was asked');
+  const signed = ask.question ? item.answer : edit?.shown;
+  const unsigned = await signatureProblem(serving, {item, digest: item.digest ?? '', edited: signed});
+  serving.troubles.set(`approval ${item.id}`, unsigned && `approval ${item.id}: ${unsigned}`);
+  if (unsigned !== undefined) {
+    serving.approvals.told.add(item.id ?? '');
+    return {wait: true};
+  }
+  if (ask.question) return {result: {success: true, answer: item.answer ?? ''}};
+  const bound = isCommand(call) && Object.keys(ask.basis).some(key => key !== 'where');
+  if (edit === undefined || !edits) return {ready: {...asIs, alone: bound}};
+  const {text} = edit;
+  const anew = await judged(serving, caller, withEdit(call, edits.argument, text).function, context);
+  if ('result' in anew) return {result: {...anew.result, edited: {[edits.argument]: text}}};
+  // What the person wrote may run others.
+  return {ready: {...asEdited(anew.ready, {[edits.argument]: text}), alone: isCommand(call)}};
+}
+
+/** Whether the page says no by now, or may in a moment. */
+async function mayBeTurned(serving: Serving, {path}: Caller, item: ApprovalItem): Promise<boolean> {
+  const page = takenPage(serving, item.id ?? '');
+  if (isBeingSaved(serving, page) && !serving.making.has(approvedPage(item.id ?? ''))) {
+    lookAgain(serving, page);
+    lookAgain(serving, path, SAVED_MS);
+    return true;
+  }
+  if ((await turnedOnPage(serving, item)) === undefined) return false;
+  lookAgain(serving, APPROVALS_FILE);
+  return true;
+}
+
+/** The agent is told what ran in place of what it had written. */
+function asEdited(ready: ReadyCall, edited: Record<string, string>): ReadyCall {
+  const note = 'a person changed this call before approving it; it was done as in `edited`';
+  return {...ready, edited, execute: async () => ({...(await ready.execute()), edited, edited_note: note})};
+}
+
+function policyAllows(serving: Serving, ready: ReadyCall, approval: string | undefined): NextCall {
+  const open = approval !== undefined && approvalStateOf(serving, approval) !== 'approved';
+  return open ? {ready, instead: approval} : {ready};
+}
+
+/** The result that a decision itself is. */
+function endOf(state: ApprovalState | undefined, item: ApprovalItem | undefined): ToolResult | undefined {
+  if (state === 'rejected' && item?.type === 'question')
+    return {
+      success: false,
+      code: 'REJECTED',
+      error: `the person did not answer${item.reason === undefined ? '' : `: ${item.reason}`}`,
+    };
+  const reason = item?.reason === undefined ? '' : `: ${item.reason}`;
+  if (state === 'rejected')
+    return {
+      success: false,
+      code: 'REJECTED',
+      error: `a person rejected this call${reason || '; no reason was given'}. Do not try the same again`,
+    };
+  if (state === 'expired')
+    return {success: false, code: 'EXPIRED', error: 'nobody decided in time, so this call was not made'};
+  return undefined;
+}
+
+/** Whether a person has decided, in either place. */
+function isSaid({index}: Serving, {id, decision}: ApprovalItem): boolean {
+  return decision !== undefined || index.definitionsOf(`page/${id}`).some(({state}) => state !== null);
+}
+
+/** Each decision is for one call. */
+function isUsed({of}: Caller, {approval}: Call): boolean {
+  return of.messages.some(({tool_calls = []}) =>
+    tool_calls.some(call => call.approval === approval && call.started !== undefined),
+  );
+}
+
+/** So long a request waits, unless the settings say otherwise. */
+export const EXPIRE_AFTER = '7d';
+
+function requestOf(
+  {path, session, agent}: Caller,
+  call: Call,
+  ask: Ask,
+  {
+    id,
+    digest,
+    context,
+    settings,
+  }: {id: string; digest: string; context: ToolContext; settings: Awaited<ReturnType<Serving['current']['settings']>>},
+): CallRequest {
+  const now = Date.now();
+  const after = settings.approvals?.expire_after;
+  const ms = after === null ? undefined : durationMs(after ?? EXPIRE_AFTER);
+  return {
+    id,
+    path,
+    session,
+    agent,
+    call: call.id,
+    tool: call.function.name,
+    ask,
+    digest,
+    created: new Date(now).toISOString(),
+    expires: ms === undefined ? undefined : new Date(now + ms).toISOString(),
+    taint: context.tainted,
+  };
+}
+
+/** What an earlier daemon had started. It is told only when nothing of it runs any more. */
+async function interrupted(call: Call, {session}: Caller, context: ToolContext): Promise<ToolResult> {
+  const left = call.run === undefined ? 0 : await endLeftovers(markOf(call.run, session, call.id));
+  tidyAfter(call.function, context);
+  const ended =
+    left === 0 ? '' : ` What still ran of it (${left === 1 ? 'a process' : `${left} processes`}) was ended.`;
+  return {
+    success: false,
+    code: 'INTERRUPTED',
+    error: `interrupted, outcome unknown: the daemon was stopped while this ran.${ended} Find out what happened before trying again; a person is asked before the same call is made once more.`,
+  };
+}

@@ -1,0 +1,41 @@
+import {closeSync, fstatSync, openSync, readSync} from 'node:fs';
+import {join} from 'node:path';
+import {newRecord} from '../../files/inbox.ts';
+import {appendLines} from '../../store/append-line.ts';
+import {crashPoint} from '../../store/crash.ts';
+import type {Serving} from '../serving.ts';
+
+/** So much of the end of the file is looked through. */
+const TAIL = 1024 * 1024;
+
+/**
+ * What was sent to somebody outside, in the inbox file that their answers come to. It is never delivered. A message that was
+ * sent again, since a crash came between its record and its result, stands there already, under its id.
+ */
+export async function recordSent(
+  {home, redact}: Pick<Serving, 'home' | 'redact'>,
+  file: string,
+  record: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  crashPoint('message-sent');
+  if (isRecorded(join(home, 'inbox', file), record.id)) return;
+  await appendLines(home, `inbox/${file}`, newRecord({direction: 'out', ...redact.value(record)}));
+}
+
+function isRecorded(path: string, id: unknown): boolean {
+  let fd: number;
+  try {
+    fd = openSync(path, 'r');
+  } catch {
+    return false;
+  }
+  try {
+    const {size} = fstatSync(fd);
+    const bytes = Buffer.alloc(Math.min(size, TAIL));
+    const length = readSync(fd, bytes, 0, bytes.length, size - bytes.length);
+    const lines = bytes.toString('utf8', 0, length).split('\n').slice(0, -1);
+    return lines.some(line => line.includes('"direction":"out"') && line.includes(`"id":${JSON.stringify(id)}`));
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,80 @@
+import {isDeepStrictEqual} from 'node:util';
+import {SLOTS_FILE} from '../../files/key.ts';
+import {scheduleId} from '../../files/schedule-slots.ts';
+import type {ScheduleSetting} from '../../files/settings.ts';
+import {type AllSlots, type Claimed, type Slots, type SlotsFile, slotsText} from '../../files/slots-file.ts';
+import type {Completed} from '../../reconcile/complete.ts';
+import {claimSlots, slotDelivery, slotWords} from '../../reconcile/schedule.ts';
+import {lookAgain} from '../look-again.ts';
+import {isAgent} from '../mail/agents.ts';
+import {inboxSession} from '../mail/receivers.ts';
+import type {Serving} from '../serving.ts';
+
+/** Times that have come are claimed, those whose message is delivered are done with. What is claimed is posted. */
+export async function settleSlots(serving: Serving, file: SlotsFile | undefined): Promise<Completed | undefined> {
+  const schedules = (await serving.current.settings()).schedules ?? [];
+  const before = file?.value?.schedules ?? {};
+  const after: AllSlots = {};
+  const words: string[] = [];
+  for (const schedule of schedules) {
+    const id = scheduleId(schedule);
+    const to = agentOf(schedule);
+    const known = before[id];
+    const claimed = isAgent(serving, to) ? (claimSlots(schedule, known, Date.now()) ?? known) : known;
+    if (!claimed) continue;
+    after[id] = withoutDelivered(serving, id, claimed);
+    if (!known) words.push(`${schedule.cron} for ${to} begins`);
+    else if (claimed.last !== known.last) words.push(`${claimed.last} for ${to}`);
+    else if (after[id].due?.length !== known.due?.length) words.push(`delivered to ${to}`);
+  }
+  if (isDeepStrictEqual(after, before)) {
+    await post(serving, schedules, after);
+    return undefined;
+  }
+  if (Object.keys(after).length < Object.keys(before).length) words.push('a schedule is gone');
+  const written = () => {
+    serving.schedules.forget(new Set(dueIn(after)));
+    void post(serving, schedules, after);
+  };
+  return {text: slotsText(after), words: words.slice(0, 3).join('; ') || 'as the clock says', tasks: [], written};
+}
+
+function dueIn(all: AllSlots): string[] {
+  return Object.entries(all).flatMap(([id, {due = []}]) => due.map(claimed => slotDelivery(id, claimed)));
+}
+
+function withoutDelivered({schedules}: Serving, id: string, {due = [], ...slots}: Slots): Slots {
+  const left = due.filter(claimed => !schedules.delivered.has(slotDelivery(id, claimed)));
+  return left.length > 0 ? {...slots, due: left} : (slots as Slots);
+}
+
+/** What is claimed goes to its agent. The receiver takes each time once. */
+async function post(serving: Serving, schedules: readonly ScheduleSetting[], all: AllSlots): Promise<void> {
+  for (const schedule of schedules) {
+    const id = scheduleId(schedule);
+    for (const claimed of all[id]?.due ?? []) await postOne(serving, schedule, id, claimed);
+  }
+}
+
+async function postOne(serving: Serving, schedule: ScheduleSetting, id: string, claimed: Claimed): Promise<void> {
+  const agent = agentOf(schedule);
+  const delivery = slotDelivery(id, claimed);
+  const template = isAgent(serving, agent) ? await serving.current.template(agent) : undefined;
+  if (!template || serving.schedules.posted.has(delivery)) return;
+  serving.schedules.posted.add(delivery);
+  const fresh = template.context === 'fresh';
+  const {path, opening} = inboxSession(serving, agent, {scope: 'schedule', thread: undefined, id: delivery, fresh});
+  serving.mail.post(path, {
+    ...{id: delivery, agent, opening},
+    message: {from: 'system', content: slotWords(schedule, claimed)},
+    delivered: () => {
+      serving.schedules.delivered.add(delivery);
+      lookAgain(serving, SLOTS_FILE);
+    },
+  });
+  lookAgain(serving, path);
+}
+
+function agentOf({to}: ScheduleSetting): string {
+  return to.trim().replace(/^@/, '');
+}

@@ -1,0 +1,276 @@
+import {basename} from 'node:path';
+import {
+  type Cursor,
+  cursorPath,
+  deliveredAs,
+  newCursor,
+  type Position,
+  parseCursor,
+  positionOf,
+} from '../../files/cursor-file.ts';
+import {shortHash} from '../../files/inbox-message.ts';
+import {isLeftover, kindOf, stemOf} from '../../files/key.ts';
+import {
+  closeInbox,
+  inboxFiles,
+  isContinued,
+  marksOf,
+  type OpenInbox,
+  openInbox,
+  readLines,
+} from '../../store/inbox-lines.ts';
+import {listFolder, readHomeFile} from '../../store/read.ts';
+import {unpackRotated} from '../../store/unpack-inbox.ts';
+import {DOUBTFUL_MS} from '../doubt.ts';
+import {signature} from '../known.ts';
+import type {Serving} from '../serving.ts';
+import {hasLines, isRotatedName, missedFiles} from './inbox-missed.ts';
+import type {Reading} from './inboxes.ts';
+import {linesDelivered, linesOf} from './lines-found.ts';
+import {LinesRead, MOST_REMEMBERED} from './lines-read.ts';
+
+/** Of a file that is read up to here it is remembered which lines it has. */
+const REMEMBERED = 4 * 1024 * 1024;
+/** So many files that were renamed are followed to their end. */
+const MOST_ROTATED = 20;
+/** Some of its lines are on their way. */
+const BUSY_MS = 50;
+/** A copy that a rotation makes is there a moment before its original is cut. */
+const COPYING_MS = 2 * DOUBTFUL_MS;
+
+/**
+ * See which file has the inbox's name now, and where it is to be read from: the one that was read before, another after a
+ * rotation, or one that an editor wrote anew. The cursor then is of that file. Milliseconds: it is not clear yet.
+ */
+export async function follow(serving: Serving, reading: Reading, file: OpenInbox): Promise<number> {
+  const {home} = serving;
+  if (!reading.cursor) await findUnseen(serving, reading, file);
+  const cursor = reading.cursor ?? newCursor();
+  reading.cursor = cursor;
+  if (cursor.inode === '') return begin(serving, reading, file);
+  const isSame = file.inode === cursor.inode;
+  if (isSame && isContinued(file, cursor)) return known(home, reading, file, cursor);
+  if (!isSame) {
+    if (isRenamed(home, cursor)) {
+      await rotate(serving, reading, cursor, cursor.inode);
+      return begin(serving, reading, file);
+    }
+    if (isContinued(file, cursor)) {
+      cursor.inode = file.inode;
+      return known(home, reading, file, cursor);
+    }
+  }
+  const wait = holdsStill(reading, file);
+  if (wait > 0) return wait;
+  const copy =
+    (isSame ? copyOf(home, reading.name, cursor) : undefined) ?? (await unpackRotated(home, reading.name, cursor));
+  if (copy !== undefined) {
+    await rotate(serving, reading, cursor, copy);
+    return begin(serving, reading, file);
+  }
+  const other = readElsewhere(serving, reading, file);
+  if (typeof other === 'number') return other;
+  const before = other ? undefined : await linesBefore(home, reading, cursor);
+  if (before && (await isRewritten(file, before))) {
+    rewrite(reading, cursor, file, before);
+    return 0;
+  }
+  reading.cursor = successor(cursor);
+  return begin(serving, reading, file);
+}
+
+/**
+ * Nothing tells how far this inbox is read: files that had its name already, and were renamed. A copy of what it has is none. Where some of
+ * it was delivered, by a daemon that was killed or whose cursor is lost, only what was read as that very file, and what came after it.
+ */
+export async function findUnseen(serving: Serving, reading: Reading, file?: OpenInbox): Promise<void> {
+  const {home} = serving;
+  const {name} = reading;
+  const missed = await missedFiles(serving, name, []);
+  if (missed.length === 0) return;
+  const own = file && (await linesOf(file, file.size, MOST_REMEMBERED));
+  const all = (await linesDelivered(home, name, {since: 1})).lines;
+  const rotated: Position[] = [];
+  for (const inode of missed) {
+    const found = [...inboxFiles(home)].find(([, each]) => each === inode)?.[0];
+    const generation = rotated.length + 1;
+    const has = async (lines: LinesRead) =>
+      found !== undefined && (await hasLines(home, found, hash => lines.has(hash)));
+    if (own && (await has(own))) continue;
+    const isKnown = await has(all);
+    const isThis =
+      isKnown && (await has((await linesDelivered(home, name, {since: generation, upTo: generation})).lines));
+    if (isKnown ? isThis : all.length === 0 || rotated.length > 0)
+      rotated.push(positionOf({...newCursor(generation), inode}));
+  }
+  const last = rotated.slice(-MOST_ROTATED);
+  if (last.length > 0) reading.cursor = {...newCursor(rotated.length + 1), rotated: last};
+}
+
+/** It is gone: if it was renamed, what is left of it is still read. What has its name next is another file. */
+export async function followGone(serving: Serving, reading: Reading): Promise<void> {
+  const {cursor} = reading;
+  if (!cursor || cursor.inode === '') return;
+  const {home} = serving;
+  const inode = isRenamed(home, cursor) ? cursor.inode : await unpackRotated(home, reading.name, cursor);
+  if (inode !== undefined) await rotate(serving, reading, cursor, inode);
+  else reading.cursor = successor(cursor);
+}
+
+/** The same file, perhaps longer. Which lines it has is looked up once, as long as that is cheap. */
+async function known(home: string, reading: Reading, file: OpenInbox, cursor: Cursor): Promise<number> {
+  reading.doubt = undefined;
+  if (!reading.counted && cursor.offset <= REMEMBERED)
+    reading.lines = await linesOf(file, cursor.offset, MOST_REMEMBERED);
+  reading.counted = true;
+  if (cursor.rewritten === undefined || cursor.offset >= cursor.rewritten || reading.skip) return 0;
+  // A daemon was killed within a file that was written anew: what had been read before is in the sessions.
+  const {lines} = await linesDelivered(home, reading.name, cursor);
+  lines.takeAll(await linesOf(file, cursor.offset));
+  reading.skip = lines;
+  return 0;
+}
+
+/** For the file that has the name next. */
+function successor({generation, rotated}: Cursor): Cursor {
+  return {...newCursor(generation + 1), ...(rotated?.length && {rotated})};
+}
+
+/** A file that was not read under this name: from where it was read under another, else from its beginning. */
+async function begin(serving: Serving, reading: Reading, file: OpenInbox): Promise<number> {
+  const other = readElsewhere(serving, reading, file);
+  if (typeof other === 'number') return other;
+  const cursor: Cursor = {...(reading.cursor ?? newCursor()), inode: file.inode, ...other};
+  reading.cursor = cursor;
+  reading.lines = new LinesRead(MOST_REMEMBERED);
+  reading.lines.incomplete = other !== undefined;
+  reading.counted = !other;
+  reading.skip = undefined;
+  reading.doubt = undefined;
+  reading.unfinished = undefined;
+  if (other) return known(serving.home, reading, file, cursor);
+  // Its cursor may be lost: what sessions have of it is not delivered again.
+  const isOld = reading.saved === '' && Number(file.stat.birthtimeMs) < performance.timeOrigin;
+  const {lines, last} = isOld && file.size > 0 ? await linesDelivered(serving.home, reading.name, cursor) : NOTHING;
+  if (lines.length > 0) rewrite(reading, {...cursor, generation: last}, file, lines);
+  return 0;
+}
+
+const NOTHING = {lines: new LinesRead(), last: 0};
+
+/** What was read so far goes on as another file, of this number; and those that had the name after it, if nobody saw them. */
+async function rotate(serving: Serving, reading: Reading, cursor: Cursor, inode: string): Promise<void> {
+  const {as, ...at} = positionOf(cursor);
+  const isOwn = cursor.since !== cursor.generation;
+  const rotated = [...(cursor.rotated ?? []), {...at, inode, ...(as !== undefined && !isOwn && {as})}];
+  let {generation} = cursor;
+  for (const each of await missedFiles(serving, reading.name, rotated))
+    rotated.push(positionOf({...newCursor(++generation), inode: each}));
+  reading.cursor = successor({...cursor, generation, rotated: rotated.slice(-MOST_ROTATED)});
+}
+
+function rewrite(reading: Reading, cursor: Cursor, file: OpenInbox, before: LinesRead): void {
+  const {since, as} = cursor;
+  reading.cursor = {
+    ...successor(cursor),
+    ...{since, inode: file.inode, rewritten: file.size},
+    ...(as !== undefined && {as}),
+  };
+  reading.skip = before.copy();
+  reading.lines = before.copy(MOST_REMEMBERED);
+  reading.doubt = undefined;
+  reading.unfinished = undefined;
+}
+
+/** Lines that were delivered from the file as it was before. */
+async function linesBefore(home: string, {lines, name}: Reading, cursor: Cursor): Promise<LinesRead> {
+  return lines.incomplete ? (await linesDelivered(home, name, cursor)).lines : lines;
+}
+
+/** Whether it is what was there before, edited: then some of its first lines are known. */
+async function isRewritten(file: OpenInbox, before: LinesRead): Promise<boolean> {
+  const {lines} = await readLines(file, 0, {holes: true});
+  return lines.some(({bytes}) => before.has(shortHash(bytes)));
+}
+
+/** A shorter or other text counts when it has stayed so: editors cut a file before they write it. */
+function holdsStill(reading: Reading, file: OpenInbox): number {
+  const now = performance.now();
+  const is = signature(file.stat);
+  if (reading.doubt?.signature !== is) reading.doubt = {signature: is, since: now};
+  return Math.max(0, Math.ceil(DOUBTFUL_MS - (now - reading.doubt.since)));
+}
+
+/** Whether the file that was read is there under another name, which is none that editors give. Numbers of files are used again. */
+function isRenamed(home: string, cursor: Position): boolean {
+  for (const [name, inode] of inboxFiles(home))
+    if (inode === cursor.inode) return !isLeftover(name) && isContinuedIn(home, `inbox/${name}`, cursor);
+  return false;
+}
+
+/** A file that was cut after somebody copied it: the copy begins with what was read. */
+export function copyOf(home: string, name: string, cursor: Position): string | undefined {
+  const stem = name.replace(/\.jsonl$/, '');
+  if (cursor.offset === 0) return undefined;
+  for (const [other, inode] of inboxFiles(home)) {
+    if (other === name || !other.startsWith(stem) || isLeftover(other)) continue;
+    if (kindOf(`inbox/${other}`) && !isRotatedName(stem, other)) continue;
+    if (isContinuedIn(home, `inbox/${other}`, cursor)) return inode;
+  }
+  return undefined;
+}
+
+function isContinuedIn(home: string, path: string, cursor: Position): boolean {
+  const file = openInbox(home, path);
+  if (!file) return false;
+  try {
+    return isContinued(file, cursor);
+  } finally {
+    closeInbox(file);
+  }
+}
+
+/**
+ * How far another inbox read this file before it got its name, or the one that a rotation copied it from. Milliseconds: it is
+ * not clear yet.
+ */
+function readElsewhere(serving: Serving, reading: Reading, file: OpenInbox): Partial<Cursor> | number | undefined {
+  const {home} = serving;
+  for (const {path, at, busy} of positionsBut(serving, reading.path)) {
+    const isMoved = at.inode === file.inode && inboxFiles(home).get(basename(path)) !== file.inode;
+    const isCopy = !isMoved && isRotatedName(stemOf(path), reading.name);
+    if (!(isMoved || isCopy) || !isContinued(file, at)) continue;
+    if (busy) return BUSY_MS;
+    if (at.offset === 0) continue;
+    if (isCopy && isContinuedIn(home, path, at)) {
+      // Perhaps the original is cut in a moment.
+      reading.doubt ??= {signature: '', since: performance.now()};
+      const left = COPYING_MS - (performance.now() - reading.doubt.since);
+      if (left > 0) return Math.ceil(left);
+      continue;
+    }
+    const {offset, line} = at;
+    const {name, generation} = deliveredAs(basename(path), at);
+    return {offset, line, as: `${name}@${generation}`, ...marksOf(file.fd, offset)};
+  }
+  return undefined;
+}
+
+/** How far other inboxes, and files that they were, are read. */
+function positionsBut({home, inboxes}: Serving, path: string): {path: string; at: Position; busy: boolean}[] {
+  const written = listFolder(home, 'state/inbox').map(each => `inbox/${stemOf(each)}.jsonl`);
+  return [...new Set([...written, ...inboxes.paths()])].flatMap(other => {
+    const reading = other === path ? undefined : inboxes.get(other);
+    const cursor = other === path ? undefined : (reading?.cursor ?? readCursor(home, other).cursor);
+    const busy = (reading?.underWay ?? 0) > 0;
+    return cursor ? [cursor, ...(cursor.rotated ?? [])].map(at => ({path: other, at, busy})) : [];
+  });
+}
+
+/** The cursor as it stands in its file; `wrong`: it cannot be read. */
+export function readCursor(home: string, inbox: string): {cursor?: Cursor; text: string; wrong?: true} {
+  const read = readHomeFile(home, cursorPath(inbox));
+  if (!read) return {text: ''};
+  const {value, text} = 'text' in read ? parseCursor(read.text) : {value: undefined, text: ''};
+  return value ? {cursor: value, text} : {text, wrong: true};
+}

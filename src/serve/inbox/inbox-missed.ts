@@ -1,0 +1,93 @@
+import {existsSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import {cursorPath, type Position} from '../../files/cursor-file.ts';
+import {shortHash} from '../../files/inbox-message.ts';
+import {kindOf} from '../../files/key.ts';
+import {closeInbox, inboxFiles, openInbox, readLines} from '../../store/inbox-lines.ts';
+import {packedName} from '../../store/unpack-inbox.ts';
+import type {Serving} from '../serving.ts';
+import {linesDelivered} from './lines-found.ts';
+
+/** What a rotation puts between the name and its ending, or behind both. */
+const SUFFIX = /^[-_.]?\d[\dTZ_.:-]*$/;
+
+/** slack-20261117.jsonl, slack.1.jsonl: of slack.jsonl. */
+export function isRotatedName(stem: string, name: string): boolean {
+  return name.startsWith(stem) && name.endsWith('.jsonl') && SUFFIX.test(name.slice(stem.length, -'.jsonl'.length));
+}
+
+/**
+ * Files that had the name after the last of those that are known, and were renamed or copied before anybody looked: numbers of such as are
+ * newer, oldest first. One with lines that were delivered from those is a copy. What a daemon delivered of it that was killed before it
+ * wrote that down is in sessions, by the same ids. If none is known: those that were made while the home was served; older ones are
+ * logs that nobody asked to be read.
+ */
+export async function missedFiles(
+  {home, inboxes}: Pick<Serving, 'home' | 'inboxes'>,
+  name: string,
+  known: readonly Position[],
+): Promise<string[]> {
+  const all = [...inboxFiles(home)].map(([file, inode]) => ({file, inode, at: timesOf(home, file)}));
+  const last = all.find(({inode}) => inode === known.at(-1)?.inode);
+  const newer = all
+    .filter(({file}) => file.startsWith(name) && !kindOf(`inbox/${file}`))
+    .filter(({file}) => SUFFIX.test((packedName(file) ?? file).slice(name.length)))
+    .filter(({inode}) => !known.some(each => each.inode === inode))
+    .filter(({at}) => (known.length === 0 ? isNew(at, inboxes) : last && isNewer(at, last.at)))
+    .sort((a, b) => (a.at.written < b.at.written ? -1 : 1));
+  if (newer.length === 0) return [];
+  const {lines} = await linesDelivered(home, name, {since: 1, upTo: known.at(-1)?.generation ?? 0});
+  const found: string[] = [];
+  for (const {file, inode} of newer) if (!(await hasLines(home, file, hash => lines.has(hash)))) found.push(inode);
+  return found;
+}
+
+interface Times {
+  born: bigint;
+  written: bigint;
+}
+
+const isNewer = (at: Times, than: Times) => at.born >= than.born && at.written >= than.written;
+
+const isNew = (at: Times, {servedSince}: Serving['inboxes']) => isNewer(at, {born: servedSince, written: servedSince});
+
+/** Inboxes that came and were renamed before anybody looked: nothing has the name now, and nothing tells of it. */
+export function unseenInboxes({home, inboxes}: Serving): string[] {
+  const files = readableFiles(home);
+  const paths = new Set<string>();
+  for (const file of files.keys()) {
+    const [, name = '', suffix = ''] = /^(.+\.jsonl)(.+)$/.exec(file) ?? [];
+    const path = `inbox/${name}`;
+    if (!SUFFIX.test(suffix) || files.has(name) || inboxes.get(path)?.cursor) continue;
+    if (isNew(timesOf(home, file), inboxes) && !existsSync(join(home, cursorPath(path)))) paths.add(path);
+  }
+  return [...paths];
+}
+
+/** Of a folder that may not be read the scan tells. */
+function readableFiles(home: string): Map<string, string> {
+  try {
+    return inboxFiles(home);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    return new Map();
+  }
+}
+
+function timesOf(home: string, file: string): Times {
+  const stat = statSync(join(home, 'inbox', file), {bigint: true, throwIfNoEntry: false});
+  // One that was unpacked is older than that.
+  return {born: packedName(file) === undefined ? (stat?.birthtimeNs ?? 0n) : 0n, written: stat?.mtimeNs ?? 0n};
+}
+
+/** Whether some of its first lines are among these. */
+export async function hasLines(home: string, name: string, isKnown: (hash: string) => boolean): Promise<boolean> {
+  const file = openInbox(home, `inbox/${name}`);
+  if (!file) return true;
+  try {
+    const {lines} = await readLines(file, 0, {holes: true});
+    return lines.some(({bytes}) => isKnown(shortHash(bytes)));
+  } finally {
+    closeInbox(file);
+  }
+}

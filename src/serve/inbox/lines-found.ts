@@ -1,0 +1,80 @@
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {setImmediate as turn} from 'node:timers/promises';
+import {type Cursor, readAs} from '../../files/cursor-file.ts';
+import {KEYED, plainName, shortHash} from '../../files/inbox-message.ts';
+import {parseRejected} from '../../files/rejected.ts';
+import {deliveriesIn} from '../../files/session/session-deliveries.ts';
+import {type OpenInbox, readLines} from '../../store/inbox-lines.ts';
+import {listFolder} from '../../store/read.ts';
+import {rejectedPath} from '../../store/set-aside.ts';
+import {LinesRead} from './lines-read.ts';
+
+const SLICE_MS = 8;
+
+/** A file that is read already, up to `offset`. */
+export async function linesOf(file: OpenInbox, offset: number, most?: number): Promise<LinesRead> {
+  const lines = new LinesRead(most);
+  for (let from = 0; from < offset && !lines.incomplete; ) {
+    const chunk = await readLines({...file, size: offset}, from, {holes: true});
+    for (const {bytes} of chunk.lines) lines.add(shortHash(bytes));
+    if (chunk.end === from) break;
+    from = chunk.end;
+    await turn();
+  }
+  return lines;
+}
+
+/**
+ * Lines of an inbox that are in sessions or set aside, from this generation on (`upTo` another), or as which its file was read under another
+ * name; and the last generation of them. It costs a look at every session, and makes way for others.
+ */
+export async function linesDelivered(
+  home: string,
+  inbox: string,
+  {since, as, upTo = Number.POSITIVE_INFINITY}: Pick<Cursor, 'since' | 'as'> & {upTo?: number},
+): Promise<{lines: LinesRead; last: number}> {
+  const lines = new LinesRead();
+  let last = 0;
+  const own = plainName(inbox);
+  const before = as === undefined ? undefined : readAs(as, since);
+  const other = before && plainName(before.name);
+  const find = (id: string) => {
+    const [, name, at, hash = ''] = /^inbox\/(.+)@(\d+):\d+:([0-9a-f]{12})$/.exec(id) ?? [];
+    const generation = Number(at);
+    const isOwn = name === own && generation >= since && generation <= upTo;
+    if (isOwn) last = Math.max(last, generation);
+    if (isOwn || (name === other && generation === before?.generation)) lines.add(hash);
+  };
+  for (const each of before ? [inbox, before.name] : [inbox])
+    for (const {id} of parseRejected(textOf(join(home, rejectedPath(`inbox/${each}`)))).entries) find(id);
+  await eachDelivery(home, find);
+  return {lines, last};
+}
+
+/** All that sessions have by a key. It costs the same. */
+export async function keysDelivered(home: string): Promise<Set<string>> {
+  const keys = new Set<string>();
+  await eachDelivery(home, id => {
+    if (id.startsWith(KEYED)) keys.add(id);
+  });
+  return keys;
+}
+
+async function eachDelivery(home: string, find: (id: string) => void): Promise<void> {
+  let slice = performance.now();
+  for (const path of listFolder(home, 'sessions')) {
+    for (const id of deliveriesIn(textOf(join(home, path)))) find(id);
+    if (performance.now() - slice < SLICE_MS) continue;
+    await turn();
+    slice = performance.now();
+  }
+}
+
+function textOf(place: string): string {
+  try {
+    return readFileSync(place, 'utf8');
+  } catch {
+    return '';
+  }
+}

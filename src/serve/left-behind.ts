@@ -1,0 +1,49 @@
+import {readAside} from '../store/aside.ts';
+import {shortId} from '../store/replaced.ts';
+import {isMeant} from './merge-stale.ts';
+import {recordRecovered} from './record.ts';
+import {type Seen, seenText} from './seen.ts';
+import type {Serving} from './serving.ts';
+
+/** More than a daemon writes in the time for which what it replaced is kept. */
+const PAST = 2_000;
+
+/**
+ * At the start: what a killed daemon wrote last, and could not commit, may have been saved over by a person since. It
+ * happened all the same (a call was started, a message sent), so it is committed, and from here on it is what was known last: what was
+ * saved is an edit of it, or from an older version.
+ */
+export async function takeLeftBehind(serving: Serving, seen: Seen): Promise<void> {
+  const {home, known, texts, journal, leftBefore} = serving;
+  const {path, kind, stat, link} = seen;
+  const last = leftBefore.get(path);
+  leftBefore.delete(path);
+  // What came late is merged with what it was made from.
+  if (last === undefined || link || serving.late.has(path) || shortId(seen.blob) === last) return;
+  if (!(await isAhead(serving, path, last))) return;
+  const bytes = (await journal.read(last)) ?? readAside(home, path);
+  if (!bytes) return;
+  const left = seenText(path, kind, bytes.toString(), {bytes, stat});
+  if (shortId(left.blob) !== last || (await isMeant(serving, seen, left.blob))) return;
+  const {ignored = false} = known.get(path) ?? {};
+  // No file has this signature: the one that is there is another.
+  known.set(path, {signature: '', blob: left.blob, good: left.blob, ignored, settled: false});
+  if (left.text !== undefined) texts.set(left.blob, left.text);
+  await recordRecovered(serving, left, bytes);
+}
+
+/** Whether no version that git has is this one or was made after it. */
+async function isAhead({journal, madeFrom, writtenBefore}: Serving, path: string, last: string): Promise<boolean> {
+  const head = journal.committed.get(path);
+  const past = new Set((await journal.versions(path, PAST)).map(({blob}) => shortId(blob)));
+  const passed = new Set<string>();
+  let at: string | undefined = last;
+  // From each version to what it was made from, as far as that was the daemon's too.
+  while (at !== undefined && !passed.has(at)) {
+    if (past.has(at)) return head !== undefined && at === shortId(head) && at !== last;
+    passed.add(at);
+    const base: string | undefined = writtenBefore.has(at) ? madeFrom.get(at) : undefined;
+    at = base === undefined ? undefined : shortId(base);
+  }
+  return true;
+}

@@ -1,0 +1,171 @@
+import {setImmediate as turn} from 'node:timers/promises';
+import {stemOf} from '../../files/key.ts';
+import {type Item, newSession, type Session} from '../../files/session/session.ts';
+import {appendItems, insertMessage, itemFor} from '../../files/session/session-edit.ts';
+import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
+import type {Outcome} from '../../queue.ts';
+import {taintKeys} from '../../reconcile/taint.ts';
+import {withHeader} from '../../reconcile/turn.ts';
+import {crashPoint} from '../../store/crash.ts';
+import {type OwnEntry, recordOwn} from '../record.ts';
+import type {Serving} from '../serving.ts';
+import {take} from '../state.ts';
+import {FULL_AT, makeRoom, movable} from '../turns/make-room.ts';
+import type {Step} from '../turns/step.ts';
+import {createText} from '../write.ts';
+import type {Letter} from './mail.ts';
+
+/** What has come for a session, put into it. What it has already is only told of. */
+export async function deliverStep(
+  serving: Serving,
+  path: string,
+  session: Session,
+  now: string,
+): Promise<Step | undefined> {
+  const letters = serving.mail.due(path);
+  if (letters.length === 0) return undefined;
+  const id = session.header?.session_id ?? stemOf(path);
+  const there = new Map(session.messages.map(({delivery}, i) => [delivery, i]));
+  const earlier = await serving.segments.ids(session.header?.segments ?? []);
+  const isThere = (letter: Letter) => there.has(letter.id) || earlier.some(ids => ids.has(letter.id));
+  const fresh: Letter[] = [];
+  for (const letter of letters) {
+    const at = there.get(letter.id);
+    const begun = at === undefined || isBegun(session, at);
+    if (isThere(letter))
+      serving.mail.delivered(path, letter, {session: id, begun, at: session.messages[at ?? -1]?.timestamp});
+    else fresh.push(letter);
+  }
+  const fitting = await withLetters(serving, path, session, fresh, now);
+  if (!fitting) return undefined;
+  const {session: result, letters: put} = fitting;
+  const {status} = session.header ?? {};
+  const wakes = status === undefined || status === 'sleeping';
+  return {
+    session: withHeader(result, {...(wakes && {status: 'active'}), ...taintKeys(result)}, now),
+    entry: entryOf(put),
+    // Whoever sent it goes on from here: a power cut must not take it away again.
+    marked: true,
+    done: () => {
+      crashPoint('delivery');
+      for (const letter of put) serving.mail.delivered(path, letter, {session: id, begun: false, at: now});
+    },
+  };
+}
+
+/** The session with as many of these as there is room for; undefined: none. */
+async function withLetters(
+  serving: Serving,
+  path: string,
+  session: Session,
+  letters: readonly Letter[],
+  now: string,
+): Promise<{session: Session; letters: readonly Letter[]} | undefined> {
+  if (letters.length === 0) return undefined;
+  const single = letters.filter(({bulk}) => !bulk);
+  // It is full, and what it is at must end first.
+  const isFull = session.body.length > FULL_AT / 2 && movable(serving, path, session) === 0;
+  const many = isFull ? [] : letters.filter(({bulk}) => bulk);
+  let result = session;
+  for (const letter of single) {
+    const {asked, ahead} = {asked: serving.turns.asked(path), ahead: serving.turns.ahead(path)};
+    const basis = Math.max(asked?.basis.length ?? 0, ahead?.basis.length ?? 0);
+    const at = letter.message.priority === 'high' ? placeOfUrgent(result.messages, basis) : result.messages.length;
+    const instead = letter.unless?.(session.messages);
+    const message = messageOf(letter, now);
+    result = insertMessage(result, at, instead === undefined ? message : {...message, content: instead});
+  }
+  const grown = await appendMany(result, many, now);
+  const moved = await makeRoom(serving, path, grown, now);
+  const put = [...single, ...many];
+  return put.length > 0 ? {session: moved, letters: put} : undefined;
+}
+
+/** Many messages at the end. Others have their turn meanwhile. */
+async function appendMany(session: Session, letters: readonly Letter[], now: string): Promise<Session> {
+  const items: Item[] = [];
+  let slice = performance.now();
+  let result = session;
+  for (const letter of letters) {
+    const item = itemFor(session, messageOf(letter, now));
+    if (item) items.push(item);
+    else {
+      result = insertMessage(appendItems(result, items), result.messages.length + items.length, messageOf(letter, now));
+      items.length = 0;
+    }
+    if (performance.now() - slice < SLICE_MS) continue;
+    await turn();
+    slice = performance.now();
+  }
+  return appendItems(result, items);
+}
+
+const SLICE_MS = 5;
+
+const MOST_AT_FIRST = 20;
+
+/** A session that does not exist yet and that something is to be delivered to: with all of it. */
+export async function makeMailed(serving: Serving, path: string): Promise<Outcome> {
+  // The rest comes when it is there.
+  const letters = urgentFirst(serving.mail.due(path)).slice(0, MOST_AT_FIRST);
+  const [first] = letters;
+  const template = first && (await serving.current.template(first.agent));
+  if (!first || !template) return undefined;
+  const now = new Date().toISOString();
+  const id = stemOf(path);
+  const header: SessionHeader = {
+    session_id: id,
+    agent_id: first.agent,
+    agent_type: template.type,
+    model: template.model ?? 'default',
+    system_prompt: template.system_prompt,
+    created: now,
+    updated: now,
+    status: 'active',
+    ...first.opening,
+  };
+  const messages = letters.map(letter => messageOf(letter, now));
+  Object.assign(header, taintKeys({header, messages}));
+  const schema = `${'../'.repeat(path.split('/').length - 1)}schemas/session.json`;
+  const written = await createText(serving, path, newSession(header, messages, schema));
+  if ('outcome' in written) return written.outcome;
+  take(serving, written.seen);
+  const known = serving.known.get(path);
+  if (known) known.ignored = await serving.ignored.has(path);
+  recordOwn(serving, written.seen, entryOf(letters));
+  crashPoint('delivery');
+  for (const letter of letters) serving.mail.delivered(path, letter, {session: id, begun: false, at: now});
+  return {after: 1};
+}
+
+function messageOf({id, message}: Letter, now: string): Message {
+  return {timestamp: now, role: 'user', ...message, delivery: id};
+}
+
+function isBegun({messages}: Session, at: number): boolean {
+  return messages.slice(at + 1).some(({role}) => role === 'assistant');
+}
+
+/** Those of high priority first, each kind in its order. */
+function urgentFirst(letters: readonly Letter[]): Letter[] {
+  const isHigh = ({message}: Letter) => message.priority === 'high';
+  return [...letters.filter(isHigh), ...letters.filter(letter => !isHigh(letter))];
+}
+
+/** Before all that waits, but neither within an answer and its results nor above what the model is being asked. */
+function placeOfUrgent(messages: readonly Message[], basis: number): number {
+  let at = messages.length;
+  while (at > basis && messages[at - 1]?.role === 'user') at--;
+  while (at < messages.length && messages[at]?.priority === 'high') at++;
+  return at;
+}
+
+function entryOf(letters: readonly Letter[]): OwnEntry {
+  const from = [...new Set(letters.map(({message}) => message.from ?? ''))];
+  const words = from.length > 3 ? `${from.slice(0, 3).join(', ')} and ${from.length - 3} more` : from.join(', ');
+  return {
+    words: `message from ${words}`,
+    cause: 'delivery',
+    trailers: letters.slice(0, 10).map(({id}): [string, string] => ['Delivery', id]),
+  };
+}

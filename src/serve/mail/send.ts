@@ -1,0 +1,100 @@
+import type {ToolResult} from '../../effects/tools/tool.ts';
+import {type Chain, chainOf} from '../../files/chain.ts';
+import type {Session} from '../../files/session/session.ts';
+import type {Call, Message} from '../../files/session/session-schema.ts';
+import {taintOf} from '../../reconcile/taint.ts';
+import {readHomeFile} from '../../store/read.ts';
+import {type Caller, nameOfCall, upToCall} from '../calls/caller.ts';
+import {lookAgain} from '../look-again.ts';
+import type {Serving} from '../serving.ts';
+import {whenStuck} from '../tasks/when-stuck.ts';
+import {isAgent, whoElse} from './agents.ts';
+import type {Delivered} from './mail.ts';
+import {openSession, type Receiver, sharedSession} from './receivers.ts';
+
+export interface Sending {
+  to: string;
+  content: string;
+  priority?: 'normal' | 'high' | undefined;
+}
+
+/**
+ * A message from one agent to another, as a turn of the receiver. By the id of the call, so that the same call made
+ * again after a crash delivers nothing twice. It is durable there when this is over.
+ */
+export async function sendMessage(
+  serving: Serving,
+  caller: Caller,
+  call: Call,
+  {to: wanted, content, priority}: Sending,
+): Promise<ToolResult> {
+  const to = wanted.trim().replace(/^@/, '');
+  const refused = (error: string): ToolResult => ({success: false, code: 'INVALID_ARGUMENTS', error});
+  if (to === 'human') return refused('to: a person has no inbox of messages; use ask_human, or a task for @human');
+  if (to === caller.agent) return refused('to: that is yourself');
+  if (!isAgent(serving, to)) return refused(`to: there is no agent "${to}"; ${whoElse(serving, to)}`);
+  const id = `${caller.session}#${nameOfCall(caller, call).slice(0, 12)}`;
+  // What came since the model answered changes neither whom it meant nor what led to it.
+  const upTo = upToCall(caller, call);
+  const before = call.started === undefined ? undefined : deliveredBefore(serving, to, id);
+  if (before !== undefined) return {success: true, to, session: before};
+  return post(serving, receiverFor(serving, upTo, to), to, id, {
+    ...messageFrom(caller, content, chainOf(upTo.messages, `${caller.session}#${call.id}`)),
+    ...(priority === 'high' && {priority}),
+  });
+}
+
+/** A call that is made again, after a crash: the session of the agent that has its message, whatever became of it since. */
+function deliveredBefore({home, index}: Serving, to: string, id: string): string | undefined {
+  for (const {id: session, agent} of index.sessions()) {
+    const path = agent === to ? index.definitionsOf(`session/${session}`)[0]?.path : undefined;
+    const read = path === undefined ? undefined : readHomeFile(home, path);
+    if (read && 'text' in read && read.text.includes(id)) return session;
+  }
+  return undefined;
+}
+
+/** What every message of an agent says of where it comes from, and of what led to it. */
+export function messageFrom(
+  {agent, session, of}: Pick<Caller, 'agent' | 'session' | 'of'>,
+  content: string,
+  chain: Chain,
+): Pick<Message, 'from' | 'content'> & Partial<Message> {
+  const taint = taintOf(of);
+  return {
+    from: `@${agent}`,
+    content,
+    reply_to: session,
+    ...chain,
+    ...(taint.length > 0 && {taint: [...taint]}),
+  };
+}
+
+/** An answer goes to the session that the other wrote from; anything else to where the agent's deliveries go. */
+export function receiverFor(serving: Serving, of: Session, to: string): Receiver {
+  const asked = of.messages.findLast(({role, from}) => role === 'user' && from === `@${to}`);
+  const path = openSession(serving, asked?.reply_to);
+  if (path !== undefined && serving.index.facts(path)?.session?.agent === to) return {path, opening: {}};
+  return sharedSession(serving, to);
+}
+
+async function post(
+  serving: Serving,
+  {path, opening}: Receiver,
+  to: string,
+  id: string,
+  message: Pick<Message, 'from' | 'content'> & Partial<Message>,
+): Promise<ToolResult> {
+  return new Promise<ToolResult>(resolve => {
+    const stop = whenStuck(serving, path, () => {
+      if (serving.mail.takeBack(path, id))
+        resolve({success: false, code: 'FAILED', error: `it could not be delivered: ${path} cannot be written now`});
+    });
+    const delivered = ({session}: Delivered) => {
+      stop();
+      resolve({success: true, to, session});
+    };
+    serving.mail.post(path, {id, agent: to, message, opening, delivered});
+    lookAgain(serving, path);
+  });
+}

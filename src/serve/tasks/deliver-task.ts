@@ -1,0 +1,80 @@
+import {GENERAL} from '../../check/task-links.ts';
+import {fieldOf, type Task} from '../../files/task/task.ts';
+import {assigneeOf} from '../../files/task/task-assignee.ts';
+import {toolNamed} from '../../policy/tools.ts';
+import {assignmentOf} from '../../reconcile/assignment.ts';
+import {formerOf, idOfDelivery} from '../../reconcile/brought.ts';
+import {assignmentWords, messageOn, renamedWords} from '../../reconcile/task-words.ts';
+import {lookAgain} from '../look-again.ts';
+import {openSession, type Receiver, sharedSession, taskSession} from '../mail/receivers.ts';
+import type {Serving} from '../serving.ts';
+
+/** Bring a task to its assignee, once; if it is there already, hear how far it is. */
+export async function deliverTask(serving: Serving, path: string, task: Task, key: string): Promise<void> {
+  const agent = await assignee(serving, task);
+  serving.troubles.set(
+    `start ${fieldOf(task, 'id')}`,
+    agent === undefined
+      ? `task ${fieldOf(task, 'id')} (${path}): there is no template to make its agent from; add templates/general-purpose.agent.md, or default_agent to agentdir.yaml`
+      : undefined,
+  );
+  const template = agent === undefined ? undefined : await serving.current.template(agent);
+  if (agent === undefined || !template) return;
+  const mayUpdate = template.capabilities.some(name => toolNamed(name) === 'update_task');
+  const receiver = receiverOf(serving, agent, task, template.context === 'fresh');
+  serving.mail.post(receiver.path, {
+    id: key,
+    agent,
+    opening: receiver.opening,
+    // One that a person let start is a person's.
+    message: messageOn(
+      task,
+      assignmentWords(assignmentOf(task, path), mayUpdate),
+      fieldOf(task, 'approval') === undefined ? undefined : null,
+    ),
+    unless: messages => {
+      const isGone = (id: string) => serving.index.definitionsOf(`task/${id}`).length === 0;
+      const before = fieldOf(task, 'assigned') === undefined ? undefined : formerOf(task, messages, isGone);
+      return before && renamedWords(task, before);
+    },
+    delivered: ({session, begun, at: since}) => {
+      // When its message says, so that it is known by that under another name.
+      const at = since ?? new Date().toISOString();
+      serving.tasks.add(key, {heard: true, delivered: {at, session}, ...(begun && {begun: new Date().toISOString()})});
+      const approval = fieldOf(task, 'approval');
+      if (approval !== undefined)
+        serving.approvals.outcomes.set(approval, {executed_at: at, outcome: `delivered to ${agent} in ${session}`});
+      lookAgain(serving, path);
+    },
+  });
+  lookAgain(serving, receiver.path);
+}
+
+/** The model has been asked about these messages: whoever has a task among them has begun it. */
+export function taskBegun(serving: Serving, delivery: string): void {
+  const id = idOfDelivery(delivery);
+  const path = id === undefined ? undefined : serving.index.definitionsOf(`task/${id}`)[0]?.path;
+  if (path === undefined || serving.tasks.get(delivery)?.begun !== undefined) return;
+  serving.tasks.add(delivery, {begun: new Date().toISOString()});
+  lookAgain(serving, path);
+}
+
+/** For `new:provider/model` an agent of the general template answers by that model. */
+async function assignee(serving: Serving, task: Task): Promise<string | undefined> {
+  const {name, model} = assigneeOf(task);
+  if (model === undefined) return name;
+  const {default_agent} = await serving.current.settings();
+  return [GENERAL, default_agent ?? ''].find(agent => serving.index.definitionsOf(`agent/${agent}`).length > 0);
+}
+
+function receiverOf(serving: Serving, agent: string, task: Task, fresh: boolean): Receiver {
+  const before = openSession(serving, fieldOf(task, 'session'));
+  if (before !== undefined && serving.index.facts(before)?.session?.agent === agent) return {path: before, opening: {}};
+  const {spawn, model} = assigneeOf(task);
+  if (!spawn && !fresh) return sharedSession(serving, agent);
+  const of = {id: fieldOf(task, 'id') ?? '', attempt: fieldOf(task, 'attempt') ?? '1'};
+  return taskSession(serving, agent, of, {
+    ...(spawn && {ephemeral: true}),
+    ...(model !== undefined && {model}),
+  });
+}

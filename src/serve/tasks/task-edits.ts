@@ -1,0 +1,96 @@
+import {isFailure} from '../../effects/tools/failure.ts';
+import type {ToolFailure, ToolResult} from '../../effects/tools/tool.ts';
+import {UserError} from '../../errors.ts';
+import {blocks} from '../../files/diagnostic.ts';
+import type {TaskFile} from '../../files/task/task.ts';
+import {parseTasks} from '../../files/task/task-parse.ts';
+import type {Completed, CompletedStep} from '../../reconcile/complete.ts';
+import {linkTarget} from '../../store/read.ts';
+import {lookAgain} from '../look-again.ts';
+import type {Serving, TaskEdit, TaskEdited} from '../serving.ts';
+import {whenStuck} from './when-stuck.ts';
+
+/** Change a task file when it is looked at, as all are; what could not be written in time is taken back. */
+export async function editTasks(
+  serving: Serving,
+  path: string,
+  agent: string,
+  make: TaskEdit['make'],
+  result: () => ToolResult,
+): Promise<ToolResult> {
+  const problem = notWritable(serving, path);
+  if (problem !== undefined) return {success: false, code: 'FAILED', error: `${path} ${problem}`};
+  const failed = await new Promise<ToolFailure | undefined>(resolve => {
+    const stop = whenStuck(serving, path, () => {
+      drop(serving, path, [edit]);
+      resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
+    });
+    const over = (failure?: ToolFailure) => {
+      stop();
+      resolve(failure);
+    };
+    const edit: TaskEdit = {agent, make, over};
+    serving.edits.set(path, [...(serving.edits.get(path) ?? []), edit]);
+    lookAgain(serving, path);
+  });
+  return failed ? serving.redact.value(failed) : result();
+}
+
+function notWritable({home, index}: Serving, path: string): string | undefined {
+  if (linkTarget(home, path) !== undefined) return 'is a link, and nothing is written through it';
+  return blocks(index.problems(path)) ? 'has errors; see agentdir check' : undefined;
+}
+
+/** So long others wait at most, while a large file is changed again and again. */
+const MOST_MS = 100;
+
+/** What one agent after the other changes in the file, each with the text that it leaves: all of it is one save. */
+export function settleEdits(serving: Serving, path: string, file: TaskFile): Completed | undefined {
+  const end = performance.now() + MOST_MS;
+  let current = file;
+  const steps: (CompletedStep & {agent: string; said: string[]})[] = [];
+  const waiting: TaskEdit[] = [];
+  for (const edit of serving.edits.get(path) ?? []) {
+    if (waiting.length > 0 && performance.now() > end) break;
+    const edited = tryEdit(edit, current);
+    if (!edited || isFailure(edited)) {
+      drop(serving, path, [edit]);
+      edit.over(edited);
+      continue;
+    }
+    current = parseTasks(edited.text);
+    waiting.push(edit);
+    const before = steps.at(-1)?.agent === edit.agent ? steps.pop() : undefined;
+    const said = [...(before?.said ?? []), edited.words];
+    const words = said.length > 2 ? `${said[0]} and ${said.length - 1} more` : said.join('; ');
+    const tasks = [...(before?.tasks ?? []), ...edited.tasks];
+    steps.push({agent: edit.agent, text: edited.text, tasks, words, said});
+  }
+  const last = steps.pop();
+  if (!last) return undefined;
+  return {
+    ...last,
+    before: steps,
+    written: () => {
+      drop(serving, path, waiting);
+      for (const edit of waiting) edit.over();
+      lookAgain(serving, path);
+    },
+  };
+}
+
+/** They are over: what is not written is made anew at the next look. */
+function drop({edits}: Serving, path: string, over: readonly TaskEdit[]): void {
+  const left = edits.get(path)?.filter(edit => !over.includes(edit)) ?? [];
+  if (left.length > 0) edits.set(path, left);
+  else edits.delete(path);
+}
+
+function tryEdit(edit: TaskEdit, file: TaskFile): TaskEdited | ToolFailure | undefined {
+  try {
+    return edit.make(file);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return {success: false, code: 'FAILED', error: [error.message, error.hint].filter(Boolean).join('; ')};
+  }
+}

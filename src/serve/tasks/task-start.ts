@@ -1,0 +1,119 @@
+import {digestOf} from '../../files/approval/approval-digest.ts';
+import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
+import {fieldOf, type Task} from '../../files/task/task.ts';
+import {assigneeOf} from '../../files/task/task-assignee.ts';
+import {durationMs} from '../../files/values.ts';
+import {type Assignment, assignmentOf} from '../../reconcile/assignment.ts';
+import type {CallRequest} from '../../reconcile/call-request.ts';
+import {newApprovalId} from '../approvals/approvals.ts';
+import {itemOf} from '../approvals/decisions.ts';
+import {signatureProblem} from '../approvals/signatures.ts';
+import {EXPIRE_AFTER} from '../calls/next-call.ts';
+import {lookAgain} from '../look-again.ts';
+import type {Serving} from '../serving.ts';
+import {approvalStateOf} from '../turns/budget.ts';
+import {putIntoWords} from '../turns/wake.ts';
+import {deliverTask} from './deliver-task.ts';
+
+/**
+ * A task with `approval_required` begins when a person says so. `approval: ID` in the task is the one durable mark that
+ * it waits; the decision is bound to what the task says.
+ */
+export async function askToStart(serving: Serving, path: string, task: Task, key: string): Promise<void> {
+  const {approvals, tasks} = serving;
+  const id = fieldOf(task, 'approval');
+  const assignment = assignmentOf(task, path);
+  const digest = digestFor(task, assignment, key, path);
+  const anew = () => {
+    tasks.add(key, {approval: newApprovalId()});
+    lookAgain(serving, path);
+  };
+  if (id === undefined) return tasks.get(key)?.approval === undefined ? anew() : undefined;
+  switch (approvalStateOf(serving, id)) {
+    case 'approved': {
+      const item = await itemOf(serving, APPROVALS_FILE, id);
+      const isOwn = item?.digest === digest && item.outcome === undefined;
+      const unsigned = item && isOwn ? await signatureProblem(serving, {item, digest, edited: undefined}) : undefined;
+      serving.troubles.set(`approval ${id}`, unsigned && `approval ${id}: ${unsigned}`);
+      if (unsigned !== undefined) return;
+      if (isOwn) return deliverTask(serving, path, task, key);
+      approvals.outcomes.set(id, {
+        status: 'superseded',
+        outcome: 'not started: the task has changed since it was asked',
+      });
+      return anew();
+    }
+    case 'rejected': {
+      const reason = (await itemOf(serving, APPROVALS_FILE, id))?.reason;
+      tasks.add(key, {refused: {state: 'skipped', why: `not started: rejected${reason ? `: ${reason}` : ''}`}});
+      return lookAgain(serving, path);
+    }
+    case 'expired':
+      tasks.add(key, {refused: {state: 'blocked', why: 'not started: nobody approved it in time'}});
+      return lookAgain(serving, path);
+    case 'superseded':
+      return anew();
+    default: {
+      const item = await itemOf(serving, APPROVALS_FILE, id);
+      if (item?.digest !== undefined && item.digest !== digest) {
+        approvals.outcomes.set(id, {status: 'superseded', outcome: 'the task has changed since it was asked'});
+        return anew();
+      }
+      putIntoWords(serving, await requestFor(serving, path, task, assignment, {id, digest}));
+    }
+  }
+}
+
+/** All that is delivered of it, and to whom. */
+function digestFor(task: Task, assignment: Assignment, key: string, path: string): string {
+  const {names} = task;
+  const assign = fieldOf(task, 'assign') ?? null;
+  return digestOf({
+    tool: 'start_task',
+    arguments: JSON.stringify({names, assign, ...assignment}),
+    cwd: path,
+    agent: names[0] ?? assign ?? '',
+    session: '',
+    call: key,
+    basis: {},
+  });
+}
+
+async function requestFor(
+  serving: Serving,
+  path: string,
+  task: Task,
+  {said, taint}: Assignment,
+  {id, digest}: {id: string; digest: string},
+): Promise<CallRequest> {
+  const after = (await serving.current.settings()).approvals?.expire_after;
+  const {name, model} = assigneeOf(task);
+  const agent = name ?? model ?? '';
+  const now = Date.now();
+  const ms = after === null ? undefined : durationMs(after ?? EXPIRE_AFTER);
+  return {
+    id,
+    path,
+    task: fieldOf(task, 'id') ?? '',
+    session: '',
+    agent,
+    call: '',
+    tool: 'start_task',
+    digest,
+    created: new Date(now).toISOString(),
+    expires: ms === undefined ? undefined : new Date(now + ms).toISOString(),
+    taint,
+    ask: {
+      type: 'task_start',
+      title: `start of a task: ${task.title.replace(/\s+/g, ' ').slice(0, 200)}`,
+      risk: {
+        level: taint.length > 0 ? 'MEDIUM' : 'LOW',
+        factors: taint.length > 0 ? ['words from outside led to it'] : [],
+      },
+      why: ['the task has approval_required: true'],
+      parts: [{label: 'For', text: agent}, ...said.map(({label, text}) => ({label, text}))],
+      basis: {},
+      always: {none: 'it is about one task'},
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import type {Arguments, ToolFailure, ToolResult} from '../../effects/tools/tool.ts';
+import {type Chain, chainOf, chainText} from '../../files/chain.ts';
+import {kindOf} from '../../files/key.ts';
+import type {Call} from '../../files/session/session-schema.ts';
+import {taintText} from '../../files/task/taint-field.ts';
+import {boxOfState, fieldOf, idsIn, type Task, type TaskFile, type TaskState} from '../../files/task/task.ts';
+import {updateTask as edit, type TaskChange} from '../../files/task/task-edit.ts';
+import {hasNote} from '../../files/task/task-notes.ts';
+import {mentionsIn} from '../../reconcile/mentions.ts';
+import {DAEMON_FIELDS} from '../../reconcile/new-tasks.ts';
+import {taintOf} from '../../reconcile/taint.ts';
+import {endOf} from '../../reconcile/task.ts';
+import {type Caller, upToCall} from '../calls/caller.ts';
+import type {Serving, TaskEdited} from '../serving.ts';
+import {editTasks} from './task-edits.ts';
+import {circleIn, wrongIn} from './wrong-task.ts';
+
+/** A change of an agent to a task that it created or has to do. Made again, it changes nothing. */
+export async function updateTask(
+  serving: Serving,
+  caller: Caller,
+  call: Call,
+  args: Arguments<'update_task'>,
+): Promise<ToolResult> {
+  const {id, status, note, fields = {}} = args;
+  if (status === undefined && note === undefined && Object.keys(fields).length === 0)
+    return {success: false, code: 'INVALID_ARGUMENTS', error: 'give status, note or fields'};
+  const own = Object.keys(fields).find(key => DAEMON_FIELDS.has(key) || key === 'approval_required' || key === 'notes');
+  if (own !== undefined)
+    return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: "${own}" is not for agents to set`};
+  const path = serving.index.definitionsOf(`task/${id}`)[0]?.path;
+  if (path === undefined || kindOf(path) !== 'tasks')
+    return {success: false, code: 'INVALID_ARGUMENTS', error: `id: there is no task "${id}"`};
+  const wrong = wrongIn(serving, fields) ?? circleOf(serving, id, fields);
+  if (wrong !== undefined) return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: ${wrong}`};
+  // Of the answer that has the call, so that the same call made again is known by its time.
+  const {timestamp: time = new Date().toISOString()} =
+    caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call)) ?? {};
+  let state: TaskState | undefined;
+  const make = (file: TaskFile): TaskEdited | ToolFailure | undefined => {
+    const task = file.tasks.find(each => fieldOf(each, 'id') === id);
+    if (!task) return {success: false, code: 'FAILED', error: `there is no task "${id}" in ${path} any more`};
+    if (!isOwn(task, caller))
+      return {
+        success: false,
+        code: 'DENIED',
+        error: `task ${id} is neither yours nor created by you; ask whoever has it with send_message`,
+      };
+    // Somebody ended it while the agent was at it.
+    if (status === 'in_progress' && (task.state === 'completed' || task.state === 'skipped'))
+      return {
+        success: false,
+        code: 'FAILED',
+        error: `task ${id} is ${task.state} already; only "pending" gives it out again`,
+      };
+    state = status ?? task.state;
+    const chain = chainOf(upToCall(caller, call).messages, `${caller.session}#${call.id}`);
+    const change = changeOf(task, caller, args, time, chain);
+    const isNothing = change.box === undefined && !change.note && Object.keys(change.fields ?? {}).length === 0;
+    return isNothing ? undefined : {text: edit(file, task, change), words: wordsOf(task, args), tasks: [id]};
+  };
+  return editTasks(serving, path, caller.agent, make, () => ({success: true, id, status: state ?? ''}));
+}
+
+function circleOf(serving: Serving, id: string, {depends_on}: Readonly<Record<string, string>>): string | undefined {
+  return depends_on === undefined ? undefined : circleIn(serving, new Map([[id, idsIn(depends_on)]]));
+}
+
+/** It is for the agent, was created by it, or the session was made for it. */
+function isOwn(task: Task, {agent, session}: Caller): boolean {
+  return (
+    task.names.includes(agent) ||
+    fieldOf(task, 'created_by')?.replace(/^@/, '') === agent ||
+    fieldOf(task, 'session') === session
+  );
+}
+
+/** `time`: of the answer that says it. `chain`: what led to it. */
+export function changeOf(
+  task: Task,
+  caller: Caller,
+  {status, note, fields = {}}: Pick<Arguments<'update_task'>, 'status' | 'note' | 'fields'>,
+  time: string,
+  chain: Chain,
+): TaskChange {
+  const changed: Record<string, string | undefined> = {};
+  for (const [key, value] of Object.entries(fields)) if (fieldOf(task, key) !== value) changed[key] = value;
+  const now = new Date().toISOString();
+  const moves = status !== undefined && status !== task.state;
+  if (moves && status === 'completed' && fieldOf(task, 'completed') === undefined) changed.completed = now;
+  if (moves && status === 'in_progress' && fieldOf(task, 'started') === undefined) changed.started = now;
+  // Whoever does it where it was created need not be told.
+  if (moves && isEnd(status) && fieldOf(task, 'created_in') === caller.session) changed.notified = endOf(task, status);
+  const text = note?.trim();
+  const said = text ? {time, who: caller.agent, text} : undefined;
+  const noted = said && !hasNote(task, said) ? said : undefined;
+  const taint = taintOf(caller.of);
+  const words = noted || Object.keys(fields).length > 0;
+  if (words && taint.length > 0 && fieldOf(task, 'taint') === undefined) changed.taint = taintText(taint);
+  if (moves || noted) {
+    // Whoever is told of it is told by this agent, as by a message.
+    const isTold = status === 'pending' || (fieldOf(task, 'created_by') ?? '@human') !== '@human';
+    const leads = isTold || fieldOf(task, 'chain') !== undefined || mentionsIn(noted?.text ?? '').length > 0;
+    if (leads && fieldOf(task, 'chain') !== chainText(chain)) changed.chain = chainText(chain);
+    if (fieldOf(task, 'stalled') !== undefined) changed.stalled = undefined;
+  }
+  return {
+    ...(moves && {box: boxOfState[status]}),
+    fields: changed,
+    ...(noted && {note: noted}),
+  };
+}
+
+function isEnd(state: TaskState): boolean {
+  return state === 'completed' || state === 'skipped' || state === 'blocked';
+}
+
+function wordsOf(task: Task, {status, note, fields}: Arguments<'update_task'>): string {
+  const title = `"${task.title.replace(/\s+/g, ' ').slice(0, 60)}"`;
+  const what = [
+    status !== undefined && status !== task.state && status.replace('_', ' '),
+    note !== undefined && 'noted',
+    fields && Object.keys(fields).length > 0 && `set ${Object.keys(fields).join(', ')}`,
+  ];
+  return `${what.filter(Boolean).join(', ') || 'updated'}: ${title}`;
+}

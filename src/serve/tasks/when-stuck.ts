@@ -1,0 +1,24 @@
+import {blocks} from '../../files/diagnostic.ts';
+import type {Serving} from '../serving.ts';
+
+const PATIENCE_MS = 20_000;
+/** One that is to be made. */
+const NEW_MS = 60_000;
+const MOST_MS = 10 * 60_000;
+
+/**
+ * Tell when a file cannot be written: it has errors, or git is at work in the home. One that only many want to change is
+ * waited for much longer. Call what it returns when the file was written.
+ */
+export function whenStuck(serving: Serving, path: string, tell: () => void): () => void {
+  const began = performance.now();
+  let timer: NodeJS.Timeout;
+  const look = () => {
+    const stuck = blocks(serving.index.problems(path)) || serving.journal.unfinished();
+    const most = serving.known.has(path) ? MOST_MS : NEW_MS;
+    if (stuck || performance.now() - began > most) tell();
+    else timer = setTimeout(look, PATIENCE_MS);
+  };
+  timer = setTimeout(look, PATIENCE_MS);
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,81 @@
+import {isOpen, type TaskFact} from '../../check/task-facts.ts';
+import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
+import {toolNamed} from '../../policy/tools.ts';
+import {awaited, deliveredTasks, reminderOf} from '../../reconcile/awaited.ts';
+import {reminderWords} from '../../reconcile/task-words.ts';
+import {nextOf} from '../../reconcile/turn.ts';
+import type {Caller} from '../calls/caller.ts';
+import {isAgent} from '../mail/agents.ts';
+import type {Serving} from '../serving.ts';
+
+export type TaskDue = NonNullable<SessionHeader['tasks_due']>[number];
+
+/** What a final answer leaves to do about the tasks of its session. */
+export interface Left {
+  /** For the agent: of one task at a time, once for each attempt. */
+  reminder?: Message;
+  /** For the files of its tasks. */
+  due?: TaskDue[];
+}
+
+/**
+ * `messages` end with the answer, but for what came meanwhile; it stands at `at`. Who cannot say by `update_task` what
+ * became of a task says it by the answer. Who can, and did not, is reminded. Who waits for others is left alone.
+ */
+export function afterAnswer(serving: Serving, caller: Caller, messages: readonly Message[], at: number): Left {
+  const standing = standingTasks(serving, caller, messages.slice(0, at + 1));
+  const answer = messages[at]?.timestamp ?? '';
+  if (standing.length === 0) return {};
+  if (!caller.template.capabilities.some(name => toolNamed(name) === 'update_task'))
+    return {due: standing.map(({key}) => ({task: key, answer, as: 'completed'}))};
+  if (nextOf(messages).do !== 'rest') return {};
+  const deliveries = new Set(messages.map(({delivery}) => delivery));
+  const next = standing.find(({key}) => !deliveries.has(reminderOf(key)));
+  if (next)
+    return {
+      reminder: {
+        timestamp: answer,
+        role: 'user',
+        from: 'system',
+        content: reminderWords(next.task.id ?? '', next.task.title ?? ''),
+        delivery: reminderOf(next.key),
+      },
+    };
+  const still = standing.filter(({task}) => task.stalled === undefined);
+  return {due: still.map(({key}) => ({task: key, answer, as: 'stalled'}))};
+}
+
+/** Open tasks of the session for which it waits for nobody: neither for parts, nor for tasks it created, nor for an answer. */
+function standingTasks(
+  serving: Serving,
+  {session}: Caller,
+  messages: readonly Message[],
+): {key: string; task: TaskFact}[] {
+  const open = [...new Set(deliveredTasks(messages))].flatMap(key => {
+    const task = openTask(serving, key);
+    return task ? [{key, task}] : [];
+  });
+  if (open.length === 0 || hasCreated(serving, session)) return [];
+  const waits = (key: string, by: string | undefined) =>
+    [...awaited(messages, key)].some(name => name !== by && isAgent(serving, name));
+  return open.filter(({key, task}) => !waits(key, task.createdBy) && !hasOpenParts(serving, task.id ?? ''));
+}
+
+/** As the index has it, if it is open and still the same attempt. */
+export function openTask({index}: Serving, key: string): TaskFact | undefined {
+  const [, id, attempt] = /^task\/(.+)#(\d+)$/.exec(key) ?? [];
+  const path = index.definitionsOf(`task/${id}`)[0]?.path;
+  const task = path === undefined ? undefined : index.facts(path)?.tasks?.find(each => each.id === id);
+  const same = task && (task.attempt ?? '1') === attempt;
+  return same && (task.state === 'pending' || task.state === 'in_progress') ? task : undefined;
+}
+
+function hasCreated({index}: Serving, session: string): boolean {
+  const isOwn = ({createdIn, state}: TaskFact) => createdIn === session && isOpen(state);
+  return [...index.links.createdIn(session)].some(path => index.facts(path)?.tasks?.some(isOwn));
+}
+
+function hasOpenParts({index}: Serving, id: string): boolean {
+  const isPart = ({parent, nested, state}: TaskFact) => (parent ?? nested) === id && isOpen(state);
+  return [...index.links.partsOf(id)].some(path => index.facts(path)?.tasks?.some(isPart));
+}

@@ -1,0 +1,170 @@
+import {chooseModel} from '../../config.ts';
+import {notSetUp} from '../../effects/connect/set-up.ts';
+import type {Answer, ModelRequest, RetryKind} from '../../effects/model/answer.ts';
+import {estimateUsage} from '../../effects/model/estimate.ts';
+import {Models} from '../../effects/model/models.ts';
+import {offers} from '../../effects/tools/registry.ts';
+import type {Message} from '../../files/session/session-schema.ts';
+import type {TemplateValue} from '../../files/template.ts';
+import {historyOf} from '../../reconcile/history.ts';
+import {crashPoint} from '../../store/crash.ts';
+import {LiveOutput} from '../../store/live.ts';
+import {redactAnswer} from '../redaction.ts';
+import type {Serving} from '../serving.ts';
+import {reachOf} from './reach.ts';
+import type {Ended} from './turns.ts';
+
+/** What a model is to be asked. */
+export interface Asking {
+  session: string;
+  agent: string;
+  template: TemplateValue;
+  /** As the session names it. */
+  model: string | undefined;
+  prompt: string | undefined;
+  /** The task that the session was made for. */
+  task: string | undefined;
+  messages: readonly Message[];
+  /** Whether a limit is reached. */
+  limited: () => boolean;
+}
+
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 60_000;
+/** A server that is down or busy is waited for so long; with `--once` nobody wants to wait. */
+const PATIENCE_MS = 30 * 60_000;
+const ONCE_PATIENCE_MS = 20_000;
+/** An answer that says nothing, or cannot be read, is no matter of waiting. */
+const MOST_TRIES: Partial<Record<RetryKind, number>> = {empty: 3, garbage: 3};
+
+/** Ask until there is an answer, or no hope of one; undefined: given up by `signal`. Never throws. */
+export async function ask(serving: Serving, asking: Asking, signal: AbortSignal): Promise<Ended | undefined> {
+  const live = new LiveOutput(serving.home, asking.session, asking.agent);
+  const began = performance.now();
+  const tries: Partial<Record<RetryKind, number>> = {};
+  for (let count = 1; ; count++) {
+    const tried = await once(serving, asking, live, signal);
+    const {server} = tried;
+    const answer = redactAnswer(serving.redact, tried.answer);
+    if ('limited' in answer) {
+      live.end('dropped');
+      return answer;
+    }
+    if ('aborted' in answer) {
+      live.end('dropped');
+      return undefined;
+    }
+    if ('failed' in answer) {
+      live.end('failed', answer.failed);
+      return answer;
+    }
+    if ('reply' in answer) {
+      serving.spend.add(asking.agent, answer.reply.usage, new Date().toISOString());
+      for (const {name, arguments: args} of answer.reply.calls) live.call(name, args);
+      live.end('answered');
+      crashPoint('turn-answer');
+      serving.troubles.set(`model ${server}`, undefined);
+      return answer;
+    }
+    const {retry, kind, after} = answer;
+    tries[kind] = (tries[kind] ?? 0) + 1;
+    // A server that says "at once" is not asked at once for ever.
+    const backoff = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (count - 1)) * (0.75 + Math.random() / 2);
+    const ms = Math.max(after ?? 0, backoff);
+    const patience = serving.once ? ONCE_PATIENCE_MS : PATIENCE_MS;
+    const most = MOST_TRIES[kind];
+    const waited = performance.now() - began;
+    if (most === undefined ? waited + ms > Math.max(patience, after ?? 0) : (tries[kind] ?? 0) >= most) {
+      live.end('failed', retry);
+      serving.troubles.set(`model ${server}`, undefined);
+      return {
+        failed: `${retry} (tried ${count === 1 ? 'once' : `${count} times`}${after !== undefined && after > patience ? `; it asks to wait ${Math.round(after / 1000)} s` : ''})`,
+        hint: 'set "status: active" to try again',
+      };
+    }
+    const at = new Date(Date.now() + ms).toISOString();
+    live.retry(retry, at);
+    serving.report({
+      event: 'retrying',
+      session: asking.session,
+      agent: asking.agent,
+      why: retry,
+      after: Math.round(ms),
+    });
+    serving.troubles.set(`model ${server}`, `${retry}; it is tried again`);
+    if (!(await pause(ms, signal))) {
+      live.end('dropped');
+      return undefined;
+    }
+  }
+}
+
+/** One try, in a slot of its own: who waits for the next one holds none. */
+async function once(
+  serving: Serving,
+  asking: Asking,
+  live: LiveOutput,
+  signal: AbortSignal,
+): Promise<{answer: Answer | {limited: true}; server: string}> {
+  const settings = await serving.current.settings();
+  serving.redact.follow(settings);
+  serving.turns.concurrency = settings.concurrency ?? 8;
+  const {agent, session, template, prompt, messages} = asking;
+  const choice = chooseModel(asking.model ?? template.model, settings, process.env);
+  if ('failed' in choice) return {answer: choice, server: ''};
+  const server = choice.kind === 'playbook' ? 'playbook' : `${choice.id ?? ''} ${choice.baseURL ?? 'openai'}`.trim();
+  const release = await serving.turns.slots.take(server, signal);
+  if (!release) return {answer: {aborted: true}, server};
+  try {
+    // Others may have used up what was left while this waited for its slot.
+    if (asking.limited()) return {answer: {limited: true}, server};
+    const playbooks = choice.kind === 'playbook' ? await serving.current.playbooks() : [];
+    const shown = serving.redact.stream();
+    const tools = offers(template.capabilities, notSetUp(settings, process.env));
+    const request: ModelRequest = {
+      agent,
+      messages: historyOf((prompt ?? template.system_prompt) + reachOf(serving, agent, tools, asking.task), messages),
+      session: messages,
+      tools,
+      signal,
+      onText: delta => live.text(shown.push(delta)),
+    };
+    const model = choice.kind === 'playbook' ? 'playbook' : (choice.id ?? 'the first model of the server');
+    serving.report({event: 'asking', session, agent, model});
+    live.begin(`${serving.run}.${serving.turns.newTurn()}`);
+    crashPoint('turn-ask');
+    serving.models ??= new Models();
+    const answer = await serving.models.ask(choice, request, playbooks);
+    live.text(shown.end());
+    if ('reply' in answer && !answer.reply.usage && choice.kind === 'openai')
+      answer.reply.usage = estimateUsage(request, answer.reply, choice.price);
+    return {answer, server};
+  } catch (error) {
+    // What no one has foreseen is told, and does not stop the others.
+    return {
+      answer: {
+        failed: `the model could not be asked: ${(error as Error).message}`,
+        hint: 'set "status: active" to try again',
+      },
+      server,
+    };
+  } finally {
+    release();
+  }
+}
+
+/** Whether the time passed; false: the signal came first. */
+function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise(resolve => {
+    if (signal.aborted) return resolve(false);
+    const stop = () => {
+      clearTimeout(timer);
+      resolve(false);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve(true);
+    }, ms);
+    signal.addEventListener('abort', stop, {once: true});
+  });
+}

@@ -1,0 +1,63 @@
+import {type ApprovalState, worseState} from '../../files/approval/approval-state.ts';
+import {stemOf} from '../../files/key.ts';
+import type {Session} from '../../files/session/session.ts';
+import {SPEND_FILE, workIn} from '../../files/spent.ts';
+import {allReached, type LimitInput, type Reached, reached} from '../../reconcile/limits.ts';
+import {lookAgain} from '../look-again.ts';
+import type {Serving} from '../serving.ts';
+import {templateName} from './spend.ts';
+
+/** The limit that keeps this session from asking its model, if there is one. Cheap: it is asked before each call. */
+export function limitFor(serving: Serving, path: string, session: Session): Reached | undefined {
+  const agent = session.header?.agent_id;
+  if (agent === undefined) return undefined;
+  return reached(inputOf(serving, {session: stemOf(path), agent, work: workIn(session.messages)}));
+}
+
+/** What became of a request; undefined if there is none of that id, in the queue or its archive. Reject wins. */
+export function approvalStateOf({index}: Serving, id: string): ApprovalState | undefined {
+  const states = index.definitionsOf(`item/${id}`).flatMap(({state}) => (state ?? []) as ApprovalState | []);
+  return states.length === 0 ? undefined : states.reduce(worseState);
+}
+
+function inputOf(serving: Serving, of: Pick<LimitInput, 'session' | 'agent' | 'work'>): LimitInput {
+  const {index, spend} = serving;
+  const template = index.definitionsOf(`agent/${templateName(of.agent)}`)[0]?.path;
+  return {
+    session: of.session,
+    agent: templateName(of.agent),
+    work: of.work,
+    day: spend.day,
+    own: template === undefined ? undefined : index.facts(template)?.limits,
+    home: index.facts('agentdir.yaml')?.limits,
+    spent: {agent: spend.of(of.agent), all: spend.all},
+    stateOf: id => approvalStateOf(serving, id),
+  };
+}
+
+/** The limits that a waiting session has reached. */
+export function reachedBy(serving: Serving, path: string): Iterable<Reached> {
+  const waiting = serving.waits.get(path);
+  return waiting ? allReached(inputOf(serving, waiting)) : [];
+}
+
+/** Requests that sessions wait for, and that are still to be decided, by id. */
+export function askedFor(serving: Serving): Map<string, Reached> {
+  const asked = new Map<string, Reached>();
+  for (const [path, {approval}] of serving.waits.forMore()) {
+    const limit = asked.has(approval) ? undefined : [...reachedBy(serving, path)].find(({id}) => id === approval);
+    if (limit) asked.set(approval, limit);
+  }
+  return asked;
+}
+
+/** At the start, when the facts of all files are known. */
+export function loadSpend({index, spend}: Serving): void {
+  const sessions = [...index.paths()].flatMap(path => index.facts(path)?.session ?? []);
+  spend.load(index.facts(SPEND_FILE)?.spend, sessions);
+}
+
+/** Write down what was used, in its turn. */
+export function writeSpend(serving: Serving): void {
+  lookAgain(serving, SPEND_FILE);
+}

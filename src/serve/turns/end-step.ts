@@ -1,0 +1,85 @@
+import type {ToolResult} from '../../effects/tools/tool.ts';
+import {chainOf} from '../../files/chain.ts';
+import type {Session} from '../../files/session/session.ts';
+import type {Task, TaskFile} from '../../files/task/task.ts';
+import {fieldOf} from '../../files/task/task.ts';
+import {type TaskChange, updateTask} from '../../files/task/task-edit.ts';
+import {keyOf} from '../../reconcile/task.ts';
+import {withHeader} from '../../reconcile/turn.ts';
+import type {Caller} from '../calls/caller.ts';
+import {lookAgain} from '../look-again.ts';
+import type {Serving, TaskEdited} from '../serving.ts';
+import {editTasks} from '../tasks/task-edits.ts';
+import {changeOf} from '../tasks/update-task.ts';
+import type {TaskDue} from './after-answer.ts';
+import type {Step} from './step.ts';
+
+/** More of an answer than that is read in its session. */
+const LONGEST_NOTE = 2_000;
+const AGAIN_MS = 2_000;
+
+/** Bring to the files of its tasks what an answer said of them; what they say by now is not due any more. */
+export function endStep(serving: Serving, caller: Caller, session: Session, now: string): Step | undefined {
+  const due = session.header?.tasks_due ?? [];
+  if (due.length === 0) return undefined;
+  const {path} = caller;
+  const said = serving.ending.get(path) ?? new Map<string, 'under way' | 'over'>();
+  const left = due.filter(each => said.get(idOf(each)) !== 'over');
+  if (left.length < due.length)
+    return {
+      session: withHeader(session, {tasks_due: left.length > 0 ? left : undefined}, now),
+      entry: {words: 'its tasks say what it answered', cause: 'task', agent: caller.agent},
+      done: () => void (left.length === 0 && serving.ending.delete(path)),
+    };
+  serving.ending.set(path, said);
+  for (const each of left) {
+    if (said.has(idOf(each))) continue;
+    said.set(idOf(each), 'under way');
+    void write(serving, {...caller, of: session}, each).then(({success}) => {
+      if (success) said.set(idOf(each), 'over');
+      else said.delete(idOf(each));
+      // A file that cannot be written now has its own problem, which is shown.
+      lookAgain(serving, path, success ? 0 : AGAIN_MS);
+    });
+  }
+  return undefined;
+}
+
+function idOf({task, as}: TaskDue): string {
+  return `${task} ${as}`;
+}
+
+async function write(serving: Serving, caller: Caller, due: TaskDue): Promise<ToolResult> {
+  const id = /^task\/(.+)#\d+$/.exec(due.task)?.[1] ?? '';
+  const path = serving.index.definitionsOf(`task/${id}`)[0]?.path;
+  if (path === undefined) return {success: true};
+  const make = (file: TaskFile): TaskEdited | undefined => {
+    const task = file.tasks.find(each => keyOf(each) === due.task);
+    const change = task && isOpen(task) ? changeFor(task, caller, due) : undefined;
+    if (!task || !change) return undefined;
+    const words = `${due.as === 'completed' ? 'completed' : 'left standing'}: "${task.title.replace(/\s+/g, ' ').slice(0, 60)}"`;
+    return {text: updateTask(file, task, change), words, tasks: [id]};
+  };
+  return editTasks(serving, path, caller.agent, make, () => ({success: true}));
+}
+
+/** Begun, or about to be; not set back by a person. */
+function isOpen(task: Task): boolean {
+  if (task.state === 'in_progress') return true;
+  return task.state === 'pending' && ['started', 'completed'].every(key => fieldOf(task, key) === undefined);
+}
+
+function changeFor(task: Task, caller: Caller, {answer, as}: TaskDue): TaskChange | undefined {
+  if (as === 'stalled') return fieldOf(task, 'stalled') === undefined ? {fields: {stalled: answer}} : undefined;
+  const {messages} = caller.of;
+  const at = messages.findLastIndex(({role, timestamp}) => role === 'assistant' && timestamp === answer);
+  const of = {...caller.of, messages: messages.slice(0, at + 1)};
+  const note = shortened(messages[at]?.content ?? '', caller.session);
+  const chain = chainOf(of.messages, `${caller.session} ${answer}`);
+  return changeOf(task, {...caller, of}, {status: 'completed', note}, answer, chain);
+}
+
+function shortened(text: string, session: string): string {
+  if (text.length <= LONGEST_NOTE) return text;
+  return `${text.slice(0, LONGEST_NOTE).replace(/[\ud800-\udbff]$/, '')}… (all of it is in ${session})`;
+}

@@ -1,0 +1,86 @@
+import {kindOf, stemOf} from '../../files/key.ts';
+import {type Session, sessionText} from '../../files/session/session.ts';
+import {SPLIT_AT, splitPlace, splitSession} from '../../files/session/session-split.ts';
+import {withHeader} from '../../reconcile/turn.ts';
+import {readHomeFile} from '../../store/read.ts';
+import {signature} from '../known.ts';
+import {recordOwn} from '../record.ts';
+import {type Found, type Seen, seenSession} from '../seen.ts';
+import type {Serving} from '../serving.ts';
+import {setFacts} from '../state.ts';
+import {createText, replaceText} from '../write.ts';
+import {openTask} from './after-answer.ts';
+
+/** A session that cannot move its older messages may grow up to this by what comes in masses. */
+export const FULL_AT = 1024 * 1024;
+
+/**
+ * How many of its first messages may move: none as long as something is under way that was begun from them, or the session owes
+ * others news of them. A task that is open stays.
+ */
+export function movable(serving: Serving, path: string, session: Session): number {
+  const {turns, approvals} = serving;
+  const owes = (of: Session['header']) => of?.mentions_due?.length || of?.tasks_due?.length;
+  const {header, messages} = session;
+  if (turns.has(path) || turns.ahead(path) || owes(header) || !header) return 0;
+  // The queue may ask it for the outcomes of its calls.
+  const asked = messages.some(({tool_calls}) =>
+    tool_calls?.some(({approval}) => approval !== undefined && approvals.outcomes.has(approval)),
+  );
+  return asked
+    ? 0
+    : splitPlace(session, ({delivery}) => delivery !== undefined && openTask(serving, delivery) !== undefined);
+}
+
+/**
+ * The session with its older messages in a file of their own, which is durable when this is over; or as it is. A file that is
+ * there already and that the session does not name is what a crash left of such a move, and is written anew.
+ */
+export async function makeRoom(serving: Serving, path: string, session: Session, now: string): Promise<Session> {
+  const {header} = session;
+  const place = session.body.length < SPLIT_AT ? 0 : movable(serving, path, session);
+  if (!header || place === 0) return session;
+  const id = header.session_id ?? stemOf(path);
+  const named = header.segments ?? [];
+  const segment = `sessions/archive/${id}.${named.length + 1}.session.yaml`;
+  const {forked_from, created} = header;
+  const own = {
+    ...{session_id: stemOf(segment), agent_id: header.agent_id, status: 'completed' as const},
+    // What was spent before is not spent again by the copy.
+    ...(forked_from && created !== undefined && {created, forked_from}),
+  };
+  const {older, rest} = splitSession(session, place, own, '../../schemas/session.json');
+  if (older.problems.length > 0 || older.messages.length !== place) return session;
+  const text = sessionText(older);
+  const seenAs = (found: Found) => seenSession(segment, older, text, found);
+  const ignored = await serving.ignored.has(segment);
+  serving.making.add(segment);
+  const seen = await write(serving, segment, text, seenAs).finally(() => serving.making.delete(segment));
+  if (!seen) return session;
+  serving.known.set(segment, {
+    signature: signature(seen.stat),
+    blob: seen.blob,
+    good: seen.blob,
+    settled: true,
+    ignored,
+  });
+  setFacts(serving, segment, seen.facts);
+  recordOwn(serving, seen, {words: `${place} older messages of ${id}`, cause: 'segment'});
+  serving.segments.wrote(segment, older.messages);
+  return withHeader(rest, {segments: [...named, segment]}, now);
+}
+
+async function write(
+  serving: Serving,
+  path: string,
+  text: string,
+  seenAs: (found: Found) => Seen,
+): Promise<Seen | undefined> {
+  const there = readHomeFile(serving.home, path);
+  const kind = kindOf(path);
+  if (!kind || (there && there.bytes === undefined)) return undefined;
+  const written = there
+    ? await replaceText(serving, {...seenAs(there), bytes: there.bytes}, text, {seenAs})
+    : await createText(serving, path, text, seenAs);
+  return 'seen' in written ? written.seen : undefined;
+}

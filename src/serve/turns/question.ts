@@ -1,0 +1,56 @@
+import type {Session} from '../../files/session/session.ts';
+import type {SessionHeader} from '../../files/session/session-schema.ts';
+import type {TemplateValue} from '../../files/template.ts';
+import {beginsWith, mayWork} from '../../reconcile/turn.ts';
+import type {Caller} from '../calls/caller.ts';
+import type {Serving} from '../serving.ts';
+import {taskBegun} from '../tasks/deliver-task.ts';
+import {ask} from './ask.ts';
+import {limitFor} from './budget.ts';
+import type {Question} from './turns.ts';
+
+/** Ask the model about the session as it is given. `ahead`: the answer before it is not recorded yet. */
+export async function askFor(serving: Serving, caller: Caller, session: Session, ahead: boolean): Promise<void> {
+  const {header, messages} = session;
+  if (!header || serving.turns.stopped) return;
+  const earlier = await serving.segments.messages(header.segments ?? []);
+  const asking = {
+    session: caller.session,
+    agent: caller.agent,
+    template: caller.template,
+    model: header.model,
+    prompt: header.system_prompt,
+    task: header.task,
+    messages: earlier.length > 0 ? [...earlier, ...messages] : messages,
+    limited: () => limitFor(serving, caller.path, session) !== undefined,
+  };
+  const question = {basis: messages, around: aroundOf(header, caller.template)};
+  // The file was changed before the answer could be written: what was asked ahead may still be right.
+  const asked = ahead ? serving.turns.ahead(caller.path) : undefined;
+  if (asked && asked.around === question.around && beginsWith(messages, asked.basis)) return;
+  serving.turns.ask(caller.path, question, ahead, signal => ask(serving, asking, signal));
+  // What came since the last answer is begun now.
+  for (let i = messages.length - 1; i >= 0 && messages[i]?.role !== 'assistant'; i--) {
+    const {delivery} = messages[i] ?? {};
+    if (delivery?.startsWith('task/')) taskBegun(serving, delivery);
+  }
+}
+
+/** Why the answer to a question is of no use any more. */
+export function staleness(session: Session, {basis, around}: Question, template: TemplateValue): string | undefined {
+  if (!mayWork(session.header)) return `the session is ${session.header?.status}`;
+  return around === aroundOf(session.header, template) && beginsWith(session.messages, basis)
+    ? undefined
+    : 'the conversation was changed meanwhile';
+}
+
+/** What a request is made from besides the messages, as it is once the session has it from its template. */
+function aroundOf(header: SessionHeader | undefined, template: TemplateValue): string {
+  const {
+    agent_id,
+    model = template.model ?? 'default',
+    system_prompt = template.system_prompt,
+    segments,
+  } = header ?? {};
+  return JSON.stringify([agent_id, model, system_prompt, segments]);
+}

@@ -1,0 +1,22 @@
+import {Argument, Option} from 'commander';
+import {exit, UserError} from '../../errors.ts';
+import {nearest} from '../../files/diagnostic.ts';
+
+/** An option that is one of some words: help and completions name them, and a slip of the fingers is told. */
+export function choice(flags: string, description: string, words: readonly string[]): Option {
+  const option = new Option(flags, description).choices(words);
+  return option.argParser((text: string) => oneOfWords(option.attributeName(), text, words));
+}
+
+/** The same for an argument. */
+export function chosen(name: string, description: string, words: readonly string[]): Argument {
+  const argument = new Argument(name, description).choices(words);
+  return argument.argParser((text: string) => oneOfWords(argument.name(), text, words));
+}
+
+function oneOfWords(what: string, text: string, words: readonly string[]): string {
+  if (words.includes(text)) return text;
+  const near = nearest(text, words);
+  const hint = near ? `did you mean ${near}?` : `one of: ${words.join(', ')}`;
+  throw new UserError(`no ${what} "${text}"`, exit.usage, hint);
+}

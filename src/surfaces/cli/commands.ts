@@ -1,0 +1,60 @@
+import {Command} from 'commander';
+import {locateHome} from '../../store/locate.ts';
+import {addApprovals} from './approval-commands.ts';
+import {addConnectors} from './connector-commands.ts';
+import {addHistory} from './history-commands.ts';
+import {addHome} from './home-commands.ts';
+import {addLooking} from './look-commands.ts';
+import {addShell} from './shell-commands.ts';
+import type {Program} from './surroundings.ts';
+import {addTalking} from './talk-commands.ts';
+import {addTask} from './task-commands.ts';
+import {addWorkspace} from './workspace-commands.ts';
+
+const AFTER = `
+More about one: agentdir COMMAND --help. The manual: man agentdir.
+Exit codes: 0 done, 1 failed, 2 wrong usage or no home, 3 something waits for a
+person, 4 a file has errors, 5 no daemon runs, or one already does.`;
+
+/** All commands. Help, the manual and completions are made from this; each command's code is loaded only when it is used. */
+export function buildCommands(about: Program, finish: (code: number) => void): Command {
+  const program = new Command('agentdir')
+    .description('To AI agents what Maildir is to mail: a directory of text files is the system.')
+    .usage('[--home DIR] [--json] COMMAND')
+    .version(about.version, '-V, --version', 'the version')
+    .option('--home <dir>', 'the home (default: AGENTDIR_HOME, else the nearest parent with agentdir.yaml)')
+    .option('--json', 'for programs: one JSON value, or one a line, and nothing else on stdout')
+    .helpOption('-h, --help', 'this help, or that of a command')
+    .addHelpText('after', AFTER)
+    // In the list a name says enough: what it takes is in its own help.
+    .configureHelp({subcommandTerm: command => [command.name(), ...command.aliases()].join(', ')})
+    // Whoever runs it prints what is wrong.
+    .configureOutput({outputError: () => {}})
+    .exitOverride();
+  const given = () => program.opts<{home?: string; json?: boolean}>();
+  const surroundings = {
+    home: () => locateHome(given().home, process.cwd(), process.env),
+    json: () => given().json === true,
+    finish,
+  };
+  program.commandsGroup('Start here:');
+  addHome(program, about, surroundings);
+  program.commandsGroup('Talk:');
+  addTalking(program, surroundings);
+  program.commandsGroup('Decide:');
+  addApprovals(program, surroundings);
+  program.commandsGroup('Tasks:');
+  addTask(program, surroundings);
+  program.commandsGroup('Look and check:');
+  addLooking(program, surroundings);
+  program.commandsGroup('History:');
+  addHistory(program, surroundings);
+  addWorkspace(program, surroundings);
+  program.commandsGroup('From outside:');
+  addConnectors(program, surroundings);
+  program.commandsGroup('Shell:');
+  addShell(program, finish);
+  for (const one of [program, ...program.commands].filter(({commands}) => commands.length > 0))
+    one.helpCommand('help [command]', 'the help of a command');
+  return program;
+}

@@ -1,0 +1,85 @@
+import type {Command, Option} from 'commander';
+import {locateHome} from '../../store/locate.ts';
+import {aboutOf, type NameOf} from './about.ts';
+import {optionOf, optionsOf, type Walk, walk} from './command-words.ts';
+import {knownNames, type Named} from './known-names.ts';
+
+/** What names are of, where they say it themselves. */
+const ofName: Record<string, NameOf> = {
+  agent: 'agent',
+  agents: 'agent',
+  to: 'agent',
+  session: 'session',
+  sessions: 'session',
+  file: 'file',
+  files: 'file',
+  dir: 'dir',
+};
+
+/**
+ * What may stand in place of the last word: a line each, with what it is after a tab. `:files` and `:dirs` let the shell
+ * add its own. Must be quick and silent: it is asked at each Tab.
+ */
+export function complete(
+  program: Command,
+  words: readonly string[],
+  from: string,
+  environment: NodeJS.ProcessEnv,
+): string {
+  const current = words.at(-1) ?? '';
+  const at = walk(program, words.slice(0, -1));
+  const home = () => locateHome(at.home, from, environment);
+  const [flag = '', value] = current.split(/=(.*)/s);
+  const inline = !at.awaiting && value !== undefined ? optionOf(at.command, flag) : undefined;
+  const offered = inline ? valuesOf(inline, at.command, home) : candidates(at, current, home);
+  return offered
+    .map(({name, what}) => ({name: inline && !name.startsWith(':') ? `${flag}=${name}` : name, what}))
+    .filter(({name}) => name.startsWith(':') || name.startsWith(current))
+    .map(({name, what}) => `${name}${what ? `\t${what}` : ''}\n`)
+    .join('');
+}
+
+function candidates(at: Walk, current: string, home: () => string): Named[] {
+  const {command, given, awaiting, ended} = at;
+  if (awaiting) return valuesOf(awaiting, command, home);
+  if (current.startsWith('-') && current !== '-' && !ended) return optionsOf(command).flatMap(flagsOf);
+  const commands = given.length === 0 || (given.length === 1 && given[0] === 'help');
+  if (commands && command.commands.length > 0) return commandsOf(command);
+  const {registeredArguments} = command;
+  const last = registeredArguments.at(-1);
+  const argument = registeredArguments[given.length] ?? (last?.variadic ? last : undefined);
+  if (!argument) return [];
+  if (argument.argChoices) return argument.argChoices.map(name => ({name}));
+  const kind = aboutOf(command)?.names?.[argument.name()] ?? ofName[argument.name()];
+  return namesOf(kind, home);
+}
+
+function commandsOf(command: Command): Named[] {
+  const shown = command.createHelp().visibleCommands(command);
+  return shown.flatMap(one =>
+    [one.name(), ...one.aliases()].map(name => ({name, what: one.summary() || one.description()})),
+  );
+}
+
+function flagsOf({long, short, description}: Option): Named[] {
+  return [long, short].flatMap(name => (name ? [{name, what: description}] : []));
+}
+
+function valuesOf(option: Option, command: Command, home: () => string): Named[] {
+  if (option.argChoices) return option.argChoices.map(name => ({name}));
+  const own = aboutOf(command)?.names?.[option.attributeName()];
+  const [, value = ''] = /[<[]([^>\]]+)[>\]]/.exec(option.flags) ?? [];
+  return namesOf(own ?? ofName[value] ?? ofName[option.attributeName()], home);
+}
+
+function namesOf(kind: NameOf | undefined, home: () => string): Named[] {
+  if (kind === undefined) return [];
+  if (kind === 'file') return [{name: ':files'}];
+  if (kind === 'dir') return [{name: ':dirs'}];
+  try {
+    return knownNames(home(), kind);
+  } catch {
+    // No home here: nothing to offer, and no place to say so.
+    return [];
+  }
+}

@@ -1,0 +1,58 @@
+import {stemOf} from '../../files/key.ts';
+import {visibleLine} from '../../files/visible.ts';
+import {listFolder, readHomeFile} from '../../store/read.ts';
+import {listSessions} from '../../store/session-files.ts';
+import type {NameOf} from './about.ts';
+
+export interface Named {
+  name: string;
+  /** In a few words, for shells that show them. */
+  what?: string;
+}
+
+const QUEUE = 'tasks/approvals.task.md';
+
+/** Names in a home, as cheap as can be: of folders, and of lines of task files. No file is parsed. */
+export function knownNames(home: string, kind: Exclude<NameOf, 'file' | 'dir'>): Named[] {
+  if (kind === 'agent')
+    return [...new Set(listFolder(home, 'templates').map(stemOf))].map(name => ({name, what: 'agent'}));
+  if (kind === 'assignee') {
+    const agents = knownNames(home, 'agent');
+    return [
+      ...agents,
+      {name: 'human', what: 'a person'},
+      ...agents.map(({name}) => ({name: `new:${name}`, what: 'an agent made for it'})),
+    ];
+  }
+  if (kind === 'session') return listSessions(home).map(({id}) => ({name: id, what: 'session'}));
+  if (kind === 'task') return taskFiles(home).flatMap(path => itemsOf(home, path, /\[.\]|^/));
+  if (kind === 'approval') return itemsOf(home, QUEUE, /\[[ _]\]/);
+  const kinds = ['agent', 'task', 'approval', 'session'] as const;
+  return kinds.flatMap(one => knownNames(home, one));
+}
+
+function taskFiles(home: string): string[] {
+  const paths = listFolder(home, 'tasks').filter(path => !path.startsWith('tasks/archive/'));
+  return paths.filter(path => path !== QUEUE && path.endsWith('.task.md')).sort();
+}
+
+/** Items with such a box that have an id. */
+function itemsOf(home: string, path: string, box: RegExp): Named[] {
+  const read = readHomeFile(home, path);
+  if (!read || !('text' in read)) return [];
+  const named: Named[] = [];
+  let item = '';
+  for (const line of read.text.split('\n')) {
+    if (/^\s*-\s/.test(line)) item = line;
+    const id = /^\s+id:\s*([A-Za-z0-9][\w.-]*)\s*$/.exec(line)?.[1];
+    if (id !== undefined && box.test(item)) named.push({name: id, what: titleOf(item)});
+  }
+  return named;
+}
+
+const MOST = 60;
+
+function titleOf(item: string): string {
+  const words = item.replace(/^\s*-\s*(?:\[.\]|[x-](?=\s))?\s*/, '').replace(/^(?:(?:[A-D]|[@#]\S+)\s+)*/, '');
+  return visibleLine(words).slice(0, MOST);
+}

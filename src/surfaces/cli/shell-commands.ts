@@ -1,0 +1,36 @@
+import type {Command} from 'commander';
+import {exit} from '../../errors.ts';
+import {about} from './about.ts';
+import {chosen} from './choice.ts';
+
+/** completions, and what its scripts ask. */
+export function addShell(program: Command, finish: (code: number) => void): void {
+  about(
+    program
+      .command('completions')
+      .addArgument(chosen('<shell>', 'which shell', ['bash', 'zsh', 'fish']))
+      .summary('let your shell complete commands, options and ids')
+      .description(
+        'Prints a script that lets your shell complete commands, options, files, and the names of agents, sessions, tasks and approvals. Load it where your shell starts, as below; it needs no update when commands change.',
+      )
+      .action(async (shell: string) => {
+        process.stdout.write((await import('./completion-scripts.ts')).scriptFor(shell));
+        finish(exit.done);
+      }),
+    {
+      examples: [
+        ['eval "$(agentdir completions bash)"', 'in ~/.bashrc'],
+        ['eval "$(agentdir completions zsh)"', 'in ~/.zshrc, after compinit'],
+        ['agentdir completions fish > ~/.config/fish/completions/agentdir.fish', 'once'],
+      ],
+      json: {none: 'what it prints is a script'},
+    },
+  );
+  program
+    .command('__complete [words...]', {hidden: true})
+    .description('what may stand in place of the last word; the scripts of `completions` ask it')
+    .action(async (words: string[]) => {
+      process.stdout.write((await import('./complete.ts')).complete(program, words, process.cwd(), process.env));
+      finish(exit.done);
+    });
+}

@@ -1,0 +1,24 @@
+import type {Command, CommanderError} from 'commander';
+import {exit, UserError} from '../../errors.ts';
+import {nearest} from '../../files/diagnostic.ts';
+import {pathOf, walk} from './command-words.ts';
+
+/** What commander says of a command line, as the rest of the program tells of things. */
+export function usageError(program: Command, words: readonly string[], {message, code}: CommanderError): UserError {
+  const {command, given} = walk(program, words);
+  const [word] = given;
+  // `agentdir workspace dif coder` would go to what `agentdir workspace` does.
+  const meant = word === undefined ? undefined : nearestCommand(command, word);
+  if (code === 'commander.excessArguments' && meant !== undefined)
+    return new UserError(`unknown command '${word}'`, exit.usage, `did you mean ${meant}?`);
+  const [, text, near] = /^(?:error: )?(.*?)(?:\s*\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(message) ?? [];
+  const hint = near === undefined ? `see: ${pathOf(command)} --help` : `did you mean ${near.replaceAll(', ', ' or ')}?`;
+  return new UserError(text ?? message, exit.usage, hint);
+}
+
+function nearestCommand(command: Command, word: string): string | undefined {
+  return nearest(
+    word,
+    command.commands.flatMap(one => [one.name(), ...one.aliases()]),
+  );
+}
