@@ -1,4 +1,5 @@
 import {afterAll, describe, expect, it} from 'vitest';
+import {parseSession} from '../../src/files/session/session.ts';
 import {linesOf} from '../cli/connector.ts';
 import {agentdir, environment, git, until} from '../cli/run.ts';
 import {startFakeSlack, TOKEN} from '../connect/fake-slack.ts';
@@ -7,6 +8,7 @@ import {calling, resultsOf, type Wanted} from './calling.ts';
 import {approveAsAsked, askedBy, decideInQueue, decideOnPage, pageOf} from './deciding.ts';
 import {openHouse} from './house.ts';
 import {read, serve} from './serve.ts';
+import {filesIn} from './sound.ts';
 import {sessionOf} from './talk.ts';
 
 const slack = await startFakeSlack();
@@ -161,6 +163,11 @@ describe('messages to people outside', () => {
       () => git(house.home, 'log', '--format=%s', '--', 'state/mail.yaml'),
       log => log.includes('state(mail): read on by agentdir mail'),
     );
+    // And answered, so that whoever looks again finds nothing to do.
+    const inSession = () =>
+      Object.values(filesIn(house.home)).filter(text => text.startsWith('# yaml') && text.includes('Is Redis up?'));
+    const [answered] = await until(inSession, texts => texts.some(text => text.includes('status: sleeping')));
+    expect(parseSession(answered ?? '').messages.map(({role}) => role)).toEqual(['user', 'assistant']);
   });
 
   it('are offered only where they are set up', async () => {
