@@ -41,10 +41,8 @@ const commits = async (home: string) => Number(await git(home, 'rev-list', '--co
 describe('npm start in a fresh clone', () => {
   it('serves, says what to do next, does it there, and ends with Ctrl-C', async () => {
     const clone = await freshClone();
-    const began = performance.now();
     const terminal = npmStart(clone);
     await until(terminal.text, text => text.includes(' serving '));
-    expect(performance.now() - began).toBeLessThan(10_000);
     const said = await until(terminal.text, text => text.includes('git log'));
     expect(said).toContain('6 agents, 0 sessions, 0 tasks. Edit any file; Ctrl-C stops.');
     expect(said).toContain('model playbook (a script, not an AI)');

@@ -1,5 +1,5 @@
-import {spawn} from 'node:child_process';
-import {appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {type ChildProcess, spawn} from 'node:child_process';
+import {appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {environment, git, newHome, put, thorough, until} from '../cli/run.ts';
@@ -29,6 +29,19 @@ async function loop(home: string, name: string, script: string, times: number): 
   });
   await new Promise(resolve => child.once('exit', resolve));
   return out;
+}
+
+/** The daemon stands still, and not while it holds git's lock: nobody's git would work until it goes on. */
+async function halt(home: string, child: ChildProcess): Promise<void> {
+  await until(
+    () => {
+      child.kill('SIGSTOP');
+      const holds = existsSync(join(home, '.git/index.lock'));
+      if (holds) child.kill('SIGCONT');
+      return holds;
+    },
+    holds => !holds,
+  );
 }
 
 describe('a person’s own git beside the daemon', () => {
@@ -284,7 +297,7 @@ describe('a person’s own git beside the daemon', () => {
     const made = await settled(home, path, text => text.includes('created:'));
     put(home, {[path]: made.replace('[ ]', '[x]')});
     const done = await settled(home, path, text => text.includes('completed:'));
-    child.kill('SIGSTOP');
+    await halt(home, child);
     put(home, {[path]: `${buffer}- [ ] @away/planner "b"\n`});
     await git(home, 'add', '-A');
     await git(home, 'commit', '-qm', 'all');
@@ -292,7 +305,7 @@ describe('a person’s own git beside the daemon', () => {
     const both = await settled(home, path, text => text.match(/^ {2}id: /gm)?.length === 2);
     expect(both.startsWith(done), both).toBe(true);
     expect(both).toContain('- [ ] @away/planner "b"\n  id: ');
-    child.kill('SIGSTOP');
+    await halt(home, child);
     const first = (await git(home, 'log', '--format=%H', '--reverse', '--', path)).split('\n')[0] ?? '';
     await git(home, 'checkout', first, '--', path);
     await git(home, 'commit', '-qm', 'as it was');

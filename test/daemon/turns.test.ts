@@ -497,7 +497,7 @@ describe('a daemon with sessions', () => {
       );
       const began = performance.now();
       expect(await first.stop(), first.errors()).toBe(0);
-      expect(performance.now() - began).toBeLessThan(3_000);
+      expect(performance.now() - began).toBeLessThan(30_000);
       expect(transcript(sessionOf(home, 'long'))).toEqual(['user: long talk']);
       expect(await git(home, 'status', '--porcelain')).toBe('');
       const second = await serve(home, stage.env);

@@ -156,7 +156,7 @@ describe('a clone from where nobody answers', () => {
     await open([false, true]);
     const began = performance.now();
     expect(await house.daemon.stop()).toBe(0);
-    expect(performance.now() - began).toBeLessThan(9_000);
+    expect(performance.now() - began).toBeLessThan(60_000);
     await open([false, false]);
     expect(existsSync(join(home, '.workspaces/hanger.clone'))).toBe(false);
     // The call was not told of it: the next daemon tries again.

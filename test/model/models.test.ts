@@ -337,7 +337,7 @@ describe('aborted', () => {
     const start = performance.now();
     controller.abort();
     expect(await answer).toEqual({aborted: true});
-    expect(performance.now() - start).toBeLessThan(500);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   it('even before it began', async () => {

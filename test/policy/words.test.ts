@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {denies} from '../../src/policy/command/deny.ts';
 import {literalWords, looseMatch, matches} from '../../src/policy/command/words.ts';
+import {cpu} from '../cpu.ts';
 import {ruleOf} from './policy-of.ts';
 
 describe('an allow rule', () => {
@@ -108,7 +109,7 @@ test('looseMatch is what a regular expression says, without its cost', () => {
     }),
     {numRuns: 1000},
   );
-  const start = performance.now();
+  const start = cpu();
   looseMatch(`${'*a'.repeat(200)}b`, 'a'.repeat(20_000));
-  expect(performance.now() - start).toBeLessThan(3000);
+  expect(cpu() - start).toBeLessThan(3000);
 });

@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {readLine} from '../../src/policy/command/shell.ts';
 import {unwrap} from '../../src/policy/command/wrappers.ts';
+import {cpu} from '../cpu.ts';
 
 function inside(line: string): {commands: string[]; why: string | undefined; doubts: string[]} {
   const commands: string[] = [];
@@ -124,8 +125,8 @@ describe('unwrap', () => {
     'git -c a=!git ',
     'watch -Z ',
   ])('is quick on %j over and over', piece => {
-    const start = performance.now();
+    const start = cpu();
     inside(piece.repeat(16_000 / piece.length));
-    expect(performance.now() - start).toBeLessThan(3000);
+    expect(cpu() - start).toBeLessThan(3000);
   });
 });
