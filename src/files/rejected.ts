@@ -25,29 +25,35 @@ export interface RejectedFile {
 }
 
 const MOST_SHOWN = 1_000;
-const HINT = 'mend it and append it to the inbox again if it matters; then delete its line here, or this file';
+const HINT = 'mend what matters and append it to the inbox again; then delete its line here, or this file';
 
-/** Must not throw. What is not an entry of ours is nobody's. */
+/** Must not throw. What is not an entry of ours is nobody's. Lines that follow each other for one reason are one problem. */
 export function parseRejected(text: string): RejectedFile {
   const entries: (Rejected & {at_line: number})[] = [];
-  const problems: Problem[] = [];
   let line = 0;
   for (const source of text.split('\n')) {
     line++;
     const entry = readEntry(source);
-    if (!entry) continue;
-    entries.push({...entry, at_line: line});
-    if (entry.to === undefined && problems.length < MOST_SHOWN)
-      problems.push(
-        problem(
-          'BAD_LINE',
-          {line, column: 1},
-          `line ${entry.line} of ${entry.file} is set aside: ${entry.reason}`,
-          HINT,
-        ),
-      );
+    if (entry) entries.push({...entry, at_line: line});
   }
-  return {text, entries, problems};
+  return {text, entries, problems: problemsOf(entries)};
+}
+
+function problemsOf(entries: RejectedFile['entries']): Problem[] {
+  const runs: {first: RejectedFile['entries'][number]; last: Rejected; count: number}[] = [];
+  for (const entry of entries) {
+    if (entry.to !== undefined) continue;
+    const run = runs.at(-1);
+    if (run?.first.file === entry.file && run.first.reason === entry.reason) {
+      run.last = entry;
+      run.count++;
+    } else runs.push({first: entry, last: entry, count: 1});
+  }
+  return runs.slice(0, MOST_SHOWN).map(({first: {at_line, line, file, reason}, last, count}) => {
+    const which =
+      count === 1 ? `line ${line} of ${file} is` : `${count} lines of ${file}, ${line} to ${last.line}, are`;
+    return problem('BAD_LINE', {line: at_line, column: 1}, `${which} set aside: ${reason}`, HINT);
+  });
 }
 
 function readEntry(source: string): Rejected | undefined {
