@@ -1,7 +1,7 @@
 import {newApproval} from '../files/approval/approval-edit.ts';
 import {type ApprovalItem, newApprovalItem} from '../files/approval/approval-item.ts';
 import {withShownMark} from '../files/approval/approval-shown.ts';
-import type {NewTask} from '../files/task/task-edit.ts';
+import type {NewTask} from '../files/task/task-text.ts';
 import {jsonText, makeVisible} from '../files/visible.ts';
 import {type Ask, optionsText} from '../policy/ask.ts';
 

@@ -1,6 +1,6 @@
 import {fieldOf, type Priority, type Task} from '../files/task/task.ts';
-import type {NewTask} from '../files/task/task-edit.ts';
 import {parseTasks} from '../files/task/task-parse.ts';
+import type {NewTask} from '../files/task/task-text.ts';
 
 /** A task as an agent asks for it. */
 export interface WantedTask {

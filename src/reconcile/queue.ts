@@ -1,8 +1,9 @@
 import {type ApprovalItem, newApprovalItem} from '../files/approval/approval-item.ts';
 import {isBudget, isRecorded, takenMark} from '../files/approval/approval-state.ts';
 import {fieldOf, type Task, type TaskFile} from '../files/task/task.ts';
-import {addTasks, type NewTask, type TaskChange, updateTasks} from '../files/task/task-edit.ts';
+import {addTasks, type TaskChange, updateTasks} from '../files/task/task-edit.ts';
 import {parseTasks} from '../files/task/task-parse.ts';
+import type {NewTask} from '../files/task/task-text.ts';
 import {type CallRequest, itemFor} from './call-request.ts';
 import type {Completed} from './complete.ts';
 import {budgetItem} from './limit-words.ts';

@@ -1,6 +1,6 @@
 import {type Problem, problem} from '../diagnostic.ts';
 import {fieldOf, type Task, type TaskFile} from '../task/task.ts';
-import type {NewTask} from '../task/task-edit.ts';
+import type {NewTask} from '../task/task-text.ts';
 import {makeVisible} from '../visible.ts';
 import type {ApprovalType, Risk} from './approval.ts';
 import {type Decision, isYes} from './approval-review.ts';

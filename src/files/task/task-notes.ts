@@ -1,6 +1,6 @@
 import {makeVisible} from '../visible.ts';
 import type {Task} from './task.ts';
-import type {NewNote} from './task-edit.ts';
+import type {NewNote} from './task-text.ts';
 
 /** Whether this very note is there, wherever it stands among the others. */
 export function hasNote({notes}: Task, {time, who, text}: NewNote): boolean {

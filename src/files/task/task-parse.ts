@@ -154,10 +154,7 @@ class Scanner {
 
   /** Finish a block or the notes. */
   leave(): void {
-    const {mode} = this;
-    if (mode.in === 'block') {
-      this.mode = TEXT;
-    } else if (mode.in === 'notes') this.mode = TEXT;
+    if (this.mode.in === 'block' || this.mode.in === 'notes') this.mode = TEXT;
   }
 
   closesFence(mark: string): boolean {

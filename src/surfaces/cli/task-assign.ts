@@ -25,8 +25,8 @@ export async function assign(home: string, id: string, wanted: readonly string[]
     const isHandedOn = fieldOf(task, 'session') !== undefined && (made !== undefined || known.hasAgent(names[0] ?? ''));
     if (task.state === 'in_progress' && isHandedOn)
       note(`the daemon delivers it to ${made ?? names[0]}, as another attempt`);
-    else if (task.state === 'in_progress' || task.state === 'blocked')
-      note(`it was begun: to deliver it again, agentdir task reopen ${whole}`);
+    else if (task.state === 'in_progress') note(`it was begun: to deliver it again, agentdir task reopen ${whole}`);
+    else if (task.state === 'blocked') note(`it is blocked: to deliver it, agentdir task reopen ${whole}`);
   }
   return code;
 }

@@ -1,5 +1,5 @@
 import {boxOfState, fieldOf, type Task, type TaskState} from '../../files/task/task.ts';
-import type {NewNote} from '../../files/task/task-edit.ts';
+import type {NewNote} from '../../files/task/task-text.ts';
 import type {TaskEdit} from './edit-tasks.ts';
 
 export interface StateChange {
