@@ -1,7 +1,7 @@
 import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {afterEach} from 'vitest';
+import {onTestFinished} from 'vitest';
 import {markOf} from '../../src/effects/sandbox/mark.ts';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
 import {prepare} from '../../src/effects/tools/registry.ts';
@@ -10,12 +10,6 @@ import {parseAllowlist} from '../../src/files/allowlist.ts';
 import {emptyPolicy, type Policy} from '../../src/files/rule.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {tools} from '../../src/policy/tools.ts';
-
-const homes: string[] = [];
-
-afterEach(() => {
-  for (const home of homes.splice(0)) rmSync(home, {recursive: true, force: true});
-});
 
 export interface ToolHome {
   home: string;
@@ -55,7 +49,8 @@ export function textOf({parts}: Ask): string {
 /** A home in which agent `coder` has every tool. */
 export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
   const home = mkdtempSync(join(tmpdir(), 'agentdir-tools-'));
-  homes.push(home);
+  // Not a hook of this module: it is loaded once for many files, and a hook counts for the first of them alone.
+  onTestFinished(() => rmSync(home, {recursive: true, force: true}));
   for (const folder of ['workspaces/coder', 'memory', 'tasks']) mkdirSync(join(home, folder), {recursive: true});
   const context: ToolContext = {
     home,
