@@ -31,6 +31,7 @@ import {Segments} from './serve/turns/segments.ts';
 import {Spend} from './serve/turns/spend.ts';
 import {Turns} from './serve/turns/turns.ts';
 import {wakeInTime} from './serve/turns/wake.ts';
+import {Aside} from './store/aside.ts';
 import {excludeDerived} from './store/exclude.ts';
 import {Journal} from './store/journal.ts';
 import {servedSince} from './store/served-since.ts';
@@ -80,6 +81,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       version,
       name: 'home',
       journal,
+      aside: new Aside(home),
       ...restored.remembered,
       texts: new Texts(32 * 1024 * 1024),
       savedAt: new Map(),
@@ -207,7 +209,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
 
 /** Finish what is under way, and what was saved just before the stop. */
 async function settleDown(serving: Serving, looksMs: number, journalMs: number): Promise<void> {
-  const {queue, journal, pending, turns} = serving;
+  const {queue, journal, aside, pending, turns} = serving;
   serving.hurry = true;
   turns.stop();
   if (looksMs > 0) serving.spend.due();
@@ -221,6 +223,7 @@ async function settleDown(serving: Serving, looksMs: number, journalMs: number):
   await queue.stop();
   await journal.flush(journalMs);
   await journal.close();
+  aside.close();
 }
 
 /** With `--once`, what is still waited for after this is left to the next run. */

@@ -1,3 +1,4 @@
+import {takeAside} from '../store/aside.ts';
 import {isOpen} from '../store/open-files.ts';
 import {KEPT_MS, leftPassed, type Passed, pass, versionsIn} from '../store/passed.ts';
 import {leftReplaced, type Replaced, shortId} from '../store/replaced.ts';
@@ -95,6 +96,9 @@ export function recoverReplaced(serving: Serving): void {
     if (hasLate(one)) serving.late.set(path, [...(serving.late.get(path) ?? []), one]);
     else watchReplaced(serving, one);
   }
+  takeAside(serving.home, ({path, blob, bytes}) => {
+    if (serving.leftBefore.get(path) === shortId(blob)) keep(serving, {path, base: blob}, bytes);
+  });
   recoverVersions(
     serving,
     replaced.filter(({by}) => by === 'daemon'),

@@ -1,4 +1,3 @@
-import {readAside} from '../store/aside.ts';
 import {shortId} from '../store/replaced.ts';
 import {isMeant} from './merge-stale.ts';
 import {recordRecovered} from './record.ts';
@@ -14,14 +13,14 @@ const PAST = 2_000;
  * saved is an edit of it, or from an older version.
  */
 export async function takeLeftBehind(serving: Serving, seen: Seen): Promise<void> {
-  const {home, known, texts, journal, leftBefore} = serving;
+  const {known, texts, journal, leftBefore} = serving;
   const {path, kind, stat, link} = seen;
   const last = leftBefore.get(path);
   leftBefore.delete(path);
   // What came late is merged with what it was made from.
   if (last === undefined || link || serving.late.has(path) || shortId(seen.blob) === last) return;
   if (!(await isAhead(serving, path, last))) return;
-  const bytes = (await journal.read(last)) ?? readAside(home, path);
+  const bytes = await journal.read(last);
   if (!bytes) return;
   const left = seenText(path, kind, bytes.toString(), {bytes, stat});
   if (shortId(left.blob) !== last || (await isMeant(serving, seen, left.blob))) return;

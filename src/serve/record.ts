@@ -7,7 +7,6 @@ import {describeEdit} from '../files/merge/describe-edit.ts';
 import type {TaskFile} from '../files/task/task.ts';
 import {parseTasks} from '../files/task/task-parse.ts';
 import {visibleLine} from '../files/visible.ts';
-import {dropAside, keepAside} from '../store/aside.ts';
 import {blobId} from '../store/git/blob-id.ts';
 import type {Entry} from '../store/journal.ts';
 import {linkTarget} from '../store/read.ts';
@@ -268,7 +267,7 @@ function add(
   {subject, trailers, ...rest}: Entry,
   after?: () => void,
 ): void {
-  const {home, underWay, unpublished, redact, journal} = serving;
+  const {underWay, unpublished, redact, journal, aside} = serving;
   const entry = {...rest, subject: redact.text(subject), trailers: redact.value(trailers)};
   underWay.set(path, blob);
   const cause = entry.trailers.find(([key]) => key === 'Cause')?.[1] ?? '';
@@ -283,11 +282,11 @@ function add(
   };
   const published = journal.add(entry);
   const bytes = blob && entry.author !== 'human' && !journal.isKept(blob) && entry.changes[0]?.content?.bytes;
-  if (bytes) keepAside(home, path, bytes);
+  const drop = bytes ? aside.keep(path, blob, bytes) : undefined;
   published.then(
     ({commit, subject, paths, already}) => {
       done();
-      if (!underWay.has(path)) dropAside(home, path);
+      drop?.();
       if (entry.trailers.some(([key]) => key === 'Undo')) forgetUndo(serving.home, path, blob);
       if (!already) serving.report({event: 'committed', commit, subject, paths});
       else if (blob && journal.committed.get(path) !== blob) keepOvertaken(serving, path, {blob, cause, over});

@@ -7,6 +7,7 @@ import type {TaskFile} from '../files/task/task.ts';
 import type {Report} from '../happening.ts';
 import type {TaskQuery} from '../query/task-query.ts';
 import type {Queue} from '../queue.ts';
+import type {Aside} from '../store/aside.ts';
 import type {Journal} from '../store/journal.ts';
 import type {Replaced} from '../store/replaced.ts';
 import type {UsedCalls} from '../store/used-calls.ts';
@@ -76,6 +77,8 @@ export interface Serving {
   /** The home's own name, as agents' addresses have it; known from the first look on. */
   name: string;
   readonly journal: Journal;
+  /** What the journal was given, kept until git has it. */
+  readonly aside: Aside;
   readonly index: HomeIndex;
   readonly known: Map<string, Known>;
   readonly texts: Texts;

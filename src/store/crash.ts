@@ -25,6 +25,7 @@ export const crashLabels = [
   'workspace-commit',
   'delivery',
   'set-aside',
+  'aside-write',
   'conflict-write',
   'needs-you-write',
   'cache-write',

@@ -23,7 +23,10 @@ interface Queued {
 }
 
 const defaults = {minGapMs: 200, maxBatch: 1_000, idleMs: 20_000, maxLoose: 6_700, tellMs: 1_000};
+/** So long others wait; longer only if their turns are long and much waits: a quarter of theirs with so many, and no more than this. */
 const SLICE_MS = 8;
+const MOST_SLICE_MS = 100;
+const BEHIND = 1_000;
 /** So many publishes may come early after a quiet moment: what is dirty for long is in the person's way, too. */
 const AHEAD = 2;
 const MAX_HELD = 16 * 1024 * 1024;
@@ -166,10 +169,11 @@ export class Publisher {
     return PlainBatch.begin(this.#repository, this.#state.place, known, head);
   }
 
-  /** Prepare what is queued until it is time to publish; how many are in. */
+  /** Prepare all that waits, and what comes until it is time to publish; how many are in. */
   async #fill(batch: Batch): Promise<number> {
     const {minGapMs, maxBatch} = this.#options;
     let count = 0;
+    const waiting = this.#queue.length;
     const begun = performance.now();
     let due = Math.max(begun, this.#even - AHEAD * minGapMs);
     for (let pause = begun + SLICE_MS; count < maxBatch && batch.held < MAX_HELD && !this.#closed; ) {
@@ -181,16 +185,25 @@ export class Publisher {
         await this.#sleep(Math.min(wait, EXPECTING_MS / 10), true);
         continue;
       }
-      if (now >= due && count > 0 && due > begun) break;
+      // Beside much other work few are prepared in that time: ended then, batches are smaller than what comes meanwhile.
+      if (now >= due && count >= waiting && due > begun) break;
       await batch.prepare(this.#stillWanted(next.pending));
       count++;
       // Git tells a file changed twice in one tick of the clock by its content only: let the tick pass.
       if (isFresh(next.pending)) due = Math.max(due, begun + STAMP_MS + 2);
       if (performance.now() < pause) continue;
-      await turn();
-      pause = performance.now() + SLICE_MS;
+      pause = await this.#stepAside();
     }
     return count;
+  }
+
+  /** Let others have their turn; until when to go on after that. With 200 sessions at work a turn takes a second on a busy machine. */
+  async #stepAside(): Promise<number> {
+    const left = performance.now();
+    await turn();
+    const back = performance.now();
+    const share = Math.min(1, this.#queue.length / BEHIND) / 4;
+    return back + Math.min(MOST_SLICE_MS, Math.max(SLICE_MS, (back - left) * share));
   }
 
   #stillWanted(pending: Pending): Pending {

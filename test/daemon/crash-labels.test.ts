@@ -192,6 +192,7 @@ const elsewhere: readonly CrashLabel[] = [
   'inbox-appended',
   'message-sent',
   'set-aside',
+  'aside-write',
   'undo-mark',
 ];
 
