@@ -2,6 +2,7 @@ import {execFile} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import {promisify} from 'node:util';
 import {describe, expect, it} from 'vitest';
+import {liveFolder} from '../../src/store/live.ts';
 import {agentdir, environment, main, newHome, temporary} from './run.ts';
 
 const PATIENCE_MS = 20_000;
@@ -23,6 +24,9 @@ describe.runIf(existsSync('/proc/self/fd'))('a reader that has seen enough', () 
   });
 
   it('ends agentdir peek -f that has never said anything', async () => {
-    expect(await piped(await newHome({}), 'peek -f', 'sleep 1')).toEqual(['0']);
+    const home = await newHome({});
+    // The folder is made when it begins to follow: by then it has seen who reads.
+    const reader = `while [ ! -d "${liveFolder(home)}" ]; do sleep 0.05; done`;
+    expect(await piped(home, 'peek -f', `(${reader})`)).toEqual(['0']);
   });
 });
