@@ -43,6 +43,10 @@ async function main(argv: readonly string[]): Promise<number> {
     code = result;
   });
   try {
+    const unknown = argv.includes('help')
+      ? (await import('./surfaces/cli/usage-error.ts')).unknownHelp(program, argv)
+      : undefined;
+    if (unknown) throw unknown;
     await program.parseAsync([...argv], {from: 'user'});
     return code;
   } catch (error) {

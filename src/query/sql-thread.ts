@@ -1,24 +1,21 @@
 import {parentPort, Worker, workerData} from 'node:worker_threads';
 import type {Change} from './row-index.ts';
 import type {Selected, Selection, SqlDatabase} from './sql-database.ts';
+import type {Loaded, Lost, SqlRunner} from './sql-runner.ts';
 
 const MARK = 'agentdir-sql';
 const MOST_MB = 512;
 /** To take in all rows of a large home. */
 const LOAD_MS = 60_000;
 
-type Work = {changes: readonly Change[]} | {selection: Selection} | {prepare: true};
-type Loaded = {done: true} | {error: string};
+type Work = {changes: readonly Change[]} | {selection: Selection};
 type Answer = Selected | Loaded;
-
-/** `late`: it took too long. `lost`: the thread is gone. Then nothing is to be asked of it any more. */
-export type Lost = {lost: string; late: boolean};
 
 /**
  * SQLite in a thread of its own: a query may take for ever, so the thread is ended when the time is over. One request at
  * a time.
  */
-export class SqlThread {
+export class SqlThread implements SqlRunner {
   readonly #thread: Worker;
   #answer: ((answer: Answer | Lost) => void) | undefined;
   ended = false;
@@ -38,11 +35,6 @@ export class SqlThread {
     this.#thread.on('message', (answer: Answer) => this.#answer?.(answer));
     this.#thread.on('error', error => this.#end({lost: error.message, late: false}));
     this.#thread.on('exit', () => this.#end({lost: 'the thread that runs SQL ended', late: false}));
-  }
-
-  /** Have SQLite ready before it is needed. There is no answer to it. */
-  prepare(): void {
-    this.#thread.postMessage({prepare: true} satisfies Work);
   }
 
   load(changes: readonly Change[]): Promise<Loaded | Lost> {
@@ -91,7 +83,6 @@ if (workerData === MARK && parentPort) {
   port.on('message', async (work: Work) => {
     try {
       opening ??= loading.then(({SqlDatabase}) => SqlDatabase.open());
-      if ('prepare' in work) return;
       const database = await opening;
       if ('changes' in work) database.apply(work.changes);
       port.postMessage('changes' in work ? {done: true} : database.select(work.selection));

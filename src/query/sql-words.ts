@@ -10,6 +10,6 @@ export function hintFor(error: string): string | undefined {
   if (what === undefined) return undefined;
   const word = name.slice(name.lastIndexOf('.') + 1);
   const near = nearest(word.toLowerCase(), what === 'table' ? tableNames : columns);
-  const further = what === 'column' ? ". Other fields of tasks: fields ->> 'name'" : '';
-  return `${near ? `did you mean ${near}? ` : ''}There are ${schema}${further}`;
+  if (what === 'table') return `${near ? `did you mean ${near}? ` : ''}There are ${tableNames.join(', ')}`;
+  return `${near ? `did you mean ${near}? ` : ''}There are ${schema}. Other fields of tasks: fields ->> 'name'`;
 }

@@ -1,7 +1,7 @@
 import {translate} from './dialect.ts';
 import {HomeRows, type HomeSource} from './home-rows.ts';
 import type {Limits} from './sql-database.ts';
-import type {SqlThread} from './sql-thread.ts';
+import type {SqlRunner} from './sql-runner.ts';
 import {hintFor} from './sql-words.ts';
 import type {Cell} from './tables.ts';
 
@@ -41,14 +41,14 @@ const DONE = {done: true} as const;
  */
 export class TaskQuery {
   readonly #rows = new HomeRows();
-  #thread: SqlThread | undefined;
+  #thread: SqlRunner | undefined;
   /** One that has no rows yet. */
-  #ahead: SqlThread | undefined;
+  #ahead: SqlRunner | undefined;
   #idle: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** With a thread that was started before, SQLite is made ready in it while whoever will ask does something else. */
-  constructor(ahead?: SqlThread) {
+  /** With a runner that was made before, SQLite gets ready in it while whoever will ask does something else. */
+  constructor(ahead?: SqlRunner) {
     this.#ahead = ahead;
   }
 
@@ -92,7 +92,7 @@ export class TaskQuery {
   }
 
   /** A thread that has all rows: one that is there gets what has changed. */
-  async #load(): Promise<SqlThread | QueryFailure> {
+  async #load(): Promise<SqlRunner | QueryFailure> {
     const known = this.#thread?.ended === false ? this.#thread : undefined;
     // A file of its own in the bundle, too: the thread runs it.
     const thread = known ?? this.#ahead ?? new (await import('./sql-thread.ts')).SqlThread();

@@ -135,6 +135,10 @@ describe('a slip of the fingers', () => {
       "too many arguments for 'status'. Expected 0 arguments but got 1.",
       'see: agentdir status --help',
     ],
+    [['help', 'statsu'], "unknown command 'statsu'", 'did you mean status?'],
+    [['help', 'xyzzy'], "unknown command 'xyzzy'", 'see: agentdir --help'],
+    [['policy', 'help', 'explian'], "unknown command 'explian'", 'did you mean explain?'],
+    [['help', 'policy', 'explian'], "unknown command 'explian'", 'did you mean explain?'],
     [['fork'], "missing required argument 'session'", 'see: agentdir fork --help'],
   ])('agentdir %j', async (args, error, hint) => {
     const told = await agentdir('/', ['--json', ...args]);

@@ -54,6 +54,7 @@ describe('what may stand in place of a word', () => {
     expect(words('help', 'po')).toEqual(['policy']);
     expect(words('task', 'assign', 'redis-check', 'new:pl')).toEqual(['new:planner-001']);
     expect(words('send', 'some', '')).toEqual([]);
+    expect(complete(program, ['approve', ''], home, {})).toBe('wk2bjbg2hcfd\tApprove command: ls > x\n');
   });
 
   it('finds the home as commands do, and without one is silent', async () => {

@@ -1,5 +1,9 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import {agentdir, environment, newHome} from './run.ts';
+import {foldersFor} from '../../src/surfaces/cli/query-files.ts';
+import {agentdir, environment, main, newHome} from './run.ts';
 
 const TASKS = `## TODO
 
@@ -62,11 +66,40 @@ describe('agentdir tasks SQL', () => {
     });
   });
 
+  it('reads of sessions and pages only what a query names', async () => {
+    expect(foldersFor('SELECT id FROM tasks')).toEqual(['tasks', 'templates', 'workflows']);
+    expect(foldersFor('SELECT * FROM "Sessions"')).toContain('sessions');
+    expect(foldersFor('SELECT * FROM tasks/approvals.task.md')).toContain('approvals');
+    const session = 'agent_id: planner-001\nmessages:\n  - role: user\n    content: Hello\n';
+    const home = await newHome({'tasks/a.task.md': TASKS, 'sessions/planner-001-x1.session.yaml': session});
+    const {stdout} = await agentdir(home, ['tasks', '--json', 'SELECT agent, messages FROM SESSIONS']);
+    expect(JSON.parse(stdout)).toEqual([{agent: 'planner-001', messages: 1}]);
+  });
+
+  it('Ctrl-C ends a query that would never end', async () => {
+    const home = await newHome({'tasks/a.task.md': TASKS});
+    const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n';
+    const child = spawn(process.execPath, [main, '--home', home, 'tasks', endless], {
+      env: environment,
+      stdio: 'pipe',
+    });
+    const ended = once(child, 'exit');
+    await isBusy(child.pid ?? 0);
+    child.kill('SIGINT');
+    expect(await ended).toEqual([null, 'SIGINT']);
+  });
+
   it('SQLite is not loaded where nobody asks', async () => {
     const home = await newHome({'tasks/a.task.md': TASKS});
     const loaded = async (...args: string[]) =>
-      (await agentdir(home, args, {...environment, NODE_DEBUG: 'module'})).stderr.includes('chunks/sql-thread.js');
+      (await agentdir(home, args, {...environment, NODE_DEBUG: 'module'})).stderr.includes('sql-wasm.js');
     expect(await loaded('tasks', 'SELECT 1')).toBe(true);
     for (const command of [['status'], ['tasks'], ['start', '--once']]) expect(await loaded(...command)).toBe(false);
   });
 });
+
+/** It has worked for longer than it takes to get to the query. */
+async function isBusy(pid: number): Promise<void> {
+  const ticks = () => Number(/\) (.*)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]?.split(' ')[11]);
+  while (ticks() < 100) await new Promise(done => setTimeout(done, 20));
+}

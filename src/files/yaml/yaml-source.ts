@@ -154,6 +154,8 @@ function syntaxProblem(error: SyntaxError, starts: readonly number[]): Problem {
 function hintFor({code, message}: SyntaxError): string {
   const [, end] = /\bend with an? (\S)$/.exec(message) ?? [];
   if (end !== undefined) return `add the missing ${end}, or put quotes around a text that begins with a bracket`;
+  if (message.endsWith('without - indicator'))
+    return 'align the line with the keys of the item above it, or begin it with - to make a new one';
   return hints[code] ?? 'mend the YAML here';
 }
 

@@ -1,7 +1,8 @@
 import {existsSync, realpathSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {isOnPath} from './init.ts';
-import {colors} from './output.ts';
+import {colors, screenWidth} from './output.ts';
+import {breakAt} from './table.ts';
 
 export interface Place {
   home: string;
@@ -31,20 +32,27 @@ export function firstSteps({home, source, isOnPath, editor}: Place): string {
     [`echo '{"text": "hello", "from": "boss"}' >> inbox/try.jsonl`, 'a message from outside'],
     ['git log --format="%an: %s" -9', 'all that happened, and who did it'],
   ];
-  const width = Math.max(...steps.map(([command, why]) => (why === '' ? 0 : command.length)));
-  const lines = steps.map(([command, why]) =>
-    `  ${colors.cyan(command.padEnd(width))}${why ? `   ${colors.dim(why)}` : ''}`.trimEnd(),
-  );
-  const own = `
-This is Agentdir’s own source, and commits go to the branch you are on. To work on the source, keep
-your agents elsewhere: ${colors.cyan('agentdir init ~/agents')}`;
-  return `
-What allowlist.yaml does not allow waits for your yes, in a file. Nothing is committed until something
-happens.${isSource && existsSync(join(home, 'src')) ? own : ''}
+  const own = isSource && existsSync(join(home, 'src'));
+  const columns = Math.min(screenWidth(), PROSE);
+  const prose = [SAFE, ...(own ? [OWN] : [])].flatMap(text => breakAt(text, columns, true).map(line => line.trimEnd()));
+  return `\n${prose.join('\n')}\n\nTry, in a second terminal:\n${beside(steps, screenWidth()).join('\n')}\n`;
+}
 
-Try, in a second terminal:
-${lines.join('\n')}
-`;
+const PROSE = 100;
+const SAFE =
+  'What allowlist.yaml does not allow waits for your yes, in a file. Nothing is committed until something happens.';
+const OWN =
+  'This is Agentdir’s own source, and commits go to the branch you are on. To work on the source, keep your agents elsewhere: agentdir init ~/agents';
+
+/** What each is for stands beside it, or above it where the screen is too narrow for that: a comment, so that whole lines can be pasted. */
+export function beside(steps: readonly (readonly [command: string, why: string])[], screen: number): string[] {
+  const width = Math.max(...steps.map(([command, why]) => (why === '' ? 0 : command.length)));
+  const fits = steps.every(([, why]) => why === '' || 2 + width + 3 + 2 + why.length <= screen);
+  return steps.flatMap(([command, why]) => {
+    if (why === '') return [`  ${colors.cyan(command)}`];
+    if (fits) return [`  ${colors.cyan(command.padEnd(width))}   ${colors.dim(`# ${why}`)}`];
+    return [`  ${colors.dim(`# ${why}`)}`, `  ${colors.cyan(command)}`];
+  });
 }
 
 function packageOf(program: string): string {

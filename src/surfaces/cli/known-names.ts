@@ -54,5 +54,6 @@ const MOST = 60;
 
 function titleOf(item: string): string {
   const words = item.replace(/^\s*-\s*(?:\[.\]|[x-](?=\s))?\s*/, '').replace(/^(?:(?:[A-D]|[@#]\S+)\s+)*/, '');
-  return visibleLine(words).slice(0, MOST);
+  const quoted = /^"((?:\\.|[^"\\])*)"/.exec(words)?.[1];
+  return visibleLine(quoted?.replace(/\\(.)/g, '$1') ?? words).slice(0, MOST);
 }

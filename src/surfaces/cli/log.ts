@@ -10,6 +10,7 @@ import {type Change, headOf, history} from '../../store/history.ts';
 import {listHome, readHomeFile} from '../../store/read.ts';
 import {listSessions} from '../../store/session-files.ts';
 import {colors, print, printJson} from './output.ts';
+import {whenReaderGoes} from './reader.ts';
 
 export interface LogOptions {
   home: string;
@@ -33,6 +34,11 @@ const POLL_MS = 250;
 export async function log({home, what, follow, count, json}: LogOptions): Promise<number> {
   const {name, near} = what === undefined ? {} : resolve(home, what);
   const wanted = name === undefined ? undefined : {name, asked: askedIn(home, name)};
+  let unread = false;
+  if (follow)
+    whenReaderGoes(() => {
+      unread = true;
+    });
   const limit = count ?? (json ? Number.POSITIVE_INFINITY : DEFAULT_COUNT);
   let head = await headOf(home);
   const {found, more} = head ? await newest(home, [head], wanted, limit) : {found: [], more: false};
@@ -50,6 +56,7 @@ export async function log({home, what, follow, count, json}: LogOptions): Promis
   for (const change of found) show(change, json);
   while (follow) {
     await new Promise(done => setTimeout(done, POLL_MS));
+    if (unread) break;
     const now = await headOf(home);
     if (now === undefined || now === head) continue;
     const range = head === undefined ? [now] : [now, `^${head}`];

@@ -6,6 +6,7 @@ import {agentName} from '../talk/find-agent.ts';
 import {sessionFile} from '../talk/find-session.ts';
 import {type Output, outputs} from '../talk/outputs.ts';
 import {colors, print, printJson, shortCall} from './output.ts';
+import {whenReaderGoes} from './reader.ts';
 import {ago} from './short-text.ts';
 
 export interface PeekOptions {
@@ -28,6 +29,7 @@ export async function peek({home, to, session, follow, count, json}: PeekOptions
   if (follow) {
     const stop = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+    whenReaderGoes(() => stop.abort());
     const show = json ? printJson : follower(filter.session !== undefined);
     await followLive(home, filter, show, stop.signal);
     return exit.done;

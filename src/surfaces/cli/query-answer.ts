@@ -1,18 +1,15 @@
 import {exit, UserError} from '../../errors.ts';
 import {jsonText, makeVisible} from '../../files/visible.ts';
-import {indexHome} from '../../load.ts';
-import type {SqlThread} from '../../query/sql-thread.ts';
+import type {SqlRunner} from '../../query/sql-runner.ts';
 import {type Rows, TaskQuery} from '../../query/task-query.ts';
 import {colors, note, plural, print, screenWidth} from './output.ts';
 import {progressOn} from './progress.ts';
+import {filesFor} from './query-files.ts';
 import {fitTable} from './table.ts';
 
 /** A person may look at all there is, and can press Ctrl-C. */
 const MOST = {rows: 200_000, text: 64 * 1024 * 1024, cell: 1024 * 1024};
 const MOST_MS = 20_000;
-
-/** What rows are made from. */
-const FOLDERS = ['tasks', 'sessions', 'approvals', 'templates', 'workflows'];
 
 export interface QueryCommand {
   home: string;
@@ -20,16 +17,11 @@ export interface QueryCommand {
   json: boolean;
 }
 
-/** The files are read while SQLite gets ready in its thread. */
-export async function answerQuery({home, sql, json}: QueryCommand, thread: SqlThread): Promise<number> {
-  const queries = new TaskQuery(thread);
+/** The files are read while SQLite gets ready. */
+export async function answerQuery({home, sql, json}: QueryCommand, sqlite: SqlRunner): Promise<number> {
+  const queries = new TaskQuery(sqlite);
   try {
-    const {index, texts} = indexHome(home, progressOn(process.stderr, json, 'files'), FOLDERS);
-    const source = {
-      index,
-      files: () => [...texts.keys()].map(path => [path, ''] as const),
-      read: (path: string) => texts.get(path),
-    };
+    const source = filesFor(home, sql, progressOn(process.stderr, json, 'files'));
     const answer = await queries.ask(source, sql, {most: MOST, mostMs: MOST_MS});
     if ('failed' in answer)
       throw new UserError(answer.error, answer.failed === 'wrong' ? exit.usage : exit.failed, answer.hint);

@@ -16,6 +16,24 @@ export function usageError(program: Command, words: readonly string[], {message,
   return new UserError(text ?? message, exit.usage, hint);
 }
 
+/** `agentdir help statsu`: commander would give the help of all there is, and not say why. */
+export function unknownHelp(program: Command, words: readonly string[]): UserError | undefined {
+  const at = words.indexOf('help');
+  let {command, given} = walk(program, words.slice(0, at));
+  if (at === -1 || given.length > 0) return undefined;
+  for (const word of words.slice(at + 1).filter(word => !word.startsWith('-'))) {
+    if (command.commands.length === 0) return undefined;
+    const next = command.commands.find(one => one.name() === word || one.aliases().includes(word));
+    if (next === undefined && word !== 'help') {
+      const meant = nearestCommand(command, word);
+      const hint = meant === undefined ? `see: ${pathOf(command)} --help` : `did you mean ${meant}?`;
+      return new UserError(`unknown command '${word}'`, exit.usage, hint);
+    }
+    command = next ?? command;
+  }
+  return undefined;
+}
+
 function nearestCommand(command: Command, word: string): string | undefined {
   return nearest(
     word,

@@ -9,7 +9,7 @@ import {oneOf} from './one-of.ts';
 /** The name of the agent that is meant; without one, that of `default_agent`, or of the only one there is. */
 export function agentName(home: string, wanted: string | undefined): string {
   const names = [...new Set(templates(home).map(stemOf))];
-  if (wanted !== undefined) return oneOf('agent', wanted, names, 'see the list: agentdir agent');
+  if (wanted !== undefined) return oneOf('agent', wanted, names, listOf(names));
   const read = readHomeFile(home, 'agentdir.yaml');
   const settings = read && 'text' in read ? parseSettings(read.text) : undefined;
   if (settings && hasErrors(settings.problems)) throw fileError('agentdir.yaml', settings.problems);
@@ -21,6 +21,13 @@ export function agentName(home: string, wanted: string | undefined): string {
       `name one: --to ${names[0] ?? 'AGENT'}`,
     );
   return oneOf('agent', name, names, 'mend default_agent in agentdir.yaml, or name another: --to AGENT');
+}
+
+/** At most so many in a message. */
+const LISTED = 8;
+
+function listOf(names: readonly string[]): string {
+  return names.length > 0 && names.length <= LISTED ? `there are ${names.join(', ')}` : 'see the list: agentdir agent';
 }
 
 /** In the order of their paths: of two with one name the first counts, as for the daemon. */

@@ -1,0 +1,50 @@
+import {type Facts, unreadFacts} from '../../check/facts.ts';
+import {HomeIndex} from '../../check/home-index.ts';
+import {factsOf} from '../../check/read-facts.ts';
+import {kindOf, stemOf} from '../../files/key.ts';
+import type {HomeSource} from '../../query/home-rows.ts';
+import {listHome, readHomeFile} from '../../store/read.ts';
+
+/** Whom tasks may be for, and the tasks. */
+const ALWAYS = ['tasks', 'templates', 'workflows'];
+/** Rows that are reached only by the name of their table: a query without that word needs none of these files. */
+const WHERE_NAMED = ['approvals', 'sessions'];
+
+/** The folders that rows of a query are made from. */
+export function foldersFor(sql: string): string[] {
+  const said = sql.toLowerCase();
+  return [...ALWAYS, ...WHERE_NAMED.filter(name => said.includes(name))];
+}
+
+/** What a query needs of the files of a home. `progress`: so many of so many are read. */
+export function filesFor(home: string, sql: string, progress: (done: number, total: number) => void): HomeSource {
+  const {paths: all} = listHome(home, foldersFor(sql));
+  const paths = all.filter(path => path.includes('/'));
+  const texts = new Map<string, string>();
+  const index = new HomeIndex();
+  let done = 0;
+  for (const path of paths) {
+    const facts = kindOf(path) === 'template' ? nameOnly(path) : read(path);
+    if (facts) index.set(path, facts);
+    progress(++done, paths.length);
+  }
+  index.settle();
+  return {
+    index,
+    files: () => [...texts.keys()].map(path => [path, ''] as const),
+    read: path => texts.get(path),
+  };
+
+  function read(path: string): Facts | undefined {
+    const found = readHomeFile(home, path);
+    if (!found) return undefined;
+    if (!('text' in found)) return unreadFacts(path, [found.problem]);
+    texts.set(path, found.text);
+    return factsOf(path, found.text);
+  }
+}
+
+/** Of an agent a query needs no more: an agent whose template has an error exists, too. */
+function nameOnly(path: string): Facts {
+  return {...unreadFacts(path, []), defines: [`agent/${stemOf(path)}`]};
+}

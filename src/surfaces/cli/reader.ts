@@ -1,0 +1,71 @@
+import {fstatSync, readdirSync, readFileSync, readlinkSync} from 'node:fs';
+
+const LOOK_MS = 250;
+/** Bits of an open file that say whether it is open for reading, writing or both. */
+const ACCESS = 3;
+const WRITING = 1;
+
+/**
+ * Calls `gone` when nobody reads our output any more (`agentdir log -f | head -1`), which a writer is else told only at its next
+ * write, and that may never come: Node cannot wait for it. Who reads is looked up in /proc, before anything is written. A reader
+ * that was never seen there (another user's, or outside our container) is not missed; then, and where there is no /proc or
+ * the output is no pipe, the next write tells. Must not throw.
+ */
+export function whenReaderGoes(gone: () => void): void {
+  const pipe = pipeOf(1);
+  let readers = pipe === undefined ? [] : readersOf(pipe);
+  if (pipe === undefined || readers.length === 0) return;
+  const timer = setInterval(() => {
+    readers = readers.filter(place => linkAt(place) === pipe);
+    if (readers.length > 0) return;
+    // It may have been handed to another process.
+    readers = readersOf(pipe);
+    if (readers.length > 0) return;
+    clearInterval(timer);
+    gone();
+  }, LOOK_MS);
+  timer.unref();
+}
+
+/** As /proc names it. */
+function pipeOf(fd: number): string | undefined {
+  try {
+    return fstatSync(fd).isFIFO() ? linkAt(`/proc/self/fd/${fd}`) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where other processes have it open for reading: /proc/PID/fd/N. */
+function readersOf(pipe: string): string[] {
+  return namesIn('/proc')
+    .filter(name => /^\d+$/.test(name) && name !== String(process.pid))
+    .flatMap(pid => namesIn(`/proc/${pid}/fd`).map(fd => ({pid, fd, place: `/proc/${pid}/fd/${fd}`})))
+    .filter(({pid, fd, place}) => linkAt(place) === pipe && isForReading(pid, fd))
+    .map(({place}) => place);
+}
+
+function isForReading(pid: string, fd: string): boolean {
+  try {
+    const [, flags = '1'] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'utf8')) ?? [];
+    return (Number.parseInt(flags, 8) & ACCESS) !== WRITING;
+  } catch {
+    return false;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function linkAt(place: string): string | undefined {
+  try {
+    return readlinkSync(place);
+  } catch {
+    return undefined;
+  }
+}
