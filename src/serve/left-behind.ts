@@ -1,6 +1,6 @@
 import {readAside} from '../store/aside.ts';
 import {shortId} from '../store/replaced.ts';
-import {isMeant} from './merge-stale.ts';
+import {isMeant} from './meant.ts';
 import {recordRecovered} from './record.ts';
 import {type Seen, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';

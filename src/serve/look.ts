@@ -8,7 +8,7 @@ import type {Outcome} from '../queue.ts';
 import {blobId} from '../store/git/blob-id.ts';
 import {MARKER} from '../store/locate.ts';
 import {isForeign, readHomeFile} from '../store/read.ts';
-import {replacedBy} from '../store/replaced.ts';
+import {replacedBy, shortId} from '../store/replaced.ts';
 import {undoMark} from '../store/undo-marks.ts';
 import {cutLinks, isProtected, takeBack, whyVoid} from './approvals/void.ts';
 import {complete, leavesNothing} from './complete.ts';
@@ -143,7 +143,13 @@ async function accept(serving: Serving, found: Seen, unchanged: boolean): Promis
   // What was set aside is not right, and stays so.
   const acts = !serving.loading && (seen.kind === 'rejected' || !blocks(serving.index.problems(path)));
   const [outcome] = await Promise.all([acts ? complete(serving, seen, recorded) : undefined, recorded]);
+  forgetLeft(serving, path);
   return outcome;
+}
+
+/** From here on a text that the last daemon wrote is one that somebody brought back. */
+function forgetLeft({left, writtenBefore}: Serving, path: string): void {
+  for (const {blob, ours} of left.get(path) ?? []) if (ours) writtenBefore.delete(shortId(blob));
 }
 
 /** How a file came to be as it is seen. */

@@ -42,6 +42,7 @@ interface Pending {
 export interface Unpublished {
   blob: string;
   cause: string;
+  byPerson: boolean;
   /** What HEAD had of the file then: whatever it has beyond that came later. */
   over: string | undefined;
 }
