@@ -138,6 +138,8 @@ export interface Serving {
   readonly writtenBefore: Set<string>;
   /** The last of that by its path, until the file is looked at. */
   readonly leftBefore: Map<string, string>;
+  /** At the start: files that a person committed while no daemon ran, and the blob that each had before. */
+  readonly committedOver: Map<string, string>;
   /** Bytes that an editor wrote into a file the daemon had just replaced. */
   readonly late: Map<string, Replaced[]>;
   readonly ignored: Ignored;
