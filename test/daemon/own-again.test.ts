@@ -1,10 +1,10 @@
-import {writeFileSync} from 'node:fs';
+import {readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {parseSession} from '../../src/files/session/session.ts';
 import {fieldOf} from '../../src/files/task/task.ts';
 import {parseTasks} from '../../src/files/task/task-parse.ts';
-import {git, newHome} from '../cli/run.ts';
+import {git, newHome, until} from '../cli/run.ts';
 import {read, type Served, serve, settled} from './serve.ts';
 
 const SESSION = 'sessions/s.session.yaml';
@@ -75,6 +75,27 @@ describe.each(Object.entries(ways))('a person takes back what they did themselve
     save(home, TASKS, made);
     const daemon = await up();
     await settled(home, TASKS, t => t === made);
+    expect(await daemon.stop()).toBe(0);
+  });
+});
+
+describe('a task file saved just as it was before the person saw what agents had done', () => {
+  it('undoes nothing, and what a person had set since is told', async () => {
+    const home = await newHome({[TASKS]: '- [ ] @away/planner "a"\n- [ ] @away/planner "b"\n'});
+    const daemon = await serve(home);
+    const made = await settled(home, TASKS, t => (t.match(/created:/g) ?? []).length === 2);
+    save(home, TASKS, box('b', 'x')(made));
+    const seen = await settled(home, TASKS, t => times(t) === 1);
+    save(home, TASKS, box('a', 'x')(seen));
+    const both = await settled(home, TASKS, t => times(t) === 2);
+    save(home, TASKS, made);
+    await until(
+      () => read(home, 'NEEDS_YOU.md'),
+      text => text.includes('UNMERGED'),
+    );
+    await settled(home, TASKS, t => t === both);
+    const [copy = ''] = readdirSync(join(home, 'conflicts/tasks'));
+    expect(read(home, `conflicts/tasks/${copy}`)).toBe(made);
     expect(await daemon.stop()).toBe(0);
   });
 });

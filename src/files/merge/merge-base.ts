@@ -59,7 +59,8 @@ export function nearest(versions: readonly string[], person: string): number {
 
 /**
  * Whoever saves has changed something, so a text that is just like an older version was made from another: a box was set, set
- * back and set again. Saves of the person's since then that it may be made from, since it has all that must last of them.
+ * back and set again. The saves of the person's since then, if it has all that must last of them; what it lacks of one they had
+ * seen, so it is from an older buffer after all.
  */
 function ownBuffers(versions: readonly string[], person: string, byPerson: readonly boolean[]): number[] {
   const same = versions.indexOf(person);
@@ -67,7 +68,8 @@ function ownBuffers(versions: readonly string[], person: string, byPerson: reado
   const has = countOf(keysOf(person, lastingButBoxes));
   const hasAll = (text: string) =>
     [...countOf(keysOf(text, lastingButBoxes))].every(([key, count]) => (has.get(key) ?? 0) >= count);
-  return [...versions.keys()].filter(i => i < same && byPerson[i] === true && hasAll(versions[i] as string));
+  const own = [...versions.keys()].filter(i => i < same && byPerson[i] === true);
+  return own.every(i => hasAll(versions[i] as string)) ? own : [];
 }
 
 /** A task that is gone is one change, however many lines it had: else a version in which it was shorter seems nearer. */
