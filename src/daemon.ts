@@ -71,7 +71,11 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     });
     const [journal, restored] = await Promise.all([Journal.open(home, {}, earlier), restoring]);
     forgetOutdated(restored, journal);
-    await excludeDerived(home);
+    const since = restored.committed?.commit;
+    const [committedOver] = await Promise.all([
+      since === journal.at.commit ? new Map<string, string>() : journal.committedOver(since),
+      excludeDerived(home),
+    ]);
     const broken = brokenDisk();
     const troubles = new Troubles(report, () => needs.changed());
     const waits = once ? new Map<string, number>() : undefined;
@@ -118,6 +122,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       madeFrom: new Map(),
       writtenBefore: new Set(),
       leftBefore: new Map(),
+      committedOver,
       late: new Map(),
       ignored: new Ignored(journal),
       troubles,

@@ -1,5 +1,6 @@
+import {undoes} from '../files/merge/merge-lasting.ts';
 import {shortId} from '../store/replaced.ts';
-import {isMeant} from './merge-stale.ts';
+import {isMeant} from './meant.ts';
 import {recordRecovered} from './record.ts';
 import {type Seen, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
@@ -10,20 +11,23 @@ const PAST = 2_000;
 /**
  * At the start: what a killed daemon wrote last, and could not commit, may have been saved over by a person since. It
  * happened all the same (a call was started, a message sent), so it is committed, and from here on it is what was known last: what was
- * saved is an edit of it, or from an older version.
+ * saved is an edit of it, or from an older version. `over`: what git had before the person's own commits of the file.
  */
-export async function takeLeftBehind(serving: Serving, seen: Seen): Promise<void> {
+export async function takeLeftBehind(serving: Serving, seen: Seen, over?: string): Promise<void> {
   const {known, texts, journal, leftBefore} = serving;
   const {path, kind, stat, link} = seen;
   const last = leftBefore.get(path);
   leftBefore.delete(path);
   // What came late is merged with what it was made from.
   if (last === undefined || link || serving.late.has(path) || shortId(seen.blob) === last) return;
-  if (!(await isAhead(serving, path, last))) return;
+  const head = journal.committed.get(path);
+  if (!(await isAhead(serving, path, last, over ?? head))) return;
   const bytes = await journal.read(last);
   if (!bytes) return;
   const left = seenText(path, kind, bytes.toString(), {bytes, stat});
   if (shortId(left.blob) !== last || (await isMeant(serving, seen, left.blob))) return;
+  // They committed what they had made of it.
+  if (head === seen.blob && !undoes(kind, left.text ?? '', seen.text ?? '')) return;
   const {ignored = false} = known.get(path) ?? {};
   // No file has this signature: the one that is there is another.
   known.set(path, {signature: '', blob: left.blob, good: left.blob, ignored, settled: false});
@@ -31,9 +35,13 @@ export async function takeLeftBehind(serving: Serving, seen: Seen): Promise<void
   await recordRecovered(serving, left, bytes);
 }
 
-/** Whether no version that git has is this one or was made after it. */
-async function isAhead({journal, madeFrom, writtenBefore}: Serving, path: string, last: string): Promise<boolean> {
-  const head = journal.committed.get(path);
+/** Whether no version that git has, up to this one at the head, is this one or was made after it. */
+async function isAhead(
+  {journal, madeFrom, writtenBefore}: Serving,
+  path: string,
+  last: string,
+  head: string | undefined,
+): Promise<boolean> {
   const past = new Set((await journal.versions(path, PAST)).map(({blob}) => shortId(blob)));
   const passed = new Set<string>();
   let at: string | undefined = last;

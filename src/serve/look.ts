@@ -8,9 +8,10 @@ import type {Outcome} from '../queue.ts';
 import {blobId} from '../store/git/blob-id.ts';
 import {MARKER} from '../store/locate.ts';
 import {isForeign, readHomeFile} from '../store/read.ts';
-import {replacedBy} from '../store/replaced.ts';
+import {replacedBy, shortId} from '../store/replaced.ts';
 import {undoMark} from '../store/undo-marks.ts';
 import {cutLinks, isProtected, takeBack, whyVoid} from './approvals/void.ts';
+import {takeCommittedOver} from './committed-over.ts';
 import {complete, leavesNothing} from './complete.ts';
 import {notKept} from './conflict.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
@@ -128,7 +129,10 @@ async function accept(serving: Serving, found: Seen, unchanged: boolean): Promis
   const unmerged = hasMarkers(text ?? '') && (await serving.journal.isUnmerged(path));
   serving.troubles.set(`unmerged ${path}`, unmerged ? `${path} is unmerged; resolve it, then git add it` : undefined);
   if (unmerged) return {after: DOUBTFUL_MS / 2};
-  if (serving.cause === 'recovered') await takeLeftBehind(serving, found);
+  if (serving.cause === 'recovered') {
+    const over = await takeCommittedOver(serving, found);
+    await takeLeftBehind(serving, found, over);
+  }
   const merged = await mergeStale(serving, found);
   if ('outcome' in merged) return merged.outcome;
   serving.troubles.set(notKept(path), undefined);
@@ -143,7 +147,13 @@ async function accept(serving: Serving, found: Seen, unchanged: boolean): Promis
   // What was set aside is not right, and stays so.
   const acts = !serving.loading && (seen.kind === 'rejected' || !blocks(serving.index.problems(path)));
   const [outcome] = await Promise.all([acts ? complete(serving, seen, recorded) : undefined, recorded]);
+  forgetLeft(serving, path);
   return outcome;
+}
+
+/** From here on a text that the last daemon wrote is one that somebody brought back. */
+function forgetLeft({left, writtenBefore}: Serving, path: string): void {
+  for (const {blob, ours} of left.get(path) ?? []) if (ours) writtenBefore.delete(shortId(blob));
 }
 
 /** How a file came to be as it is seen. */

@@ -2,15 +2,19 @@ import {APPROVALS_FILE} from '../files/approval/approval-item.ts';
 import {withoutOldTicks} from '../files/approval/approval-untick.ts';
 import {blocks} from '../files/diagnostic.ts';
 import {merge} from '../files/merge/merge.ts';
-import {baseOf, mayBeOlder, onlyResets, undoes} from '../files/merge/merge-base.ts';
+import {baseOf, nearest} from '../files/merge/merge-base.ts';
+import {onlyResets, resetsIn} from '../files/merge/merge-boxes.ts';
+import {undoes} from '../files/merge/merge-lasting.ts';
+import {keepWords, mayLackWords} from '../files/merge/merge-words.ts';
 import type {Outcome} from '../queue.ts';
-import type {Version} from '../store/git/git-history.ts';
 import {linkTarget} from '../store/read.ts';
 import {shortId} from '../store/replaced.ts';
 import {undosTo} from '../store/undo-marks.ts';
 import {pendingId} from './approvals/approvals.ts';
 import {keepConflict} from './conflict.ts';
 import {watchOn} from './late.ts';
+import {isMeant} from './meant.ts';
+import {pastTexts, type Texts} from './past-texts.ts';
 import type {Saved} from './record.ts';
 import {type Seen, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
@@ -19,14 +23,6 @@ import {replaceText} from './write.ts';
 
 /** The file to go on with, and what it was merged from if it was; or when to look again. */
 export type Merge = {seen: Seen; saved?: Saved[]} | {outcome: Outcome};
-
-/** How many earlier versions a stale buffer may be from; more are looked at only if it is from before all of these. */
-const VERSIONS = 20;
-const MOST_VERSIONS = 1_000;
-/** And so many before the first of them that has nothing which is missed: not all that a version has is. */
-const BEYOND = 5;
-/** Characters of all of them. */
-const MOST_TEXT = 64 * 1024 * 1024;
 
 /**
  * A save from an editor that had an older version open must not undo what was written since: find the version it was
@@ -45,7 +41,9 @@ export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   // Nothing at all is nearest to the shortest version there ever was, but it was not made from that one.
   if (text.trim() === '' || linkTarget(serving.home, path) !== undefined) return {seen};
   const last = await textOf(serving, good);
-  if (last === undefined || !undoes(kind, last, text)) return {seen};
+  if (last === undefined) return {seen};
+  const lacks = undoes(kind, last, text);
+  if (!lacks && !(kind === 'session' && mayLackWords(last, text))) return {seen};
   // What a person takes back by `agentdir undo` is meant, if it was made from what was known last.
   const undos = undosTo(serving.home, path, blob);
   if (undos.some(({mark}) => serving.loading || mark.base === good)) return {seen};
@@ -54,58 +52,38 @@ export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   // As long as the journal is behind, HEAD and the index have older texts that nobody brought back.
   if (!serving.underWay.has(path) && (await isMeant(serving, seen, good))) return {seen};
   if (serving.journal.busy()) return {outcome: {after: 50}};
-  const {texts, byPerson} = await versionsOf(serving, seen, good, last);
-  const at = baseOf(kind, texts, text);
+  const past = await pastTexts(serving, seen, good, last);
+  return lacks ? mergeWith(serving, seen, past) : keepRephrased(serving, seen, past);
+}
+
+/** The save lacks something that must last. */
+async function mergeWith(serving: Serving, seen: Seen, {texts, byPerson}: Texts): Promise<Merge> {
+  const {path, kind, text = ''} = seen;
+  const [last = ''] = texts;
+  const isQueue = path === APPROVALS_FILE;
+  const at = baseOf(kind, texts, text, isQueue ? [] : byPerson);
   const base = texts[at];
   // What a person did since, they may take back.
   if (base === undefined || base === last || byPerson.slice(0, at).every(Boolean)) return {seen};
-  if (kind === 'tasks' && path !== APPROVALS_FILE && onlyResets(texts, byPerson, text)) return {seen};
+  if (kind === 'tasks' && !isQueue && onlyResets(texts, byPerson, text)) return {seen};
   const {text: merged, conflicts} = merge(kind, base, text, last);
+  if (kind === 'tasks' && !isQueue && text === base) conflicts.push(...resetsIn(texts.slice(0, at + 1), byPerson));
   const kept = conflicts.length === 0 || (await keepConflict(serving, path, seen.bytes, conflicts));
   if (!kept) return {outcome: {after: 1_000}};
-  const result = path === APPROVALS_FILE ? withoutOldTicks(text, merged) : merged;
+  const result = isQueue ? withoutOldTicks(text, merged) : merged;
   return replaceWith(serving, seen, result, [{seen, base}]);
 }
 
-/** What git brought back; at a start also what lacks nothing of what a person, or an undo, staged while no daemon ran. */
-export async function isMeant(serving: Serving, seen: Seen, good: string): Promise<boolean> {
-  const {path, kind, text, blob} = seen;
-  const {journal, loading} = serving;
-  const committed = journal.committed.get(path);
-  if (committed === blob) {
-    const [last] = await journal.versions(path, 1);
-    return !(last && journal.isPlainCommit(last)) || isBroughtBack(serving, seen, good);
-  }
-  const staged = await journal.staged(path);
-  // What they staged while no daemon ran, they saw as it is.
-  if (staged === blob) return loading || isBroughtBack(serving, seen, good);
-  if (!loading || staged === undefined || staged === committed || staged === good) return false;
-  const before = await textOf(serving, staged);
-  return before !== undefined && text !== undefined && !undoes(kind, before, text);
-}
-
-/**
- * Whether all of its lines were in the file before: then it is an older text, or a change that was taken back. What has others was
- * written by hand, and that it was committed or staged before the daemon looked makes it no less stale.
- */
-async function isBroughtBack(serving: Serving, {path, text = '', blob}: Seen, good: string): Promise<boolean> {
-  const {journal} = serving;
-  const lines = new Set(text.split('\n'));
-  const looked = new Set<string>();
-  for (const find of [() => journal.versions(path, VERSIONS), () => journal.allVersions(path, MOST_VERSIONS)])
-    for (const id of [good, ...withoutOwn(await find(), blob).map(version => version.blob)]) {
-      if (looked.has(id)) continue;
-      looked.add(id);
-      for (const line of (await textOf(serving, id))?.split('\n') ?? []) lines.delete(line);
-      if (lines.size === 0) return true;
-    }
-  return false;
-}
-
-/** Versions, newest first, without a person's own commit of the text that is looked at. */
-function withoutOwn(versions: readonly Version[], blob: string): readonly Version[] {
-  const [first] = versions;
-  return first?.blob === blob && first.cause === undefined ? versions.slice(1) : versions;
+/** Nobody but persons wrote since: what they said in other words is not undone by an older buffer that says something else. */
+async function keepRephrased(serving: Serving, seen: Seen, {texts, byPerson}: Texts): Promise<Merge> {
+  const {text = ''} = seen;
+  const [last = ''] = texts;
+  const since = byPerson.indexOf(false);
+  const at = nearest(since === -1 ? texts : texts.slice(0, since + 1), text);
+  const base = texts[at];
+  // As it was before, with nothing else in it: that is what they mean.
+  if (base === undefined || at === 0 || base === text) return {seen};
+  return replaceWith(serving, seen, keepWords(base, text, last), [{seen, base}]);
 }
 
 /** What an editor wrote into the file that the daemon replaced meanwhile: its base is what the daemon had compared. */
@@ -165,73 +143,4 @@ async function replaceWith(serving: Serving, seen: Seen, text: string, saved: Sa
   if ('outcome' in written) return written;
   serving.report({event: 'merged', path: seen.path});
   return {seen: written.seen, saved};
-}
-
-/** Versions, the last known first, and whether a person made each of the one before it. */
-interface Versions {
-  texts: string[];
-  byPerson: boolean[];
-}
-
-/**
- * The text of the last known version, then of earlier ones. Down to what the person saved last if this save was made
- * from that or a later one: an older one would make of a task they added and then removed one that their editor never
- * knew. Never a later one than the last known, such as one with errors: what that has and the last known has not would
- * count as taken away.
- */
-async function versionsOf(serving: Serving, seen: Seen, last: string, text: string): Promise<Versions> {
-  const {path, kind} = seen;
-  const {journal, madeFrom} = serving;
-  const waiting = serving.unpublished.get(path) ?? [];
-  const unpublished = waiting.find(({blob}) => blob === last);
-  const own = seen.text ?? '';
-  const mayBeFrom = mayBeOlder(kind, text, own);
-  let texts: string[] = [];
-  let byPerson: boolean[] = [];
-  for (const most of [VERSIONS, MOST_VERSIONS]) {
-    const past = withoutOwn(await journal.versions(path, most), seen.blob);
-    // What a person committed since the last known was given to the journal is later than that; what we did is not.
-    const since = unpublished ? past.findIndex(({blob}) => blob === unpublished.over) : 0;
-    const older: Pick<Version, 'blob' | 'cause'>[] = past.filter(
-      ({cause}, i) => cause !== undefined || (since === -1 ? unpublished?.over : i >= since),
-    );
-    for (const version of serving.overtaken.get(path) ?? []) {
-      const at = older.findIndex(({blob}) => blob === version.over);
-      older.splice(at === -1 ? older.length : at, 0, version);
-    }
-    putLeft(serving, path, older);
-    const all = [...waiting, ...older];
-    const from = all.findIndex(({blob}) => blob === last);
-    texts = [text];
-    byPerson = [from !== -1 && all[from]?.cause === 'edit'];
-    let length = 0;
-    let [found, looked] = [Number.POSITIVE_INFINITY, 0];
-    for (const [i, {blob, cause}] of (from === -1 ? [{blob: last, cause: ''}, ...all] : all.slice(from)).entries()) {
-      const made = madeFrom.get(shortId(blob));
-      for (const id of made === undefined ? [blob] : [blob, made]) {
-        const version = id === last ? undefined : await textOf(serving, id);
-        if (version === undefined || texts.includes(version)) continue;
-        texts.push(version);
-        byPerson.push(id === blob && cause === 'edit');
-        length += version.length;
-        // It has all that this version has: it is from about here, or later.
-        if (i < found && !undoes(kind, version, own)) found = i;
-      }
-      looked = i;
-      if (!mayBeFrom && (cause === undefined || cause === 'edit')) return {texts, byPerson};
-      if (length > MOST_TEXT || i >= Math.max(VERSIONS, found + BEYOND)) return {texts, byPerson};
-    }
-    if (looked >= found + BEYOND || past.length < most - 1) break;
-  }
-  return {texts, byPerson};
-}
-
-/** Among versions, newest first, those that an earlier daemon left and no commit has: each before or after what it was. */
-function putLeft({left}: Serving, path: string, versions: Pick<Version, 'blob' | 'cause'>[]): void {
-  let at = 0;
-  for (const {blob, ours} of left.get(path) ?? []) {
-    const found = versions.findIndex(version => shortId(version.blob) === shortId(blob));
-    if (found === -1) versions.splice(at++, 0, {blob, cause: ours ? 'recovered' : 'edit'});
-    else at = Math.max(at, found + 1);
-  }
 }

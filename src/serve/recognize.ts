@@ -15,6 +15,7 @@ export function recognize(serving: Serving, path: string): boolean {
   const {home, journal, known, late, pending} = serving;
   if (!serving.loading || known.has(path) || pending.has(path) || late.has(path) || kindOf(path) !== 'session')
     return false;
+  if (serving.committedOver.has(path)) return false;
   const read = readHomeFile(home, path);
   if (!read || !('text' in read) || read.link) return false;
   const blob = blobId(read.bytes);

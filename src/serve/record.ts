@@ -8,6 +8,7 @@ import type {TaskFile} from '../files/task/task.ts';
 import {parseTasks} from '../files/task/task-parse.ts';
 import {visibleLine} from '../files/visible.ts';
 import {blobId} from '../store/git/blob-id.ts';
+import {isEdit} from '../store/git/git-history.ts';
 import type {Entry} from '../store/journal.ts';
 import {linkTarget} from '../store/read.ts';
 import {shortId} from '../store/replaced.ts';
@@ -272,7 +273,8 @@ function add(
   underWay.set(path, blob);
   const cause = entry.trailers.find(([key]) => key === 'Cause')?.[1] ?? '';
   const over = journal.committed.get(path);
-  if (blob) unpublished.set(path, [{blob, cause, over}, ...(unpublished.get(path) ?? [])]);
+  const byPerson = isEdit(cause, entry.author === 'human');
+  if (blob) unpublished.set(path, [{blob, cause, byPerson, over}, ...(unpublished.get(path) ?? [])]);
   const done = () => {
     after?.();
     if (underWay.get(path) === blob) underWay.delete(path);
@@ -289,7 +291,8 @@ function add(
       drop?.();
       if (entry.trailers.some(([key]) => key === 'Undo')) forgetUndo(serving.home, path, blob);
       if (!already) serving.report({event: 'committed', commit, subject, paths});
-      else if (blob && journal.committed.get(path) !== blob) keepOvertaken(serving, path, {blob, cause, over});
+      else if (blob && journal.committed.get(path) !== blob)
+        keepOvertaken(serving, path, {blob, cause, byPerson, over});
     },
     // The journal was closed first: the next start finds the file and commits it.
     done,

@@ -43,6 +43,7 @@ interface Pending {
 export interface Unpublished {
   blob: string;
   cause: string;
+  byPerson: boolean;
   /** What HEAD had of the file then: whatever it has beyond that came later. */
   over: string | undefined;
 }
@@ -140,6 +141,8 @@ export interface Serving {
   readonly writtenBefore: Set<string>;
   /** The last of that by its path, until the file is looked at. */
   readonly leftBefore: Map<string, string>;
+  /** At the start: files that a person committed while no daemon ran, and the blob that each had before. */
+  readonly committedOver: Map<string, string>;
   /** Bytes that an editor wrote into a file the daemon had just replaced. */
   readonly late: Map<string, Replaced[]>;
   readonly ignored: Ignored;

@@ -7,6 +7,7 @@ import {
   filesOf,
   headOf,
   homePath,
+  isEdit,
   type PastVersion,
   pastVersions,
   recentVersions,
@@ -102,14 +103,14 @@ export class CommittedFiles {
     return (stat && contentId(file, stat)) === this.files.get(path);
   }
 
-  /** A commit of ours is in HEAD. */
-  adopt({commit, blobs, already}: Published, cause: string | undefined): void {
+  /** A commit of ours is in HEAD. `isTheirs`: of what the person did. */
+  adopt({commit, blobs, already}: Published, cause: string | undefined, isTheirs: boolean): void {
     this.head = {branch: this.head.branch, commit};
     for (const [full, blob] of blobs) {
       const path = homePath(this.#repository, full);
       if (path === undefined) continue;
       this.#set(path, blob);
-      if (blob && !already) this.#remember(path, {blob, commit, cause});
+      if (blob && !already) this.#remember(path, {blob, commit, cause, byPerson: isEdit(cause, isTheirs)});
     }
   }
 

@@ -3,6 +3,7 @@ import {type CommittedAt, CommittedFiles} from './committed.ts';
 import type {Committed, Entry, JournalOptions} from './entry.ts';
 import {git} from './git/git.ts';
 import {busy, isUnfinished} from './git/git-busy.ts';
+import {committedOver} from './git/git-committed-over.ts';
 import type {Person} from './git/git-config.ts';
 import {
   blobBefore,
@@ -15,7 +16,7 @@ import {
 import {mayBeIgnored} from './git/git-ignore.ts';
 import {clearLeftovers} from './git/git-locks.ts';
 import {objectId} from './git/git-objects.ts';
-import {howHeadCame} from './git/git-refs.ts';
+import {plainCommits} from './git/git-refs.ts';
 import {openRepository, type Repository} from './git/git-repository.ts';
 import {Publisher} from './publisher.ts';
 
@@ -137,8 +138,15 @@ export class Journal {
 
   /** Whether a person made this commit of what their files, or their index, had: by `git commit`, not by moving to another text. */
   isPlainCommit({commit, cause}: Version): boolean {
-    if (cause !== undefined) return false;
-    return /^commit(?: \((?:amend|initial)\))?: /.test(howHeadCame(this.#repository.dirs, commit) ?? '');
+    return cause === undefined && plainCommits(this.#repository.dirs, new Set([commit])).has(commit);
+  }
+
+  /**
+   * Files that a person committed over what a daemon had committed, with the blob of that. `since`: only what is not in this
+   * commit; else of the last ones.
+   */
+  committedOver(since: string | undefined): Promise<Map<string, string>> {
+    return committedOver(this.#repository, since);
   }
 
   /** The same, however far back. Slow. */

@@ -216,8 +216,8 @@ export class Publisher {
 
   #adopt(done: Extract<Outcome, {done: unknown}>['done']): void {
     for (const [i, published] of done.entries()) {
-      const {changes, trailers} = this.#queue[i]?.entry ?? {changes: [], trailers: []};
-      this.#committed.adopt(published, trailers.find(([key]) => key === 'Cause')?.[1]);
+      const {changes, trailers, author} = this.#queue[i]?.entry ?? {changes: [], trailers: [], author: undefined};
+      this.#committed.adopt(published, trailers.find(([key]) => key === 'Cause')?.[1], author === 'human');
       for (const {path, content} of changes) this.#committed.setMode(path, content?.mode);
     }
   }

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {describeEdit} from '../../src/files/merge/describe-edit.ts';
 import {merge} from '../../src/files/merge/merge.ts';
-import {baseOf, mayBeOlder, undoes} from '../../src/files/merge/merge-base.ts';
+import {baseOf, mayBeOlder} from '../../src/files/merge/merge-base.ts';
+import {undoes} from '../../src/files/merge/merge-lasting.ts';
 import {cpu} from '../cpu.ts';
 
 describe('other files are merged line by line', () => {

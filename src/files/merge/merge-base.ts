@@ -1,15 +1,31 @@
 import type {Kind} from '../key.ts';
 import {fieldOf, type Task} from '../task/task.ts';
 import {parseTasks} from '../task/task-parse.ts';
-import {noteKey, onlyLacksNotes} from './merge-memory.ts';
+import {BOX, countOf, keysOf, lasting, lastingButBoxes, OPEN} from './merge-lasting.ts';
 import {lastingFields} from './merge-task-changes.ts';
 
-/** Which of `versions` (newest first, the last known at 0) the person's text was made from. */
-export function baseOf(kind: Kind, versions: readonly string[], person: string): number {
+/**
+ * Which of `versions` (newest first, the last known at 0) the person's text was made from. `byPerson` tells which of them a
+ * person saved.
+ */
+export function baseOf(
+  kind: Kind,
+  versions: readonly string[],
+  person: string,
+  byPerson: readonly boolean[] = [],
+): number {
+  const own = kind === 'tasks' ? ownBuffers(versions, person, byPerson) : [];
+  if (own.length > 0)
+    return own[
+      nearest(
+        own.map(i => versions[i] as string),
+        person,
+      )
+    ] as number;
   const named = kind === 'session' ? updatedOf(person) : undefined;
   const all = [...versions.keys()];
   const same = named === undefined ? [] : all.filter(i => updatedOf(versions[i] as string) === named);
-  const oldest = oldestBase(kind, versions, person);
+  const oldest = Math.min(oldestBase(kind, versions, person), oldestOwn(kind, versions, person, byPerson));
   const candidates = (same.length > 0 ? same : all).filter(i => i <= oldest);
   if (candidates.length <= 1) return candidates[0] ?? 0;
   const lines = countOf(person.split('\n'));
@@ -27,6 +43,33 @@ export function baseOf(kind: Kind, versions: readonly string[], person: string):
     best = index;
   }
   return best;
+}
+
+/** The version with the fewest other lines, the newest of those that are as near. */
+export function nearest(versions: readonly string[], person: string): number {
+  const lines = countOf(person.split('\n'));
+  let [best, least] = [0, Number.POSITIVE_INFINITY];
+  for (const [i, version] of versions.entries()) {
+    const changed = changedLines(lines, version, least + 1);
+    if (changed >= least) continue;
+    [best, least] = [i, changed];
+  }
+  return best;
+}
+
+/**
+ * Whoever saves has changed something, so a text that is just like an older version was made from another: a box was set, set
+ * back and set again. The saves of the person's since then, if it has all that must last of them; what it lacks of one they had
+ * seen, so it is from an older buffer after all.
+ */
+function ownBuffers(versions: readonly string[], person: string, byPerson: readonly boolean[]): number[] {
+  const same = versions.indexOf(person);
+  if (same <= 0) return [];
+  const has = countOf(keysOf(person, lastingButBoxes));
+  const hasAll = (text: string) =>
+    [...countOf(keysOf(text, lastingButBoxes))].every(([key, count]) => (has.get(key) ?? 0) >= count);
+  const own = [...versions.keys()].filter(i => i < same && byPerson[i] === true);
+  return own.every(i => hasAll(versions[i] as string)) ? own : [];
 }
 
 /** A task that is gone is one change, however many lines it had: else a version in which it was shorter seems nearer. */
@@ -63,17 +106,25 @@ function oldestBase(kind: Kind, versions: readonly string[], person: string): nu
   return oldest;
 }
 
+/**
+ * The same of task files and what a person wrote: a text that has a line which a save of theirs brought in cannot be from
+ * before that save. Boxes are set by anybody.
+ */
+function oldestOwn(kind: Kind, versions: readonly string[], person: string, byPerson: readonly boolean[]): number {
+  if (kind !== 'tasks') return versions.length;
+  const has = new Set(person.split('\n').filter(line => line.trim() !== '' && !BOX.test(line) && !OPEN.test(line)));
+  let oldest = versions.length;
+  // A line counts for the version that brought it in, so each is looked at until it is found.
+  for (let i = versions.length - 1; i >= 0; i--)
+    for (const line of (versions[i] as string).split('\n')) if (has.delete(line) && byPerson[i] === true) oldest = i;
+  return oldest;
+}
+
 /** `updated:` above the messages, without its quotes. */
 function updatedOf(text: string): string | undefined {
   const end = text.startsWith('messages:') ? 0 : text.indexOf('\nmessages:');
   const head = end === -1 ? text : text.slice(0, end + 1);
   return /^\ufeff?updated:[ \t]+["']?([^\s"'#]+)/m.exec(head)?.[1];
-}
-
-function countOf(items: Iterable<string>): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
-  return counts;
 }
 
 /** Lines that only one of the two has, wherever they stand; `most` if at least that many. */
@@ -87,101 +138,6 @@ function changedLines(lines: ReadonlyMap<string, number>, version: string, most:
   }
   for (const count of left.values()) changed += count;
   return changed;
-}
-
-const LASTING = new RegExp(`^\\s*(?:- )?(?:${[...lastingFields].join('|')}):[ \\t]+\\S`);
-const INLINE = new RegExp(`["'\`][ \\t]+(?:\\w+: \\S+[ \\t]+)*(?:${[...lastingFields].join('|')}): \\S`);
-const NOTE = /^\s*- \d{4}-\d\d-\d\dT\S+ @\S+: /;
-const BOX = /^\s*- (?:\[([/xX!-])\]|([x-]) )/;
-const SESSION =
-  /^\s*(?:- )*(?:started|approval|tool_call_id|delivery|timestamp|role: (?:assistant|tool_result)|usage)\b/;
-const PAGE =
-  /^(?:\*\*(?:Decision|Reviewed by|Reviewed at):\*\*[ \t]*[^\s<]|(?:status|digest|started|executed_at|outcome|approved_\w+|rejected_\w+):[ \t]*\S)/;
-
-/** What in a text of this kind a stale buffer must not undo, line by line: equal words are the same thing. */
-const lasting: Partial<Record<Kind, (line: string) => string | undefined>> = {
-  tasks: line => {
-    if (LASTING.test(line) || NOTE.test(line)) return line.trim();
-    const box = BOX.exec(line);
-    if (box && INLINE.test(line)) return line.slice(line.indexOf(box[0]) + box[0].length).trim();
-    return box ? `[${(box[1] ?? box[2] ?? '').toLowerCase()}]` : undefined;
-  },
-  session: line => {
-    if (/^updated:/.test(line)) return line.replace(/["']/g, '').trim();
-    return SESSION.test(line)
-      ? line
-          .replace(/^[\s-]+/, '')
-          .replace(/["']/g, '')
-          .trim()
-      : undefined;
-  },
-  approval: line => (PAGE.test(line) ? line.trim() : undefined),
-  memory: noteKey,
-};
-
-/**
- * Whether `now`, which a person saved, lacks something of `before` that a stale buffer must never undo: a start mark, a
- * result, a decision, a note. Looks at lines alone, so it may say yes to an edit that meant it; `baseOf` tells.
- */
-export function undoes(kind: Kind, before: string, now: string): boolean {
-  const keyOf = lasting[kind];
-  // What was only added to undoes nothing.
-  if (!keyOf || now.startsWith(before)) return false;
-  // Lines that both begin and end with are the same on both sides, however many.
-  const [old, own] = apart(before, now);
-  const has = countOf(keysOf(own, keyOf));
-  for (const key of keysOf(old, keyOf)) {
-    const count = has.get(key) ?? 0;
-    // Nothing but a note gone may be a stale buffer with nothing new in it; but persons must be able to take notes out.
-    if (count === 0) return kind !== 'memory' || !onlyLacksNotes(before, now);
-    has.set(key, count - 1);
-  }
-  return false;
-}
-
-/**
- * Whether nothing of `versions[0]` is gone from the person's text but boxes that a person had set last: those are theirs
- * to set again, though the text may then be one that was there before. `byPerson` tells who made each version.
- */
-export function onlyResets(versions: readonly string[], byPerson: readonly boolean[], person: string): boolean {
-  const [last = ''] = versions;
-  const keyOf = (line: string) => {
-    const key = lasting.tasks?.(line);
-    return key?.startsWith('[') ? undefined : key;
-  };
-  const has = countOf(keysOf(person, keyOf));
-  for (const [key, count] of countOf(keysOf(last, keyOf))) if ((has.get(key) ?? 0) < count) return false;
-  const now = statesIn(person);
-  const history = versions.map(statesIn);
-  return [...(history[0] ?? [])].every(([task, state]) => {
-    if (!now.has(task) || now.get(task) === state) return true;
-    const before = history.findIndex(states => states.get(task) !== state);
-    return before > 0 && byPerson[before - 1] === true;
-  });
-}
-
-/** By id, or by title where there is none. */
-function statesIn(text: string): Map<string, string> {
-  return new Map(parseTasks(text).tasks.map(task => [fieldOf(task, 'id') ?? `"${task.title}`, task.state]));
-}
-
-const STEP = 4_096;
-
-/** Both texts without the whole lines that they begin and end with alike. */
-function apart(a: string, b: string): [string, string] {
-  const most = Math.min(a.length, b.length);
-  let head = 0;
-  // In large steps first: texts are long, and edits short.
-  while (head + STEP < most && a.slice(head, head + STEP) === b.slice(head, head + STEP)) head += STEP;
-  while (head < most && a.charCodeAt(head) === b.charCodeAt(head)) head++;
-  head = head === 0 ? 0 : a.lastIndexOf('\n', head - 1) + 1;
-  let tail = 0;
-  const end = (text: string) => text.slice(text.length - tail - STEP, text.length - tail);
-  while (tail + STEP < most - head && end(a) === end(b)) tail += STEP;
-  while (tail < most - head && a.charCodeAt(a.length - 1 - tail) === b.charCodeAt(b.length - 1 - tail)) tail++;
-  const next = tail === 0 ? -1 : a.indexOf('\n', a.length - tail);
-  const after = next === -1 ? 0 : a.length - next - 1;
-  return [a.slice(head, a.length - after), b.slice(head, b.length - after)];
 }
 
 /**
@@ -205,11 +161,4 @@ export function mayBeOlder(kind: Kind, before: string, now: string): boolean {
     const differs = was.fields.some(({key, value}) => lastingFields.has(key) && fieldOf(task, key) !== value);
     return differs || was.state !== task.state || was.notes.length > task.notes.length;
   });
-}
-
-function* keysOf(text: string, keyOf: (line: string) => string | undefined): Generator<string> {
-  for (const line of text.split('\n')) {
-    const key = keyOf(line);
-    if (key !== undefined) yield key;
-  }
 }

@@ -11,6 +11,13 @@ export interface Version {
   commit: string;
   /** The trailer `Cause`; undefined for a commit of the person's own. */
   cause: string | undefined;
+  /** An edit of the person's, recorded by itself. Not their own commit: that may hold what others wrote, too. */
+  byPerson: boolean;
+}
+
+/** Whether what the journal recorded is a person's edit: what they saved while no daemon ran has the cause of a recovery. */
+export function isEdit(cause: string | undefined, isTheirs: boolean): boolean {
+  return cause === 'edit' || (cause === 'recovered' && isTheirs);
 }
 
 /** A path of the repository as one of the home; undefined if it is none of our business. */
@@ -87,7 +94,7 @@ export async function recentVersions(
   n: number,
   ever = false,
 ): Promise<Version[]> {
-  const format = '--format=%x01%H%x00%(trailers:key=Cause,valueonly)%x00';
+  const format = '--format=%x01%H%x00%(trailers:key=Cause,valueonly)%x00%an <%ae>%x00%cn <%ce>%x00';
   const args = [
     'log',
     '-z',
@@ -101,9 +108,10 @@ export async function recentVersions(
   const log = await git(repository.top, [...args, '--', `${repository.prefix}${path}`]);
   const versions: Version[] = [];
   for (const part of log.code === 0 ? log.stdout.split('\x01').slice(1) : []) {
-    const [commit = '', cause = '', ...rest] = part.split('\0');
+    const [commit = '', trailer = '', author, committer, ...rest] = part.split('\0');
+    const cause = trailer.trim() || undefined;
     const blob = /:\d+ \d+ [0-9a-f]+ ([0-9a-f]+) /.exec(rest.join('\0'))?.[1];
-    if (blob && !/^0+$/.test(blob)) versions.push({blob, commit, cause: cause.trim() || undefined});
+    if (blob && !/^0+$/.test(blob)) versions.push({blob, commit, cause, byPerson: isEdit(cause, author === committer)});
   }
   return versions;
 }

@@ -94,11 +94,18 @@ export function appendReflogs(dirs: GitDirs, head: Head, to: string, who: string
   }
 }
 
-/** What the log of HEAD says of how it came to this commit last: `commit: words`, `reset: moving to …`. Undefined: nothing. */
-export function howHeadCame({own}: GitDirs, commit: string): string | undefined {
+/** Which of these commits HEAD came to, at last, by `git commit`: not by `reset: moving to …` and the like. */
+export function plainCommits({own}: GitDirs, commits: ReadonlySet<string>): Set<string> {
   const path = join(own, 'logs/HEAD');
-  if (!existsSync(path)) return undefined;
-  const text = readFileSync(path, 'utf8');
-  const at = text.lastIndexOf(` ${commit} `);
-  return at === -1 ? undefined : text.slice(at).split('\n')[0]?.split('\t')[1];
+  const plain = new Set<string>();
+  if (commits.size === 0 || !existsSync(path)) return plain;
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
+    const commit = line.slice(line.indexOf(' ') + 1, line.indexOf(' ', line.indexOf(' ') + 1));
+    if (!commits.has(commit)) continue;
+    if (PLAIN.test(line.slice(line.indexOf('\t') + 1))) plain.add(commit);
+    else plain.delete(commit);
+  }
+  return plain;
 }
+
+const PLAIN = /^commit(?: \((?:amend|initial)\))?: /;
