@@ -47,7 +47,10 @@ export async function follow(serving: Serving, reading: Reading, file: OpenInbox
   if (!reading.cursor) await findUnseen(serving, reading, file);
   const cursor = reading.cursor ?? newCursor();
   reading.cursor = cursor;
-  if (cursor.inode === '') return begin(serving, reading, file);
+  if (cursor.inode === '') {
+    await findMissed(serving, reading, cursor);
+    return begin(serving, reading, file);
+  }
   const isSame = file.inode === cursor.inode;
   if (isSame && isContinued(file, cursor)) return known(home, reading, file, cursor);
   if (!isSame) {
@@ -107,10 +110,23 @@ export async function findUnseen(serving: Serving, reading: Reading, file?: Open
   if (last.length > 0) reading.cursor = {...newCursor(rotated.length + 1), rotated: last};
 }
 
+/** Nothing had the name when it was looked at last: files that had it since then, and were renamed before anybody looked again. */
+async function findMissed(serving: Serving, reading: Reading, cursor: Cursor): Promise<void> {
+  const {rotated = []} = cursor;
+  const missed = rotated.length === 0 ? [] : await missedFiles(serving, reading.name, rotated);
+  if (missed.length === 0) return;
+  const found = missed.map((inode, n) => positionOf({...newCursor(cursor.generation + n), inode}));
+  reading.cursor = {
+    ...newCursor(cursor.generation + missed.length),
+    rotated: [...rotated, ...found].slice(-MOST_ROTATED),
+  };
+}
+
 /** It is gone: if it was renamed, what is left of it is still read. What has its name next is another file. */
 export async function followGone(serving: Serving, reading: Reading): Promise<void> {
   const {cursor} = reading;
-  if (!cursor || cursor.inode === '') return;
+  if (!cursor) return;
+  if (cursor.inode === '') return findMissed(serving, reading, cursor);
   const {home} = serving;
   const inode = isRenamed(home, cursor) ? cursor.inode : await unpackRotated(home, reading.name, cursor);
   if (inode !== undefined) await rotate(serving, reading, cursor, inode);

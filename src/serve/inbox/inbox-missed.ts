@@ -51,7 +51,10 @@ const isNewer = (at: Times, than: Times) => at.born >= than.born && at.written >
 
 const isNew = (at: Times, {servedSince}: Serving['inboxes']) => isNewer(at, {born: servedSince, written: servedSince});
 
-/** Inboxes that came and were renamed before anybody looked: nothing has the name now, and nothing tells of it. */
+/**
+ * Inboxes that came and were renamed before anybody looked: nothing has the name now, and nothing tells of it. Those that were read before
+ * this run are looked at once: another may have come and gone since.
+ */
 export function unseenInboxes({home, inboxes}: Serving): string[] {
   const files = readableFiles(home);
   const paths = new Set<string>();
@@ -59,7 +62,7 @@ export function unseenInboxes({home, inboxes}: Serving): string[] {
     const [, name = '', suffix = ''] = /^(.+\.jsonl)(.+)$/.exec(file) ?? [];
     const path = `inbox/${name}`;
     if (!SUFFIX.test(suffix) || files.has(name) || inboxes.get(path)?.cursor) continue;
-    if (isNew(timesOf(home, file), inboxes) && !existsSync(join(home, cursorPath(path)))) paths.add(path);
+    if (existsSync(join(home, cursorPath(path))) || isNew(timesOf(home, file), inboxes)) paths.add(path);
   }
   return [...paths];
 }
