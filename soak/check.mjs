@@ -7,6 +7,7 @@ import {onceOrAsk} from './checks/once.mjs';
 import {replies} from './checks/replies.mjs';
 import {secrets} from './checks/secrets.mjs';
 import {readState} from './checks/state.mjs';
+import {glance} from './glance.mjs';
 
 /** All that can be said of a home at rest while its daemon runs. */
 export async function checkAtRest(world, home = world.home) {
@@ -37,6 +38,7 @@ export async function checkAtEnd(world, home = world.home) {
 
 /** Some of it, by name: for whoever broke just that. */
 export async function checkPart(world, home, part) {
+  if (part === 'glance') return glance({...world, home});
   const state = readState(home, world.ledger.kept);
   if (part === 'files') for (const check of [nothingLost, onceOrAsk, replies, deliveries]) check(world, state);
   if (part === 'journal') await journal(world, state, {whole: true});

@@ -38,6 +38,7 @@ export function keepDaemon(world) {
       began: performance.now(),
       rss: [],
       serving: false,
+      spoke: false,
       ended: undefined,
       words: '',
       wanted: '',
@@ -61,6 +62,7 @@ export function keepDaemon(world) {
 
   function hear(own, line) {
     let told;
+    own.spoke = true;
     try {
       told = JSON.parse(line);
     } catch {
@@ -76,8 +78,10 @@ export function keepDaemon(world) {
   }
 
   /** Nothing but what it was told to do ends it, and a full disk at its start. */
-  function judgeEnd({wanted, crashAt, ended, words, serving}) {
+  function judgeEnd({wanted, crashAt, ended, words, serving, spoke}) {
     if (wanted === 'kill' && ended === 'SIGKILL') return;
+    // It was loading, and is not yet there to hear of it.
+    if (wanted === 'stop' && ended === 'SIGTERM' && !spoke && words === '') return;
     if (wanted === 'stop' && ended === 0 && words === '') return;
     if (crashAt && ended === 'SIGKILL') {
       ledger.counts.crashes++;

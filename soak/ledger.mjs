@@ -22,6 +22,10 @@ export function openLedger() {
     stale: new Set(),
     /** Commits that a person took out of the history. */
     rewritten: new Set(),
+    /** Another object each time the person begins or ends to do so; `under`: how many of them just now. */
+    rewriting: {under: 0},
+    /** Files with errors that nobody may write, by path: {bytes, way}. */
+    spoiled: new Map(),
     /** Commits that daemons told of. */
     committed: new Map(),
     /** When they told so of a file last. */
@@ -43,6 +47,7 @@ export function openLedger() {
       approvals: 0,
       messagesChanged: 0,
       checks: 0,
+      glances: 0,
     },
     /** What stood in conflicts/ and was taken over. */
     kept: '',

@@ -56,7 +56,7 @@ export function report(world, keep) {
         ? `git ${KB(grown('git', 'after'))}, after gc ${KB(grown('git', 'gc'))}, files ${KB(grown('files', 'after'))}`
         : '?',
     ],
-    ['checks of everything', counts.checks],
+    ['checks', `${counts.checks} of everything at rest, ${counts.glances} of some while all were at work`],
     ['violations', violations.length || 'none'],
   ];
   const wide = Math.max(...rows.map(([name]) => name.length));

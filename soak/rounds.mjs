@@ -1,4 +1,5 @@
 import {checkAtRest} from './check.mjs';
+import {keepGlancing} from './glance.mjs';
 import {violate} from './ledger.mjs';
 import {pause, until} from './run-command.mjs';
 import {settle} from './settle.mjs';
@@ -15,6 +16,7 @@ export async function workInRounds(world, work) {
     const isOver = () => performance.now() > end;
     const kills = rounds === 1 || world.round % 2 === 0;
     if (!kills) await daemon.ensure();
+    const endGlances = keepGlancing(world);
     await Promise.all([
       guarded(world, 'work', () => work(isOver)),
       kills && guarded(world, 'kills', () => killAgainAndAgain(daemon, isOver)),
@@ -22,6 +24,7 @@ export async function workInRounds(world, work) {
     ]);
     world.tell(`round ${world.round + 1} of ${rounds}: waiting for rest`);
     await settle(world);
+    await endGlances();
     await checkAtRest(world);
     if (ledger.violations.length > 0 && !options.keep) break;
   }

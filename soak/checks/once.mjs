@@ -3,7 +3,7 @@ import {forbidden, steps} from '../steps.mjs';
 import {callsOf} from './state.mjs';
 
 /** How often each counting command ran, by tag and number of the reply: from the files that it left. */
-function runsIn({workspaces, text}) {
+export function runsIn({workspaces, text}) {
   const runs = new Map();
   const add = (key, lines) => runs.set(key, [...(runs.get(key) ?? []), ...lines]);
   for (const path of workspaces) {

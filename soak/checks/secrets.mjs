@@ -6,9 +6,7 @@ import {environment, run} from '../run-command.mjs';
 
 /** 9: the daemon's key is in no file and no object of any repository, however it was told to write it. */
 export async function secrets({ledger, secret}, {home}) {
-  const found = await run('grep', ['-rlaF', '--', secret, home], '/');
-  for (const file of found.stdout.split('\n').filter(Boolean))
-    violate(ledger, 9, `the key is in ${file.slice(home.length + 1)}`);
+  await findSecret({ledger, secret}, home);
   const workspaces = join(home, '.workspaces');
   const others = await run('ls', [workspaces], '/').then(({stdout}) => stdout.split('\n').filter(Boolean));
   const folders = [
@@ -19,6 +17,13 @@ export async function secrets({ledger, secret}, {home}) {
     if (await isIn(folder, secret)) violate(ledger, 9, `the key is in an object of ${folder.slice(home.length + 1)}`);
   // So that a search that looks at nothing is seen.
   if (readdirSync(home).length === 0) violate(ledger, 9, 'there is no home to search');
+}
+
+/** In files as they are. */
+export async function findSecret({ledger, secret}, home, options = []) {
+  const found = await run('grep', ['-rlaF', ...options, '--', secret, home], '/');
+  for (const file of found.stdout.split('\n').filter(Boolean))
+    violate(ledger, 9, `the key is in ${file.slice(home.length + 1)}`);
 }
 
 function isIn(folder, secret) {

@@ -1,5 +1,7 @@
-import {join} from 'node:path';
+import {readdirSync} from 'node:fs';
+import {basename, join} from 'node:path';
 import {APPROVALS_FILE, readApprovalItems} from '../../dist/files/approval/approval-item.js';
+import {parseSession} from '../../dist/files/session/session.js';
 import {fieldOf} from '../../dist/files/task/task.js';
 import {parseTasks} from '../../dist/files/task/task-parse.js';
 import {readText} from '../editors.mjs';
@@ -48,9 +50,21 @@ export function approvalEdits(world) {
           [3, onPage],
           [1, fromShell],
         ]);
+    const from = new Date().toISOString();
     if (!(await how(item, wanted))) return;
+    // Decided before, in a way that the daemon had taken meanwhile: what runs already is not what this save says.
+    if (ledger.decisions.has(item.id) && (startOf(item) ?? from) < from) return;
     ledger.decisions.set(item.id, {...wanted, at: performance.now()});
     ledger.counts.approvals++;
+  }
+
+  /** When the call that asked was started, if it was. */
+  function startOf({session, call, id}) {
+    const name = `${session}.session.yaml`;
+    const path = readdirSync(join(home, 'sessions'), {recursive: true}).find(each => basename(each) === name);
+    const {messages} = parseSession((path && readText(join(home, 'sessions', path))) ?? '');
+    const calls = messages.flatMap(({tool_calls = []}) => tool_calls);
+    return calls.find(each => each.id === call && each.approval === id)?.started;
   }
 
   const inQueue = ({id}, {decision, edited, answer}) =>

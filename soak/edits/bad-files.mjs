@@ -55,8 +55,10 @@ export function badFileEdits(world) {
         symlinkSync(aside, full);
       }
       ledger.counts.badFiles++;
+      if (bad !== undefined && way.error) ledger.spoiled.set(path, {bytes: Buffer.from(bad), way: name});
       await pause(random.between(200, 3_500));
       if (bad !== undefined) await judge(path, full, Buffer.from(bad), way.error, name);
+      ledger.spoiled.delete(path);
       await replaceBy(full, before);
       if (name === 'link') rmSync(aside, {force: true});
     });

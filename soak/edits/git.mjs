@@ -32,6 +32,18 @@ export function gitEdits(world) {
     const {stdout} = await git(home, 'rev-list', `HEAD..${before}`);
     for (const id of stdout.split('\n').filter(Boolean)) ledger.rewritten.add(id);
   }
+  /** While it lasts, nobody can tell which commits are taken out. */
+  const rewriting = work => async () => {
+    const turn = by => {
+      ledger.rewriting = {under: ledger.rewriting.under + by};
+    };
+    turn(1);
+    try {
+      return await work();
+    } finally {
+      turn(-1);
+    }
+  };
   /** See "Not counted" in docs/soak.md: a commit of all files beside what waits for the journal, or an old buffer in it while no daemon runs. */
   const nothingWaits = async () => {
     const {stdout} = await git(home, 'status', '--porcelain');
@@ -54,13 +66,13 @@ export function gitEdits(world) {
       await command('stash', 'pop', '-q');
     },
     branch: () => command('checkout', '-q', '-b', `side-${count++}`),
-    resetSoft: async () => {
+    resetSoft: rewriting(async () => {
       const back = random.number(1, 4);
       const reset = await command('reset', '--soft', `HEAD~${back}`);
       if (reset.ok) await rewrote('ORIG_HEAD');
-    },
+    }),
     gc: () => command('gc', '--quiet'),
-    rebase: async () => {
+    rebase: rewriting(async () => {
       if (!(await commit()) || !(await commit())) return;
       const {stdout} = await git(home, 'log', '-2', '--format=%s');
       if (
@@ -75,7 +87,7 @@ export function gitEdits(world) {
       if (!rebased.ok) await git(home, 'rebase', '--abort');
       await rewrote(before);
       await rewrote('ORIG_HEAD');
-    },
+    }),
     look: () => command('status', '--short'),
   };
 }

@@ -283,9 +283,58 @@ describe('the journal of a home', () => {
     const decided = {by: 'Ada', files: {[QUEUE]: queueOf({box: 'x', fields: {approved_at: timeOf(4)}})}} as const;
     const recovered = (step: Step): Step => ({...step, cause: 'recovered'});
     expect(await look([a, b, c, recovered(f), recovered(decided), g])).toMatchObject({findings: [], recovered: 1});
+    // Also if the box had been un-ticked before.
+    const back = {by: 'Ada', files: {[QUEUE]: queueOf({})}} as const;
+    const twice = [a, b, c, d, goodStory()[4], back, recovered(f), recovered(decided), g];
+    expect(await look(twice)).toMatchObject({findings: [], recovered: 1});
     // Nothing says when, it is of another start, or there was none.
     expect(await kinds([a, b, c, recovered(f), recovered(d), g])).toEqual(['undecided']);
     expect(await kinds([a, b, c, recovered(f), g, recovered(decided)])).toEqual(['undecided']);
+  });
+
+  it('takes a yes that a stale save took away for a moment, and the daemon merged back, for what it is', async () => {
+    const [a, b, c, d, e, f, g, h] = goodStory();
+    const stale: Step = {by: 'Ada', files: {[QUEUE]: `${queueOf({})}\nmine\n`}};
+    const merged = (over: Partial<Step> = {}): Step => ({
+      cause: 'merge',
+      files: {[QUEUE]: `${e.files[QUEUE]}\nmine\n`},
+      ...over,
+    });
+    expect(await kinds([a, b, c, d, e, stale, merged(), f, g, h])).toEqual([]);
+    expect(await kinds([a, b, c, d, e, stale, merged({cause: 'recovered'}), f, g, h])).toEqual([]);
+    // It was started before the daemon saw that save.
+    expect(await kinds([a, b, c, d, e, stale, f, merged(), g, h])).toEqual([]);
+    expect(await kinds([a, b, c, d, e, stale, f, g, merged()])).toEqual([]);
+    // Twice in a row, and by a save from before the request was there.
+    expect(await kinds([a, b, c, d, e, stale, merged(), stale, merged(), f, g, h])).toEqual([]);
+    const older: Step = {by: 'Ada', files: {[QUEUE]: '# Approvals\n\nmine\n'}};
+    expect(await kinds([a, b, c, d, e, older, f, merged(), g, h])).toEqual([]);
+  });
+
+  it('finds a yes that was taken back, whatever the daemon wrote later', async () => {
+    const [a, b, c, d, e, f, g, h] = goodStory();
+    const back: Step = {by: 'Ada', files: {[QUEUE]: queueOf({})}};
+    const again: Step = {files: e.files, cause: 'merge'};
+    // Nobody merged it.
+    expect(await kinds([a, b, c, d, e, back, f, g])).toEqual(['undecided']);
+    expect(await kinds([a, b, c, d, e, back, f, g, h])).toEqual(['undecided']);
+    expect(await kinds([a, b, c, d, e, back, {files: e.files}, f, g])).toEqual(['undecided']);
+    // Not the daemon, or not right after it: somebody saw it un-ticked.
+    expect(await kinds([a, b, c, d, e, back, {...again, by: 'executor-001'}, f, g])).toEqual([
+      'agent-decided',
+      'agent-wrote',
+      'undecided',
+    ]);
+    const noted: Step = {files: {[QUEUE]: `${queueOf({})}\nnoted\n`}};
+    expect(await kinds([a, b, c, d, e, back, noted, again, f, g])).toEqual(['undecided']);
+    expect(await kinds([a, b, c, d, e, back, f, noted, again, g])).toEqual(['undecided']);
+    // A tick that the daemon had never taken, and a merge that makes another decision of it.
+    expect(await kinds([a, b, c, d, back, again, f, g])).toEqual(['undecided']);
+    const other = queueOf({box: 'x', fields: {status: 'approved', approved_at: timeOf(4), approved_by: 'Eve'}});
+    expect(await kinds([a, b, c, d, e, back, {...again, files: {[QUEUE]: other}}, f, g])).toEqual(['undecided']);
+    // A no is one, also if it stood there only for a moment.
+    const no: Step = {by: 'Ada', files: {[QUEUE]: queueOf({box: '-'})}};
+    expect(await kinds([a, b, c, d, e, no, again, f, g])).toEqual(['rejected']);
   });
 
   it('follows merges: what was decided on the branch that the call started on counts', async () => {

@@ -334,6 +334,45 @@ describe('a file', () => {
     await arrived('twin', ['s1']);
   });
 
+  it('that comes and is renamed while none had its name is read, whether or not a daemon ran', async () => {
+    const names = ['gone-a', 'gone-b', 'gone-c'];
+    for (const name of names) append(`${name}.jsonl`, lineOf(`${name} 1`));
+    for (const name of names) await arrived(name, [`${name} 1`]);
+    for (const name of names) {
+      renameSync(place(`${name}.jsonl`), place(`${name}.jsonl.1`));
+      // One that nobody writes any more.
+      if (name === 'gone-c') utimesSync(place(`${name}.jsonl.1`), new Date(), new Date(Date.now() - 60_000));
+    }
+    const rotate = (name: string) => {
+      let last = 1;
+      while (existsSync(place(`${name}.jsonl.${last}`))) last++;
+      for (let n = last; n > 1; n--) renameSync(place(`${name}.jsonl.${n - 1}`), place(`${name}.jsonl.${n}`));
+      renameSync(place(`${name}.jsonl`), place(`${name}.jsonl.1`));
+    };
+    const isGone = (name: string, generation: number) =>
+      until(
+        () => read(house.home, `state/inbox/${name}.yaml`),
+        text => text.includes("inode: ''") && text.includes(`generation: ${generation}\n`),
+      );
+    for (const name of names) await isGone(name, 2);
+    for (const name of names) {
+      append(`${name}.jsonl`, lineOf(`${name} 2`));
+      rotate(name);
+    }
+    for (const name of names) await arrived(name, [`${name} 1`, `${name} 2`]);
+    for (const name of names) await isGone(name, 3);
+    expect(await house.daemon.stop()).toBe(0);
+    for (const name of names) {
+      append(`${name}.jsonl`, lineOf(`${name} 3`));
+      rotate(name);
+      append(`${name}.jsonl`, lineOf(`${name} 4`));
+      // Of one nothing has the name when the daemon comes.
+      if (name === 'gone-b') rotate(name);
+    }
+    house.daemon = await serve(house.home, house.stage.env, end => house.ends.push(end));
+    for (const name of names) await arrived(name, [`${name} 1`, `${name} 2`, `${name} 3`, `${name} 4`]);
+  });
+
   it('that is renamed to another inbox goes on as that', async () => {
     append('move.jsonl', lineOf('m1'));
     await arrived('move', ['m1']);

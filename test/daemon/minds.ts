@@ -12,7 +12,7 @@ import {read, type Served, serve} from './serve.ts';
 import {expectSound, filesIn} from './sound.ts';
 
 /** What an agent does; asked with what it is sent. */
-type Mind = (said: {last: string; tools: number; all: ChatRequest['messages']}) => Reaction;
+type Mind = (said: {last: string; tools: number; all: ChatRequest['messages']}) => Reaction | Promise<Reaction>;
 
 /** A server for all tests of a file: what agents do, by name. */
 export async function startMinds() {

@@ -2,7 +2,7 @@ import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {fieldOf} from '../../src/files/task/task.ts';
-import {agentdir, put, until} from '../cli/run.ts';
+import {agentdir, git, put, until} from '../cli/run.ts';
 import type {Reaction} from '../model/fake-openai.mjs';
 import {agent, clean, done, idIn, openTaskHouse, sessionsOf, startMinds, taskNamed, whenTask} from './minds.ts';
 import {read, serve, spawnDaemon} from './serve.ts';
@@ -78,6 +78,45 @@ describe('an agent that ends its turn', () => {
       text => !text.includes('open the door'),
     );
   });
+
+  it.each(['ran', 'was started anew'])(
+    'while the file of its task is gone is reminded when it is back; a daemon %s',
+    async how => {
+      const home = how === 'ran' ? house.home : newHome();
+      const own = how === 'ran' ? undefined : await serve(home, env);
+      const path = 'tasks/gone.task.md';
+      let goOn = () => {};
+      const held = new Promise<void>(resolve => {
+        goOn = resolve;
+      });
+      minds.set('bob', async ({last, tools}): Promise<Reaction> => {
+        await held;
+        return tools > 0 ? {text: 'it is done'} : done(idIn(last), 'done');
+      });
+      put(home, {[path]: '- [ ] @bob "comes back"\n  id: cb\n'});
+      await whenTask(home, path, 'comes back', ({state}) => state === 'in_progress');
+      await clean(home);
+      const text = read(home, path);
+      rmSync(join(home, path));
+      await clean(home);
+      await until(
+        async () => (await git(home, 'ls-files', path)).trim(),
+        listed => listed === '',
+      );
+      goOn();
+      await until(
+        () => sessionsOf(home, 'bob'),
+        all => all.includes('there is no task') && /^status: sleeping$/m.test(all),
+      );
+      await clean(home);
+      await own?.kill();
+      put(home, {[path]: text});
+      const again = own && (await serve(home, env));
+      await whenTask(home, path, 'comes back', ({state}) => state === 'completed');
+      expect(times(home, 'bob', REMINDED)).toBe(1);
+      expect(await again?.stop()).toBe(again && 0);
+    },
+  );
 
   it('with its task open is reminded once, and then it is shown that the task stands still', async () => {
     const {home} = house;

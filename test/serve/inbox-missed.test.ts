@@ -1,10 +1,13 @@
-import {appendFileSync, statSync, utimesSync} from 'node:fs';
+import {appendFileSync, renameSync, statSync, utimesSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {newCursor} from '../../src/files/cursor-file.ts';
 import {shortHash} from '../../src/files/inbox-message.ts';
+import {follow} from '../../src/serve/inbox/inbox-follow.ts';
 import {isRotatedName, missedFiles} from '../../src/serve/inbox/inbox-missed.ts';
 import {Inboxes} from '../../src/serve/inbox/inboxes.ts';
+import type {Serving} from '../../src/serve/serving.ts';
+import {closeInbox, openInbox} from '../../src/store/inbox-lines.ts';
 import {put, temporary} from '../cli/run.ts';
 
 const delivery = (generation: number, line: string) =>
@@ -51,6 +54,26 @@ describe('files that had the name of an inbox', () => {
     expect(await found(earlier)).toContain(`${ino}`);
     expect(await found(earlier + 10_000_000_000n)).toEqual([]);
   });
+
+  it.each(['', 'x.jsonl.2'])(
+    'do not include the one that is open, also if it is renamed just now; read before: "%s"',
+    async read => {
+      const home = temporary();
+      put(home, {'inbox/x.jsonl.2': 'one\n', 'inbox/x.jsonl': 'two\n'});
+      const inode = (name: string) => `${statSync(join(home, 'inbox', name), {bigint: true}).ino}`;
+      const file = openInbox(home, 'inbox/x.jsonl');
+      if (!file) throw new Error('it is there');
+      const inboxes = new Inboxes(0n);
+      const reading = inboxes.of('inbox/x.jsonl');
+      const before = {...newCursor(1), inode: inode('x.jsonl.2')};
+      reading.cursor = read ? before : {...newCursor(2), rotated: [before]};
+      renameSync(join(home, 'inbox/x.jsonl'), join(home, 'inbox/x.jsonl.1'));
+      expect(await follow({home, inboxes} as Serving, reading, file)).toBe(0);
+      closeInbox(file);
+      expect(reading.cursor).toMatchObject({inode: file.inode, generation: 2});
+      expect(reading.cursor.rotated?.map(each => each.inode)).toEqual([before.inode]);
+    },
+  );
 
   it('are told by their names', () => {
     const named = [

@@ -47,12 +47,15 @@ export async function follow(serving: Serving, reading: Reading, file: OpenInbox
   if (!reading.cursor) await findUnseen(serving, reading, file);
   const cursor = reading.cursor ?? newCursor();
   reading.cursor = cursor;
-  if (cursor.inode === '') return begin(serving, reading, file);
+  if (cursor.inode === '') {
+    await findMissed(serving, reading, cursor, file);
+    return begin(serving, reading, file);
+  }
   const isSame = file.inode === cursor.inode;
   if (isSame && isContinued(file, cursor)) return known(home, reading, file, cursor);
   if (!isSame) {
     if (isRenamed(home, cursor)) {
-      await rotate(serving, reading, cursor, cursor.inode);
+      await rotate(serving, reading, cursor, cursor.inode, file);
       return begin(serving, reading, file);
     }
     if (isContinued(file, cursor)) {
@@ -65,7 +68,7 @@ export async function follow(serving: Serving, reading: Reading, file: OpenInbox
   const copy =
     (isSame ? copyOf(home, reading.name, cursor) : undefined) ?? (await unpackRotated(home, reading.name, cursor));
   if (copy !== undefined) {
-    await rotate(serving, reading, cursor, copy);
+    await rotate(serving, reading, cursor, copy, file);
     return begin(serving, reading, file);
   }
   const other = readElsewhere(serving, reading, file);
@@ -86,7 +89,7 @@ export async function follow(serving: Serving, reading: Reading, file: OpenInbox
 export async function findUnseen(serving: Serving, reading: Reading, file?: OpenInbox): Promise<void> {
   const {home} = serving;
   const {name} = reading;
-  const missed = await missedFiles(serving, name, []);
+  const missed = await missedFiles(serving, name, [], file);
   if (missed.length === 0) return;
   const own = file && (await linesOf(file, file.size, MOST_REMEMBERED));
   const all = (await linesDelivered(home, name, {since: 1})).lines;
@@ -107,10 +110,23 @@ export async function findUnseen(serving: Serving, reading: Reading, file?: Open
   if (last.length > 0) reading.cursor = {...newCursor(rotated.length + 1), rotated: last};
 }
 
+/** Nothing had the name when it was looked at last: files that had it since then, and were renamed before anybody looked again. */
+async function findMissed(serving: Serving, reading: Reading, cursor: Cursor, file?: OpenInbox): Promise<void> {
+  const {rotated = []} = cursor;
+  const missed = rotated.length === 0 ? [] : await missedFiles(serving, reading.name, rotated, file);
+  if (missed.length === 0) return;
+  const found = missed.map((inode, n) => positionOf({...newCursor(cursor.generation + n), inode}));
+  reading.cursor = {
+    ...newCursor(cursor.generation + missed.length),
+    rotated: [...rotated, ...found].slice(-MOST_ROTATED),
+  };
+}
+
 /** It is gone: if it was renamed, what is left of it is still read. What has its name next is another file. */
 export async function followGone(serving: Serving, reading: Reading): Promise<void> {
   const {cursor} = reading;
-  if (!cursor || cursor.inode === '') return;
+  if (!cursor) return;
+  if (cursor.inode === '') return findMissed(serving, reading, cursor);
   const {home} = serving;
   const inode = isRenamed(home, cursor) ? cursor.inode : await unpackRotated(home, reading.name, cursor);
   if (inode !== undefined) await rotate(serving, reading, cursor, inode);
@@ -159,12 +175,18 @@ async function begin(serving: Serving, reading: Reading, file: OpenInbox): Promi
 const NOTHING = {lines: new LinesRead(), last: 0};
 
 /** What was read so far goes on as another file, of this number; and those that had the name after it, if nobody saw them. */
-async function rotate(serving: Serving, reading: Reading, cursor: Cursor, inode: string): Promise<void> {
+async function rotate(
+  serving: Serving,
+  reading: Reading,
+  cursor: Cursor,
+  inode: string,
+  file?: OpenInbox,
+): Promise<void> {
   const {as, ...at} = positionOf(cursor);
   const isOwn = cursor.since !== cursor.generation;
   const rotated = [...(cursor.rotated ?? []), {...at, inode, ...(as !== undefined && !isOwn && {as})}];
   let {generation} = cursor;
-  for (const each of await missedFiles(serving, reading.name, rotated))
+  for (const each of await missedFiles(serving, reading.name, rotated, file))
     rotated.push(positionOf({...newCursor(++generation), inode: each}));
   reading.cursor = successor({...cursor, generation, rotated: rotated.slice(-MOST_ROTATED)});
 }

@@ -101,7 +101,7 @@ async function readRotated(serving: Serving, reading: Reading): Promise<{outcome
         // A last line without its newline may still get it.
         const age = Date.now() - Number(file.stat.mtimeMs);
         if (age > (at.offset === file.size ? OPEN_MS : UNFINISHED_MS)) {
-          drop(reading, at);
+          letGo(reading, at);
           removeUnpacked(serving.home, name ?? '');
         }
       }
@@ -123,6 +123,18 @@ async function fileOf(home: string, {name}: Reading, at: Position): Promise<stri
 /** The other inbox has written down that it goes on with this file. */
 function isTaken(other: Reading | undefined, {inode}: Position): boolean {
   return other?.cursor?.inode === inode && isSaved(other);
+}
+
+/** Nothing more is to come of it. As long as nothing has the name, the last one says which files are newer, and so were missed. */
+function letGo(reading: Reading, at: Position): void {
+  const {inode = '', rotated = []} = reading.cursor ?? {};
+  if (inode === '' && rotated.at(-1)?.inode === at.inode) reading.over = at.inode;
+  else drop(reading, at);
+}
+
+/** Whether something may still come of files that had the name before. */
+function isOpen({cursor, over}: Reading): boolean {
+  return (cursor?.rotated ?? []).some(({inode}) => inode !== over);
 }
 
 function drop(reading: Reading, {inode}: Position): void {
@@ -162,7 +174,7 @@ async function readOn(serving: Serving, reading: Reading, file: OpenInbox, at: P
     if (!hole) reading.hole = {at: at.offset, to: file.size, since: performance.now()};
     return again(serving, HOLE_MS / 10);
   }
-  return reading.cursor?.rotated ? again(serving, WAIT_MS) : undefined;
+  return isOpen(reading) ? again(serving, WAIT_MS) : undefined;
 }
 
 /** At once of a large inbox, and now and then of one that takes long. */
@@ -260,7 +272,7 @@ async function gone(serving: Serving, reading: Reading): Promise<Outcome> {
   const before = await readRotated(serving, reading);
   if (before) return before.outcome;
   finish(serving, reading, false);
-  if (reading.cursor?.rotated) return again(serving, WAIT_MS);
+  if (isOpen(reading)) return again(serving, WAIT_MS);
   serving.known.delete(path);
   setFacts(serving, path, undefined);
   tell(serving);

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {cursorPath, type Position} from '../../files/cursor-file.ts';
 import {shortHash} from '../../files/inbox-message.ts';
 import {kindOf} from '../../files/key.ts';
-import {closeInbox, inboxFiles, openInbox, readLines} from '../../store/inbox-lines.ts';
+import {closeInbox, inboxFiles, type OpenInbox, openInbox, readLines} from '../../store/inbox-lines.ts';
 import {packedName} from '../../store/unpack-inbox.ts';
 import type {Serving} from '../serving.ts';
 import {linesDelivered} from './lines-found.ts';
@@ -20,19 +20,25 @@ export function isRotatedName(stem: string, name: string): boolean {
  * Files that had the name after the last of those that are known, and were renamed or copied before anybody looked: numbers of such as are
  * newer, oldest first. One with lines that were delivered from those is a copy. What a daemon delivered of it that was killed before it
  * wrote that down is in sessions, by the same ids. If none is known: those that were made while the home was served; older ones are
- * logs that nobody asked to be read.
+ * logs that nobody asked to be read. `open`: the file that had the name when it was opened.
  */
 export async function missedFiles(
   {home, inboxes}: Pick<Serving, 'home' | 'inboxes'>,
   name: string,
   known: readonly Position[],
+  open?: OpenInbox,
 ): Promise<string[]> {
-  const all = [...inboxFiles(home)].map(([file, inode]) => ({file, inode, at: timesOf(home, file)}));
+  const files = inboxFiles(home);
+  const all = [...files].map(([file, inode]) => ({file, inode, at: timesOf(home, file)}));
+  // Renamed since it was opened, it is still the next to be read: what came after it comes after it.
+  const isOpen = (inode: string, {born}: Times) =>
+    open !== undefined &&
+    (inode === open.inode || (files.get(name) !== open.inode && born > open.stat.birthtimeNs));
   const last = all.find(({inode}) => inode === known.at(-1)?.inode);
   const newer = all
     .filter(({file}) => file.startsWith(name) && !kindOf(`inbox/${file}`))
     .filter(({file}) => SUFFIX.test((packedName(file) ?? file).slice(name.length)))
-    .filter(({inode}) => !known.some(each => each.inode === inode))
+    .filter(({inode, at}) => !known.some(each => each.inode === inode) && !isOpen(inode, at))
     .filter(({at}) => (known.length === 0 ? isNew(at, inboxes) : last && isNewer(at, last.at)))
     .sort((a, b) => (a.at.written < b.at.written ? -1 : 1));
   if (newer.length === 0) return [];
@@ -51,7 +57,10 @@ const isNewer = (at: Times, than: Times) => at.born >= than.born && at.written >
 
 const isNew = (at: Times, {servedSince}: Serving['inboxes']) => isNewer(at, {born: servedSince, written: servedSince});
 
-/** Inboxes that came and were renamed before anybody looked: nothing has the name now, and nothing tells of it. */
+/**
+ * Inboxes that came and were renamed before anybody looked: nothing has the name now, and nothing tells of it. Those that were read before
+ * this run are looked at once: another may have come and gone since.
+ */
 export function unseenInboxes({home, inboxes}: Serving): string[] {
   const files = readableFiles(home);
   const paths = new Set<string>();
@@ -59,7 +68,7 @@ export function unseenInboxes({home, inboxes}: Serving): string[] {
     const [, name = '', suffix = ''] = /^(.+\.jsonl)(.+)$/.exec(file) ?? [];
     const path = `inbox/${name}`;
     if (!SUFFIX.test(suffix) || files.has(name) || inboxes.get(path)?.cursor) continue;
-    if (isNew(timesOf(home, file), inboxes) && !existsSync(join(home, cursorPath(path)))) paths.add(path);
+    if (existsSync(join(home, cursorPath(path))) || isNew(timesOf(home, file), inboxes)) paths.add(path);
   }
   return [...paths];
 }

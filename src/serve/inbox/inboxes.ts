@@ -12,6 +12,8 @@ export interface Reading {
   /** The cursor as its file has it, when it was written, and how many lines ago. */
   saved: string;
   savedAt: number;
+  /** The last file that had the name, if nothing has it now and nothing more is to come of that one. */
+  over: string | undefined;
   /** Lines that were read, by content. */
   lines: LinesRead;
   /** Those that an earlier run had read are among them, as far as that is cheap. */
@@ -61,6 +63,7 @@ export class Inboxes {
       cursor: undefined,
       saved: '',
       savedAt: 0,
+      over: undefined,
       lines: new LinesRead(MOST_REMEMBERED),
       counted: false,
       skip: undefined,

@@ -51,13 +51,36 @@ export async function followTasks(serving: Serving, path: string, file: TaskFile
     isEphemeral: session => isEphemeral(serving, session),
   });
   for (const task of file.tasks) forgetPast(serving, task);
+  for (const task of file.tasks) askWhetherOver(serving, task);
   for (const each of due) await perform(serving, path, each);
   const busy = new Set(due.map(each => ('key' in each ? each.key : undefined)));
   for (const task of file.tasks) {
     const key = task.state === 'completed' || task.state === 'skipped' ? keyOf(task) : undefined;
-    if (key !== undefined && !busy.has(key)) serving.tasks.forget(key);
+    if (key === undefined || busy.has(key)) continue;
+    serving.tasks.forget(key);
+    serving.tasks.miss(fieldOf(task, 'id') ?? '');
   }
-  return due.length > 0 || file.tasks.some(isDelivered);
+  return due.length > 0 || file.tasks.some(task => isDelivered(task) || restingSession(serving, task) !== undefined);
+}
+
+/**
+ * What an answer leaves to do about a task is said with the answer, unless no file had the task just then. Once it is there, a
+ * session that is at rest is asked.
+ */
+function askWhetherOver(serving: Serving, task: Task): void {
+  const id = fieldOf(task, 'id');
+  if (id === undefined || task.state !== 'in_progress' || !serving.tasks.meet(id)) return;
+  const path = restingSession(serving, task);
+  if (path === undefined) return;
+  serving.tasks.unsure.add(path);
+  lookAgain(serving, path);
+}
+
+/** The session that has it, if that has nothing to do and nobody says that the task stands still. */
+function restingSession(serving: Serving, task: Task): string | undefined {
+  if (task.state !== 'in_progress' || fieldOf(task, 'stalled') !== undefined) return undefined;
+  const path = openSession(serving, fieldOf(task, 'session'));
+  return path !== undefined && serving.index.facts(path)?.session?.status === 'sleeping' ? path : undefined;
 }
 
 /** What was heard of a task and is over: if it comes again it is another time. */

@@ -7,6 +7,7 @@ export function wakeTasks(serving: Serving): void {
   for (const name of index.takeChanged()) {
     const [, kind, id = ''] = /^(task|agent)\/(.*)$/s.exec(name) ?? [];
     const paths = new Set(kind === 'agent' ? index.links.of(id) : index.links.waitingFor(id));
+    if (kind === 'task' && index.definitionsOf(name).length === 0) serving.tasks.miss(id);
     if (kind === 'task') for (const path of parentFile(serving, id)) paths.add(path);
     for (const path of paths) lookAgain(serving, path);
     if (kind === 'agent') wakeInboxes(serving, id);

@@ -1,12 +1,15 @@
 import {isOpen, type TaskFact} from '../../check/task-facts.ts';
+import type {Session} from '../../files/session/session.ts';
+import {insertMessage} from '../../files/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
 import {toolNamed} from '../../policy/tools.ts';
 import {awaited, deliveredTasks, reminderOf} from '../../reconcile/awaited.ts';
 import {reminderWords} from '../../reconcile/task-words.ts';
-import {nextOf} from '../../reconcile/turn.ts';
+import {mayWork, nextOf, withHeader, workOf} from '../../reconcile/turn.ts';
 import type {Caller} from '../calls/caller.ts';
 import {isAgent} from '../mail/agents.ts';
 import type {Serving} from '../serving.ts';
+import type {Step} from './step.ts';
 
 export type TaskDue = NonNullable<SessionHeader['tasks_due']>[number];
 
@@ -43,6 +46,34 @@ export function afterAnswer(serving: Serving, caller: Caller, messages: readonly
     };
   const still = standing.filter(({task}) => task.stalled === undefined);
   return {due: still.map(({key}) => ({task: key, answer, as: 'stalled'}))};
+}
+
+/** The same of a session at rest, whose answer came while no file had one of its tasks. */
+export function laterStep(serving: Serving, caller: Caller, session: Session, now: string): Step | undefined {
+  const {unsure} = serving.tasks;
+  const {header, messages} = session;
+  if (!unsure.has(caller.path) || !mayWork(header) || workOf(session).do !== 'rest') return undefined;
+  const done = () => void unsure.delete(caller.path);
+  const at = messages.findLastIndex(({role}) => role === 'assistant');
+  const {reminder, due = []} = at === -1 ? {} : afterAnswer(serving, caller, messages, at);
+  if (reminder) {
+    const result = insertMessage(session, messages.length, {...reminder, timestamp: now});
+    return {
+      session: withHeader(result, {status: 'active'}, now),
+      entry: {words: 'reminded of a task', cause: 'delivery'},
+      done,
+    };
+  }
+  const said = header?.tasks_due ?? [];
+  const left = due.filter(({task}) => said.every(each => each.task !== task));
+  if (left.length > 0)
+    return {
+      session: withHeader(session, {tasks_due: [...said, ...left]}, now),
+      entry: {words: 'its tasks are to say what it answered', cause: 'task', agent: caller.agent},
+      done,
+    };
+  done();
+  return undefined;
 }
 
 /** Open tasks of the session for which it waits for nobody: neither for parts, nor for tasks it created, nor for an answer. */

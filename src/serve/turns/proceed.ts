@@ -18,6 +18,7 @@ import {type Found, type Seen, seenSession} from '../seen.ts';
 import type {Serving} from '../serving.ts';
 import {take} from '../state.ts';
 import {replaceText} from '../write.ts';
+import {laterStep} from './after-answer.ts';
 import {answerStep} from './answer-step.ts';
 import {approvalStateOf, reachedBy} from './budget.ts';
 import {closeStep} from './close-step.ts';
@@ -92,6 +93,8 @@ async function nextStep(serving: Serving, seen: Seen): Promise<Step | undefined>
     const step =
       (await callStep(serving, caller, session, now, false)) ?? (await answerStep(serving, caller, session, now));
     if (step) return step;
+    const later = laterStep(serving, caller, session, now);
+    if (later) return later;
     const expects = serving.mail.expects(path);
     if (expects > 0) serving.queue.addAfter(path, expects);
     else if (mayWork(header) && workOf(session).do === 'ask' && !serving.turns.asked(path))

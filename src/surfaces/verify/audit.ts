@@ -1,22 +1,13 @@
 import {readSigners, signersPath} from '../../effects/signature/signers-file.ts';
 import {kindOf, stemOf} from '../../files/key.ts';
 import {textOf, type Walk, type WalkedChange, type WalkedCommit, walkJournal} from '../../store/journal-walk.ts';
-import {Decisions, writerOf} from './decisions.ts';
-import {type Called, type Execution, Executions} from './executions.ts';
-import type {Finding, Objection} from './finding.ts';
-import {
-  applyFile,
-  copyState,
-  emptyState,
-  type HomeState,
-  isOfState,
-  itemOf,
-  nextState,
-  pageOf,
-  settle,
-} from './home-state.ts';
-import {objectionTo} from './objection-to.ts';
+import {Decisions} from './decisions.ts';
+import {Executions} from './executions.ts';
+import type {Finding} from './finding.ts';
+import {applyFile, copyState, emptyState, type HomeState, isOfState, nextState, pageOf, settle} from './home-state.ts';
 import {SessionVersions} from './session-versions.ts';
+import {findingOf, Starts} from './starts.ts';
+import {writerOf} from './writing.ts';
 
 interface Unread {
   path: string;
@@ -53,26 +44,25 @@ export async function audit(home: string, progress: (done: number, total: number
 }
 
 class Auditor {
-  readonly #home: string;
   readonly #walk: Walk;
   readonly #executions = new Executions();
+  readonly #starts: Starts;
   readonly #decisions = new Decisions();
   readonly #findings: Finding[] = [];
   readonly #states = new Map<string, {state: HomeState; uses: number}>();
   readonly #versions = new SessionVersions();
   readonly #unread = new Map<string, Unread>();
-  readonly #used = new Map<string, string>();
   readonly #agents = new Set<string>();
   readonly #homes = new Set(['home']);
-  /** Starts that were found on disk after a crash, and not yet in the journal: what decided them may be found next. */
-  #doubtful: {execution: Execution; commit: WalkedCommit; objection: Objection}[] = [];
   #passing = 0;
-  #started = 0;
-  #recovered = 0;
 
   constructor(home: string, walk: Walk) {
-    this.#home = home;
     this.#walk = walk;
+    this.#starts = new Starts(
+      this.#decisions,
+      (commit, setting) => signersAt(home, walk, commit, setting),
+      finding => this.#findings.push(finding),
+    );
   }
 
   async run(progress: (done: number, total: number) => void): Promise<Audit> {
@@ -80,21 +70,22 @@ class Auditor {
     let last = emptyState();
     let head: WalkedCommit | undefined;
     for await (const commit of this.#walk.commits()) {
-      if (commit.cause !== 'recovered') await this.#resolve(last);
+      if (commit.cause !== 'recovered') await this.#starts.resolve(last);
       last = await this.#commit(commit);
       head = commit;
       progress(++done, this.#walk.total);
     }
-    await this.#resolve(last);
+    this.#starts.putBack(true);
+    await this.#starts.resolve(last);
     if (head && !this.#walk.shallow) this.#claims(last, head);
     return {
       commits: done,
-      executions: this.#started,
+      executions: this.#starts.count,
       decisions: this.#decisions.count,
       findings: this.#findings,
       unread: [...this.#unread.values()],
       passing: this.#passing - this.#unread.size,
-      recovered: this.#recovered,
+      recovered: this.#starts.recovered,
       shallow: this.#walk.shallow,
       sessions: [...this.#executions.sessions],
       approvals: [...new Set([...this.#decisions.ids, ...this.#executions.approvals])],
@@ -125,12 +116,13 @@ class Auditor {
     }
     for (const {id} of state.templates.values()) this.#agents.add(id);
     if (state.settings.name) this.#homes.add(state.settings.name);
-    const {id, time, author, cutOff} = commit;
+    const {id, time, author, cutOff, cause} = commit;
     const paths = changes.map(({path}) => path);
     if (cutOff) this.#decisions.begin(state, id, time);
     else {
       const writer = writerOf(author, name => this.#agents.has(name.split('@')[0] ?? ''), this.#homes);
-      this.#findings.push(...this.#decisions.read(paths, before, state, {commit: id, time, writer}));
+      this.#findings.push(...this.#decisions.read(paths, before, state, {commit: id, time, writer, cause}));
+      this.#starts.putBack();
       // In its name a page asks, and decides nothing.
       const asks = (path: string) =>
         path.startsWith('approvals/pending/') &&
@@ -163,63 +155,8 @@ class Auditor {
     this.#unread.delete(path);
     const {started, odd} = this.#executions.read(path, session, former);
     if (commit.cutOff) return;
-    for (const {session: of, call, objection} of odd) this.#found(commit, of, call, objection);
-    for (const execution of started) await this.#start(commit, execution, before);
-  }
-
-  async #start(commit: WalkedCommit, execution: Execution, before: readonly HomeState[]): Promise<void> {
-    this.#started++;
-    let objection: Objection | undefined;
-    for (const state of before.length > 0 ? before : [emptyState()]) {
-      const here = await this.#objection(execution, commit, state);
-      if (!here) return this.#use(execution);
-      objection ??= here;
-    }
-    if (!objection) return;
-    if (commit.cause === 'recovered') this.#doubtful.push({execution, commit, objection});
-    else this.#refute(commit, execution, objection);
-  }
-
-  /** After a crash, files are committed in any order: a decision that is among them counts if it says that it came first. */
-  async #resolve(state: HomeState): Promise<void> {
-    const doubtful = this.#doubtful;
-    this.#doubtful = [];
-    for (const {execution, commit, objection} of doubtful) {
-      const {approval = '', started = ''} = execution.call;
-      const at = itemOf(state, approval)?.at ?? '';
-      const inTime = Date.parse(at) <= Date.parse(started);
-      if (!inTime || (await this.#objection(execution, commit, state))) this.#refute(commit, execution, objection);
-      else {
-        this.#recovered++;
-        this.#use(execution);
-      }
-    }
-  }
-
-  #objection(execution: Execution, commit: WalkedCommit, state: HomeState): Promise<Objection | undefined> {
-    const signers = (setting: string) => this.#signers(commit, setting);
-    return objectionTo(execution, state, {decisions: this.#decisions, used: this.#used, signers});
-  }
-
-  #refute(commit: WalkedCommit, execution: Execution, objection: Objection): void {
-    const {id, approval, function: called} = execution.call;
-    const call = {id, tool: called.name, ...(approval !== undefined && {approval})};
-    this.#found(commit, execution.session, call, objection);
-    this.#use(execution);
-  }
-
-  #use({session, call}: Execution): void {
-    if (call.approval !== undefined && !this.#used.has(call.approval))
-      this.#used.set(call.approval, `${call.id} of ${session}`);
-  }
-
-  /** As the commit has it; the one on disk where it is kept outside the journal. */
-  async #signers({id}: WalkedCommit, setting: string): Promise<{text: string} | {problem: string}> {
-    const place = signersPath(this.#home, setting);
-    const kept = await this.#walk.fileAt(id, setting.replace(/^\.\//, ''));
-    if ('problem' in place && !place.problem.endsWith('not there')) return place;
-    if (kept) return {text: kept.toString('utf8')};
-    return 'problem' in place ? place : readSigners(place.path);
+    for (const {session: of, call, objection} of odd) this.#findings.push(findingOf(commit, of, call, objection));
+    for (const execution of started) await this.#starts.add({commit, execution, before});
   }
 
   /** Items that say something was run, at the end. */
@@ -232,11 +169,6 @@ class Auditor {
         const what = `approval ${approval} says it was executed ${at}, and no session has that`;
         this.#findings.push({kind: 'no-execution', what, commit, time, approval, ...(session && {session})});
       }
-  }
-
-  #found({id: commit, time}: WalkedCommit, session: string, called: Called, objection: Objection): void {
-    const {id: call, ...rest} = called;
-    this.#findings.push({...objection, commit, time, session, call, ...rest});
   }
 
   #cannotRead({id: commit}: WalkedCommit, path: string, why: string): void {
@@ -254,4 +186,18 @@ class Auditor {
     if (!first) return emptyState();
     return first.uses > 0 ? copyState(first.state) : first.state;
   }
+}
+
+/** As the commit has it; the one on disk where it is kept outside the journal. */
+async function signersAt(
+  home: string,
+  walk: Walk,
+  {id}: WalkedCommit,
+  setting: string,
+): Promise<{text: string} | {problem: string}> {
+  const place = signersPath(home, setting);
+  const kept = await walk.fileAt(id, setting.replace(/^\.\//, ''));
+  if ('problem' in place && !place.problem.endsWith('not there')) return place;
+  if (kept) return {text: kept.toString('utf8')};
+  return 'problem' in place ? place : readSigners(place.path);
 }

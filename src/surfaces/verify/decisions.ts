@@ -1,32 +1,8 @@
 import {stemOf} from '../../files/key.ts';
 import type {Finding} from './finding.ts';
 import {type HomeState, itemOf, type PastItem, pageOf} from './home-state.ts';
-
-/** Who wrote a commit: one of the agents, the daemon, or somebody else. */
-export type Writer = 'agent' | 'daemon' | 'person';
-
-/** As the daemon signs commits: `coder <coder@home>`. */
-export function writerOf(
-  {name, email}: {name: string; email: string},
-  isAgent: (name: string) => boolean,
-  homes: ReadonlySet<string>,
-): Writer {
-  if (!email.startsWith(`${name}@`) || !homes.has(email.slice(name.length + 1))) return 'person';
-  if (name === 'agentdir') return 'daemon';
-  return isAgent(name) ? 'agent' : 'person';
-}
-
-/** Where and when a person said yes. */
-export interface Said {
-  commit: string;
-  time: string;
-}
-
-interface Writing {
-  commit: string;
-  time: string;
-  writer: Writer;
-}
+import {TakenAways} from './taken-away.ts';
+import type {Said, Writing} from './writing.ts';
 
 /** What was decided in the history up to now: who wrote a decision first, and what was ever said against it. */
 export class Decisions {
@@ -34,6 +10,7 @@ export class Decisions {
   readonly #pages = new Map<string, Said>();
   readonly #against = new Map<string, string>();
   readonly #seen = new Set<string>();
+  readonly taken = new TakenAways();
 
   get count(): number {
     return this.#seen.size;
@@ -59,12 +36,17 @@ export class Decisions {
     for (const path of paths) {
       const items = after.queues.get(path);
       const former = before[0]?.queues.get(path);
+      const back = this.taken.next(path, after, writing);
       for (const id of new Set([...(items?.keys() ?? []), ...(former?.keys() ?? [])])) {
         const [is, was] = [items?.get(id), former?.get(id)];
         if (is?.decision === was?.decision && is?.status === was?.status) continue;
         // What was filed elsewhere is still there.
-        findings.push(...this.#item(id, before, itemOf(after, id), writing));
+        const item = itemOf(after, id);
+        if (writing.writer === 'person' && item?.decision === undefined)
+          this.taken.add(id, path, was, this.#items.get(id));
+        findings.push(...this.#item(id, before, item, writing));
       }
+      for (const [id, said] of back) if (said) this.#items.set(id, said);
     }
     // A page that is moved has two paths.
     for (const id of new Set(paths.filter(path => path.startsWith('approvals/')).map(stemOf)))

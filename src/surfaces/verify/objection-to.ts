@@ -2,15 +2,16 @@ import {verifyBy} from '../../effects/signature/ssh-signature.ts';
 import {digestOf} from '../../files/approval/approval-digest.ts';
 import {signedText} from '../../files/approval/approval-signature.ts';
 import {toolNamed} from '../../policy/tools.ts';
-import type {Decisions, Said} from './decisions.ts';
+import type {Decisions} from './decisions.ts';
 import type {Execution} from './executions.ts';
 import type {Objection} from './finding.ts';
 import {type HomeState, itemOf, type PastItem, pageOf, templateOf} from './home-state.ts';
 import {verdictOf} from './verdict-of.ts';
+import type {Said} from './writing.ts';
 
 /** What else is known when a call is started. */
 export interface Known {
-  decisions: Decisions;
+  decisions: Pick<Decisions, 'said' | 'against'>;
   /** By approval: the call that it was used for. */
   used: ReadonlyMap<string, string>;
   /** Text of the file of signers, as it was then. */
