@@ -65,11 +65,16 @@ export function git(dir: string, args: readonly string[], options: GitOptions = 
   });
 }
 
+/** Who a person is where git knows nobody: the one who is logged in. */
+export function loggedIn(): string {
+  return process.env.USER || process.env.LOGNAME || 'human';
+}
+
 /** Options that give git an identity where the person has set none. */
 async function identityOptions(dir: string): Promise<string[]> {
   const known = await git(dir, ['var', 'GIT_AUTHOR_IDENT']);
   if (known.code === 0) return [];
-  const user = process.env.USER || process.env.LOGNAME || 'human';
+  const user = loggedIn();
   return ['-c', `user.name=${user}`, '-c', `user.email=${user}@localhost`];
 }
 

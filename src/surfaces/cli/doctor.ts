@@ -6,7 +6,7 @@ import {folders} from '../../files/key.ts';
 import {parseSettings} from '../../files/settings.ts';
 import {SHORTEST_KEY} from '../../policy/redact/redact-credential.ts';
 import {ignored} from '../../store/create.ts';
-import {git} from '../../store/git/git.ts';
+import {git, loggedIn} from '../../store/git/git.ts';
 import {inboxStates, misplacedInboxes} from '../../store/inbox-state.ts';
 import {MARKER} from '../../store/locate.ts';
 import {readHomeFile} from '../../store/read.ts';
@@ -80,7 +80,7 @@ async function identity(home: string): Promise<Finding> {
     : {
         name: 'identity',
         state: 'note',
-        message: `git does not know who you are; edits are committed as ${process.env.USER || 'human'}`,
+        message: `git does not know who you are; edits are committed as ${loggedIn()}`,
         hint: 'git config --global user.name "Your Name"; git config --global user.email you@example.org',
       };
 }
