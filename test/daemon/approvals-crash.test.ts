@@ -1,8 +1,6 @@
-import {rmSync} from 'node:fs';
-import {join} from 'node:path';
 import {afterAll, describe, expect, it} from 'vitest';
 import {type CrashLabel, crashLabels} from '../../src/store/crash.ts';
-import {agentdir, git, put, thorough, until} from '../cli/run.ts';
+import {git, put, thorough, until} from '../cli/run.ts';
 import {
   ASKER,
   countingScenes,
@@ -14,7 +12,7 @@ import {
   type SceneName,
   scenes,
 } from './approval-scenes.ts';
-import {askedBy, itemsOf} from './deciding.ts';
+import {askedBy} from './deciding.ts';
 import {type Served, serve, spawnDaemon} from './serve.ts';
 import {expectSound, homes} from './sound.ts';
 import {pathOf} from './talk.ts';
@@ -101,35 +99,6 @@ describe('killed between a decision and the result', () => {
       {id: 'c', scene: 'a note', crash: 'move:1'},
     ]);
     expect(missed).toEqual([]);
-  });
-
-  it("a decision on its page is known as the person's, although nothing could be committed meanwhile", async () => {
-    const home = newHome();
-    put(home, {[pathOf('p')]: questionFor('p', 'on its page')});
-    const first = spawnDaemon(home, env);
-    await askedBy(home, 'p');
-    const isClean = async () => (await git(home, 'status', '--porcelain')) === '';
-    await until(isClean, yes => yes);
-    put(home, {'.git/index.lock': ''});
-    decideFor(home, 'p', 'on its page');
-    await until(
-      () => itemsOf(home)[0]?.outcome,
-      outcome => outcome !== undefined,
-    );
-    await first.kill();
-    rmSync(join(home, '.git/index.lock'));
-    const last = await serve(home, env);
-    await until(
-      async () => isOver(home, 'p') && (await isClean()),
-      yes => yes,
-    );
-    expect(await last.stop(), last.errors()).toBe(0);
-    expectOnce(home, 'p', 'on its page');
-    expect(JSON.parse((await agentdir(home, ['verify', '--json'])).stdout)).toMatchObject({
-      executions: 1,
-      findings: [],
-    });
-    await expectSound(home);
   });
 
   // FUZZ=1 npx vitest run test/daemon/approvals-crash.test.ts tries every scene at every passage.

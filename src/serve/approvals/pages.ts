@@ -23,8 +23,6 @@ import {itemOf} from './decisions.ts';
 import {takenPage} from './known-page.ts';
 
 const WAIT_MS = 500;
-/** A commit is on its way. */
-const BUSY_MS = 20;
 
 /** The page of a request that waits and has none. */
 export async function makePage(serving: Serving, path: string): Promise<Outcome> {
@@ -66,8 +64,6 @@ export async function settlePage(serving: Serving, seen: Seen): Promise<Outcome>
     return undefined;
   }
   if (serving.journal.unfinished()) return {after: WAIT_MS};
-  // What a person wrote on it is theirs in the journal first: killed after the move, nobody could tell any more who decided.
-  if (serving.underWay.has(seen.path)) return {after: BUSY_MS};
   const item = await itemOf(serving, APPROVALS_FILE, id);
   const said =
     state === 'approved' || (state === 'superseded' && item?.decision === 'approved') ? 'approved' : 'rejected';

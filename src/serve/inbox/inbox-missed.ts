@@ -32,8 +32,7 @@ export async function missedFiles(
   const all = [...files].map(([file, inode]) => ({file, inode, at: timesOf(home, file)}));
   // Renamed since it was opened, it is still the next to be read: what came after it comes after it.
   const isOpen = (inode: string, {born}: Times) =>
-    open !== undefined &&
-    (inode === open.inode || (files.get(name) !== open.inode && born > open.stat.birthtimeNs));
+    open !== undefined && (inode === open.inode || (files.get(name) !== open.inode && born > open.stat.birthtimeNs));
   const last = all.find(({inode}) => inode === known.at(-1)?.inode);
   const newer = all
     .filter(({file}) => file.startsWith(name) && !kindOf(`inbox/${file}`))
