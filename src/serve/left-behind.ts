@@ -1,7 +1,7 @@
 import {undoes} from '../files/merge/merge-lasting.ts';
 import {shortId} from '../store/replaced.ts';
 import {isMeant} from './meant.ts';
-import {recordRecovered} from './record.ts';
+import {recordRecovered} from './record-recovered.ts';
 import {type Seen, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 

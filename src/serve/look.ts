@@ -21,15 +21,8 @@ import {watchReplaced} from './late.ts';
 import {takeLeftBehind} from './left-behind.ts';
 import {keepLate, mergeStale} from './merge-stale.ts';
 import {makeOwn} from './own-files.ts';
-import {
-  recordAgain,
-  recordEdit,
-  recordMerge,
-  recordRecovered,
-  recordRemoval,
-  recordUndo,
-  type Saved,
-} from './record.ts';
+import {recordAgain, recordEdit, recordMerge, recordRemoval, recordUndo, type Saved} from './record.ts';
+import {recordRecovered} from './record-recovered.ts';
 import {type Seen, seenBytes, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {journalled, lastBlob, setFacts, take, tell, textOf} from './state.ts';

@@ -11,7 +11,6 @@ import {blobId} from '../store/git/blob-id.ts';
 import {isEdit} from '../store/git/git-history.ts';
 import type {Entry} from '../store/journal.ts';
 import {linkTarget} from '../store/read.ts';
-import {shortId} from '../store/replaced.ts';
 import {forgetUndo, type UndoMark, undoMark, undosTo} from '../store/undo-marks.ts';
 import {isExecutable} from './known.ts';
 import type {Seen} from './seen.ts';
@@ -59,49 +58,6 @@ async function recordMode(serving: Serving, seen: Seen): Promise<void> {
   });
 }
 
-/** More than a daemon writes in the time for which what it replaced is kept. */
-const PAST = 2_000;
-
-/**
- * At the start: what the last daemon wrote and did not commit is not the person's. What they had saved before it is
- * committed first, as theirs. False if this is an edit of theirs. `passing`: it is not what the file is now.
- */
-export async function recordRecovered(serving: Serving, seen: Seen, passing?: Buffer): Promise<boolean> {
-  const {path, kind} = seen;
-  const {blob} = passing ? seen : inGit(serving, seen);
-  const before = journalled(serving, path);
-  // Nobody but the daemon puts pages where decided ones are.
-  const isMoved = before === undefined && /^approvals\/(?:approved|rejected)\//.test(path);
-  const isOurs = isMoved || serving.writtenBefore.has(shortId(blob));
-  if (blob !== seen.blob || !isOurs || !isJournalled(kind)) return false;
-  if (before === blob || (before === undefined && (await isIgnored(serving, path)))) return true;
-  let base = serving.madeFrom.get(shortId(blob));
-  // It may have written one version twice, and so have made each from the other.
-  const passed = new Set<string>();
-  while (base !== undefined && base !== before && serving.writtenBefore.has(shortId(base)) && !passed.has(base)) {
-    passed.add(base);
-    base = serving.madeFrom.get(shortId(base));
-  }
-  // Not every version of the last daemon's was ever in the file, so HEAD's need not be among those found.
-  const past = base === undefined || base === before ? [] : await serving.journal.versions(path, PAST);
-  const known = base === undefined || base === before || past.some(version => version.blob === base);
-  const bytes = known ? undefined : await serving.journal.read(base ?? '');
-  if (bytes) {
-    const old = before === undefined ? undefined : await textOf(serving, before);
-    addEdit(serving, seen, old, {passing: bytes});
-  }
-  recordOwn(serving, seen, {words: 'as the daemon left it', cause: 'recovered', ...agentOf(seen)}, passing);
-  serving.writtenBefore.delete(shortId(blob));
-  return true;
-}
-
-/** Whose the last message is, if an agent's. */
-function agentOf({parsed, facts}: Seen): {agent?: string} {
-  const last = parsed?.kind === 'session' ? parsed.file.messages.at(-1)?.role : undefined;
-  const agent = facts.session?.agent;
-  return agent !== undefined && (last === 'assistant' || last === 'tool_result') ? {agent} : {};
-}
-
 /** What a person saved, and the text they had made it from; undefined: the last one. */
 export interface Saved {
   seen: Seen;
@@ -122,7 +78,7 @@ export async function recordMerge(serving: Serving, saved: readonly Saved[], mer
 }
 
 /** `passing`: what the person's file was before it became what it is. */
-function addEdit(
+export function addEdit(
   serving: Serving,
   seen: Seen,
   before: string | undefined,
@@ -254,7 +210,7 @@ function isMode(mode: string): mode is NonNullable<Entry['changes'][number]['con
   return mode === '100644' || mode === '100755' || mode === '120000';
 }
 
-async function isIgnored(serving: Serving, path: string): Promise<boolean> {
+export async function isIgnored(serving: Serving, path: string): Promise<boolean> {
   const known = serving.known.get(path);
   const ignored = await serving.ignored.has(path);
   if (known) known.ignored = ignored;
@@ -319,7 +275,7 @@ function passed({path, stat}: Seen, bytes: Buffer): {blob: string; change: Entry
 }
 
 /** What git has of it: the content, or, of a file that is kept elsewhere, the link and nothing of what it leads to. */
-function inGit(
+export function inGit(
   {home}: Serving,
   {path, bytes, blob, stat, link: linked}: Seen,
 ): {blob: string; change: Entry['changes'][number]} {

@@ -1,22 +1,41 @@
 import {linkSync, readFileSync, renameSync, unlinkSync} from 'node:fs';
 import {join} from 'node:path';
 import {crashPoint} from './crash.ts';
+import {keepReplaced, type Replaced} from './replaced.ts';
 import {type SaveResult, save} from './save.ts';
 import {temporaryBeside} from './temporary.ts';
 
+interface Moving {
+  from: string;
+  expected: Buffer;
+  to: string;
+  bytes: Buffer;
+}
+
 /**
  * Put `bytes` at `to`, where there is no file yet, and take `from` away if it is still what the decision was made on. Killed
- * in between, both are there; what was saved at `from` meanwhile stays.
+ * in between, both are there; what was saved at `from` meanwhile stays. What stood there is kept as what `to` was made from: a
+ * person may have written it, and git need not have it yet.
  */
-export async function move(
-  home: string,
-  {from, expected, to, bytes}: {from: string; expected: Buffer; to: string; bytes: Buffer},
-): Promise<SaveResult> {
+export async function move(home: string, {from, expected, to, bytes}: Moving): Promise<SaveResult> {
   const saved = await save(home, {path: to, expected: undefined, bytes});
   if (!('saved' in saved)) return saved;
   crashPoint('move');
-  removeIf(home, from, expected);
+  const replaced = keepMoved(home, {from, expected, to, bytes});
+  if (removeIf(home, from, expected)) return {...saved, replaced};
+  replaced?.forget();
   return saved;
+}
+
+function keepMoved(home: string, {from, expected, to, bytes}: Moving): Replaced | undefined {
+  const [target, temp] = [join(home, from), temporaryBeside(join(home, to))];
+  try {
+    return keepReplaced({home, path: to, target, temp, expected, bytes, by: 'daemon'});
+  } catch (error) {
+    // Somebody took it away just now.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /**

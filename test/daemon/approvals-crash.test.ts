@@ -1,6 +1,8 @@
+import {rmSync} from 'node:fs';
+import {join} from 'node:path';
 import {afterAll, describe, expect, it} from 'vitest';
 import {type CrashLabel, crashLabels} from '../../src/store/crash.ts';
-import {git, put, thorough, until} from '../cli/run.ts';
+import {agentdir, git, put, thorough, until} from '../cli/run.ts';
 import {
   ASKER,
   countingScenes,
@@ -12,7 +14,7 @@ import {
   type SceneName,
   scenes,
 } from './approval-scenes.ts';
-import {askedBy} from './deciding.ts';
+import {askedBy, itemsOf} from './deciding.ts';
 import {type Served, serve, spawnDaemon} from './serve.ts';
 import {expectSound, homes} from './sound.ts';
 import {pathOf} from './talk.ts';
@@ -100,6 +102,38 @@ describe('killed between a decision and the result', () => {
     ]);
     expect(missed).toEqual([]);
   });
+
+  it.each(['on its page', 'ticked', 'a file, edited'] as const)(
+    "%s: it is known as the person's, although nothing could be committed meanwhile",
+    async scene => {
+      const home = newHome();
+      put(home, {[pathOf('p')]: questionFor('p', scene)});
+      const first = spawnDaemon(home, env);
+      await askedBy(home, 'p');
+      const isClean = async () => (await git(home, 'status', '--porcelain')) === '';
+      await until(isClean, yes => yes);
+      put(home, {'.git/index.lock': ''});
+      decideFor(home, 'p', scene);
+      await until(
+        () => itemsOf(home)[0]?.outcome,
+        outcome => outcome !== undefined,
+      );
+      await first.kill();
+      rmSync(join(home, '.git/index.lock'));
+      const last = await serve(home, env);
+      await until(
+        async () => isOver(home, 'p') && (await isClean()),
+        yes => yes,
+      );
+      expect(await last.stop(), last.errors()).toBe(0);
+      expectOnce(home, 'p', scene);
+      expect(JSON.parse((await agentdir(home, ['verify', '--json'])).stdout)).toMatchObject({
+        executions: 1,
+        findings: [],
+      });
+      await expectSound(home);
+    },
+  );
 
   // FUZZ=1 npx vitest run test/daemon/approvals-crash.test.ts tries every scene at every passage.
   // Neighbours within one write leave the same on disk: of those the first passages do.

@@ -11,6 +11,7 @@ import type {Outcome} from '../../queue.ts';
 import {pageFor} from '../../reconcile/call-request.ts';
 import {move, removeIf} from '../../store/move.ts';
 import {readHomeFile} from '../../store/read.ts';
+import {watchReplaced} from '../late.ts';
 import {lookAgain} from '../look-again.ts';
 import {recordMove, recordOwn} from '../record.ts';
 import {type Seen, seenText} from '../seen.ts';
@@ -90,6 +91,7 @@ export async function settlePage(serving: Serving, seen: Seen): Promise<Outcome>
   );
   if ('failed' in result) return {failed: result.failed};
   if ('changed' in result) return {after: 1};
+  if (result.replaced) watchReplaced(serving, result.replaced);
   const moved = seenText(to, kind, text, {bytes, stat: result.saved});
   serving.own.add(moved.blob);
   take(serving, moved);

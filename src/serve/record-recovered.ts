@@ -1,0 +1,57 @@
+import {isJournalled, stemOf} from '../files/key.ts';
+import {shortId} from '../store/replaced.ts';
+import {pendingPage} from './approvals/approvals.ts';
+import {addEdit, inGit, isIgnored, recordOwn} from './record.ts';
+import type {Seen} from './seen.ts';
+import type {Serving} from './serving.ts';
+import {journalled, textOf} from './state.ts';
+
+/** More than a daemon writes in the time for which what it replaced is kept. */
+const PAST = 2_000;
+
+/**
+ * At the start: what the last daemon wrote and did not commit is not the person's. What they had saved before it is
+ * committed first, as theirs. False if this is an edit of theirs. `passing`: it is not what the file is now.
+ */
+export async function recordRecovered(serving: Serving, seen: Seen, passing?: Buffer): Promise<boolean> {
+  const {path, kind} = seen;
+  const {blob} = passing ? seen : inGit(serving, seen);
+  const before = journalled(serving, path);
+  // Nobody but the daemon puts pages where decided ones are.
+  const isMoved = before === undefined && /^approvals\/(?:approved|rejected)\//.test(path);
+  const isOurs = isMoved || serving.writtenBefore.has(shortId(blob));
+  if (blob !== seen.blob || !isOurs || !isJournalled(kind)) return false;
+  if (before === blob || (before === undefined && (await isIgnored(serving, path)))) return true;
+  let base = serving.madeFrom.get(shortId(blob));
+  // It may have written one version twice, and so have made each from the other.
+  const passed = new Set<string>();
+  while (base !== undefined && base !== before && serving.writtenBefore.has(shortId(base)) && !passed.has(base)) {
+    passed.add(base);
+    base = serving.madeFrom.get(shortId(base));
+  }
+  // Not every version of the last daemon's was ever in the file, so HEAD's need not be among those found.
+  // A page that was moved was made from the one that waited.
+  const paths = isMoved ? [path, pendingPage(stemOf(path))] : [path];
+  const past = base === undefined || base === before ? [] : await versionsAt(serving, paths);
+  const known = base === undefined || base === before || past.includes(base);
+  const bytes = known ? undefined : await serving.journal.read(base ?? '');
+  if (bytes) {
+    const old = before === undefined ? undefined : await textOf(serving, before);
+    addEdit(serving, seen, old, {passing: bytes});
+  }
+  recordOwn(serving, seen, {words: 'as the daemon left it', cause: 'recovered', ...agentOf(seen)}, passing);
+  serving.writtenBefore.delete(shortId(blob));
+  return true;
+}
+
+async function versionsAt({journal}: Serving, paths: readonly string[]): Promise<string[]> {
+  const all = await Promise.all(paths.map(path => journal.versions(path, PAST)));
+  return all.flat().map(({blob}) => blob);
+}
+
+/** Whose the last message is, if an agent's. */
+function agentOf({parsed, facts}: Seen): {agent?: string} {
+  const last = parsed?.kind === 'session' ? parsed.file.messages.at(-1)?.role : undefined;
+  const agent = facts.session?.agent;
+  return agent !== undefined && (last === 'assistant' || last === 'tool_result') ? {agent} : {};
+}
