@@ -88,7 +88,7 @@ async function killAndLook(cases: readonly Case[]): Promise<{home: string; misse
 
 /** Nothing of these lies between a decision and its result; those of messages to people outside are killed in test/daemon/connectors.test.ts. */
 const elsewhere: readonly CrashLabel[] = [
-  ...(['conflict-write', 'spawn-background', 'journal-pack', 'delivery', 'set-aside'] as const),
+  ...(['conflict-write', 'spawn-background', 'journal-pack', 'delivery', 'set-aside', 'aside-write'] as const),
   ...(['inbox-append', 'inbox-appended', 'message-sent', 'undo-mark'] as const),
 ];
 const names = Object.keys(scenes) as SceneName[];

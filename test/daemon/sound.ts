@@ -1,5 +1,5 @@
 import {execFile} from 'node:child_process';
-import {cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
+import {cpSync, type Dirent, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setImmediate as turn} from 'node:timers/promises';
@@ -32,7 +32,7 @@ export function homes(files: Record<string, string> = {}): () => string {
 /** Every file of a home but git's and the daemon's own, by path. */
 export function filesIn(home: string): Record<string, string> {
   const files: Record<string, string> = {};
-  for (const entry of readdirSync(home, {withFileTypes: true, recursive: true})) {
+  for (const entry of entriesIn(home)) {
     const path = join(entry.parentPath, entry.name).slice(home.length + 1);
     if (!entry.isFile() || /^\.git\/|^\.agentdir\//.test(path)) continue;
     try {
@@ -42,6 +42,16 @@ export function filesIn(home: string): Record<string, string> {
     }
   }
   return files;
+}
+
+/** A folder that goes while they are listed ends the listing: then once more. */
+function entriesIn(home: string): Dirent[] {
+  for (;;)
+    try {
+      return readdirSync(home, {withFileTypes: true, recursive: true});
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !existsSync(home)) throw error;
+    }
 }
 
 /** All of a home, without what differs from run to run and may: its own path, times, ids but for their order. */
