@@ -86,7 +86,7 @@ async function keepRephrased(serving: Serving, seen: Seen, {texts, byPerson}: Te
   return replaceWith(serving, seen, keepWords(base, text, last), [{seen, base}]);
 }
 
-/** What an editor wrote into the file that the daemon replaced meanwhile: its base is what the daemon had compared. */
+/** What an editor wrote into the file that the daemon replaced meanwhile. */
 async function mergeLate(serving: Serving, seen: Seen): Promise<Merge> {
   const {path, kind, text, facts} = seen;
   // A text with errors is never touched.
@@ -106,14 +106,14 @@ async function mergeLate(serving: Serving, seen: Seen): Promise<Merge> {
     }
     goOn.push(() => watchOn(serving, () => after(found.bytes)));
     serving.journal.keep(found.bytes);
-    const own = found.bytes.toString();
-    const base = await textOf(serving, found.base);
-    const merged =
-      base === undefined || !found.bytes.equals(Buffer.from(own))
-        ? {text: result, conflicts: ['what it was made from is not known, or it is not text']}
-        : merge(kind, base, own, result);
     const {stat, link} = seen;
-    if (base !== undefined) saved.push({seen: seenText(path, kind, own, {bytes: found.bytes, stat, link}), base});
+    const own = seenText(path, kind, found.bytes.toString(), {bytes: found.bytes, stat, link});
+    const base = await lateBase(serving, own, found.base);
+    const merged =
+      base === undefined || own.text === undefined || !found.bytes.equals(Buffer.from(own.text))
+        ? {text: result, conflicts: ['what it was made from is not known, or it is not text']}
+        : merge(kind, base, own.text, result);
+    if (base !== undefined) saved.push({seen: own, base});
     if (merged.conflicts.length > 0 && !(await keepConflict(serving, path, found.bytes, merged.conflicts)))
       return {outcome: {after: 1_000}};
     result = merged.text;
@@ -123,6 +123,15 @@ async function mergeLate(serving: Serving, seen: Seen): Promise<Merge> {
   serving.late.delete(path);
   for (const go of goOn) go();
   return written;
+}
+
+/** What was written into a file after it was replaced is made from what that held, or, as any save, from an older version. */
+async function lateBase(serving: Serving, seen: Seen, held: string): Promise<string | undefined> {
+  const {path, kind, text = ''} = seen;
+  const base = await textOf(serving, held);
+  if (base === undefined || !undoes(kind, base, text)) return base;
+  const {texts, byPerson} = await pastTexts(serving, seen, held, base);
+  return texts[baseOf(kind, texts, text, path === APPROVALS_FILE ? [] : byPerson)];
 }
 
 /** The file itself is gone, or not to be touched: what came late is kept whole in conflicts/. Whether it is kept now. */

@@ -103,7 +103,7 @@ describe('killed between a decision and the result', () => {
     expect(missed).toEqual([]);
   });
 
-  it.each(['on its page', 'ticked', 'a file, edited'] as const)(
+  it.each(['on its page', 'ticked'] as const)(
     "%s: it is known as the person's, although nothing could be committed meanwhile",
     async scene => {
       const home = newHome();

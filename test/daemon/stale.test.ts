@@ -1,4 +1,13 @@
-import {appendFileSync, closeSync, openSync, readdirSync, rmSync, writeFileSync, writeSync} from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {parseSession} from '../../src/files/session/session.ts';
@@ -258,6 +267,28 @@ describe('an editor that writes into the file which the daemon has just replaced
       () => readdirSync(join(home, '.agentdir/replaced')),
       left => left.length === 0,
     );
+    await stop();
+  });
+
+  it('undoes nothing either if it showed an older version than that', async () => {
+    const home = await newHome();
+    const {stop} = await serve(home);
+    const buffer = '- [ ] @away/planner "a"\n  id: t1\n';
+    writeFileSync(join(home, TASKS), buffer);
+    await settled(home, TASKS, t => t.includes('created:'));
+    expect((await agentdir(home, ['task', 'note', 't1', 'first words'])).code).toBe(0);
+    await settled(home, TASKS, t => t.includes('first words'));
+    // It begins to save, and meanwhile another file takes the place of this one.
+    const fd = openSync(join(home, TASKS), 'r+');
+    expect((await agentdir(home, ['task', 'note', 't1', 'more words'])).code).toBe(0);
+    await settled(home, TASKS, t => t.includes('more words'));
+    ftruncateSync(fd);
+    writeSync(fd, `${buffer}- [ ] @away/planner "b"\n`, 0);
+    closeSync(fd);
+    const merged = await settled(home, TASKS, t => t.match(/^ {2}created: /gm)?.length === 2);
+    const [a, b] = parseTasks(merged).tasks;
+    expect(a?.notes.map(({text}) => text)).toEqual(['first words', 'more words']);
+    expect([a && fieldOf(a, 'created') !== undefined, b?.title]).toEqual([true, 'b']);
     await stop();
   });
 
