@@ -43,7 +43,9 @@ export async function pastTexts(serving: Serving, seen: Seen, last: string, text
   const mayBeFrom = mayBeOlder(kind, text, now);
   let texts: string[] = [];
   let byPerson: boolean[] = [];
-  for (const most of [VERSIONS, MOST_VERSIONS]) {
+  // What an earlier daemon left has its place among what git has, however long ago: in front it would seem to be the newest.
+  const isLeft = (serving.left.get(path) ?? []).length > 0;
+  for (const most of isLeft ? [MOST_VERSIONS] : [VERSIONS, MOST_VERSIONS]) {
     const past = withoutOwn(await journal.versions(path, most), seen.blob);
     // What a person committed since the last known was given to the journal is later than that; what we did is not.
     const since = unpublished ? past.findIndex(({blob}) => blob === unpublished.over) : 0;
