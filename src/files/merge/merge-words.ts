@@ -10,7 +10,8 @@ const LEAST = 3;
  * at lines alone, so it may say yes to any larger edit.
  */
 export function mayLackWords(before: string, now: string): boolean {
-  if (now.startsWith(before)) return false;
+  // All messages are there as they were: the usual case, also where the header says something else.
+  if (messagesOf(now).startsWith(messagesOf(before))) return false;
   const left = new Map<string, number>();
   const add = (line: string, by: number) => left.set(line, (left.get(line) ?? 0) + by);
   for (const line of before.split('\n')) add(line, 1);
@@ -21,6 +22,12 @@ export function mayLackWords(before: string, now: string): boolean {
     changed += Math.abs(count);
   }
   return gone > 0 && changed >= LEAST;
+}
+
+/** From the messages on; all of a text whose messages do not begin a line. */
+function messagesOf(text: string): string {
+  const at = text.startsWith('messages:') ? 0 : text.indexOf('\nmessages:') + 1;
+  return text.slice(at);
 }
 
 /**
