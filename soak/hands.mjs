@@ -1,7 +1,8 @@
+import {createHash} from 'node:crypto';
 import {mkdirSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {readText, save} from './editors.mjs';
-import {pause} from './run-command.mjs';
+import {git, pause} from './run-command.mjs';
 
 /** A buffer is saved again so much later at most. */
 const OLDEST_MS = 15_000;
@@ -18,8 +19,16 @@ export function openHands(world, random) {
   const savedAt = new Map();
   const tools = {disk, random, pause, counts};
 
-  /** Who saves an old buffer over a save of their own that no daemon saw has lost that by themselves: editors warn of it. */
-  const isKnown = path => (ledger.committedAt.get(path) ?? 0) > (savedAt.get(path) ?? 0);
+  /**
+   * Who saves an old buffer over a save of their own that no daemon saw has lost that by themselves: editors warn of it. That
+   * the file was committed since does not say so: what the daemon had written before waited for the journal, perhaps.
+   */
+  const isKnown = async (path, {text}) => {
+    if ((ledger.committedAt.get(path) ?? 0) <= (savedAt.get(path) ?? 0)) return false;
+    const bytes = Buffer.from(text);
+    const blob = createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+    return (await git(home, 'cat-file', '-e', blob)).code === 0;
+  };
 
   /** What to change may not be there: then nothing is saved. */
   async function change(path, how, {fresh = false, make = false} = {}) {
@@ -27,7 +36,8 @@ export function openHands(world, random) {
     busy.add(path);
     try {
       const full = join(home, path);
-      const old = fresh || random.chance(0.3) || !isKnown(path) ? undefined : buffers.get(path);
+      const buffer = buffers.get(path);
+      const old = fresh || random.chance(0.3) || !buffer || !(await isKnown(path, buffer)) ? undefined : buffer;
       const stale = old && performance.now() - old.at < OLDEST_MS ? how(old.text) : undefined;
       let text = stale;
       let before = old?.text;

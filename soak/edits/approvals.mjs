@@ -50,10 +50,10 @@ export function approvalEdits(world) {
           [3, onPage],
           [1, fromShell],
         ]);
-    const from = new Date().toISOString();
     if (!(await how(item, wanted))) return;
-    // Decided before, in a way that the daemon had taken meanwhile: what runs already is not what this save says.
-    if (ledger.decisions.has(item.id) && (startOf(item) ?? from) < from) return;
+    const saved = new Date().toISOString();
+    // Decided before, in a way that the daemon had taken meanwhile: what ran when this was saved is not what it says.
+    if (ledger.decisions.has(item.id) && (startOf(item) ?? saved) < saved) return;
     ledger.decisions.set(item.id, {...wanted, at: performance.now()});
     ledger.counts.approvals++;
   }

@@ -14,13 +14,13 @@ export function reminderOf(key: string): string {
   return `${key} reminder`;
 }
 
-/** Whom the session has written to since that delivery, by message or in a final answer, and not heard from after it. */
-export function awaited(messages: readonly Message[], since: string): Set<string> {
+/** Whom the session has written to (since that delivery), by message or in a final answer, and not heard from after it. */
+export function awaited(messages: readonly Message[], since?: string): Set<string> {
   const open = new Map<string, number>();
   const count = (name: string, more: number) => open.set(name, Math.max(0, (open.get(name) ?? 0) + more));
   /** To whom each message of the last answer goes. */
   const sending = new Map<string, string>();
-  const begin = messages.findIndex(({delivery}) => delivery === since);
+  const begin = since === undefined ? 0 : messages.findIndex(({delivery}) => delivery === since);
   for (const {role, from, content, tool_calls = [], tool_call_id = ''} of messages.slice(Math.max(begin, 0))) {
     if (role === 'user' && from?.startsWith('@')) open.delete(from.slice(1));
     const to = sending.get(tool_call_id);

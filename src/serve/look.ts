@@ -26,6 +26,7 @@ import {recordRecovered} from './record-recovered.ts';
 import {type Seen, seenBytes, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {journalled, lastBlob, setFacts, take, tell, textOf} from './state.ts';
+import {wakeWaiting} from './turns/at-work.ts';
 
 /**
  * Look at one file and do what follows from it: tell of its problems, commit what a person changed, fill in what they
@@ -195,6 +196,7 @@ async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
   serving.turns.endCalls('the session was removed', path);
   setFacts(serving, path, undefined);
   tell(serving);
+  wakeWaiting(serving, path);
   recordRemoval(serving, path);
   return makeOwn(serving, path);
 }

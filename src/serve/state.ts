@@ -5,6 +5,7 @@ import {signature} from './known.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {wakeTasks} from './tasks/wake-tasks.ts';
+import {wakeWaiting} from './turns/at-work.ts';
 import {reconsider, wake} from './turns/wake.ts';
 
 /** From here on this is the file's last known state. */
@@ -23,6 +24,7 @@ export function take(serving: Serving, seen: Seen): void {
   serving.latest.set(path, wrong || serving.loading ? undefined : seen);
   setFacts(serving, path, seen.facts);
   tell(serving);
+  if (seen.kind === 'session') wakeWaiting(serving, path);
   if (seen.kind === 'settings' && !serving.loading) serving.onSettings();
   if (seen.kind === 'policy' && !wrong && !serving.loading) reconsider(serving);
 }

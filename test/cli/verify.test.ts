@@ -287,6 +287,11 @@ describe('the journal of a home', () => {
     const back = {by: 'Ada', files: {[QUEUE]: queueOf({})}} as const;
     const twice = [a, b, c, d, goodStory()[4], back, recovered(f), recovered(decided), g];
     expect(await look(twice)).toMatchObject({findings: [], recovered: 1});
+    // And if the page has a no that came with them, which the item knows nothing of; not if it was there before.
+    const no: Step = {by: 'Ada', files: {[PENDING]: setReview(pageOf(), {decision: 'REJECTED'})}};
+    expect(await kinds([a, b, c, recovered(no), recovered(f), recovered(decided), g])).toEqual([]);
+    expect(await kinds([a, b, c, no, recovered(f), recovered(decided), g])).toEqual(['rejected']);
+    expect(await kinds([a, b, c, recovered(no), g, recovered(f), recovered(decided)])).not.toEqual([]);
     // Nothing says when, it is of another start, or there was none.
     expect(await kinds([a, b, c, recovered(f), recovered(d), g])).toEqual(['undecided']);
     expect(await kinds([a, b, c, recovered(f), g, recovered(decided)])).toEqual(['undecided']);
@@ -335,6 +340,20 @@ describe('the journal of a home', () => {
     // A no is one, also if it stood there only for a moment.
     const no: Step = {by: 'Ada', files: {[QUEUE]: queueOf({box: '-'})}};
     expect(await kinds([a, b, c, d, e, no, again, f, g])).toEqual(['rejected']);
+  });
+
+  it('knows a start that a no overtook, and that nothing came of', async () => {
+    const [a, b, c, d, e, f, g] = goodStory();
+    const no: Step = {by: 'Ada', files: {[QUEUE]: queueOf({box: '-'})}};
+    const ended = (result: object): Step => ({...g, files: {[SESSION]: sessionOf(started, result)}});
+    const refused = ended({success: false, code: 'REJECTED', error: 'nothing was run'});
+    expect(await kinds([a, b, c, d, e, no, f, refused])).toEqual([]);
+    // It ran, it may have run, or it said so of another call.
+    expect(await kinds([a, b, c, d, e, no, f, g])).toEqual(['rejected']);
+    expect(await kinds([a, b, c, d, e, no, f])).toEqual(['rejected']);
+    expect(await kinds([a, b, c, d, e, no, f, ended({success: false, code: 'INTERRUPTED', error: 'x'})])).toEqual([
+      'rejected',
+    ]);
   });
 
   it('follows merges: what was decided on the branch that the call started on counts', async () => {

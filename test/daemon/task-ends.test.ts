@@ -148,6 +148,57 @@ describe('an agent that ends its turn', () => {
     expect(times(home, 'dot', REMINDED)).toBe(2);
   });
 
+  it('and has written to somebody waits as long as they, or whom they wrote to, are at work, and no longer', async () => {
+    const {home} = house;
+    const path = 'tasks/asks.task.md';
+    const write = (to: string) => ({calls: [{name: 'send_message', arguments: {to, content: 'what is it?'}}]});
+    let goOn = () => {};
+    const held = new Promise<void>(resolve => {
+      goOn = resolve;
+    });
+    minds.set('ann', ({last, tools}): Reaction => {
+      if (tools > 0) return {text: 'I wait'};
+      return last.includes(REMINDED) ? done('as', 'nobody knows') : write('bob');
+    });
+    minds.set('bob', ({tools}): Reaction => (tools > 0 ? {text: 'I wait, too'} : write('cyd')));
+    minds.set('cyd', async (): Promise<Reaction> => {
+      await held;
+      return {text: 'I do not know, and tell nobody'};
+    });
+    put(home, {[path]: '- [ ] @ann "asks"\n  id: as\n'});
+    await whenTask(home, path, 'asks', ({state}) => state === 'in_progress');
+    await until(
+      () => `${sessionsOf(home, 'ann')}${sessionsOf(home, 'bob')}`,
+      all => all.includes('I wait\n') && all.includes('I wait, too'),
+    );
+    await clean(home);
+    expect(times(home, 'ann', REMINDED)).toBe(0);
+    expect(taskNamed(home, path, 'asks')?.state).toBe('in_progress');
+    goOn();
+    const {task} = await whenTask(home, path, 'asks', ({state}) => state === 'completed');
+    expect(task?.notes.at(-1)?.text).toBe('nobody knows');
+    expect(times(home, 'ann', REMINDED)).toBe(1);
+  });
+
+  it('and names somebody in its answer waits for them as well', async () => {
+    const {home} = house;
+    const path = 'tasks/names.task.md';
+    minds.set('eve', ({last, tools}): Reaction => {
+      if (tools > 0) return {text: 'now it is'};
+      return last.includes(REMINDED) ? done('nm', 'done') : {text: 'what do you say, @dot?'};
+    });
+    minds.set('dot', () => ({text: 'nothing'}));
+    put(home, {[path]: '- [ ] @eve "names"\n  id: nm\n'});
+    await whenTask(home, path, 'names', ({state}) => state === 'completed');
+    const said = sessionsOf(home, 'dot');
+    const at = /timestamp: '(\S+)'\n {4}role: assistant(?:\n {4}.*)*\n {4}content: nothing/.exec(said)?.[1] ?? '';
+    const all = sessionsOf(home, 'eve').split("  - timestamp: '");
+    const reminded = all.findLast(each => each.includes('names') && each.includes(REMINDED)) ?? '';
+    // It was asked only when dot had nothing more to say.
+    expect(at).not.toBe('');
+    expect(reminded.slice(0, 24) >= at, `${reminded} ${at}`).toBe(true);
+  });
+
   it('is reminded, and its answer counts, exactly once, whenever the daemon is killed', async () => {
     const home = newHome();
     minds.set('dot', () => ({text: 'I have done something'}));

@@ -105,7 +105,9 @@ async function execute(
   const alone = ready?.alone === true;
   // What a person saw of a script is what runs: nobody swaps it from the moment it is judged.
   const enters = ready !== undefined && changesFiles(call, ready);
-  const waits = ready !== undefined && (isCommand(call) || (enters && !rooms.isFree(agent, alone)));
+  const waits = isCommand(call) || (enters && !rooms.isFree(agent, alone));
+  // It may have waited, or somebody said no while it was marked: the policy and the decision count as they are now.
+  const isJudgedAgain = ready !== undefined && (waits || call.approval !== undefined);
   const leave = enters ? await rooms.enter(agent, alone, signal) : undefined;
   const release = ready && isCommand(call) ? await commands.take(agent, signal) : undefined;
   const began = performance.now();
@@ -113,8 +115,7 @@ async function execute(
   let edited: ReadyCall['edited'];
   try {
     crashPoint('call-start');
-    // It may have waited: the policy and the decision count as they are now.
-    const now = waits ? await nextFor(serving, caller, call, signal, {fresh: true, begun}) : next;
+    const now = isJudgedAgain ? await nextFor(serving, caller, call, signal, {fresh: true, begun}) : next;
     if ('ready' in now && now.ready.alone && !alone) throw new Error(CHANGED);
     edited = 'ready' in now ? now.ready.edited : undefined;
     result = 'ready' in now ? await runInWorkspace(serving, caller, call, now.ready) : resultOfOther(serving, now);

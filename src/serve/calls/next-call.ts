@@ -154,11 +154,13 @@ async function decided(serving: Serving, about: Decided): Promise<NextCall> {
   return {ready: {...asEdited(anew.ready, {[edits.argument]: text}), alone: isCommand(call)}};
 }
 
-/** Whether the page says no by now, or may in a moment. */
+/** Whether the page or the queue says something else by now, or may in a moment. */
 async function mayBeTurned(serving: Serving, {path}: Caller, item: ApprovalItem): Promise<boolean> {
   const page = takenPage(serving, item.id ?? '');
-  if (isBeingSaved(serving, page) && !serving.making.has(approvedPage(item.id ?? ''))) {
-    lookAgain(serving, page);
+  const isPageSaved = isBeingSaved(serving, page) && !serving.making.has(approvedPage(item.id ?? ''));
+  const saved = isPageSaved ? page : isBeingSaved(serving, APPROVALS_FILE) ? APPROVALS_FILE : undefined;
+  if (saved !== undefined) {
+    lookAgain(serving, saved);
     lookAgain(serving, path, SAVED_MS);
     return true;
   }

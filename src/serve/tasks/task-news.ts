@@ -8,8 +8,13 @@ export class TasksHeard {
   readonly #news = new Map<string, Heard>();
   /** Ids of tasks under way, as long as their files have them. */
   readonly #met = new Set<string>();
-  /** Sessions at rest, by path, that may have ended their turn while the file of a task of theirs was not there. */
+  /**
+   * Sessions at rest, by path, of which is to be asked once more what becomes of their tasks: they ended their turn while the
+   * file of one was not there, or whom they waited for is at rest, too.
+   */
   readonly unsure = new Set<string>();
+  /** Sessions at work, by path, and those at rest that wait for them. */
+  readonly #waiting = new Map<string, Set<string>>();
 
   get(key: string): Heard | undefined {
     return this.#news.get(key);
@@ -27,6 +32,22 @@ export class TasksHeard {
   /** No file has it. */
   miss(id: string): void {
     this.#met.delete(id);
+  }
+
+  /** `path` waits as long as `other` is at work. */
+  waitFor(other: string, path: string): void {
+    this.#waiting.set(other, (this.#waiting.get(other) ?? new Set()).add(path));
+  }
+
+  isWaitedFor(path: string): boolean {
+    return this.#waiting.has(path);
+  }
+
+  /** Those that waited for this one, once. */
+  takeWaiting(path: string): Iterable<string> {
+    const waiting = this.#waiting.get(path) ?? [];
+    this.#waiting.delete(path);
+    return waiting;
   }
 
   /** Its file says all of it. */

@@ -7,8 +7,10 @@ import {awaited, deliveredTasks, reminderOf} from '../../reconcile/awaited.ts';
 import {reminderWords} from '../../reconcile/task-words.ts';
 import {mayWork, nextOf, withHeader, workOf} from '../../reconcile/turn.ts';
 import type {Caller} from '../calls/caller.ts';
-import {isAgent} from '../mail/agents.ts';
+import {receiverFor} from '../mail/send.ts';
 import type {Serving} from '../serving.ts';
+import {hasCreated} from './at-work.ts';
+import {whoMayAnswer} from './may-answer.ts';
 import type {Step} from './step.ts';
 
 export type TaskDue = NonNullable<SessionHeader['tasks_due']>[number];
@@ -23,10 +25,18 @@ export interface Left {
 
 /**
  * `messages` end with the answer, but for what came meanwhile; it stands at `at`. Who cannot say by `update_task` what
- * became of a task says it by the answer. Who can, and did not, is reminded. Who waits for others is left alone.
+ * became of a task says it by the answer. Who can, and did not, is reminded. Who waits for others is left alone. `named`: they
+ * are still to be told that the answer names them.
  */
-export function afterAnswer(serving: Serving, caller: Caller, messages: readonly Message[], at: number): Left {
-  const standing = standingTasks(serving, caller, messages.slice(0, at + 1));
+export async function afterAnswer(
+  serving: Serving,
+  caller: Caller,
+  messages: readonly Message[],
+  at: number,
+  named: readonly string[],
+): Promise<Left> {
+  const of = {...caller.of, messages: messages.slice(0, at + 1)};
+  const standing = await standingTasks(serving, {...caller, of}, named);
   const answer = messages[at]?.timestamp ?? '';
   if (standing.length === 0) return {};
   if (!caller.template.capabilities.some(name => toolNamed(name) === 'update_task'))
@@ -48,14 +58,20 @@ export function afterAnswer(serving: Serving, caller: Caller, messages: readonly
   return {due: still.map(({key}) => ({task: key, answer, as: 'stalled'}))};
 }
 
-/** The same of a session at rest, whose answer came while no file had one of its tasks. */
-export function laterStep(serving: Serving, caller: Caller, session: Session, now: string): Step | undefined {
+/** The same of a session at rest, whose answer came while no file had one of its tasks, or somebody was still to answer it. */
+export async function laterStep(
+  serving: Serving,
+  caller: Caller,
+  session: Session,
+  now: string,
+): Promise<Step | undefined> {
   const {unsure} = serving.tasks;
   const {header, messages} = session;
   if (!unsure.has(caller.path) || !mayWork(header) || workOf(session).do !== 'rest') return undefined;
   const done = () => void unsure.delete(caller.path);
   const at = messages.findLastIndex(({role}) => role === 'assistant');
-  const {reminder, due = []} = at === -1 ? {} : afterAnswer(serving, caller, messages, at);
+  const named = (header?.mentions_due ?? []).map(({to}) => to);
+  const {reminder, due = []} = at === -1 ? {} : await afterAnswer(serving, caller, messages, at, named);
   if (reminder) {
     const result = insertMessage(session, messages.length, {...reminder, timestamp: now});
     return {
@@ -77,19 +93,41 @@ export function laterStep(serving: Serving, caller: Caller, session: Session, no
 }
 
 /** Open tasks of the session for which it waits for nobody: neither for parts, nor for tasks it created, nor for an answer. */
-function standingTasks(
+async function standingTasks(
   serving: Serving,
-  {session}: Caller,
-  messages: readonly Message[],
-): {key: string; task: TaskFact}[] {
-  const open = [...new Set(deliveredTasks(messages))].flatMap(key => {
+  caller: Caller,
+  named: readonly string[],
+): Promise<{key: string; task: TaskFact}[]> {
+  const open = [...new Set(deliveredTasks(caller.of.messages))].flatMap(key => {
     const task = openTask(serving, key);
     return task ? [{key, task}] : [];
   });
-  if (open.length === 0 || hasCreated(serving, session)) return [];
-  const waits = (key: string, by: string | undefined) =>
-    [...awaited(messages, key)].some(name => name !== by && isAgent(serving, name));
-  return open.filter(({key, task}) => !waits(key, task.createdBy) && !hasOpenParts(serving, task.id ?? ''));
+  if (open.length === 0 || hasCreated(serving, caller.session)) return [];
+  const standing: typeof open = [];
+  for (const {key, task} of open)
+    if (!hasOpenParts(serving, task.id ?? '') && !(await waits(serving, caller, named, key, task.createdBy)))
+      standing.push({key, task});
+  return standing;
+}
+
+/** Whether somebody may still answer what it has written since it got the task. It is asked again when that one is at rest. */
+async function waits(
+  serving: Serving,
+  {path, of}: Caller,
+  named: readonly string[],
+  key: string,
+  by: string | undefined,
+): Promise<boolean> {
+  for (const name of awaited(of.messages, key)) {
+    if (name === by) continue;
+    const other = named.includes(name)
+      ? receiverFor(serving, of, name).path
+      : await whoMayAnswer(serving, of, name, new Set([path]));
+    if (other === undefined) continue;
+    serving.tasks.waitFor(other, path);
+    return true;
+  }
+  return false;
 }
 
 /** As the index has it, if it is open and still the same attempt. */
@@ -99,11 +137,6 @@ export function openTask({index}: Serving, key: string): TaskFact | undefined {
   const task = path === undefined ? undefined : index.facts(path)?.tasks?.find(each => each.id === id);
   const same = task && (task.attempt ?? '1') === attempt;
   return same && (task.state === 'pending' || task.state === 'in_progress') ? task : undefined;
-}
-
-function hasCreated({index}: Serving, session: string): boolean {
-  const isOwn = ({createdIn, state}: TaskFact) => createdIn === session && isOpen(state);
-  return [...index.links.createdIn(session)].some(path => index.facts(path)?.tasks?.some(isOwn));
 }
 
 function hasOpenParts({index}: Serving, id: string): boolean {

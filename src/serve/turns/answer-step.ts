@@ -46,7 +46,7 @@ export async function answerStep(
     const result = withHeader(session, {error, status: 'error'} as Partial<SessionHeader>, now);
     return {session: result, entry: {words: `error: ${ended.failed}`, cause: 'turn'}, done};
   }
-  const step = replyStep(serving, caller, session, asked.basis.length, ended.reply, now);
+  const step = await replyStep(serving, caller, session, asked.basis.length, ended.reply, now);
   const then = await callStep(serving, caller, step.session, now, true);
   if (then) then.then = await answeredMeanwhile(serving, caller, then.session, now);
   return {...step, then};
@@ -70,18 +70,33 @@ async function answeredMeanwhile(
 }
 
 /** The reply, after the messages it answers. */
-function replyStep(serving: Serving, caller: Caller, session: Session, at: number, reply: Reply, now: string): Step {
+async function replyStep(
+  serving: Serving,
+  caller: Caller,
+  session: Session,
+  at: number,
+  reply: Reply,
+  now: string,
+): Promise<Step> {
   const {turns, report} = serving;
   const {path, session: id, agent} = caller;
   let result = insertMessage(session, at, messageOf(reply, now));
   if (reply.cut && reply.calls.length === 0 && mayGoOn(result.messages.slice(0, at)))
     result = insertMessage(result, at + 1, {timestamp: now, role: 'user', from: 'system', content: GO_ON});
   const isFinal = reply.calls.length === 0 && !reply.cut;
+  const named = isFinal ? mentionsDue(serving, agent, reply.content, now) : [];
   // Written with the answer, so that no crash can part them.
-  const {reminder, due = []} = isFinal ? afterAnswer(serving, caller, result.messages, at) : {};
+  const {reminder, due = []} = isFinal
+    ? await afterAnswer(
+        serving,
+        caller,
+        result.messages,
+        at,
+        named.map(({to}) => to),
+      )
+    : {};
   if (reminder) result = insertMessage(result, at + 1, reminder);
   const status = nextOf(result.messages).do === 'rest' ? 'sleeping' : 'active';
-  const named = isFinal ? mentionsDue(serving, agent, reply.content, now) : [];
   const tasks = due.length > 0 && {tasks_due: [...(session.header?.tasks_due ?? []), ...due]};
   const mentions = named.length > 0 && {mentions_due: [...(session.header?.mentions_due ?? []), ...named]};
   result = withHeader(result, {status, error: undefined, ...mentions, ...tasks} as Partial<SessionHeader>, now);

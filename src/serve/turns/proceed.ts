@@ -93,7 +93,7 @@ async function nextStep(serving: Serving, seen: Seen): Promise<Step | undefined>
     const step =
       (await callStep(serving, caller, session, now, false)) ?? (await answerStep(serving, caller, session, now));
     if (step) return step;
-    const later = laterStep(serving, caller, session, now);
+    const later = await laterStep(serving, caller, session, now);
     if (later) return later;
     const expects = serving.mail.expects(path);
     if (expects > 0) serving.queue.addAfter(path, expects);

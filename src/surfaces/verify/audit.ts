@@ -49,6 +49,8 @@ class Auditor {
   readonly #starts: Starts;
   readonly #decisions = new Decisions();
   readonly #findings: Finding[] = [];
+  /** Starts that nothing came of, as `nameOf` has them. */
+  readonly #refused = new Set<string>();
   readonly #states = new Map<string, {state: HomeState; uses: number}>();
   readonly #versions = new SessionVersions();
   readonly #unread = new Map<string, Unread>();
@@ -82,7 +84,10 @@ class Auditor {
       commits: done,
       executions: this.#starts.count,
       decisions: this.#decisions.count,
-      findings: this.#findings,
+      findings: this.#findings.filter(({kind, session, call, approval}) => {
+        const isOfDecision = kind === 'rejected' || kind === 'undecided' || kind === 'expired';
+        return !isOfDecision || !this.#refused.has(nameOf(session, call, approval));
+      }),
       unread: [...this.#unread.values()],
       passing: this.#passing - this.#unread.size,
       recovered: this.#starts.recovered,
@@ -153,8 +158,9 @@ class Auditor {
     const {session, before: former} = this.#versions.read(path, read.text);
     if (!session.header) return this.#cannotRead(commit, path, 'it has errors');
     this.#unread.delete(path);
-    const {started, odd} = this.#executions.read(path, session, former);
+    const {started, odd, refused} = this.#executions.read(path, session, former);
     if (commit.cutOff) return;
+    for (const {session: of, call} of refused) this.#refused.add(nameOf(of, call.id, call.approval));
     for (const {session: of, call, objection} of odd) this.#findings.push(findingOf(commit, of, call, objection));
     for (const execution of started) await this.#starts.add({commit, execution, before});
   }
@@ -187,6 +193,8 @@ class Auditor {
     return first.uses > 0 ? copyState(first.state) : first.state;
   }
 }
+
+const nameOf = (...parts: (string | undefined)[]): string => parts.join('\0');
 
 /** As the commit has it; the one on disk where it is kept outside the journal. */
 async function signersAt(

@@ -9,6 +9,8 @@ export class Decisions {
   readonly #items = new Map<string, Said>();
   readonly #pages = new Map<string, Said>();
   readonly #against = new Map<string, string>();
+  /** Nos that were found after a crash, in the same go as what is looked at: whether they came before it, nobody can tell. */
+  readonly #foundNow = new Set<string>();
   readonly #seen = new Set<string>();
   readonly taken = new TakenAways();
 
@@ -28,6 +30,16 @@ export class Decisions {
   /** `rejected`, `expired` or `superseded`, in any version. */
   against(id: string): string | undefined {
     return this.#against.get(id);
+  }
+
+  /** The same, as it was before the crash. */
+  againstBefore(id: string): string | undefined {
+    return this.#foundNow.has(id) ? undefined : this.#against.get(id);
+  }
+
+  /** All that was found after a crash is known. */
+  allFound(): void {
+    this.#foundNow.clear();
   }
 
   /** A commit made one of `before`, the states of its parents, into `after`. Decisions that an agent wrote are found. */
@@ -59,7 +71,7 @@ export class Decisions {
     if (decision !== undefined) this.#seen.add(id);
     // What nobody waited for was taken back by the daemon, not refused.
     if (decision === 'rejected' && status !== 'withdrawn')
-      this.#against.set(id, status === 'expired' || status === 'superseded' ? status : 'rejected');
+      this.#isAgainst(id, status === 'expired' || status === 'superseded' ? status : 'rejected', writing);
     const was = before.some(state => itemOf(state, id)?.decision === 'approved');
     return turn(this.#items, id, was, item && decision === 'approved', writing);
   }
@@ -67,9 +79,14 @@ export class Decisions {
   #page(id: string, before: readonly HomeState[], after: HomeState, writing: Writing): Finding[] {
     const page = pageOf(after, id);
     const {decision} = page ?? {};
-    if (decision === 'rejected' && !this.#against.has(id)) this.#against.set(id, 'rejected');
+    if (decision === 'rejected' && !this.#against.has(id)) this.#isAgainst(id, 'rejected', writing);
     const was = before.some(state => pageOf(state, id)?.decision === 'approved');
     return turn(this.#pages, id, was, page && decision === 'approved', writing);
+  }
+
+  #isAgainst(id: string, how: string, {cause}: Writing): void {
+    if (cause === 'recovered' && !this.#against.has(id)) this.#foundNow.add(id);
+    this.#against.set(id, how);
   }
 
   /** History begins here: what is decided counts as said. */

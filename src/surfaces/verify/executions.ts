@@ -18,6 +18,8 @@ export interface Execution {
 export interface News {
   started: Execution[];
   odd: {session: string; call: Called; objection: Objection}[];
+  /** Calls that were started, and in the last moment were not run: somebody had said no. */
+  refused: {session: string; call: Called}[];
 }
 
 /** What is told of a call. */
@@ -50,7 +52,7 @@ export class Executions {
 
   /** `before`: the messages of the version before it, as far as they are the same objects they are not read again. */
   read(path: string, {header, messages}: Session, before: readonly Message[]): News {
-    const news: News = {started: [], odd: []};
+    const news: News = {started: [], odd: [], refused: []};
     const stem = stemOf(path);
     const session = isSegment(path) ? stem.replace(/\.\d+$/, '') : stem;
     const agent = header?.agent_id ?? '';
@@ -120,6 +122,7 @@ export class Executions {
     const {call, started} = known;
     // What only reads is not marked.
     if (call.approval !== undefined) this.approvals.add(call.approval);
+    if (started !== undefined && wasRefused(content ?? '')) news.refused.push({session, call});
     const isNew = this.#tell([id, result]);
     const refused = isAskedAnew(call, known) && !saysItRan(content ?? '');
     if (known.result !== undefined && !refused)
@@ -150,6 +153,16 @@ function copyOf({id, approval, started, function: {name: tool}}: Call): {call: C
 
 function hash(values: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(values)).digest('base64');
+}
+
+/** What is marked as started is looked at once more before it runs. */
+function wasRefused(result: string): boolean {
+  try {
+    const value = JSON.parse(result) as {success?: unknown; code?: unknown} | null;
+    return value?.success === false && (value.code === 'REJECTED' || value.code === 'EXPIRED');
+  } catch {
+    return false;
+  }
 }
 
 /** A refusal is told without anything having run, and so is a call that could not have been run as it was. */

@@ -49,7 +49,7 @@ export class Starts {
     const {approval = ''} = execution.call;
     const taken = objection.kind === 'undecided' ? this.#decisions.taken.get(approval) : undefined;
     const wouldBe = async (state: HomeState) =>
-      taken && !(await this.#objection(execution, commit, withItem(state, approval, taken), taken));
+      taken && !(await this.#objection(execution, commit, withItem(state, approval, taken), {taken}));
     for (const state of before)
       if (taken && (await wouldBe(state))) {
         this.#waiting.push({execution, commit, objection, taken});
@@ -67,12 +67,14 @@ export class Starts {
       const {approval = '', started = ''} = execution.call;
       const at = itemOf(state, approval)?.at ?? '';
       const inTime = Date.parse(at) <= Date.parse(started);
-      if (!inTime || (await this.#objection(execution, commit, state))) this.#refute(each);
+      const against = (id: string) => this.#decisions.againstBefore(id);
+      if (!inTime || (await this.#objection(execution, commit, state, {against}))) this.#refute(each);
       else {
         this.recovered++;
         this.#use(execution);
       }
     }
+    this.#decisions.allFound();
   }
 
   /** Those of which it is known by now what became of their yes. `end`: nothing comes any more. */
@@ -97,12 +99,9 @@ export class Starts {
     execution: Execution,
     commit: WalkedCommit,
     state: HomeState,
-    taken?: TakenAway,
+    {taken, against = id => this.#decisions.against(id)}: {taken?: TakenAway; against?: Decisions['against']} = {},
   ): Promise<Objection | undefined> {
-    const decisions = {
-      said: (id: string) => this.#decisions.said(id) ?? taken?.said,
-      against: (id: string) => this.#decisions.against(id),
-    };
+    const decisions = {said: (id: string) => this.#decisions.said(id) ?? taken?.said, against};
     const signers = (setting: string) => this.#signers(commit, setting);
     return objectionTo(execution, state, {decisions, used: this.#used, signers});
   }
