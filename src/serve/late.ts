@@ -1,7 +1,8 @@
 import {takeAside} from '../store/aside.ts';
 import {isOpen} from '../store/open-files.ts';
 import {KEPT_MS, leftPassed, type Passed, pass, versionsIn} from '../store/passed.ts';
-import {leftReplaced, type Replaced, shortId} from '../store/replaced.ts';
+import {type Late, leftReplaced, type Replaced, shortId} from '../store/replaced.ts';
+import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
 import type {Serving} from './serving.ts';
 
 /** How long an editor that had the old file open may take to write into it. */
@@ -19,9 +20,14 @@ export function watchReplaced(serving: Serving, replaced: Replaced): void {
     setTimeout(() => void check(later), ms).unref();
   };
   const take = (): boolean => {
-    if (!hasLate(replaced)) return false;
-    serving.late.set(replaced.path, [...(serving.late.get(replaced.path) ?? []), replaced]);
-    serving.queue.add(replaced.path);
+    const late = lateIn(replaced);
+    if (!late) return false;
+    const left = stillToHold(serving, late);
+    if (left > 0) checkAfter(left, rest);
+    else {
+      serving.late.set(replaced.path, [...(serving.late.get(replaced.path) ?? []), replaced]);
+      serving.queue.add(replaced.path);
+    }
     return true;
   };
   const check = async ([next, ...others]: readonly number[]): Promise<void> => {
@@ -72,12 +78,20 @@ export function watchOn(serving: Serving, after: () => Replaced): void {
   watchReplaced(serving, rest);
 }
 
-function hasLate(replaced: Replaced): boolean {
+/** How long it must stay as it is: as with the file itself, it may be half saved. A time in the future says nothing. */
+function stillToHold({texts}: Serving, {base, bytes, writtenAt}: Late): number {
+  const [before, now] = [texts.get(base), bytes.toString()];
+  const needed = isDoubtful(before, now, false) ? DOUBTFUL_MS : stableMs(before, now);
+  const age = Date.now() - writtenAt;
+  return age < 0 ? 0 : Math.max(0, needed - age);
+}
+
+function lateIn(replaced: Replaced): Late | undefined {
   try {
-    return replaced.late() !== undefined;
+    return replaced.late();
   } catch {
     // Gone: somebody emptied .agentdir.
-    return false;
+    return undefined;
   }
 }
 
@@ -93,7 +107,7 @@ export function recoverReplaced(serving: Serving): void {
       serving.leftBefore.set(path, next);
     }
     keep(serving, one, one.kept());
-    if (hasLate(one)) serving.late.set(path, [...(serving.late.get(path) ?? []), one]);
+    if (lateIn(one)) serving.late.set(path, [...(serving.late.get(path) ?? []), one]);
     else watchReplaced(serving, one);
   }
   takeAside(serving.home, ({path, blob, bytes}) => {

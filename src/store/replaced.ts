@@ -38,11 +38,13 @@ export interface Replaced {
   forget: () => void;
 }
 
-interface Late {
+export interface Late {
   path: string;
   /** Git's name for what the file held when it was compared. */
   base: string;
   bytes: Buffer;
+  /** Milliseconds since 1970. */
+  writtenAt: number;
 }
 
 /** Longer than any file system's clock stands still. */
@@ -183,11 +185,12 @@ function idOf(temp: string): string {
 }
 
 function lateIn(link: string, file: string, path: string, base: string): Late | undefined {
+  const {ino, mtimeMs} = statSync(link, {bigint: true});
   const bytes = readFileSync(link);
   // Still, or again, the file itself: a crash came before the rename.
   const current = statSync(file, {bigint: true, throwIfNoEntry: false});
-  if (current?.ino === statSync(link, {bigint: true}).ino) return undefined;
-  return blobId(bytes) === base || bytes.length === 0 ? undefined : {path, base, bytes};
+  if (current?.ino === ino) return undefined;
+  return blobId(bytes) === base || bytes.length === 0 ? undefined : {path, base, bytes, writtenAt: Number(mtimeMs)};
 }
 
 /** Enough of git's name for a content to know it again, in a file name that has room for little. */
