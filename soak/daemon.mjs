@@ -15,6 +15,9 @@ const usual = labels.filter(label =>
   /^(?:journal-(?!pack)|save-|turn-|call-|delivery|workspace|cache|needs)/.test(label),
 );
 
+/** V8 lets a heap grow as long as there is room. With this much a daemon that leaks ends by itself, which is a violation. */
+const HEAP_MB = 256;
+
 /** The daemon of the home: started, killed and started again. Only one at a time. */
 export function keepDaemon(world) {
   const {home, ledger, random} = world;
@@ -23,7 +26,7 @@ export function keepDaemon(world) {
 
   /** Start one. `crashAt`: a label at which it is to die. */
   function start(crashAt) {
-    const child = spawn(process.execPath, [program, 'start', '--json'], {
+    const child = spawn(process.execPath, [`--max-old-space-size=${HEAP_MB}`, program, 'start', '--json'], {
       cwd: home,
       env: {
         ...environment,
