@@ -4,9 +4,18 @@ import {clearAbandoned, temporaryBeside} from './temporary.ts';
 
 export type LiveEnd = 'answered' | 'dropped' | 'failed';
 
+/**
+ * What a model is asked with: so many messages of the session file, and how many of those are answers. Its own is to
+ * stand right after them. Older versions did not say.
+ */
+export interface AskedWith {
+  messages: number;
+  answers: number;
+}
+
 /** What happens in a turn, for whoever watches it. Derived: the session file alone says what was answered. */
 export type LiveEvent = {at: string; agent: string; session: string; turn: string} & (
-  | {event: 'begin'}
+  | {event: 'begin'; after?: AskedWith}
   | {event: 'text'; text: string}
   | {event: 'call'; name: string; args: string}
   /** Whatever text came before is void; it is asked again at `next`. */
@@ -49,12 +58,12 @@ export class LiveOutput {
     this.#agent = agent;
   }
 
-  begin(turn: string): void {
+  begin(turn: string, after: AskedWith): void {
     this.#flush();
     this.#close();
     this.#turn = turn;
     this.#fresh = sizeOf(this.#path) > MAX_BYTES;
-    this.#tell({event: 'begin'});
+    this.#tell({event: 'begin', after});
   }
 
   text(delta: string): void {

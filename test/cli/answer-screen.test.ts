@@ -67,33 +67,37 @@ describe('an answer on a terminal', () => {
         let clock = Date.parse('2026-01-01T00:00:00.000Z');
         const tick = () => new Date(clock++).toISOString();
         let count = 0;
+        let answers = 0;
         const live = (event: object) =>
-          shown.live({at: tick(), agent: 'a', session: 's', turn: String(count), ...event} as LiveEvent);
+          shown.live({at: tick(), agent: 'a', session: 's', turn: String(count), ...event} as LiveEvent, answers);
+        const begin = () => live({event: 'begin', after: {messages: 1, answers}});
+        const reply = (content: string) => {
+          answers++;
+          shown.reply({role: 'assistant', content});
+        };
         for (const {lost, answer, shown: length, parts, ended, late, lagging} of turns) {
           count++;
           if (lagging) {
-            const [began, written] = [tick(), tick()];
-            shown.reply({role: 'assistant', content: answer, timestamp: began}, written);
-            live({event: 'begin', at: began});
-            live({event: 'text', text: answer, at: began});
+            reply(answer);
+            live({event: 'begin', after: {messages: 1, answers: answers - 1}});
+            live({event: 'text', text: answer});
             if (ended) live({event: 'end', how: 'answered'});
             continue;
           }
-          live({event: 'begin'});
+          begin();
           for (const [piece, dropped] of lost) {
             live({event: 'text', text: piece});
             if (dropped) {
               live({event: 'end', how: 'dropped'});
               count++;
-              live({event: 'begin'});
+              begin();
             } else live({event: 'retry', why: 'x', next: tick()});
           }
           const before = answer.slice(0, length);
           const size = Math.ceil(before.length / parts) || 1;
           for (let at = 0; at < before.length; at += size) live({event: 'text', text: before.slice(at, at + size)});
           if (ended) live({event: 'end', how: 'answered'});
-          const written = tick();
-          shown.reply({role: 'assistant', content: answer, timestamp: written}, written);
+          reply(answer);
           if (late) {
             live({event: 'text', text: answer.slice(length)});
             live({event: 'end', how: 'answered'});

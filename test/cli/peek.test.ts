@@ -19,6 +19,8 @@ async function threeSessions(): Promise<string> {
   return home;
 }
 
+const after = {messages: 1, answers: 0};
+
 describe('agentdir peek', () => {
   it('shows what was said last, the latest first', async () => {
     const home = await threeSessions();
@@ -37,7 +39,7 @@ describe('agentdir peek', () => {
     const home = await threeSessions();
     const daemon = playDaemon(home);
     const live = new LiveOutput(home, 's-mute', 'planner-001');
-    live.begin('t1');
+    live.begin('t1', after);
     live.text('void');
     live.retry('503', new Date().toISOString());
     live.text('so far');
@@ -63,14 +65,14 @@ describe('agentdir peek', () => {
     const one = new LiveOutput(home, 'one', 'planner-001');
     const two = new LiveOutput(home, 'two', 'executor-001');
     const shows = (text: string) => until(all.stdout, found => found === text);
-    one.begin('t1');
+    one.begin('t1', after);
     one.text('Hel');
     await shows('planner-001/one │ Hel');
     // The turn is under way: whoever comes late is told of it, too.
     await until(json.stdout, text => text.includes('Hel'));
     one.text('lo');
     await shows('planner-001/one │ Hello');
-    two.begin('t2');
+    two.begin('t2', after);
     two.text('Ho');
     two.call('grep', '{"pattern":"x"}');
     two.end('answered');

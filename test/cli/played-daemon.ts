@@ -23,8 +23,8 @@ export interface PlayedDaemon {
 export interface PlayedSession {
   id: string;
   path: string;
-  /** Begins a turn. */
-  turn: () => LiveOutput;
+  /** Begins a turn, asked with so many messages and answers; with all that the file has, if none are given. */
+  turn: (messages?: number, answers?: number) => LiveOutput;
   /** Writes a message, or none, and keys of the header, as one save. */
   write: (message: Partial<Message> | undefined, header?: Partial<SessionHeader>) => Promise<void>;
   read: () => Session;
@@ -53,8 +53,8 @@ export function playSession(home: string, {id, path}: {id: string; path: string}
     id,
     path,
     read,
-    turn: () => {
-      live.begin(randomUUID());
+    turn: (messages = read().messages.length, answers = answersIn(read().messages.slice(0, messages))) => {
+      live.begin(randomUUID(), {messages, answers});
       return live;
     },
     write: async (message, header = {}) => {
@@ -69,3 +69,5 @@ export function playSession(home: string, {id, path}: {id: string; path: string}
     },
   };
 }
+
+const answersIn = (messages: readonly Message[]) => messages.filter(({role}) => role === 'assistant').length;

@@ -1,6 +1,7 @@
 import {existsSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {LiveOutput} from '../../src/store/live.ts';
 import {listSessions} from '../../src/store/session-files.ts';
 import {serve} from '../daemon/serve.ts';
 import {installed, terminal} from '../daemon/terminal.ts';
@@ -96,15 +97,57 @@ describe('send --wait', () => {
     expect((await sender.ended).stdout).toBe('One.\nTwo.\n');
   });
 
+  it.each(['a pipe', 'a terminal'])(
+    'an answer in the file is not shown again when its turn is told of later: %s',
+    async on => {
+      if (on === 'a terminal' && !installed('script')) return;
+      const home = await newHome();
+      const daemon = playDaemon(home);
+      const line = ['send', 'Is Redis up?', '--wait'];
+      const sender = on === 'a pipe' ? startAgentdir(home, line) : undefined;
+      const screen = sender ? undefined : terminal(home, `${process.execPath} ${main} send "Is Redis up?" --wait`);
+      const session = await daemon.asked('Is Redis up?');
+      await session.write({content: 'One.', tool_calls: [call('c1', 'read_file', '{}')]});
+      if (sender) await until(sender.stdout, text => text === 'One.\n');
+      else await screen?.shows(/One\.\r\n/);
+      const late = session.turn(1);
+      late.text('One.');
+      late.end('answered');
+      await session.write({role: 'tool_result', tool_call_id: 'c1', content: '{}'});
+      const next = session.turn();
+      next.text('Tw');
+      if (sender) await until(sender.stdout, text => text.endsWith('Tw'));
+      else expect(await screen?.shows(/.*Tw/s)).not.toContain('One');
+      next.end('answered');
+      await session.write({content: 'Two.'}, {status: 'sleeping'});
+      if (sender) expect((await sender.ended).stdout).toBe('One.\nTwo.\n');
+      else expect(await screen?.exited).toBe(0);
+    },
+  );
+
+  it('a turn that begins before the file has one that was missed is shown after that', async () => {
+    const {home, sender, session} = await waiting();
+    const ahead = new LiveOutput(home, session.id, 'planner-001');
+    ahead.begin('second', {messages: 3, answers: 1});
+    ahead.text('Two.');
+    ahead.end('answered');
+    const tool_calls = [call('c1', 'read_file', '{}')];
+    await session.write({content: 'One.', tool_calls});
+    await session.write({role: 'tool_result', tool_call_id: 'c1', content: '{}'});
+    await session.write({content: 'Two.'}, {status: 'sleeping'});
+    expect(await sender.ended).toEqual({code: 0, stdout: 'One.\nTwo.\n', stderr: '→ read_file {}\n'});
+  });
+
   it('the next turn may begin before the file has the one before it', async () => {
     const {sender, session} = await waiting();
     const first = session.turn();
     first.text('Let me look.');
     first.call('read_file', '{}');
     first.end('answered');
-    const second = session.turn();
+    const second = session.turn(3, 1);
     second.text('Redis ');
     await until(sender.stdout, text => text === 'Let me look.\nRedis ');
+    await until(sender.stderr, text => text === '→ read_file {}\n');
     await session.write({content: 'Let me look.', tool_calls: [call('c1', 'read_file', '{}')]});
     await session.write({role: 'tool_result', tool_call_id: 'c1', content: '{}'});
     second.text('is up.');

@@ -27,17 +27,19 @@ function follow(home: string, filter: {session?: string; agent?: string} = {}) {
   };
 }
 
+const after = {messages: 1, answers: 0};
+
 describe('live output', () => {
   it('is a line for each event, with deltas brought together, written at the end at the latest', () => {
     const home = temporary();
     const live = new LiveOutput(home, 's-1', 'planner');
-    live.begin('t1');
+    live.begin('t1', after);
     for (const delta of ['Re', 'dis ', '', 'is up']) live.text(delta);
     live.call('read_file', '{"path":"a"}');
     expect(existsSync(livePath(home, 's-1'))).toBe(false);
     live.end('answered');
     expect(events(home, 's-1').map(({at: _, ...rest}) => rest)).toEqual([
-      {agent: 'planner', session: 's-1', turn: 't1', event: 'begin'},
+      {agent: 'planner', session: 's-1', turn: 't1', event: 'begin', after},
       {agent: 'planner', session: 's-1', turn: 't1', event: 'text', text: 'Redis is up'},
       {agent: 'planner', session: 's-1', turn: 't1', event: 'call', name: 'read_file', args: '{"path":"a"}'},
       {agent: 'planner', session: 's-1', turn: 't1', event: 'end', how: 'answered'},
@@ -47,7 +49,7 @@ describe('live output', () => {
   it('is written while it comes, and tells of tries and ends', async () => {
     const home = temporary();
     const live = new LiveOutput(home, 's-1', 'planner');
-    live.begin('t1');
+    live.begin('t1', after);
     live.text('word');
     await until(
       () => existsSync(livePath(home, 's-1')) && textOf(events(home, 's-1')),
@@ -68,7 +70,7 @@ describe('live output', () => {
     const big = 'x'.repeat(100_000);
     const inodes = new Set<number>();
     for (let turn = 0; turn < 12; turn++) {
-      live.begin(`t${turn}`);
+      live.begin(`t${turn}`, after);
       live.text(big + turn);
       live.end('answered');
       inodes.add(statSync(livePath(home, 's-1')).ino);
@@ -91,11 +93,11 @@ describe('live output', () => {
     mkdirSync(dirname(folder), {recursive: true});
     writeFileSync(folder, 'in the way');
     const live = new LiveOutput(home, 's-1', 'planner');
-    live.begin('t1');
+    live.begin('t1', after);
     live.text('lost');
     live.end('answered');
     rmSync(folder);
-    live.begin('t2');
+    live.begin('t2', after);
     live.text('kept');
     live.end('answered');
     expect(textOf(readLive(home, 's-1'))).toBe('kept');
@@ -104,12 +106,12 @@ describe('live output', () => {
   it('a line that was torn is skipped, and the next one is whole', () => {
     const home = temporary();
     const first = new LiveOutput(home, 's-1', 'planner');
-    first.begin('t1');
+    first.begin('t1', after);
     first.text('one');
     first.end('answered');
     appendFileSync(livePath(home, 's-1'), '{"at":"2026-01-01T00:0');
     const second = new LiveOutput(home, 's-1', 'planner');
-    second.begin('t2');
+    second.begin('t2', after);
     second.text('two');
     second.end('answered');
     expect(readLive(home, 's-1').map(({event, turn}) => `${turn} ${event}`)).toEqual(['t2 begin', 't2 text', 't2 end']);
@@ -120,11 +122,11 @@ describe('following', () => {
   it('begins with what is under way, then gives what comes, of one agent or session or of all', async () => {
     const home = temporary();
     const done = new LiveOutput(home, 'done', 'a');
-    done.begin('t0');
+    done.begin('t0', after);
     done.text('old');
     done.end('answered');
     const running = new LiveOutput(home, 'running', 'a');
-    running.begin('t1');
+    running.begin('t1', after);
     running.text('so far');
     await until(
       () => textOf(readLive(home, 'running')),
@@ -135,7 +137,7 @@ describe('following', () => {
     const ofOne = follow(home, {session: 'running'});
     expect(textOf(all.seen)).toBe('so far');
     const other = new LiveOutput(home, 'new', 'b');
-    other.begin('t2');
+    other.begin('t2', after);
     other.text('hello');
     other.end('answered');
     running.text(', so good');
@@ -162,7 +164,7 @@ describe('following', () => {
     const reader = follow(home);
     rmSync(join(home, '.agentdir'), {recursive: true, force: true});
     const live = new LiveOutput(home, 's-1', 'a');
-    live.begin('t1');
+    live.begin('t1', after);
     live.text('here');
     live.end('answered');
     await until(
@@ -181,7 +183,7 @@ describe('following', () => {
           const home = temporary();
           const source = new LiveOutput(home, 'source', 'a');
           for (const [turn, text] of texts.entries()) {
-            source.begin(String(turn));
+            source.begin(String(turn), after);
             source.text(text);
             source.end('answered');
           }

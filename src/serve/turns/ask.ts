@@ -8,7 +8,7 @@ import type {Message} from '../../files/session/session-schema.ts';
 import type {TemplateValue} from '../../files/template.ts';
 import {historyOf} from '../../reconcile/history.ts';
 import {crashPoint} from '../../store/crash.ts';
-import {LiveOutput} from '../../store/live.ts';
+import {type AskedWith, LiveOutput} from '../../store/live.ts';
 import {redactAnswer} from '../redaction.ts';
 import type {Serving} from '../serving.ts';
 import {reachOf} from './reach.ts';
@@ -25,6 +25,7 @@ export interface Asking {
   /** The task that the session was made for. */
   task: string | undefined;
   messages: readonly Message[];
+  after: AskedWith;
   /** Whether a limit is reached. */
   limited: () => boolean;
 }
@@ -131,7 +132,7 @@ async function once(
     };
     const model = choice.kind === 'playbook' ? 'playbook' : (choice.id ?? 'the first model of the server');
     serving.report({event: 'asking', session, agent, model});
-    live.begin(`${serving.run}.${serving.turns.newTurn()}`);
+    live.begin(`${serving.run}.${serving.turns.newTurn()}`, asking.after);
     crashPoint('turn-ask');
     serving.models ??= new Models();
     const answer = await serving.models.ask(choice, request, playbooks);

@@ -22,6 +22,7 @@ export async function askFor(serving: Serving, caller: Caller, session: Session,
     prompt: header.system_prompt,
     task: header.task,
     messages: earlier.length > 0 ? [...earlier, ...messages] : messages,
+    after: {messages: messages.length, answers: messages.filter(({role}) => role === 'assistant').length},
     limited: () => limitFor(serving, caller.path, session) !== undefined,
   };
   const question = {basis: messages, around: aroundOf(header, caller.template)};

@@ -6,9 +6,10 @@ import {textWidth} from './table.ts';
 
 /** Where an answer is shown: word by word as it comes, or only once it is known. */
 export interface AnswerScreen {
-  live: (event: LiveEvent) => void;
-  /** A reply as it stands in the session file; each is given once. `written`: when that file was. */
-  reply: (message: Message, written: string) => void;
+  /** `answers`: how many the session file has, up to the last that was given. */
+  live: (event: LiveEvent, answers: number) => void;
+  /** A reply as it stands in the session file; each is given once. */
+  reply: (message: Message) => void;
   /** All replies were given; the last one may be the answer. */
   finish: (answer: string | undefined) => void;
 }
@@ -41,12 +42,12 @@ export function streamingScreen(terminal: Terminal): AnswerScreen {
   let shown = '';
   /** Half of a character that came in two parts. */
   let half = '';
-  /** Turns that began before are in the file already. */
-  let told = '';
   /** Whether the turn has ended; the next may begin before the file has it. */
   let ended = false;
   /** Texts of turns that have ended, which the file does not have yet. */
   let unconfirmed: string[] = [];
+  /** Of the turn, for when the next begins before the file has them. */
+  let calls: {name: string; args: string}[] = [];
 
   const visible = (text: string) => (terminal.size() ? makeVisible(text, false) : text);
   const add = (text: string) => {
@@ -75,15 +76,19 @@ export function streamingScreen(terminal: Terminal): AnswerScreen {
   };
 
   return {
-    live: event => {
+    live: (event, answers) => {
       if (event.event === 'begin') {
         if (ended) {
           unconfirmed.push(shown);
           seal();
+          for (const {name, args} of calls) tellCall(name, args);
         } else takeBack();
-        turn = event.at > told ? event.turn : undefined;
+        calls = [];
+        // One with fewer is answered already; before one with more comes something that was not shown yet.
+        turn = event.after?.answers === answers + unconfirmed.length ? event.turn : undefined;
       } else if (event.turn !== turn) return;
       else if (event.event === 'text') add(event.text);
+      else if (event.event === 'call') calls.push(event);
       else if (event.event === 'retry') {
         takeBack();
         tellRetry(event);
@@ -94,13 +99,10 @@ export function streamingScreen(terminal: Terminal): AnswerScreen {
         if (event.how === 'dropped') note(`dropped: ${event.why ?? 'the conversation was changed'}; asked again`);
       }
     },
-    reply: (message, written) => {
+    reply: message => {
       const content = message.content ?? '';
       const before = unconfirmed.shift();
-      if (before !== undefined && before === content) {
-        tellCalls(message);
-        return;
-      }
+      if (before !== undefined && before === content) return;
       if (before !== undefined) {
         note('(the text above was taken back)');
         unconfirmed = [];
@@ -111,7 +113,6 @@ export function streamingScreen(terminal: Terminal): AnswerScreen {
       add(content.slice(shown.length));
       seal();
       tellCalls(message);
-      told = [written, message.timestamp ?? ''].sort().at(-1) ?? '';
     },
     finish: answer => {
       if (answer === undefined) takeBack();
@@ -144,7 +145,11 @@ function rowsOf(line: string, columns: number): number {
 }
 
 function tellCalls({tool_calls = []}: Message): void {
-  for (const call of tool_calls) note(`→ ${shortCall(call.function.name, call.function.arguments)}`);
+  for (const call of tool_calls) tellCall(call.function.name, call.function.arguments);
+}
+
+function tellCall(name: string, args: string): void {
+  note(`→ ${shortCall(name, args)}`);
 }
 
 function tellRetry({why, next}: {why: string; next: string}): void {

@@ -101,7 +101,6 @@ async function answer(
     file: said,
     asked: {message: said.message, segments: said.segments},
     screen,
-    since: said.since,
     timeoutMs,
   });
   const {over, replies, header, requests} = waited;

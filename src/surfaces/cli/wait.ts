@@ -20,8 +20,6 @@ export interface Waiting {
   file: SessionFile;
   asked: Asked;
   screen: AnswerScreen;
-  /** Live output of turns that began before tells of something else. ISO time. */
-  since: string;
   timeoutMs: number | undefined;
 }
 
@@ -34,22 +32,25 @@ export interface Waited {
 }
 
 /** Until the session is done with the message: the session file tells, live output only comes before it. */
-export async function waitForAnswer({home, file, asked, screen, since, timeoutMs}: Waiting): Promise<Waited> {
+export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Waiting): Promise<Waited> {
   const looker = new SessionLooker(home, file);
   const daemon = patient(() => daemonOf(home) !== undefined);
   let given = 0;
+  let [place, answers] = [Number.POSITIVE_INFINITY, 0];
   let result: Waited = {over: 'no-daemon', replies: [], header: undefined, requests: []};
   let undecided: (() => Request[]) | undefined;
   const stuck = patient(() => undecided === undefined);
   const look = (): Over | undefined => {
     const found = looker.look();
     if (!found) return looker.gone ? 'removed' : undefined;
-    const {replies, over} = progressOf(found.header, found.session.messages, asked);
-    for (const reply of replies.slice(given)) screen.reply(reply, found.header.updated ?? '');
+    const {messages} = found.session;
+    const {at, replies, over} = progressOf(found.header, messages, asked);
+    for (const reply of replies.slice(given)) screen.reply(reply);
+    place = at;
+    answers = replies.length + messages.slice(0, at + 1).filter(({role}) => role === 'assistant').length;
     given = Math.max(given, replies.length);
     result = {...result, replies, header: found.header};
-    undecided =
-      over === 'waiting' ? () => openRequests(home, waitsFor(found.header, found.session.messages)) : undefined;
+    undecided = over === 'waiting' ? () => openRequests(home, waitsFor(found.header, messages)) : undefined;
     return over;
   };
   const stop = new AbortController();
@@ -58,7 +59,8 @@ export async function waitForAnswer({home, file, asked, screen, since, timeoutMs
     {session: file.id},
     event => {
       if (event.event === 'begin') look();
-      if (event.event !== 'begin' || event.at >= since) screen.live(event);
+      // A turn that was not asked with the message tells of something else.
+      if (event.event !== 'begin' || (event.after?.messages ?? 0) > place) screen.live(event, answers);
     },
     stop.signal,
   );

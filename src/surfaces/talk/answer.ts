@@ -2,6 +2,8 @@ import type {Message, SessionHeader} from '../../files/session/session-schema.ts
 
 /** How far a session is with the answer to one message of it. */
 export interface Progress {
+  /** Where the message stands; -1: in a segment. */
+  at: number;
   /** What the agent wrote since, oldest first. */
   replies: readonly Message[];
   over: Over | undefined;
@@ -23,13 +25,13 @@ export interface Asked {
 export function progressOf(header: SessionHeader, messages: readonly Message[], asked: Asked): Progress {
   const at = messages.findLastIndex(message => isSame(message, asked.message));
   // Older messages are moved into segments: then all that are left came after it.
-  if (at === -1 && (header.segments?.length ?? 0) <= asked.segments) return {replies: [], over: 'removed'};
+  if (at === -1 && (header.segments?.length ?? 0) <= asked.segments) return {at, replies: [], over: 'removed'};
   const after = messages.slice(at + 1);
   const final = after.findIndex((message, i) => isFinal(message) && !goesOn(message, after[i + 1]));
   const replies = (final === -1 ? after : after.slice(0, final + 1)).filter(({role}) => role === 'assistant');
-  if (final === -1) return {replies, over: stopped(header)};
-  if (final + 1 < after.length) return {replies, over: 'answered'};
-  return {replies, over: header.status === 'active' ? undefined : header.status === 'error' ? 'error' : 'answered'};
+  if (final === -1) return {at, replies, over: stopped(header)};
+  if (final + 1 < after.length) return {at, replies, over: 'answered'};
+  return {at, replies, over: header.status === 'active' ? undefined : header.status === 'error' ? 'error' : 'answered'};
 }
 
 function isSame(message: Message, asked: Message): boolean {

@@ -24,8 +24,6 @@ export interface Said extends SessionFile {
   status: SessionStatus;
   /** Older parts of the session, in files of their own. */
   segments: number;
-  /** No turn that began before knows of the message. ISO time. */
-  since: string;
 }
 
 const TRY_MS = 10_000;
@@ -49,7 +47,7 @@ export async function say({home, content, session, agent}: Saying): Promise<Said
     const now = new Date().toISOString();
     const message = personal(content, now);
     const made = await makeSession({home, agent: found, shared: found.template.context !== 'fresh', message, now});
-    return {...made, message, status: 'active', segments: 0, since: now};
+    return {...made, message, status: 'active', segments: 0};
   } finally {
     lock.release();
   }
@@ -85,8 +83,6 @@ function append(home: string, file: SessionFile, content: string): Promise<Said>
     if (header.status !== status) next = setField(next, 'status', status);
     // What stopped it is over as soon as it is asked to go on.
     if (status === 'active' && header.error !== undefined) next = setField(next, 'error', undefined);
-    // An idle session has no turn under way.
-    const idle = header.status === 'sleeping' || header.status === 'error';
     return {
       expected: found.bytes,
       // `updated` stays: it names the version that this was made from.
@@ -97,7 +93,6 @@ function append(home: string, file: SessionFile, content: string): Promise<Said>
         message,
         status,
         segments: header.segments?.length ?? 0,
-        since: idle ? now : new Date().toISOString(),
       }),
     };
   });
