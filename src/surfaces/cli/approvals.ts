@@ -7,7 +7,7 @@ import {findRequests, type Request, readArchive, readQueue} from '../decide/queu
 import {type ApprovalRow, approvalRow} from '../decide/row.ts';
 import {fileError} from '../talk/file-error.ts';
 import {approvalPage, pageWidth, paintRisk} from './approval-page.ts';
-import {colors, complain, plural, print, screenWidth} from './output.ts';
+import {colors, complain, plural, print, printWhole, screenWidth} from './output.ts';
 import {ago, spell} from './short-text.ts';
 import {fitTable} from './table.ts';
 
@@ -27,7 +27,7 @@ export function approvals({home, id, all, json}: ApprovalsOptions): number {
   const pending = known.filter(({state}) => state === 'pending');
   const rows = all ? known : pending;
   const waiting = pending.length;
-  if (json) print(jsonText(rows));
+  if (json) printWhole(jsonText(rows));
   else {
     printRows(rows, waiting, all);
     const late = known.filter(({state, recorded}) => state !== 'pending' && !recorded).length;
@@ -43,8 +43,8 @@ function showOne(home: string, wanted: string, json: boolean): number {
   const [request] = findRequests(home, [wanted]) as [Request];
   const page = anyPage(home, request.id);
   const row = approvalRow(home, request);
-  if (json) print(jsonText({...row, page: page ? {file: page.path, text: page.file.text} : null}));
-  else print(approvalPage(request, page, pageWidth()));
+  if (json) printWhole(jsonText({...row, page: page ? {file: page.path, text: page.file.text} : null}));
+  else printWhole(approvalPage(request, page, pageWidth()));
   if (page?.path === pendingPath(request.id) && hasErrors(page.file.problems)) {
     const {message, hint} = fileError(page.path, page.file.problems);
     complain(`${message}; until it is mended nothing on it counts`, hint);
@@ -54,7 +54,7 @@ function showOne(home: string, wanted: string, json: boolean): number {
 }
 
 function printRows(rows: readonly ApprovalRow[], waiting: number, all: boolean): void {
-  if (rows.length > 0) print(all ? historyTable(rows) : waitingTable(rows));
+  if (rows.length > 0) printWhole(all ? historyTable(rows) : waitingTable(rows));
   if (waiting === 0) print('nothing waits for you');
   else
     print(

@@ -7,7 +7,7 @@ import {isOpen, type Request, readQueue, refuseWrong} from '../decide/queue.ts';
 import {approvalPage, pageWidth, whatRuns} from './approval-page.ts';
 import {tellOne} from './decided.ts';
 import {askKey} from './keys.ts';
-import {colors, complain, note, plural, print} from './output.ts';
+import {colors, complain, note, plural, print, printWhole} from './output.ts';
 import {askReason, sayNo} from './reject.ts';
 import {type ApproveOptions, sayYes, unsigned} from './say-yes.ts';
 
@@ -33,7 +33,7 @@ export async function askEach(options: ApproveOptions): Promise<number> {
     }
     print(`\n${colors.dim('─'.repeat(Math.min(pageWidth(), 72)))}`);
     const page = anyPage(home, request.id);
-    print(approvalPage(request, page, pageWidth()));
+    printWhole(approvalPage(request, page, pageWidth()));
     if (others.length > 0) print(colors.dim(`\n${others.length} more after this`));
     const again = whatRuns(request, page, pageWidth());
     if (again.length > 0) print(`\n${again.join('\n')}`);

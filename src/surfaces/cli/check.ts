@@ -6,7 +6,7 @@ import {kindOf} from '../../files/key.ts';
 import {lineStarts} from '../../files/lines.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {indexHome} from '../../load.ts';
-import {colors, plural, print, printJson} from './output.ts';
+import {colors, plural, print, printJson, printWhole} from './output.ts';
 import {renderProblem} from './problem.ts';
 import {progressOn} from './progress.ts';
 
@@ -72,7 +72,7 @@ function report(problems: readonly Problem[], texts: ReadonlyMap<string, string>
     }
     // No excerpt of a secret.
     const excerpt = problem.code === 'SECRET_IN_FILE' ? undefined : text;
-    if (shown++ < MOST) print(`${renderProblem(problem, excerpt, starts)}\n`);
+    if (shown++ < MOST) printWhole(`${renderProblem(problem, excerpt, starts)}\n`);
     else if (shown === MOST + 2) print(`${visibleLine(file)}: and more; --json lists them all\n`);
   }
   const errors = problems.filter(p => p.severity === 'error').length;

@@ -10,11 +10,11 @@ import type {Program} from './surroundings.ts';
 import {addTalking} from './talk-commands.ts';
 import {addTask} from './task-commands.ts';
 import {addWorkspace} from './workspace-commands.ts';
+import {wrap} from './wrap.ts';
 
 const AFTER = `
 More about one: agentdir COMMAND --help. The manual: man agentdir.
-Exit codes: 0 done, 1 failed, 2 wrong usage or no home, 3 something waits for a
-person, 4 a file has errors, 5 no daemon runs, or one already does.`;
+Exit codes: 0 done, 1 failed, 2 wrong usage or no home, 3 something waits for a person, 4 a file has errors, 5 no daemon runs, or one already does.`;
 
 /** All commands. Help, the manual and completions are made from this; each command's code is loaded only when it is used. */
 export function buildCommands(about: Program, finish: (code: number) => void): Command {
@@ -27,9 +27,12 @@ export function buildCommands(about: Program, finish: (code: number) => void): C
     .helpOption('-h, --help', 'this help, or that of a command')
     .addHelpText('after', AFTER)
     // In the list a name says enough: what it takes is in its own help.
-    .configureHelp({subcommandTerm: command => [command.name(), ...command.aliases()].join(', ')})
-    // Whoever runs it prints what is wrong.
-    .configureOutput({outputError: () => {}})
+    .configureHelp({
+      subcommandTerm: command => [command.name(), ...command.aliases()].join(', '),
+      helpWidth: Number.MAX_SAFE_INTEGER,
+    })
+    // Lines are broken where they are written, and whoever runs it prints what is wrong.
+    .configureOutput({writeOut: writeTo(process.stdout), writeErr: writeTo(process.stderr), outputError: () => {}})
     .exitOverride();
   const given = () => program.opts<{home?: string; json?: boolean}>();
   const surroundings = {
@@ -57,4 +60,8 @@ export function buildCommands(about: Program, finish: (code: number) => void): C
   for (const one of [program, ...program.commands].filter(({commands}) => commands.length > 0))
     one.helpCommand('help [command]', 'the help of a command');
   return program;
+}
+
+function writeTo(stream: NodeJS.WriteStream): (text: string) => void {
+  return text => void stream.write(wrap(text, (stream.isTTY && stream.columns) || 80));
 }

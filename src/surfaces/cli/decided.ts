@@ -7,7 +7,7 @@ import {hasFailed, isOver, type Outcomes, waitForOutcomes} from '../decide/outco
 import {anyPage} from '../decide/page.ts';
 import type {Request} from '../decide/queue.ts';
 import {approvalRow} from '../decide/row.ts';
-import {colors, complain, note, print} from './output.ts';
+import {colors, complain, note, print, printWhole} from './output.ts';
 
 export interface Telling {
   home: string;
@@ -25,7 +25,7 @@ export async function tellDecided(
   if (!json) for (const request of decided) tellOne(home, request, daemon);
   const waited = wait && daemon ? await waitForOutcomes(home, decided, timeoutMs) : undefined;
   const rows = (waited?.requests ?? decided).map(request => approvalRow(home, request));
-  if (json) print(jsonText({daemon, approvals: rows}));
+  if (json) printWhole(jsonText({daemon, approvals: rows}));
   if (waited) return tellOutcomes(waited, json);
   if (!wait) return exit.done;
   complain('no daemon runs: nothing comes of it before one does', 'agentdir start');

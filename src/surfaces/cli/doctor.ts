@@ -16,6 +16,8 @@ import {connectors} from './doctor-connectors.ts';
 import type {Finding} from './doctor-finding.ts';
 import {colors, plural, print, printJson} from './output.ts';
 
+const NAME = 11;
+
 /** The machine and the home, as far as they concern us; exit 1 if something is bad. */
 export async function doctor({home, json}: {home: string; json: boolean}): Promise<number> {
   // What asks other programs, all at once.
@@ -47,8 +49,8 @@ export async function doctor({home, json}: {home: string; json: boolean}): Promi
   else {
     const marks = {ok: colors.green('✓'), note: colors.yellow('!'), bad: colors.red('✗')};
     for (const {name, state, message, hint} of findings) {
-      print(`${marks[state]} ${name.padEnd(11)} ${message}`);
-      if (hint) print(`  ${' '.repeat(11)} ${colors.cyan('=')} ${hint}`);
+      print(`${marks[state]} ${name.padEnd(NAME)} ${message}`, NAME + 3);
+      if (hint) print(`  ${' '.repeat(NAME)} ${colors.cyan('=')} ${hint}`, NAME + 5);
     }
     const notes = findings.filter(({state}) => state === 'note').length;
     const well =

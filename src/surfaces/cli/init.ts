@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {delimiter, join, relative, resolve} from 'node:path';
 import {createHome} from '../../store/create.ts';
-import {colors, plural, print, printJson} from './output.ts';
+import {colors, plural, print, printJson, printWhole} from './output.ts';
 
 /** A new home, asked nothing, nothing overwritten. */
 export async function init({dir, source, json}: {dir: string; source: string; json: boolean}): Promise<number> {

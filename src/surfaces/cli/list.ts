@@ -2,7 +2,7 @@ import {exit} from '../../errors.ts';
 import {makeVisible} from '../../files/visible.ts';
 import {agentName} from '../talk/find-agent.ts';
 import {type AgentRow, agentRows, type SessionRow, sessionRows} from '../talk/rows.ts';
-import {colors, plural, print, printJson, screenWidth} from './output.ts';
+import {colors, plural, print, printJson, printWhole, screenWidth} from './output.ts';
 import {ago} from './short-text.ts';
 import {cut, fitTable} from './table.ts';
 
@@ -53,7 +53,7 @@ function printSessions(sessions: readonly SessionRow[], status: string | undefin
     return;
   }
   const shown = process.stdout.isTTY ? sessions.slice(0, MOST) : sessions;
-  print(tableOf(shown));
+  printWhole(tableOf(shown));
   const more = sessions.length - shown.length;
   if (more > 0)
     print(colors.dim(`and ${plural(more, 'older session')}: narrow it by --agent or --status, or use --json`));

@@ -1,6 +1,7 @@
 import pc from 'picocolors';
 import type {UserError} from '../../errors.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {wrap} from './wrap.ts';
 
 /** Colours on a terminal that has them, or where FORCE_COLOR wants them; never with NO_COLOR. JSON has none. */
 export function isColoured(stream: {isTTY?: boolean}, {NO_COLOR, FORCE_COLOR, TERM}: NodeJS.ProcessEnv): boolean {
@@ -18,7 +19,13 @@ export function screenWidth(): number {
   return process.stdout.columns || Number(process.env.COLUMNS) || 80;
 }
 
-export function print(text: string): void {
+/** Words, for people: on a terminal in lines that fit. `hang`: how far further lines are indented. */
+export function print(text: string, hang?: number): void {
+  printWhole(wrap(text, screenWidth(), hang));
+}
+
+/** The same for what is no prose (a diff, a table, JSON), and what is to be pasted. */
+export function printWhole(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
@@ -34,12 +41,17 @@ export function printError({message, hint}: UserError, json: boolean): void {
 
 /** What went wrong, as the program itself tells of it. */
 export function complain(text: string, hint?: string): void {
-  process.stderr.write(`agentdir: ${visibleLine(text)}\n${hint ? `  ${visibleLine(hint)}\n` : ''}`);
+  writeError(`agentdir: ${visibleLine(text)}${hint ? `\n  ${visibleLine(hint)}` : ''}`);
 }
 
 /** Something beside the result, on stderr. */
 export function note(text: string): void {
-  process.stderr.write(`${noteColors.dim(visibleLine(text))}\n`);
+  writeError(noteColors.dim(visibleLine(text)));
+}
+
+function writeError(text: string): void {
+  const {stderr} = process;
+  stderr.write(`${stderr.isTTY ? wrap(text, stderr.columns || 80) : text}\n`);
 }
 
 export function plural(count: number, word: string): string {

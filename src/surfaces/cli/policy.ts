@@ -8,7 +8,7 @@ import {jsonText, visibleLine} from '../../files/visible.ts';
 import {judge, runPolicyTests} from '../../policy/judge.ts';
 import {riskOf} from '../../policy/risk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
-import {colors, note, plural, print} from './output.ts';
+import {colors, note, plural, print, printWhole} from './output.ts';
 
 export const paint: Record<Verdict, (text: string) => string> = {
   allow: colors.green,
@@ -41,7 +41,7 @@ export function explain({home: dir, words, agent, json}: ExplainOptions): number
       ...(network && {network}),
     }));
     const reasons = [...judgement.reasons, ...risk.factors];
-    print(jsonText({verdict: judgement.verdict, segments, risk: risk.level, reasons}));
+    printWhole(jsonText({verdict: judgement.verdict, segments, risk: risk.level, reasons}));
     return exit.done;
   }
   print(`${paint[judgement.verdict](judgement.verdict)}  ${visibleLine(line)}`);
@@ -85,7 +85,7 @@ export function noteUnknownAgent(home: string, agent: string): void {
 /** The tests that stand in allowlist.yaml itself. */
 export function test({home: dir, json}: {home: string; json: boolean}): number {
   const results = testsOf(policyOf(dir));
-  if (json) print(jsonText(results));
+  if (json) printWhole(jsonText(results));
   else printTests('allowlist.yaml', results);
   return results.failed.length === 0 ? exit.done : exit.badFile;
 }

@@ -1,8 +1,9 @@
 import type {Problem} from '../../files/diagnostic.ts';
 import {lineStarts} from '../../files/lines.ts';
 import {makeVisible, visibleLine} from '../../files/visible.ts';
-import {colors} from './output.ts';
+import {colors, screenWidth} from './output.ts';
 import {textWidth} from './table.ts';
+import {wrap} from './wrap.ts';
 
 /** file:line:column, what is wrong, the lines around it with a caret, and what to do. */
 export function renderProblem(problem: Problem, text: string | undefined, starts?: readonly number[]): string {
@@ -10,7 +11,8 @@ export function renderProblem(problem: Problem, text: string | undefined, starts
   const place = `${visibleLine(problem.file)}:${problem.line}:${problem.column}`;
   const head = `${colors.bold(place)}: ${severity} ${colors.dim(problem.code)}: ${visibleLine(problem.message)}`;
   const excerpt = text === undefined ? [] : renderExcerpt(problem, text, starts ?? lineStarts(text));
-  return [head, ...excerpt, `  ${colors.cyan('=')} ${visibleLine(problem.hint)}`].join('\n');
+  const hint = `  ${colors.cyan('=')} ${visibleLine(problem.hint)}`;
+  return [wrap(head, screenWidth()), ...excerpt, wrap(hint, screenWidth(), 4)].join('\n');
 }
 
 /** At most this much of a line: a caret beyond it would be off the screen anyway. */

@@ -2,7 +2,7 @@ import {exit, UserError} from '../../errors.ts';
 import {jsonText, makeVisible} from '../../files/visible.ts';
 import type {SqlRunner} from '../../query/sql-runner.ts';
 import {type Rows, TaskQuery} from '../../query/task-query.ts';
-import {colors, note, plural, print, screenWidth} from './output.ts';
+import {colors, note, plural, print, printWhole, screenWidth} from './output.ts';
 import {progressOn} from './progress.ts';
 import {filesFor} from './query-files.ts';
 import {fitTable} from './table.ts';
@@ -25,7 +25,7 @@ export async function answerQuery({home, sql, json}: QueryCommand, sqlite: SqlRu
     const answer = await queries.ask(source, sql, {most: MOST, mostMs: MOST_MS});
     if ('failed' in answer)
       throw new UserError(answer.error, answer.failed === 'wrong' ? exit.usage : exit.failed, answer.hint);
-    if (json) print(jsonText(answer.rows));
+    if (json) printWhole(jsonText(answer.rows));
     else printRows(answer);
     if (answer.more) note(`only the first ${answer.rows.length} rows: use LIMIT and OFFSET`);
     return exit.done;
@@ -37,6 +37,6 @@ export async function answerQuery({home, sql, json}: QueryCommand, sqlite: SqlRu
 function printRows({columns, rows}: Rows): void {
   const cells = rows.map(row => columns.map(column => makeVisible(String(row[column] ?? ''))));
   const head = columns.map(column => makeVisible(column));
-  print(fitTable(head, cells, screenWidth()));
+  printWhole(fitTable(head, cells, screenWidth()));
   print(colors.dim(plural(rows.length, 'row')));
 }

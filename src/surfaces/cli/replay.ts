@@ -7,7 +7,7 @@ import {type Replay, replay} from '../replay/replay.ts';
 import type {Replayed} from '../replay/replayed.ts';
 import {sessionIdOf} from '../replay/track.ts';
 import {oneOf} from '../talk/one-of.ts';
-import {colors, plural, print} from './output.ts';
+import {colors, plural, print, printWhole} from './output.ts';
 import {progressOn} from './progress.ts';
 
 interface ReplayCommand {
@@ -37,7 +37,7 @@ export async function replaySessions({home, sessions, all, policy, verbose, json
       exit.failed,
       'does git ignore it? see: git check-ignore -v; what the daemon has seen is in the journal: agentdir start --once',
     );
-  if (json) print(jsonText(toJson(result)));
+  if (json) printWhole(jsonText(toJson(result)));
   else report(result, verbose || ids !== undefined, verbose);
   if (result.sessions.some(({differences}) => differences.length > 0)) return exit.failed;
   return result.sessions.some(({unread}) => unread.length > 0) ? exit.badFile : exit.done;

@@ -1,7 +1,7 @@
 import {visibleLine} from '../../files/visible.ts';
 import type {Happening, Report} from '../../happening.ts';
 import {firstSteps, placeOf} from './first-steps.ts';
-import {colors, plural, print} from './output.ts';
+import {colors, plural, print, printWhole} from './output.ts';
 import {renderProblem} from './problem.ts';
 
 /** A line for each thing that happens, for people; in a home where nothing has happened yet, also what to try. */
@@ -9,14 +9,16 @@ export const reporter: Report = happening => {
   const line = describe(happening);
   const time = new Date().toTimeString().slice(0, 8);
   if (happening.event === 'serving') isNew = happening.sessions === 0;
-  if (happening.event === 'ready' && isNew) print(firstSteps(placeOf(happening.home)));
+  if (happening.event === 'ready' && isNew) printWhole(firstSteps(placeOf(happening.home)));
   if (line === undefined) return;
   const end = happening.event === 'serving' ? '. Edit any file; Ctrl-C stops.' : '';
-  print(`${colors.dim(time)} ${line}${end}`);
+  const show = happening.event === 'problem' ? printWhole : print;
+  show(`${colors.dim(time)} ${line}${end}`, BESIDE_TIME);
   const hint = hintOf(happening);
-  if (hint !== undefined) print(`${' '.repeat(time.length)} ${colors.cyan('=')} ${visibleLine(hint)}`);
+  if (hint !== undefined) print(`${' '.repeat(BESIDE_TIME)}${colors.cyan('=')} ${visibleLine(hint)}`, BESIDE_TIME + 2);
 };
 
+const BESIDE_TIME = '00:00:00 '.length;
 let isNew = false;
 
 /** The same in one line, for a log. */

@@ -1,4 +1,5 @@
 import stringWidth from 'string-width';
+import {NARROW} from './wrap.ts';
 
 /** Cells and a head, drawn as the seeds draw theirs. `render` may colour a cell after its width is known. */
 function drawTable(
@@ -153,9 +154,6 @@ export function breakAt(line: string, width: number, words = false): string[] {
   }
   return [...parts, line.slice(start)];
 }
-
-/** Each of one column: nearly all that is ever shown, marks and frames too, and how hidden characters are written out. */
-export const NARROW = /^[ -~¡-¬®-ʯΑ-ωЀ-ҁ–—‘’“”•…←-↓─-╿✓✗⚠⟨⟩]*$/;
 
 /** Columns on a terminal. To look at each character takes long. */
 export function textWidth(text: string): number {

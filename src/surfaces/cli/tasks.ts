@@ -25,6 +25,7 @@ export function tasks({home: dir, json}: {home: string; json: boolean}): number 
   if (rows.length === 0)
     print(
       'No tasks. Write one into tasks/NAME.task.md:\n\n## TODO\n\n- [ ] A @planner-001 "Check whether Redis is up"',
+      2,
     );
   const othersOf = othersIn(rows, names, broken);
   let next = 0;

@@ -6,7 +6,7 @@ import {findChange} from '../undo/find-change.ts';
 import type {Overlap} from '../undo/overlap.ts';
 import type {FileEdit} from '../undo/plan-file.ts';
 import {overlapError, planUndo, writeUndo} from '../undo/undo.ts';
-import {colors, print, printError, printJson} from './output.ts';
+import {colors, print, printError, printJson, printWhole} from './output.ts';
 
 interface UndoOptions {
   home: string;
@@ -43,7 +43,7 @@ export async function undo({home, id, dryRun, json}: UndoOptions): Promise<numbe
   for (const edit of edits) {
     print(`${colors.bold(visibleLine(edit.path))}: ${whatOf(edit)}`);
     const diff = diffOf(edit);
-    if (diff !== '') print(painted(diff));
+    if (diff !== '') printWhole(painted(diff));
   }
   if (told.cannot.length > 0) print('not taken back:');
   for (const line of told.cannot) print(`  ${visibleLine(line)}`);

@@ -3,7 +3,7 @@ import {jsonText, visibleLine} from '../../files/visible.ts';
 import {oneOf} from '../talk/one-of.ts';
 import {type Audit, audit} from '../verify/audit.ts';
 import {type Finding, findingKinds} from '../verify/finding.ts';
-import {colors, plural, print} from './output.ts';
+import {colors, plural, print, printWhole} from './output.ts';
 import {progressOn} from './progress.ts';
 
 interface VerifyOptions {
@@ -24,7 +24,7 @@ export async function verify({home, what, json}: VerifyOptions): Promise<number>
   const findings = result.findings.filter(
     ({session, approval}) => one === undefined || session === one || approval === one,
   );
-  if (json) print(jsonText(toJson(result, findings)));
+  if (json) printWhole(jsonText(toJson(result, findings)));
   else report(result, findings);
   if (findings.length > 0) return exit.failed;
   return unread.length > 0 ? exit.badFile : exit.done;

@@ -10,7 +10,7 @@ import {jsonText, visibleLine} from '../../files/visible.ts';
 import {type PastCall, type Rejudged, type WhatIf, whatIf} from '../../policy/what-if.ts';
 import {everySession} from '../../store/past-sessions.ts';
 import {readHomeFile} from '../../store/read.ts';
-import {colors, note, plural, print, screenWidth} from './output.ts';
+import {colors, note, plural, print, printWhole, screenWidth} from './output.ts';
 import {noteUnknownAgent, paint, printTests, readStdin, testsOf} from './policy.ts';
 import {renderProblem} from './problem.ts';
 import {progressOn} from './progress.ts';
@@ -32,7 +32,7 @@ export async function policyWhatIf({home, allowlist, agent, json}: WhatIfOptions
   const file = parseAllowlist(text);
   if (hasErrors(file.problems)) {
     const problems = file.problems.map(problem => ({...problem, file: name}));
-    print(json ? jsonText({problems}) : problems.map(problem => renderProblem(problem, text)).join('\n\n'));
+    printWhole(json ? jsonText({problems}) : problems.map(problem => renderProblem(problem, text)).join('\n\n'));
     return exit.badFile;
   }
   if (agent !== undefined) noteUnknownAgent(home, agent);
@@ -48,10 +48,10 @@ export async function policyWhatIf({home, allowlist, agent, json}: WhatIfOptions
   if (unread > 0) note(`${plural(unread, 'version')} of sessions could not be read because of errors in them`);
   const result = whatIf(calls.values(), presentPolicy(home), file.policy);
   const tests = testsOf(file.policy);
-  if (json) print(jsonText({...toJson(result), sessions, commits, tests}));
+  if (json) printWhole(jsonText({...toJson(result), sessions, commits, tests}));
   else {
     for (const problem of ownProblems({kind: 'policy', path: name, file}).filter(p => p.severity === 'warning'))
-      print(`${renderProblem({...problem, file: name}, text)}\n`);
+      printWhole(`${renderProblem({...problem, file: name}, text)}\n`);
     report(result);
     print(
       colors.dim(
@@ -129,13 +129,13 @@ function report({commands, commandCalls, changed, tools}: WhatIf): void {
       `${visibleLine(session)}${when === undefined ? '' : `, ${ago(when, now)}`}`,
       visibleLine(rule ?? reasons[0] ?? ''),
     ]);
-    print(`${fitTable(['Command', 'Agent', 'Calls', 'Last', 'Decided by'], rows, screenWidth(), {words: 0})}\n`);
+    printWhole(`${fitTable(['Command', 'Agent', 'Calls', 'Last', 'Decided by'], rows, screenWidth(), {words: 0})}\n`);
   }
   if (tools.length > 0) {
     const rows = tools.map(({what, before, after, count, reasons}) => {
       return [visibleLine(what), before, after, String(count), visibleLine(reasons[0] ?? '')];
     });
-    print(`${fitTable(['Tool', 'Now', 'New', 'Calls', 'Because'], rows, screenWidth())}\n`);
+    printWhole(`${fitTable(['Tool', 'Now', 'New', 'Calls', 'Because'], rows, screenWidth())}\n`);
   }
   const rest = commands - changed.length;
   print(

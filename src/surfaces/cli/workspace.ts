@@ -16,7 +16,7 @@ import {exit, UserError} from '../../errors.ts';
 import {nearest} from '../../files/diagnostic.ts';
 import {makeVisible, visibleLine} from '../../files/visible.ts';
 import {oneOf} from '../talk/one-of.ts';
-import {colors, note, plural, print, printJson, screenWidth} from './output.ts';
+import {colors, note, plural, print, printJson, printWhole, screenWidth} from './output.ts';
 import {ago, localTime} from './short-text.ts';
 import {fitTable} from './table.ts';
 
@@ -41,7 +41,7 @@ export async function list({home, agent, json}: Omit<Asked, 'agent'> & {agent: s
   if (json) printJson(rows.map(({last, ...row}) => ({...row, last: last ? shown(last) : null})));
   else if (rows.length === 0) print('no agent has changed a file yet');
   else
-    print(
+    printWhole(
       fitTable(
         ['agent', 'branch', 'commits', 'not committed', 'last call'],
         rows.map(({agent, branch, commits, uncommitted, last}) => [
@@ -74,7 +74,7 @@ export async function diff({home, agent: wanted, call, json}: Asked & {call: str
     printJson({agent, change: pair?.change ? shown(pair.change) : null, paths, diff: text});
   } else {
     note(pair?.change ? lineOf(pair.change) : pair ? 'not committed yet:' : 'nothing was changed yet');
-    if (text !== '') print(painted(makeVisible(text.trimEnd(), false)));
+    if (text !== '') printWhole(painted(makeVisible(text.trimEnd(), false)));
   }
   return exit.done;
 }
