@@ -20,8 +20,12 @@ const FORMAT = '%x00%H%x00%an%x00%aI%x00%s%x00%(trailers:only,unfold)%x00';
 /** The empty one, those of the format, and what ends it. */
 const FIELDS = 7;
 
-/** Changes reachable from `range`, newest first, read as they are asked for. */
-export async function* history(home: string, range: readonly string[] = ['HEAD']): AsyncGenerator<Change> {
+/** Changes of these files or folders of the home reachable from `range`, newest first, read as they are asked for. */
+export async function* history(
+  home: string,
+  range: readonly string[] = ['HEAD'],
+  of: readonly string[] = ['.'],
+): AsyncGenerator<Change> {
   const args = [
     'log',
     '--no-color',
@@ -29,10 +33,11 @@ export async function* history(home: string, range: readonly string[] = ['HEAD']
     '-z',
     '--name-only',
     '--relative',
+    '--full-diff',
     `--format=${FORMAT}`,
     ...range,
     '--',
-    '.',
+    ...of,
   ];
   const child = spawn('git', [...fixedOptions, ...args], {
     cwd: home,

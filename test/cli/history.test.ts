@@ -51,6 +51,39 @@ describe('agentdir log', () => {
     expect((await agentdir(home, ['log', '-n', '0'])).code).toBe(2);
   });
 
+  it('leaves out commits that change no file of the home, unless all are asked for; names are kept short', async () => {
+    const home = await newHome({'src/main.ts': 'one\n'});
+    const commit = async (words: string, ...paths: string[]) => {
+      await git(home, 'add', ...paths);
+      await git(
+        home,
+        '-c',
+        'user.name=x',
+        'commit',
+        '-qm',
+        words,
+        '--author=Somebody With A Long Name <s@example.org>',
+      );
+    };
+    await commit('feat: source', 'src/main.ts');
+    put(home, {'memory/m.md': 'note\n', 'src/main.ts': 'two\n'});
+    await commit('docs: a note', 'memory/m.md', 'src/main.ts');
+    put(home, {'memory/README.txt': 'no note\n', 'src/main.ts': 'three\n'});
+    await commit('chore: text', 'memory/README.txt', 'src/main.ts');
+    const {stdout} = await agentdir(home, ['log']);
+    expect(stdout).toMatch(/Somebody With… docs: a note/);
+    expect(stdout).not.toMatch(/source|chore/);
+    const all = await agentdir(home, ['log', '--all']);
+    expect(all.stdout).toMatch(/feat: source.*docs: a note.*chore: text/s);
+    expect((await agentdir(home, ['log', '--all', '-n', '1'])).stdout).toContain('agentdir log --all -n 10');
+    const changes = (await agentdir(home, ['log', '--json'])).stdout.trim().split('\n');
+    expect(changes.map(line => JSON.parse(line).subject)).toEqual([
+      expect.stringMatching(/^home: created/),
+      'docs: a note',
+    ]);
+    expect(JSON.parse(changes[1] ?? '').paths).toEqual(['memory/m.md', 'src/main.ts']);
+  });
+
   it('says so where there is no repository', async () => {
     const home = await newHome();
     rmSync(join(home, '.git'), {recursive: true});

@@ -13,10 +13,11 @@ export function addHistory(program: Command, {home, json, finish}: Surroundings)
       .description('The journal in plain words: all of it, or about an agent, session, task, approval or file.')
       .option('-f, --follow', 'go on as things happen, until Ctrl-C')
       .option('-n, --count <number>', 'the last so many (default: 30, with --json all)', whole)
-      .action(async (what: string | undefined, options: {follow?: boolean; count?: number}) =>
+      .option('--all', 'every commit of the repository, also those that change no file of the home')
+      .action(async (what: string | undefined, options: {follow?: boolean; count?: number; all?: boolean}) =>
         finish(
           await (await import('./log.ts')).log({
-            ...{home: home(), what, count: options.count},
+            ...{home: home(), what, count: options.count, all: options.all === true},
             ...{follow: options.follow === true, json: json()},
           }),
         ),

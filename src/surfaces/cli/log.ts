@@ -1,16 +1,18 @@
 import {exit, UserError} from '../../errors.ts';
 import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
 import {nearest} from '../../files/diagnostic.ts';
-import {stemOf} from '../../files/key.ts';
+import {folders, kindOf, stemOf} from '../../files/key.ts';
 import {parseSession} from '../../files/session/session.ts';
 import {fieldOf} from '../../files/task/task.ts';
 import {parseTasks} from '../../files/task/task-parse.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {type Change, headOf, history} from '../../store/history.ts';
+import {MARKER} from '../../store/locate.ts';
 import {listHome, readHomeFile} from '../../store/read.ts';
 import {listSessions} from '../../store/session-files.ts';
 import {colors, print, printJson} from './output.ts';
 import {whenReaderGoes} from './reader.ts';
+import {cut} from './table.ts';
 
 export interface LogOptions {
   home: string;
@@ -18,6 +20,8 @@ export interface LogOptions {
   what: string | undefined;
   follow: boolean;
   count: number | undefined;
+  /** Also commits that change no file of the home. */
+  all: boolean;
   json: boolean;
 }
 
@@ -27,11 +31,15 @@ interface Wanted {
   asked: ReadonlySet<string>;
 }
 
+/** Where files of the home are: git itself passes over commits that change nothing there. */
+const OURS = [MARKER, 'allowlist.yaml', ...folders];
+
 const DEFAULT_COUNT = 30;
+const WHO = 14;
 const POLL_MS = 250;
 
 /** The journal in plain words, oldest first, as a log is read. */
-export async function log({home, what, follow, count, json}: LogOptions): Promise<number> {
+export async function log({home, what, follow, count, all, json}: LogOptions): Promise<number> {
   const {name, near} = what === undefined ? {} : resolve(home, what);
   const wanted = name === undefined ? undefined : {name, asked: askedIn(home, name)};
   let unread = false;
@@ -40,8 +48,10 @@ export async function log({home, what, follow, count, json}: LogOptions): Promis
       unread = true;
     });
   const limit = count ?? (json ? Number.POSITIVE_INFINITY : DEFAULT_COUNT);
+  const among = (range: readonly string[]) => history(home, range, all ? ['.'] : OURS);
+  const isShown = (change: Change) => (all || isOurs(change)) && (wanted === undefined || concerns(change, wanted));
   let head = await headOf(home);
-  const {found, more} = head ? await newest(home, [head], wanted, limit) : {found: [], more: false};
+  const {found, more} = head ? await newest(among([head]), isShown, limit) : {found: [], more: false};
   if (found.length === 0 && !follow) {
     if (wanted !== undefined)
       throw new UserError(
@@ -49,10 +59,12 @@ export async function log({home, what, follow, count, json}: LogOptions): Promis
         exit.failed,
         near ? `did you mean ${near}?` : 'all of it: agentdir log',
       );
-    if (!json) print('the journal is empty');
+    if (!json)
+      print(`the journal is empty${head && !all ? '; every commit of the repository: agentdir log --all' : ''}`);
     return exit.done;
   }
-  if (more && !json) print(colors.dim(`… earlier: agentdir log${what ? ` ${what}` : ''} -n ${limit * 10}`));
+  if (more && !json)
+    print(colors.dim(`… earlier: agentdir log${what ? ` ${what}` : ''}${all ? ' --all' : ''} -n ${limit * 10}`));
   for (const change of found) show(change, json);
   while (follow) {
     await new Promise(done => setTimeout(done, POLL_MS));
@@ -61,19 +73,24 @@ export async function log({home, what, follow, count, json}: LogOptions): Promis
     if (now === undefined || now === head) continue;
     const range = head === undefined ? [now] : [now, `^${head}`];
     head = now;
-    for (const change of (await newest(home, range, wanted, Number.POSITIVE_INFINITY)).found) show(change, json);
+    for (const change of (await newest(among(range), isShown, Number.POSITIVE_INFINITY)).found) show(change, json);
   }
   return exit.done;
 }
 
-async function newest(home: string, range: readonly string[], wanted: Wanted | undefined, limit: number) {
+async function newest(changes: AsyncGenerator<Change>, isShown: (change: Change) => boolean, limit: number) {
   const found: Change[] = [];
-  for await (const change of history(home, range)) {
-    if (wanted !== undefined && !concerns(change, wanted)) continue;
+  for await (const change of changes) {
+    if (!isShown(change)) continue;
     if (found.length === limit) return {found: found.reverse(), more: true};
     found.push(change);
   }
   return {found: found.reverse(), more: false};
+}
+
+/** What the daemon recorded, and what else changes files of the home. */
+function isOurs({trailers, paths}: Change): boolean {
+  return trailers.some(([key]) => key === 'Cause') || paths.some(path => kindOf(path) !== undefined);
 }
 
 function concerns({author, trailers, paths}: Change, {name, asked}: Wanted): boolean {
@@ -126,7 +143,7 @@ function show({commit, author, time, subject, trailers, paths}: Change, json: bo
   const what = thing ? `${colors.bold(visibleLine(thing.replace('(', ' ').replace(/\)$/, '')))}: ` : '';
   const note = recovered ? colors.dim(' (found at the start)') : '';
   print(
-    `${colors.dim(localTime(time))}  ${visibleLine(author).padEnd(14)} ${what}${visibleLine(words ?? '')}${note} ${colors.dim(commit.slice(0, 7))}`,
+    `${colors.dim(localTime(time))}  ${cut(visibleLine(author), WHO).padEnd(WHO)} ${what}${visibleLine(words ?? '')}${note} ${colors.dim(commit.slice(0, 7))}`,
   );
 }
 
