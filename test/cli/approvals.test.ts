@@ -644,6 +644,37 @@ describe('agentdir approve without an id, on a terminal', () => {
     expect(field(home, 'five', 'command')).toBe('ls 55');
   });
 
+  it('Ctrl-C at once: exit code 3 while something waits, as the help says', async () => {
+    const home = await asked({id: 'one', command: 'ls', age: 9});
+    const at = terminal(home, `${process.execPath} ${main} approve`);
+    await at.shows(CHOICE);
+    at.type('\u0003');
+    await at.shows(/1 request left for later/);
+    expect(await at.exited).toBe(3);
+    const late = terminal(home, `${process.execPath} ${main} approve`);
+    await late.shows(CHOICE);
+    expect((await agentdir(home, ['approve', 'one'])).code).toBe(0);
+    late.type('q');
+    await late.shows(/nothing waits for you/);
+    expect(await late.exited).toBe(0);
+    expect((await agentdir(home, ['approve', '--help'])).stdout).toMatch(/3 you left, by q or Ctrl-C/);
+  });
+
+  it('Ctrl-C when asked why, or for an answer, decides nothing', async () => {
+    const home = await asked({id: 'one', command: 'ls', age: 9}, {id: 'two', type: 'question'});
+    for (const [line, prompt] of [
+      ['reject one', /why .*: /],
+      ['approve two', /answer \(a number, or words\): /],
+    ] as const) {
+      const at = terminal(home, `${process.execPath} ${main} ${line}`);
+      await at.shows(prompt);
+      at.type('\u0003');
+      await at.shows(/nothing was written/);
+      expect([line, await at.exited]).toEqual([line, 3]);
+    }
+    expect(items(home).map(({decision}) => decision)).toEqual([undefined, undefined]);
+  });
+
   it.runIf(thorough)('Ctrl-C leaves decided what was, and nothing else', async () => {
     const home = await asked({id: 'one', command: 'ls', age: 9}, {id: 'two', command: 'ls'});
     const at = terminal(home, `${process.execPath} ${main} approve`);

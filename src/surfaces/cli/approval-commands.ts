@@ -62,7 +62,7 @@ export function addApprovals(program: Command, {home, json, finish}: Surrounding
       ],
       exits: {
         1: 'it could not be written; with --wait, it failed',
-        3: 'without an id and a terminal: something waits',
+        3: 'you left, by q or Ctrl-C or after skipping: something still waits',
         4: 'the queue has errors',
         5: 'with --wait, no daemon runs',
       },
@@ -94,7 +94,12 @@ export function addApprovals(program: Command, {home, json, finish}: Surrounding
         ['agentdir reject 8228 --reason "not on a Friday"', 'the agent reads the reason'],
         ['agentdir reject 8228 77aa --wait', 'both; returns when the daemon has recorded it'],
       ],
-      exits: {1: 'it could not be written', 4: 'the queue has errors', 5: 'with --wait, no daemon runs'},
+      exits: {
+        1: 'it could not be written',
+        3: 'you left by Ctrl-C when asked why: it still waits',
+        4: 'the queue has errors',
+        5: 'with --wait, no daemon runs',
+      },
       json: 'value',
       names: {ids: 'approval'},
     },

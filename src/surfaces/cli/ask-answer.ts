@@ -2,7 +2,7 @@ import {fieldOf} from '../../files/task/task.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {pendingPage} from '../decide/page.ts';
 import type {Request} from '../decide/queue.ts';
-import {askLine} from './keys.ts';
+import {askLine, left} from './keys.ts';
 import {colors, print} from './output.ts';
 
 /** What a question offers to choose from: the lines under `Options` of its page. */
@@ -14,13 +14,14 @@ function optionsOf(home: string, {id, task}: Request): string[] {
     .filter(Boolean);
 }
 
-/** An answer to a question, from the terminal; empty or undefined: none. */
-export async function askAnswer(home: string, request: Request): Promise<string | undefined> {
+/** An answer to a question, from the terminal; empty: none. */
+export async function askAnswer(home: string, request: Request): Promise<string> {
   const options = optionsOf(home, request);
   print(colors.bold(visibleLine(request.task.title)));
   for (const [i, option] of options.entries()) print(`  ${i + 1}  ${visibleLine(option)}`);
   const answer = await askLine(options.length > 0 ? 'answer (a number, or words): ' : 'answer: ');
-  return answer === undefined ? undefined : chosen(options, answer);
+  if (answer === undefined) throw left();
+  return chosen(options, answer);
 }
 
 /** An answer that was given with the command: by number, as on the terminal. */

@@ -27,10 +27,7 @@ export async function askEach(options: ApproveOptions): Promise<number> {
   if (why !== undefined) note(`${why}; use agentdir approve --sign`);
   for (let left = waiting(home); ; left = waiting(home)) {
     const [request, ...others] = left.filter(({id}) => !skipped.has(id));
-    if (!request) {
-      print(left.length > 0 ? `${plural(left.length, 'request')} left for later` : 'nothing waits for you');
-      return left.length > 0 ? exit.waiting : exit.done;
-    }
+    if (!request) return tellLeft(left);
     print(`\n${colors.dim('─'.repeat(Math.min(pageWidth(), 72)))}`);
     const page = anyPage(home, request.id);
     printWhole(approvalPage(request, page, pageWidth()));
@@ -38,10 +35,15 @@ export async function askEach(options: ApproveOptions): Promise<number> {
     const again = whatRuns(request, page, pageWidth());
     if (again.length > 0) print(`\n${again.join('\n')}`);
     const action = await askAction(home, request);
-    if (action === 'quit') return exit.waiting;
+    if (action === 'quit') return tellLeft(waiting(home));
     if (action === 'skip') skipped.add(request.id);
-    else if (!(await act(options, request, action))) return exit.waiting;
+    else if (!(await act(options, request, action))) return tellLeft(waiting(home));
   }
+}
+
+function tellLeft({length}: readonly Request[]): number {
+  print(length > 0 ? `${plural(length, 'request')} left for later` : 'nothing waits for you');
+  return length > 0 ? exit.waiting : exit.done;
 }
 
 function waiting(home: string): Request[] {
@@ -69,9 +71,7 @@ async function act(options: ApproveOptions, request: Request, action: Action): P
   try {
     let decided: Request[];
     if (action === 'reject') {
-      const reason = await askReason();
-      if (reason === undefined) return false;
-      decided = await sayNo(options.home, [request], reason);
+      decided = await sayNo(options.home, [request], await askReason());
     } else {
       const always = options.always || action === 'always';
       decided = await sayYes({...options, always, edit: action === 'edit', answer: undefined}, [request]);
@@ -79,6 +79,7 @@ async function act(options: ApproveOptions, request: Request, action: Action): P
     for (const one of decided) tellOne(options.home, one, daemonOf(options.home) !== undefined);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
+    if (error.exitCode === exit.waiting) return false;
     complain(error.message, error.hint);
   }
   return true;

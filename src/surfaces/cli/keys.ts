@@ -1,11 +1,17 @@
 import {createInterface} from 'node:readline/promises';
 import {setTimeout as pause} from 'node:timers/promises';
+import {exit, UserError} from '../../errors.ts';
 
 const {stdin, stdout} = process;
 /** Ctrl-C, Ctrl-D. */
 const LEAVE = ['\u0003', '\u0004'];
 /** What was typed before a question was asked is no answer to it. */
 const DRAIN_MS = 20;
+
+/** Whoever leaves while they are asked has decided nothing. */
+export function left(): UserError {
+  return new UserError('left; nothing was written', exit.waiting, 'what waits: agentdir approvals');
+}
 
 export function onTerminal(): boolean {
   return Boolean(stdin.isTTY && stdout.isTTY);

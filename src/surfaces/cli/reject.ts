@@ -3,7 +3,7 @@ import {rejecting} from '../decide/choose.ts';
 import {decide, refuseDecided, refuseStarted} from '../decide/decide.ts';
 import {findRequests, type Request} from '../decide/queue.ts';
 import {noteReplaced, type Telling, tellDecided} from './decided.ts';
-import {askLine, onTerminal} from './keys.ts';
+import {askLine, left, onTerminal} from './keys.ts';
 
 export interface RejectOptions extends Telling {
   ids: readonly string[];
@@ -20,8 +20,10 @@ export async function reject(options: RejectOptions): Promise<number> {
   return tellDecided(await sayNo(home, requests, reason), options);
 }
 
-export function askReason(): Promise<string | undefined> {
-  return askLine('why (the agent is told; may be empty): ');
+export async function askReason(): Promise<string> {
+  const reason = await askLine('why (the agent is told; may be empty): ');
+  if (reason === undefined) throw left();
+  return reason;
 }
 
 export async function sayNo(

@@ -10,7 +10,7 @@ import type {Request} from '../decide/queue.ts';
 import {answerGiven, askAnswer} from './ask-answer.ts';
 import {noteReplaced, type Telling} from './decided.ts';
 import {inEditor} from './editor.ts';
-import {askKey, onTerminal} from './keys.ts';
+import {askKey, left, onTerminal} from './keys.ts';
 
 export interface ApproveOptions extends Telling {
   /** None: one after the other is shown. */
@@ -62,7 +62,8 @@ async function editOne(home: string, request: Request): Promise<Edited | undefin
     return edited;
   }
   const yes = onTerminal() ? await askKey(`${request.id} is unchanged. Approve it as it is? [y]es, [n]o `) : 'n';
-  if (/^y(?:es)?$/i.test(yes ?? '')) return undefined;
+  if (yes === undefined) throw left();
+  if (/^y(?:es)?$/i.test(yes)) return undefined;
   throw new UserError(
     `${request.id} is unchanged; nothing was written`,
     exit.failed,
