@@ -8,7 +8,7 @@ import {pathOf} from '../../src/surfaces/cli/command-words.ts';
 import {buildCommands} from '../../src/surfaces/cli/commands.ts';
 import {manPage} from '../../src/surfaces/cli/man-page.ts';
 import {wrap} from '../../src/surfaces/cli/wrap.ts';
-import {agentdir, root} from './run.ts';
+import {agentdir, newHome, root} from './run.ts';
 
 const {version} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {version: string};
 
@@ -140,10 +140,27 @@ describe('a slip of the fingers', () => {
     [['help', 'xyzzy'], "unknown command 'xyzzy'", 'see: agentdir --help'],
     [['policy', 'help', 'explian'], "unknown command 'explian'", 'did you mean explain?'],
     [['help', 'policy', 'explian'], "unknown command 'explian'", 'did you mean explain?'],
-    [['fork'], "missing required argument 'session'", 'see: agentdir fork --help'],
+    [['fork'], "missing required argument 'session'", 'for example: agentdir fork planner-001-7k2m'],
   ])('agentdir %j', async (args, error, hint) => {
     const told = await agentdir('/', ['--json', ...args]);
     const stderr = `agentdir: ${error}\n  ${hint}\n`;
     expect(told).toEqual({code: 2, stdout: `${JSON.stringify({error, hint})}\n`, stderr});
+  });
+
+  it('what is missing is told with an example, and with what there is', async () => {
+    const item = (id: string, box: string) => `- [${box}] @human "Approve ls"\n  id: ${id}\n`;
+    const queue = ['aa1', 'bb2', 'cc3', 'dd4', 'ee5', 'ff6', 'gg7'].map(id => item(id, '_')).join('');
+    const home = await newHome({
+      'tasks/approvals.task.md': `## TODO\n\n${item('done', 'x')}${queue}`,
+      'sessions/s1.session.yaml': 'agent_id: planner-001\nmessages: []\n',
+    });
+    const hint = async (...args: string[]) => (await agentdir(home, args)).stderr.split('\n')[1]?.trim();
+    expect(await hint('reject')).toBe(
+      'for example: agentdir reject 8228 --reason "not on a Friday"; there are: aa1, bb2, cc3, dd4, ee5, ff6 and 1 more',
+    );
+    expect(await hint('fork')).toMatch(/^for example: agentdir fork .*; there are: s1$/);
+    expect(await hint('new')).toMatch(/^for example: agentdir new .*; there are: .*planner-001/);
+    expect(await hint('send', 'x', '--to')).toMatch(/^for example: agentdir send .*--to .*; there are: .*planner-001/);
+    expect(await hint('policy', 'explain')).toMatch(/^for example: agentdir policy explain /);
   });
 });

@@ -1,7 +1,11 @@
 import type {Command, CommanderError} from 'commander';
 import {exit, UserError} from '../../errors.ts';
 import {nearest} from '../../files/diagnostic.ts';
+import {aboutOf} from './about.ts';
 import {pathOf, walk} from './command-words.ts';
+import {complete} from './complete.ts';
+
+const MOST_NAMES = 6;
 
 /** What commander says of a command line, as the rest of the program tells of things. */
 export function usageError(program: Command, words: readonly string[], {message, code}: CommanderError): UserError {
@@ -11,9 +15,23 @@ export function usageError(program: Command, words: readonly string[], {message,
   const meant = word === undefined ? undefined : nearestCommand(command, word);
   if (code === 'commander.excessArguments' && meant !== undefined)
     return new UserError(`unknown command '${word}'`, exit.usage, `did you mean ${meant}?`);
+  if (code === 'commander.missingArgument' || code === 'commander.optionMissingArgument')
+    return new UserError(message.replace(/^error: /, ''), exit.usage, whatToType(program, command, words));
   const [, text, near] = /^(?:error: )?(.*?)(?:\s*\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(message) ?? [];
   const hint = near === undefined ? `see: ${pathOf(command)} --help` : `did you mean ${near.replaceAll(', ', ' or ')}?`;
   return new UserError(text ?? message, exit.usage, hint);
+}
+
+/** An example, and what a shell would offer in place of what is missing. */
+function whatToType(program: Command, command: Command, words: readonly string[]): string {
+  const flag = walk(program, words).awaiting?.long ?? '';
+  const lines = aboutOf(command)?.examples.map(([line]) => line) ?? [];
+  const example = lines.find(line => line.includes(flag)) ?? lines[0];
+  const offered = complete(program, [...words, ''], process.cwd(), process.env).split('\n');
+  const names = offered.map(line => line.split('\t')[0] ?? '').filter(name => /^[^:-]/.test(name));
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  const there = names.length > 0 ? `; there are: ${names.slice(0, MOST_NAMES).join(', ')}${more}` : '';
+  return example ? `for example: ${example}${there}` : `see: ${pathOf(command)} --help${there}`;
 }
 
 /** `agentdir help statsu`: commander would give the help of all there is, and not say why. */
