@@ -1,11 +1,42 @@
+import {spawnSync} from 'node:child_process';
+import {mkdirSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {beside, firstSteps} from '../../src/surfaces/cli/first-steps.ts';
+import {firstSteps, stepLines} from '../../src/surfaces/cli/first-steps.ts';
+import {installed} from '../daemon/terminal.ts';
+import {environment, temporary} from './run.ts';
 
 describe('what to type next', () => {
-  it('has what it is for beside it or above it, as a comment, so that lines can be pasted', () => {
-    const steps = [['cd x', ''] as const, ['agentdir send "hello"', 'an answer'] as const];
-    expect(beside(steps, 80)).toEqual(['  cd x', '  agentdir send "hello"   # an answer']);
-    expect(beside(steps, 30)).toEqual(['  cd x', '  # an answer', '  agentdir send "hello"']);
+  it('has what it is for below it', () => {
+    const steps = [['cd x', ''] as const, ['agentdir send "hello"', 'an answer, and more'] as const];
+    expect(stepLines(steps, 80)).toEqual(['  cd x', '  agentdir send "hello"', '      an answer, and more']);
+    expect(stepLines(steps, 16)).toEqual(['  cd x', '  agentdir send "hello"', '      an answer,\n      and more']);
+  });
+
+  const shells = [
+    ['bash', ['--norc', '-i']],
+    ['zsh', ['-f', '-i']],
+    ['fish', ['--no-config', '-c']],
+  ] as const;
+  it.each(shells.filter(([shell]) => installed(shell)))('each line can be pasted into %s', (shell, args) => {
+    const home = temporary();
+    mkdirSync(join(home, 'inbox'));
+    mkdirSync(join(home, 'bin'));
+    for (const name of ['agentdir', 'vi', 'git'])
+      writeFileSync(join(home, 'bin', name), `#!/bin/sh\necho "${name} $#" >> "${home}/said"\n`, {mode: 0o755});
+    const text = firstSteps({home, source: home, isOnPath: false, editor: 'vi'});
+    const lines = text.split('\n').filter(line => /^ {2}\S/.test(line));
+    expect(lines).toHaveLength(6);
+    const input = `${lines.join('\n')}\ncat said inbox/try.jsonl\nexit\n`;
+    const {stdout, stderr} = spawnSync(shell, shell === 'fish' ? [...args, input] : args, {
+      cwd: '/',
+      env: {...environment, HOME: home},
+      input,
+      encoding: 'utf8',
+    });
+    const shown = `agentdir 3\nagentdir 4\nvi 1\ngit 3\n{"text": "hello", "from": "boss"}\n`;
+    expect(stdout, stderr).toContain(shown);
+    expect(stderr).not.toMatch(/not found|unknown/i);
   });
 
   it('ends lines between words', () => {

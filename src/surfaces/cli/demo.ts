@@ -12,7 +12,7 @@ import {play} from '../demo/story.ts';
 import {taskTree, whatGitHas} from '../demo/tell-files.ts';
 import type {Teller} from '../demo/teller.ts';
 import {untilEnter} from '../demo/tick.ts';
-import {isOnPath} from './init.ts';
+import {isOnPath} from './first-steps.ts';
 import {onTerminal} from './keys.ts';
 
 export interface DemoOptions {

@@ -1,8 +1,7 @@
 import {existsSync, realpathSync} from 'node:fs';
-import {dirname, join} from 'node:path';
-import {isOnPath} from './init.ts';
+import {delimiter, dirname, join} from 'node:path';
 import {colors, screenWidth} from './output.ts';
-import {breakAt} from './table.ts';
+import {wrap} from './wrap.ts';
 
 export interface Place {
   home: string;
@@ -18,7 +17,7 @@ export function placeOf(home: string, env: NodeJS.ProcessEnv = process.env): Pla
   return {home: real(home), source: packageOf(process.argv[1] ?? ''), isOnPath: isOnPath(env.PATH ?? ''), editor};
 }
 
-/** What to type next, in a second terminal: each line can be pasted. */
+/** What to type next, in a second terminal: each command can be pasted, with its line. */
 export function firstSteps({home, source, isOnPath, editor}: Place): string {
   const isSource = home === source;
   const path = isOnPath
@@ -34,8 +33,8 @@ export function firstSteps({home, source, isOnPath, editor}: Place): string {
   ];
   const own = isSource && existsSync(join(home, 'src'));
   const columns = Math.min(screenWidth(), PROSE);
-  const prose = [SAFE, ...(own ? [OWN] : [])].flatMap(text => breakAt(text, columns, true).map(line => line.trimEnd()));
-  return `\n${prose.join('\n')}\n\nTry, in a second terminal:\n${beside(steps, screenWidth()).join('\n')}\n`;
+  const prose = [SAFE, ...(own ? [OWN] : [])].map(text => wrap(text, columns));
+  return `\n${prose.join('\n')}\n\nTry, in a second terminal:\n${stepLines(steps, screenWidth()).join('\n')}\n`;
 }
 
 const PROSE = 100;
@@ -44,15 +43,20 @@ const SAFE =
 const OWN =
   'This is Agentdir’s own source, and commits go to the branch you are on. To work on the source, keep your agents elsewhere: agentdir init ~/agents';
 
-/** What each is for stands beside it, or above it where the screen is too narrow for that: a comment, so that whole lines can be pasted. */
-export function beside(steps: readonly (readonly [command: string, why: string])[], screen: number): string[] {
-  const width = Math.max(...steps.map(([command, why]) => (why === '' ? 0 : command.length)));
-  const fits = steps.every(([, why]) => why === '' || 2 + width + 3 + 2 + why.length <= screen);
-  return steps.flatMap(([command, why]) => {
-    if (why === '') return [`  ${colors.cyan(command)}`];
-    if (fits) return [`  ${colors.cyan(command.padEnd(width))}   ${colors.dim(`# ${why}`)}`];
-    return [`  ${colors.dim(`# ${why}`)}`, `  ${colors.cyan(command)}`];
-  });
+/** What each is for stands below it, on a line of its own: a pasted line is a command and nothing else, in any shell. */
+export function stepLines(steps: readonly (readonly [command: string, why: string])[], screen: number): string[] {
+  return steps.flatMap(([command, why]) => [
+    `  ${colors.cyan(command)}`,
+    ...(why === '' ? [] : [colors.dim(wrap(`      ${why}`, screen, 6))]),
+  ]);
+}
+
+/** What npx and npm scripts add to PATH for a moment does not count. */
+export function isOnPath(path: string): boolean {
+  const lasting = path
+    .split(delimiter)
+    .filter(folder => folder !== '' && !/[/\\](?:_npx|node_modules)[/\\]/.test(folder));
+  return lasting.some(folder => existsSync(join(folder, 'agentdir')));
 }
 
 function packageOf(program: string): string {

@@ -1,7 +1,8 @@
 import {existsSync} from 'node:fs';
 import {delimiter, join, relative, resolve} from 'node:path';
 import {createHome} from '../../store/create.ts';
-import {colors, plural, print, printJson, printWhole} from './output.ts';
+import {isOnPath, stepLines} from './first-steps.ts';
+import {colors, plural, print, printJson, printWhole, screenWidth} from './output.ts';
 
 /** A new home, asked nothing, nothing overwritten. */
 export async function init({dir, source, json}: {dir: string; source: string; json: boolean}): Promise<number> {
@@ -20,20 +21,16 @@ export async function init({dir, source, json}: {dir: string; source: string; js
     print(
       `  left as they were: ${created.left.slice(0, 6).join(', ')}${created.left.length > 6 ? ` and ${created.left.length - 6} more` : ''}`,
     );
-  print(nextSteps(created.dir));
-  if (!isOnPath(process.env.PATH ?? ''))
-    print(
-      `\nThe command agentdir is not on your PATH yet: ${colors.cyan(`export PATH="${join(source, 'bin')}:$PATH"`)}; for good: ${colors.cyan('npm link')} in ${source}`,
-    );
+  printWhole(nextSteps(created.dir));
+  print(
+    'Everything is a file: edit templates/, tasks/ and allowlist.yaml with your own editor, and see git log for what happened.',
+  );
+  if (!isOnPath(process.env.PATH ?? '')) {
+    print('\nThe command agentdir is not on your PATH yet:');
+    const step = [`export PATH="${join(source, 'bin')}:$PATH"`, `for good: npm link in ${source}`] as const;
+    printWhole(stepLines([step], screenWidth()).join('\n'));
+  }
   return 0;
-}
-
-/** What npx and npm scripts add to PATH for a moment does not count. */
-export function isOnPath(path: string): boolean {
-  const lasting = path
-    .split(delimiter)
-    .filter(folder => folder !== '' && !/[/\\](?:_npx|node_modules)[/\\]/.test(folder));
-  return lasting.some(folder => existsSync(join(folder, 'agentdir')));
 }
 
 function nextSteps(dir: string): string {
@@ -44,9 +41,5 @@ function nextSteps(dir: string): string {
     ['agentdir check', 'is every file right?'],
     ['agentdir start', 'keep it moving; Ctrl-C stops it'],
   ];
-  const width = Math.max(...steps.map(([command]) => command.length));
-  const lines = steps.map(([command, why]) =>
-    `  ${colors.cyan(command.padEnd(width))}${why ? `   ${colors.dim(why)}` : ''}`.trimEnd(),
-  );
-  return `\nNext:\n${lines.join('\n')}\n\nEverything is a file: edit templates/, tasks/ and allowlist.yaml with your own editor, and see git log for what happened.`;
+  return `\nNext:\n${stepLines(steps, screenWidth()).join('\n')}\n`;
 }
