@@ -1,4 +1,5 @@
-import {isJournalled, stemOf} from '../files/key.ts';
+import {isJournalled, kindOf, stemOf} from '../files/key.ts';
+import {parseSession} from '../files/session/session.ts';
 import {shortId} from '../store/replaced.ts';
 import {pendingPage} from './approvals/approvals.ts';
 import {addEdit, inGit, isIgnored, recordOwn} from './record.ts';
@@ -19,7 +20,8 @@ export async function recordRecovered(serving: Serving, seen: Seen, passing?: Bu
   const before = journalled(serving, path);
   // Nobody but the daemon puts pages where decided ones are.
   const isMoved = before === undefined && /^approvals\/(?:approved|rejected)\//.test(path);
-  const isOurs = isMoved || serving.writtenBefore.has(shortId(blob));
+  const isMade = before === undefined && isMadeForDelivery(path, seen.text);
+  const isOurs = isMoved || isMade || serving.writtenBefore.has(shortId(blob));
   if (blob !== seen.blob || !isOurs || !isJournalled(kind)) return false;
   if (before === blob || (before === undefined && (await isIgnored(serving, path)))) return true;
   let base = serving.madeFrom.get(shortId(blob));
@@ -35,13 +37,22 @@ export async function recordRecovered(serving: Serving, seen: Seen, passing?: Bu
   const past = base === undefined || base === before ? [] : await versionsAt(serving, paths);
   const known = base === undefined || base === before || past.includes(base);
   const bytes = known ? undefined : await serving.journal.read(base ?? '');
-  if (bytes) {
+  if (bytes && !(before === undefined && isMadeForDelivery(path, bytes.toString()))) {
     const old = before === undefined ? undefined : await textOf(serving, before);
     addEdit(serving, seen, old, {passing: bytes});
   }
   recordOwn(serving, seen, {words: 'as the daemon left it', cause: 'recovered', ...agentOf(seen)}, passing);
   serving.writtenBefore.delete(shortId(blob));
   return true;
+}
+
+/** Whether a session was begun by what was brought to it, which only the daemon does, and nobody has written below it. */
+function isMadeForDelivery(path: string, text: string | undefined): boolean {
+  if (kindOf(path) !== 'session' || text === undefined) return false;
+  const {header, messages} = parseSession(text);
+  const [first] = messages;
+  const isOwn = header?.session_id === stemOf(path) && header.created === first?.timestamp;
+  return isOwn && first?.delivery !== undefined && messages.every(({timestamp}) => timestamp !== undefined);
 }
 
 async function versionsAt({journal}: Serving, paths: readonly string[]): Promise<string[]> {

@@ -236,6 +236,20 @@ describe('what a killed save left', () => {
 });
 
 describe('killed after a save, before its commit', () => {
+  it.each(['delivery:1', 'journal-ref-rename:2', 'turn-ask:1', 'turn-answer:1'])(
+    "a session that it made is not committed as the person's (%s)",
+    async crashAt => {
+      const home = newHome();
+      put(home, {'tasks/t.task.md': '- [ ] @planner-001 "say hello"\n  id: hello\n'});
+      const {exited} = spawnDaemon(home, {AGENTDIR_CRASH_AT: crashAt});
+      expect(await exited).toBe('SIGKILL');
+      await once(home);
+      const log = await git(home, 'log', '--format=%an: %s', '--', 'sessions/planner-001');
+      expect(log).not.toBe('');
+      expect(log).not.toMatch(/by hand|^Ada/m);
+    },
+  );
+
   it("what the daemon wrote is not committed as the person's, and what they saved is", async () => {
     const home = newHome();
     const daemon = spawnDaemon(home, {AGENTDIR_CRASH_AT: 'save-rename:1'});
