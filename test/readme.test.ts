@@ -131,7 +131,7 @@ const looks = /^(?:tail|sed|cat|git log|agentdir (?:approvals|check|tasks|status
 const inline: Record<string, 'run' | string> = {
   'npm ci && npm test': 'the gate itself: .ci/run',
   'agentdir demo': 'waits for a person; test/cli/demo.test.ts',
-  'agentdir send "which agents are there?" --wait': 'run',
+  'agentdir send "which agents are there?" --session first --wait': 'run',
   'agentdir approve wk2b': 'test/cli/approvals.test.ts',
   'agentdir log': 'run',
   'agentdir doctor': 'run',

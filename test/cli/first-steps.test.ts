@@ -1,10 +1,11 @@
 import {spawnSync} from 'node:child_process';
-import {mkdirSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {parsePlaybook} from '../../src/files/playbook.ts';
 import {firstSteps, stepLines} from '../../src/surfaces/cli/first-steps.ts';
 import {installed} from '../daemon/terminal.ts';
-import {environment, temporary} from './run.ts';
+import {environment, root, temporary} from './run.ts';
 
 describe('what to type next', () => {
   it('has what it is for below it', () => {
@@ -37,6 +38,18 @@ describe('what to type next', () => {
     const shown = `agentdir 3\nagentdir 4\nvi 1\ngit 3\n{"text": "hello", "from": "boss"}\n`;
     expect(stdout, stderr).toContain(shown);
     expect(stderr).not.toMatch(/not found|unknown/i);
+  });
+
+  it('what the playbook says first fits 80 columns, and each command in it is a line', () => {
+    const {value} = parsePlaybook(readFileSync(join(root, 'playbooks/first-run.playbook.yaml'), 'utf8'));
+    const said = (value?.rules ?? []).filter(({name}) =>
+      /^hello|^how to set|^executor (?:asks to run a command|ran it)$/.test(name ?? ''),
+    );
+    expect(said.length).toBeGreaterThan(3);
+    for (const line of said.flatMap(({say}) => say?.split('\n') ?? [])) {
+      expect(line.length, line).toBeLessThanOrEqual(80);
+      if (/^ {2}(?:agentdir|export) /.test(line)) expect(line).not.toMatch(/\S {2,}\S/);
+    }
   });
 
   it('ends lines between words', () => {
