@@ -57,6 +57,7 @@ describe('commands', () => {
     let help = '';
     one.configureOutput({writeOut: text => (help += wrap(text, 80))}).outputHelp();
     for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
+    expect(help).not.toContain('[])');
     for (const [line] of about?.examples ?? []) expect(help).toContain(`  ${line}\n`);
   });
 

@@ -93,6 +93,14 @@ describe('agentdir list', () => {
     expect((await agentdir(await newHome(), ['list'])).stdout).toContain('No sessions. Begin one: agentdir send');
   });
 
+  it('what agents are for begins in one column', async () => {
+    const {stdout} = await agentdir(await newHome(files), ['list']);
+    const [, lines = ''] = /^Agents\n(.*?)\n\n/s.exec(stdout) ?? [];
+    const starts = lines.split('\n').map(line => line.search(/(?<= {2})[A-Z]/));
+    expect(starts.length).toBeGreaterThan(3);
+    expect(new Set(starts).size, lines).toBe(1);
+  });
+
   it.runIf(installed('script'))('fits the terminal', async () => {
     const home = await newHome(files);
     const screen = terminal(home, `sh -c 'stty cols 70; exec ${process.execPath} ${main} list'`);

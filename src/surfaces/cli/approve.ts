@@ -4,6 +4,7 @@ import {refuseDecided} from '../decide/decide.ts';
 import {findRequests, isUnrecorded} from '../decide/queue.ts';
 import {tellDecided} from './decided.ts';
 import {onTerminal} from './keys.ts';
+import {knownNames} from './known-names.ts';
 import {type ApproveOptions, sayYes, unsigned} from './say-yes.ts';
 
 /** Say yes, to one or several; to all or none of those named. */
@@ -11,7 +12,11 @@ export async function approve(options: ApproveOptions): Promise<number> {
   const {home, ids, json, sign} = options;
   if (ids.length === 0) {
     if (json || !onTerminal())
-      throw new UserError('which one?', exit.usage, 'agentdir approve ID; what waits: agentdir approvals');
+      throw new UserError(
+        'which one?',
+        exit.usage,
+        `agentdir approve ${firstWaiting(home)}; what waits: agentdir approvals`,
+      );
     return (await import('./ask-each.ts')).askEach(options);
   }
   const requests = findRequests(home, ids);
@@ -30,4 +35,8 @@ export async function approve(options: ApproveOptions): Promise<number> {
   if (options.answer !== undefined && !(requests.length === 1 && requests.every(isQuestion)))
     throw new UserError('--answer is for one question', exit.usage, 'what waits: agentdir approvals');
   return tellDecided(await sayYes(options, requests), options);
+}
+
+function firstWaiting(home: string): string {
+  return knownNames(home, 'approval')[0]?.name ?? 'ID';
 }

@@ -30,6 +30,9 @@ export function list({home, agent: wanted, status, json}: ListOptions): number {
   return exit.done;
 }
 
+const WRONG = 'has errors: agentdir check';
+const NONE = 'no sessions';
+
 function printAgents(agents: readonly AgentRow[]): void {
   if (agents.length === 0) {
     print('No agents. Add templates/NAME.agent.yaml, or see: agentdir init');
@@ -37,12 +40,19 @@ function printAgents(agents: readonly AgentRow[]): void {
   }
   const name = Math.max(...agents.map(({id}) => id.length));
   print(colors.bold('Agents'));
-  for (const {id, sessions, description, error} of agents) {
-    const counts = Object.entries(sessions).map(([status, count]) => `${count} ${paint(status)}`);
-    const what = error ? colors.red('has errors: agentdir check') : counts.join(', ') || colors.dim('no sessions');
-    const room = screenWidth() - name - 40;
+  const states = agents.map(({sessions, error}) => {
+    const counts = Object.entries(sessions).map(([status, count]): [string, string] => [`${count} `, status]);
+    if (error) return {what: colors.red(WRONG), length: WRONG.length};
+    if (counts.length === 0) return {what: colors.dim(NONE), length: NONE.length};
+    const painted = counts.map(([count, status]) => count + paint(status)).join(', ');
+    return {what: painted, length: counts.flat().join('').length + 2 * (counts.length - 1)};
+  });
+  const widest = Math.max(...states.map(({length}) => length));
+  const room = screenWidth() - name - widest - 6;
+  for (const [i, {what, length}] of states.entries()) {
+    const {id = '', description} = agents[i] ?? {};
     const about = room > 20 ? colors.dim(cut(makeVisible(description ?? ''), room)) : '';
-    print(`  ${id.padEnd(name)}  ${what}${about === '' ? '' : `  ${about}`}`);
+    print(`  ${id.padEnd(name)}  ${about === '' ? what : `${what}${' '.repeat(widest - length)}  ${about}`}`);
   }
   print('');
 }

@@ -15,16 +15,18 @@ export function renderProblem(problem: Problem, text: string | undefined, starts
   return [wrap(head, screenWidth()), ...excerpt, wrap(hint, screenWidth(), 4)].join('\n');
 }
 
-/** At most this much of a line: a caret beyond it would be off the screen anyway. */
-const WIDTH = 160;
+/** At most this much of a line, and no more than a screen is wide: a caret beyond it would be off the screen anyway. */
+const MOST = 160;
+const LEAST = 20;
 
 function renderExcerpt(problem: Problem, text: string, starts: readonly number[]): string[] {
   const lines = linesAround(text, problem.line, starts);
   const digits = String(problem.line).length;
+  const width = Math.min(MOST, Math.max(LEAST, screenWidth() - digits - 5));
   const out: string[] = [];
   for (const {number, content} of lines) {
-    const from = number === problem.line ? Math.max(0, problem.column - 1 - WIDTH / 2) : 0;
-    const shown = content.slice(from, from + WIDTH).replaceAll('\t', '    ');
+    const from = number === problem.line ? Math.max(0, problem.column - 1 - (width >> 1)) : 0;
+    const shown = content.slice(from, from + width).replaceAll('\t', '    ');
     out.push(`${colors.dim(`${String(number).padStart(digits + 2)} |`)} ${makeVisible(shown)}`);
     if (number !== problem.line) continue;
     const before = content.slice(from, problem.column - 1).replaceAll('\t', '    ');

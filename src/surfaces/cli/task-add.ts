@@ -13,10 +13,10 @@ export interface AddFlags {
   to?: string;
   file?: string;
   priority?: string;
-  tag: string[];
+  tag?: string[];
   prompt?: string;
   description?: string;
-  dependsOn: string[];
+  dependsOn?: string[];
   parent?: string;
   due?: string;
   approval?: boolean;
@@ -28,7 +28,7 @@ export async function addTask(home: string, words: readonly string[], flags: Add
   const {prompt, description} = flags;
   const {texts, replaced} = givenTexts(home, {title: titleOf(words), prompt, description});
   const [parent] = await findTasks(home, flags.parent === undefined ? [] : [flags.parent]);
-  const dependencies = await findTasks(home, flags.dependsOn.flatMap(idsIn));
+  const dependencies = await findTasks(home, (flags.dependsOn ?? []).flatMap(idsIn));
   const id = newTaskId();
   const {path, text} = await addTo(home, {
     file: flags.file,
@@ -38,7 +38,7 @@ export async function addTask(home: string, words: readonly string[], flags: Add
       title: texts.title ?? '',
       ...priorityOf(flags.priority),
       ...assigneeOf(home, flags),
-      tags: flags.tag.map(tagOf),
+      tags: (flags.tag ?? []).map(tagOf),
       fields: present({
         created: new Date().toISOString(),
         created_by: '@human',

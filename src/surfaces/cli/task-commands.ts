@@ -52,10 +52,10 @@ export function addTask(program: Command, {home, json, finish}: Surroundings): v
       .option('--assign <new>', 'for an agent made for it: new:TEMPLATE, or new:provider/model')
       .option('--file <name>', 'in tasks/NAME.task.md, made if missing (default: that of --parent, else todo)')
       .option('--priority <priority>', 'A to D, or high, medium, low')
-      .option('--tag <tag>', 'may be given several times', several, [])
+      .option('--tag <tag>', 'may be given several times', several)
       .option('--prompt <text>', 'instructions; - reads standard input')
       .option('--description <text>', 'background; - reads standard input')
-      .option('--depends-on <id>', 'wait until that is completed; may be given several times', several, [])
+      .option('--depends-on <id>', 'wait until that is completed; may be given several times', several)
       .option('--parent <id>', 'nested under that task')
       .option('--due <time>', 'a date or time, as in 2026-01-31')
       .option('--approval', 'ask a person before it starts')
@@ -185,6 +185,6 @@ const states: readonly StateCommand[] = [
   },
 ];
 
-function several(value: string, before: string[]): string[] {
+function several(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
