@@ -67,6 +67,7 @@ describe('agentdir demo', () => {
     expect([code, stderr]).toEqual([0, '']);
     for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
     expect(stdout).not.toContain('\u001b');
+    expect(stdout).toMatch(/^ {4}.*agentdir verify\n {8}did anything run/m);
     const home = join(place, readdirSync(place).find(name => name.startsWith('agentdir-demo-')) ?? '');
     for (const part of [
       '+ {"text": "Can you check if Redis is running?"',

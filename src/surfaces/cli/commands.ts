@@ -13,7 +13,7 @@ import {addWorkspace} from './workspace-commands.ts';
 import {wrap} from './wrap.ts';
 
 const AFTER = `
-More about one: agentdir COMMAND --help. The manual: man agentdir.
+More about one: agentdir COMMAND --help. The manual: man agentdir; in a clone: man man/agentdir.1.
 Exit codes: 0 done, 1 failed, 2 wrong usage or no home, 3 something waits for a person, 4 a file has errors, 5 no daemon runs, or one already does.`;
 
 /** All commands. Help, the manual and completions are made from this; each command's code is loaded only when it is used. */

@@ -1,6 +1,6 @@
 import {setTimeout as pause} from 'node:timers/promises';
 import {visibleLine} from '../../files/visible.ts';
-import {colors, plural, print} from '../cli/output.ts';
+import {colors, plural, printWhole as print} from '../cli/output.ts';
 import {breakAt, cut, textWidth} from '../cli/table.ts';
 import type {Line} from './commits.ts';
 import type {Ending, TaskTold, Teller, Told, Turn} from './teller.ts';
@@ -175,17 +175,16 @@ function logRow(line: string, room: number): string {
   return `  ${path}${colors.green(plus)}${colors.red(minus)}`;
 }
 
+/** What each is for stands below it: a pasted line is a command and nothing else. */
 async function commandRows(
   program: string,
   room: number,
   row: (text: string) => Promise<void>,
   commands: readonly (readonly [string, string])[],
 ): Promise<void> {
-  const most = Math.max(...commands.map(([command]) => command.length));
   for (const [command, why] of commands) {
-    const line = `${program} ${command.padEnd(most)}`;
-    const told = cut(why, Math.max(1, room - line.length - 3));
-    await row(`${colors.cyan(line)}   ${colors.dim(told)}`.trimEnd());
+    await row(colors.cyan(`${program} ${command}`));
+    await row(colors.dim(`${INDENT}${cut(why, Math.max(1, room - INDENT.length))}`));
   }
 }
 
