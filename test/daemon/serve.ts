@@ -82,13 +82,13 @@ export async function serve(
 export const read = (home: string, path: string): string =>
   existsSync(join(home, path)) ? readFileSync(join(home, path), 'utf8') : '';
 
-/** Until the daemon has nothing left to do: what is on disk is in git, and the file reads as `holds` says. */
+/** Until the daemon has nothing left to do: what is on disk is in git, whose lock is free, and the file reads as `holds` says. */
 export async function settled(home: string, path: string, holds: (text: string) => boolean): Promise<string> {
   return until(
     async () => {
       const text = read(home, path);
       const status = holds(text) ? await git(home, 'status', '--porcelain') : 'not asked for yet';
-      return {text, status};
+      return {text, status: status || (existsSync(join(home, '.git/index.lock')) ? 'locked' : '')};
     },
     ({status}) => status === '',
   ).then(({text}) => text);
