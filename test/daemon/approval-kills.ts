@@ -1,0 +1,159 @@
+import {afterAll, expect, it} from 'vitest';
+import {type CrashLabel, crashLabels} from '../../src/store/crash.ts';
+import {git, put, thorough, until} from '../cli/run.ts';
+import {
+  ASKER,
+  countingScenes,
+  decideFor,
+  expectOnce,
+  isOver,
+  persistent,
+  questionFor,
+  type SceneName,
+  scenes,
+} from './approval-scenes.ts';
+import {askedBy} from './deciding.ts';
+import {type Served, serve, spawnDaemon} from './serve.ts';
+import {expectSound, homes} from './sound.ts';
+import {pathOf} from './talk.ts';
+
+interface Case {
+  id: string;
+  scene: SceneName;
+  crash: `${CrashLabel}:${number}`;
+}
+
+const isDead = ({child}: Served) => child.signalCode !== null || child.exitCode !== null;
+
+export interface Kills {
+  newHome: () => string;
+  env: NodeJS.ProcessEnv;
+  /** Those cases whose daemon was not killed. */
+  killAndLook: (groups: readonly (readonly Case[])[]) => Promise<Case[]>;
+}
+
+/** For a file of tests: its model and its homes. */
+export async function approvalKills(): Promise<Kills> {
+  const model = await persistent();
+  afterAll(() => model.close());
+  const newHome = homes(ASKER);
+  const env = {OPENAI_BASE_URL: model.url};
+  const killAndLook = async (groups: readonly (readonly Case[])[]) => {
+    const home = newHome();
+    const missed = await killEach(home, groups, env);
+    for (const {id, scene} of groups.flat()) expectOnce(home, id, scene);
+    await expectSound(home);
+    // Pages are put where decided ones are by the daemon, killed or not.
+    expect(await git(home, 'log', '--format=%an: %s', '--', 'approvals/approved', 'approvals/rejected')).not.toMatch(
+      /created by hand/,
+    );
+    expect(model.violations).toEqual([]);
+    expect(model.errors).toEqual([]);
+    return missed;
+  };
+  return {newHome, env, killAndLook};
+}
+
+/** All are asked about; then a daemon is killed for each. After each group one does what is left: the next has nothing of that to pass. */
+async function killEach(home: string, groups: readonly (readonly Case[])[], env: NodeJS.ProcessEnv): Promise<Case[]> {
+  const asked = groups.flat().filter(({scene}) => !('allowed' in scenes[scene]));
+  put(home, Object.fromEntries(asked.map(({id, scene}) => [pathOf(id), questionFor(id, scene)])));
+  const first = spawnDaemon(home, env);
+  for (const {id} of asked) await askedBy(home, id);
+  expect(await first.stop(), first.errors()).toBe(0);
+  const missed: Case[] = [];
+  for (const cases of groups) {
+    for (const [i, one] of cases.entries()) if (!(await crashAt(home, one, i % 2 === 0, env))) missed.push(one);
+    await finish(home, cases, env);
+  }
+  return missed;
+}
+
+/** One daemon, killed there while this is decided, or just before; whether it came so far. */
+async function crashAt(
+  home: string,
+  {id, scene, crash}: Case,
+  before: boolean,
+  env: NodeJS.ProcessEnv,
+): Promise<boolean> {
+  if (before) decideFor(home, id, scene);
+  const daemon = spawnDaemon(home, {...env, AGENTDIR_CRASH_AT: crash});
+  await until(
+    () => isDead(daemon) || daemon.events.some(({event}) => event === 'serving'),
+    yes => yes,
+  );
+  if ('allowed' in scenes[scene]) put(home, {[pathOf(id)]: questionFor(id, scene)});
+  await until(
+    async () => {
+      if (isDead(daemon)) return true;
+      // Its page may still have to be made: then there is nothing to decide before that.
+      decideFor(home, id, scene);
+      return isOver(home, id) && (await git(home, 'status', '--porcelain')) === '';
+    },
+    yes => yes,
+  );
+  const died = isDead(daemon);
+  await daemon.kill();
+  return died;
+}
+
+/** Until each is over, and git has it; by a daemon that nobody kills. */
+async function finish(home: string, cases: readonly Case[], env: NodeJS.ProcessEnv): Promise<void> {
+  const last = await serve(home, env);
+  await until(
+    async () => {
+      for (const {id, scene} of cases) decideFor(home, id, scene);
+      const open = cases.filter(({id}) => !isOver(home, id)).map(({id}) => id);
+      return {open, status: open.length > 0 ? '' : await git(home, 'status', '--porcelain')};
+    },
+    ({open, status}) => open.length === 0 && status === '',
+  );
+  expect(await last.stop(), last.errors()).toBe(0);
+}
+
+/** Nothing of these lies between a decision and its result; those of messages to people outside are killed in test/daemon/connectors.test.ts. */
+const elsewhere: readonly CrashLabel[] = [
+  ...(['conflict-write', 'spawn-background', 'journal-pack', 'delivery', 'set-aside', 'aside-write'] as const),
+  ...(['inbox-append', 'inbox-appended', 'message-sent', 'undo-mark'] as const),
+];
+const names = Object.keys(scenes) as SceneName[];
+
+// FUZZ=1 npx vitest run test/daemon/approvals-crash tries every scene at every passage.
+// Neighbours within one write leave the same on disk: of those the first passages do.
+const most = (label: CrashLabel) => {
+  if (process.env.FUZZ) return 14;
+  return /^(?:save|journal-ref)-rename$|^[^-]+$/.test(label) ? 5 : 1;
+};
+const labels = thorough ? crashLabels.filter(label => !elsewhere.includes(label)) : [];
+/** Three share a home. */
+export const threes = Array.from({length: Math.ceil(labels.length / 3)}, (_, i) => labels.slice(3 * i, 3 * i + 3));
+
+/** What holds at each passage of these labels. */
+export function tryEach(some: typeof threes, {killAndLook}: Kills): void {
+  it.each(some.map(three => ({three, name: three.join(', ')})))(
+    '$name: the same, at each passage',
+    async ({three}) => {
+      for (const turn of process.env.FUZZ ? names.keys() : [0]) {
+        const groups = three.map(label => passages(label, turn));
+        const missed = await killAndLook(groups);
+        for (const cases of groups) {
+          const counting = cases.filter(({scene, crash}) => countingScenes.includes(scene) && crash.endsWith(':1'));
+          expect(counting.length).toBeGreaterThan(0);
+          expect(missed.filter(one => counting.includes(one))).toEqual([]);
+        }
+      }
+    },
+    1_200_000,
+  );
+}
+
+function passages(label: CrashLabel, turn: number): Case[] {
+  // The first passage is always one of an approved command that counts. A call is begun and ended once: there each scene
+  // is killed at the first passage.
+  const once = /^call-|^spawn-command$/.test(label);
+  return Array.from({length: once ? names.length : most(label)}, (_, n): Case => {
+    const from = n === 0 && !once ? countingScenes : names;
+    const scene = from[(n * 3 + labels.indexOf(label) + turn) % from.length] ?? 'ticked';
+    return {id: `${label}-${n}`, scene, crash: `${label}:${once ? 1 : n + 1}`};
+  });
+}
