@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The build and some tests with another Node: its binary comes from the npm package `node`, into a folder for temporary files,
- * and is kept there.
+ * The build and some tests with another Node: its binary comes from the npm package `node`, and is kept where temporary files
+ * outlive a restart.
  *
  *   npm run test:node 22                  a copy of the checkout is built with it, and smoke tests are run
  *   npm run test:node 24 test/policy      other tests
@@ -42,7 +42,8 @@ function test(cwd) {
 
 /** Its binary, installed if it is not there yet; undefined if that cannot be. */
 function nodeOf(version) {
-  const folder = join(tmpdir(), `agentdir-node-${version}-${process.getuid?.() ?? 0}`);
+  const kept = existsSync('/var/tmp') ? '/var/tmp' : tmpdir();
+  const folder = join(kept, `agentdir-node-${version}-${process.getuid?.() ?? 0}`);
   const binary = join(folder, 'node_modules/node/bin/node');
   if (runs(binary)) return binary;
   const fresh = mkdtempSync(`${folder}-`);

@@ -36,7 +36,8 @@ async function make(): Promise<string> {
   run(clone, 'npm', ['ci', '--dry-run', '--offline', '--ignore-scripts']);
   appendFileSync(join(clone, '.git/info/exclude'), 'node_modules\n');
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
-  run(clone, 'npm', ['run', 'build']);
+  // As npm ci does at its end.
+  run(clone, 'npm', ['run', 'prepare']);
   return clone;
 }
 
