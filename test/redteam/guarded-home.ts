@@ -2,6 +2,7 @@ import {mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect} from 'vitest';
 import type {ToolResult} from '../../src/effects/tools/tool.ts';
+import type {ToolName} from '../../src/policy/tools.ts';
 import {type ToolHome, toolHome} from '../effects/tool-home.ts';
 import {entriesBelow} from '../entries-below.ts';
 
@@ -43,18 +44,23 @@ export function untouched(home: string): void {
   expect(readdirSync(join(home, 'workspaces')).sort()).toEqual(['coder', 'other']);
 }
 
-/** Every way in, with the same path. */
+/** Every way in: its tool, and what that takes beside the path. */
+const ways = {
+  read: ['read_file', {}],
+  list: ['list_directory', {}],
+  glob: ['glob', {pattern: '**'}],
+  grep: ['grep', {pattern: 'secret'}],
+  write: ['write_file', {content: 'overwritten'}],
+  create: ['create_file', {content: 'created'}],
+  edit: ['edit_file', {old: 'secret', new: 'stolen'}],
+  folder: ['create_directory', {}],
+} satisfies Record<string, [ToolName, object]>;
+
+/** All of them, one after the other, with the same path. */
 export async function everywhere({run}: ToolHome, path: string): Promise<Record<string, ToolResult>> {
-  return {
-    read: await run('read_file', {path}),
-    list: await run('list_directory', {path}),
-    glob: await run('glob', {pattern: '**', path}),
-    grep: await run('grep', {pattern: 'secret', path}),
-    write: await run('write_file', {path, content: 'overwritten'}),
-    create: await run('create_file', {path, content: 'created'}),
-    edit: await run('edit_file', {path, old: 'secret', new: 'stolen'}),
-    folder: await run('create_directory', {path}),
-  };
+  const results: Record<string, ToolResult> = {};
+  for (const [way, [tool, args]] of Object.entries(ways)) results[way] = await run(tool, {path, ...args});
+  return results;
 }
 
 /** The code of each result, or `ok`. */
@@ -65,6 +71,6 @@ export function codes(results: Record<string, ToolResult>): Record<string, strin
   );
 }
 
-/** All eight ways in give this. */
+/** All ways in give this. */
 export const allOf = (code: string): Record<string, string> =>
-  Object.fromEntries('read list glob grep write create edit folder'.split(' ').map(how => [how, code]));
+  Object.fromEntries(Object.keys(ways).map(way => [way, code]));
