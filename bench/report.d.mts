@@ -16,10 +16,15 @@ export interface Summary {
 }
 
 export function tableOf(rows: Figure[]): string;
-export function summary(rows: readonly Row[], reasons: readonly Reason[]): Summary;
+interface Incomplete {
+  failed?: readonly {suite: string; why: string}[];
+  quick?: boolean;
+}
+
+export function summary(rows: readonly Row[], reasons: readonly Reason[], run?: Incomplete): Summary;
 export function report(
   rows: readonly Row[],
   reasons: readonly Reason[],
   facts: readonly string[],
-  more?: {failed?: readonly {suite: string; why: string}[]; busy?: string | undefined},
+  run?: Incomplete & {busy?: string | undefined},
 ): string;

@@ -41,28 +41,28 @@ export function tableOf(rows) {
 
 /**
  * Goals that are not met, each with what is written about it; reasons for what nobody measured any more, in suites that
- * ran; and what was skipped.
+ * ran whole; and what was skipped.
  */
-export function summary(rows, reasons) {
+export function summary(rows, reasons, {failed = [], quick = false} = {}) {
   const measured = rows.filter(one => !('skipped' in one));
   const skipped = rows.filter(one => 'skipped' in one);
   const missed = measured.filter(({met}) => met === false);
   const misses = missed.map(one => ({...one, ...reasons.find(({row}) => row === keyOf(one))}));
-  const ran = new Set(measured.map(({suite}) => suite));
-  for (const {suite} of skipped) ran.delete(suite);
+  const whole = new Set(quick ? [] : measured.map(({suite}) => suite));
+  for (const {suite} of [...skipped, ...failed]) whole.delete(suite);
   const known = new Set(rows.map(keyOf));
   return {
     rows: measured,
     skipped,
     misses,
     unexplained: misses.filter(({reason, plan}) => !reason || !plan).map(keyOf),
-    unknownReasons: reasons.map(({row}) => row).filter(row => ran.has(row.split(':')[0]) && !known.has(row)),
+    unknownReasons: reasons.map(({row}) => row).filter(row => whole.has(row.split(':')[0]) && !known.has(row)),
   };
 }
 
-/** `facts`: lines about the machine and the run. `failed`: suites that ended with an error. `busy`: what else the machine did, if much. */
-export function report(rows, reasons, facts, {failed = [], busy} = {}) {
-  const found = summary(rows, reasons);
+/** `facts`: lines about the machine and the run. `failed`: suites that ended with an error. `quick`: they measured less. `busy`: what else the machine did, if much. */
+export function report(rows, reasons, facts, {failed = [], quick = false, busy} = {}) {
+  const found = summary(rows, reasons, {failed, quick});
   const goals = found.rows.filter(({goal}) => goal);
   const parts = [tableOf(found.rows), facts.map(fact => `- ${fact}`).join('\n')];
   const doubt =

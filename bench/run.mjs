@@ -71,9 +71,10 @@ async function main() {
   };
   const text = report(rows, reasons, factLines(run), {
     failed,
+    quick,
     busy: isQuiet(run) ? undefined : `The load was ${run.loadAtStart[0]} to ${run.loadAtEnd[0]} on ${run.cores} cores`,
   });
-  const {rows: _measured, ...rest} = summary(rows, reasons);
+  const {rows: _measured, ...rest} = summary(rows, reasons, {failed, quick});
   console.log(`\n${text}`);
   mkdirSync(out, {recursive: true});
   writeFileSync(join(out, 'latest.md'), `# Benchmarks\n\n${text}`);

@@ -60,6 +60,10 @@ describe('the table of npm run bench', () => {
     expect(found.misses.map(({name}) => name)).toEqual(['known', 'unknown']);
     expect(found.unexplained).toEqual(['fake: unknown']);
     expect(found.unknownReasons).toEqual(['fake: renamed']);
+    // A quick run leaves rows out, and so does a suite that failed.
+    expect(summary(rows, reasons, {quick: true}).unknownReasons).toEqual([]);
+    expect(summary(rows, reasons, {failed: [{suite: 'fake', why: 'ended with 1'}]}).unknownReasons).toEqual([]);
+    expect(report(rows, reasons, [], {quick: true})).not.toContain('fake: renamed');
     const text = report(rows, reasons, ['2 cores'], {
       failed: [{suite: 'broken', why: 'ended with 1'}],
       busy: 'The load was 30',
