@@ -35,6 +35,8 @@ export interface TaskFact {
   createdIn?: string;
   /** What led to it, or to its end: see `chainIn`. */
   chain?: string;
+  /** Where its agent has it. */
+  session?: string;
   /** Since when its agent does nothing about it. */
   stalled?: string;
   /** A name in the title of a task that is for nobody. */
@@ -83,6 +85,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['created_by', (fact, value) => Object.assign(fact, {createdBy: value.replace(/^@/, '')})],
   ['created_in', (fact, value) => Object.assign(fact, {createdIn: value})],
   ['chain', (fact, value) => Object.assign(fact, {chain: value})],
+  ['session', (fact, value) => Object.assign(fact, {session: value})],
   ['stalled', (fact, value) => Object.assign(fact, {stalled: value})],
   ['assign', (fact, value, at) => Object.assign(fact, {assign: value, assignAt: at})],
   ['depends_on', (fact, value, at) => Object.assign(fact, {waitsFor: [...new Set(idsIn(value))], waitsAt: at})],

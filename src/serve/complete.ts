@@ -20,7 +20,8 @@ import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {take} from './state.ts';
 import {followTasks, settleTasks} from './tasks/tasks.ts';
-import {owesNews, proceed} from './turns/proceed.ts';
+import {owesNews} from './turns/at-work.ts';
+import {proceed} from './turns/proceed.ts';
 import {replaceText} from './write.ts';
 
 const WAIT_MS = 500;

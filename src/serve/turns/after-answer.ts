@@ -9,7 +9,7 @@ import {mayWork, nextOf, withHeader, workOf} from '../../reconcile/turn.ts';
 import type {Caller} from '../calls/caller.ts';
 import {receiverFor} from '../mail/send.ts';
 import type {Serving} from '../serving.ts';
-import {hasCreated} from './at-work.ts';
+import {tasksCreated} from './at-work.ts';
 import {whoMayAnswer} from './may-answer.ts';
 import type {Step} from './step.ts';
 
@@ -102,7 +102,7 @@ async function standingTasks(
     const task = openTask(serving, key);
     return task ? [{key, task}] : [];
   });
-  if (open.length === 0 || hasCreated(serving, caller.session)) return [];
+  if (open.length === 0 || tasksCreated(serving, caller.session).length > 0) return [];
   const standing: typeof open = [];
   for (const {key, task} of open)
     if (!hasOpenParts(serving, task.id ?? '') && !(await waits(serving, caller, named, key, task.createdBy)))

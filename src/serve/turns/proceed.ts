@@ -20,6 +20,7 @@ import {take} from '../state.ts';
 import {replaceText} from '../write.ts';
 import {laterStep} from './after-answer.ts';
 import {answerStep} from './answer-step.ts';
+import {owesNews} from './at-work.ts';
 import {approvalStateOf, reachedBy} from './budget.ts';
 import {closeStep} from './close-step.ts';
 import {endStep} from './end-step.ts';
@@ -63,11 +64,6 @@ export async function proceed(serving: Serving, seen: Seen, recorded?: Promise<v
   if (known) known.settled = !turns.stopped && !turns.has(seen.path) && !nudged.has(seen.path) && !owes;
   serving.unsaved = true;
   return undefined;
-}
-
-/** It has named others who do not know it yet, or said something of its tasks that their files do not say yet. */
-export function owesNews({header}: Session): boolean {
-  return (header?.mentions_due?.length ?? 0) > 0 || (header?.tasks_due?.length ?? 0) > 0;
 }
 
 /** The next thing to write, if any. What must be durable before it begins, `done` begins. */

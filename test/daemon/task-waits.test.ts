@@ -1,0 +1,84 @@
+import {readdirSync, rmSync} from 'node:fs';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {fieldOf} from '../../src/files/task/task.ts';
+import {put, until} from '../cli/run.ts';
+import type {Reaction} from '../model/fake-openai.mjs';
+import {agent, clean, done, openTaskHouse, sessionsOf, startMinds, taskNamed, whenTask} from './minds.ts';
+import {read} from './serve.ts';
+
+const {minds, env} = await startMinds();
+const house = openTaskHouse(
+  {
+    ...Object.fromEntries(
+      ['ann', 'bob', 'cyd', 'dot', 'eve', 'fay', 'guy'].map(name => [`templates/${name}.agent.yaml`, agent(name)]),
+    ),
+  },
+  env,
+);
+const REMINDED = 'is still open:';
+const write = (to: string): Reaction => ({calls: [{name: 'send_message', arguments: {to, content: 'what is it?'}}]});
+const create = (title: string, assignee: string): Reaction => ({
+  calls: [{name: 'create_task', arguments: {title, assignee}}],
+});
+const whenSaid = async (path: string, title: string, name: string, what: string) => {
+  await whenTask(house.home, path, title, ({state}) => state === 'in_progress');
+  await until(
+    () => sessionsOf(house.home, name),
+    all => all.includes(what),
+  );
+  await clean(house.home);
+};
+
+describe('an agent with a task waits for an answer', () => {
+  it.each([
+    ['deletes', 'ann', 'bob'],
+    ['completes', 'eve', 'fay'],
+  ])('until a person %s the session that it wrote to', async (how, who, other) => {
+    const {home} = house;
+    const path = `tasks/${how}.task.md`;
+    let goOn = () => {};
+    const held = new Promise<void>(resolve => {
+      goOn = resolve;
+    });
+    minds.set(who, ({last, tools}): Reaction => {
+      if (tools > 0) return {text: 'I wait'};
+      return last.includes(REMINDED) ? done(how, 'nobody knows') : write(other);
+    });
+    minds.set(other, async (): Promise<Reaction> => {
+      await held;
+      return {text: 'too late'};
+    });
+    put(home, {[path]: `- [ ] @${who} "asks"\n  id: ${how}\n`});
+    await whenSaid(path, 'asks', who, 'content: I wait\n');
+    const session = `sessions/${other}/${readdirSync(join(home, 'sessions', other))[0]}`;
+    if (how === 'deletes') rmSync(join(home, session));
+    else put(home, {[session]: read(home, session).replace(/^status: .*$/m, 'status: completed')});
+    const {task} = await whenTask(home, path, 'asks', ({state}) => state === 'completed');
+    expect(task?.notes.at(-1)?.text).toBe('nobody knows');
+    goOn();
+  });
+
+  it('but not in a circle, if one of them waits for a task that another has', async () => {
+    const {home} = house;
+    const path = 'tasks/circle.task.md';
+    minds.set('cyd', ({last, tools}): Reaction => {
+      if (last.includes('Id: circle') && tools === 0) return write('dot');
+      return {text: 'I wait for dot'};
+    });
+    minds.set('dot', ({last, tools}): Reaction => {
+      if (last.includes('Task completed')) return {text: 'now I know'};
+      return tools > 0 ? {text: 'I wait for guy'} : create('part', 'guy');
+    });
+    minds.set('guy', ({last, tools}): Reaction => {
+      if (tools > 0) return {text: 'I wait for cyd'};
+      const id = fieldOf(taskNamed(home, 'tasks/dot.task.md', 'part') as never, 'id') ?? '';
+      return last.includes(REMINDED) ? done(id, 'without cyd') : write('cyd');
+    });
+    put(home, {[path]: '- [ ] @cyd "whole"\n  id: circle\n'});
+    const {task} = await whenTask(home, 'tasks/dot.task.md', 'part', ({state}) => state === 'completed');
+    expect(task?.notes.at(-1)?.text).toBe('without cyd');
+    // Nobody is at work any more: cyd is asked, too.
+    await whenTask(home, path, 'whole', each => fieldOf(each, 'stalled') !== undefined);
+  });
+});
