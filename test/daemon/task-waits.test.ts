@@ -2,7 +2,7 @@ import {readdirSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {fieldOf} from '../../src/files/task/task.ts';
-import {put, until} from '../cli/run.ts';
+import {agentdir, put, until} from '../cli/run.ts';
 import type {Reaction} from '../model/fake-openai.mjs';
 import {agent, clean, done, openTaskHouse, sessionsOf, startMinds, taskNamed, whenTask} from './minds.ts';
 import {read} from './serve.ts';
@@ -13,6 +13,7 @@ const house = openTaskHouse(
     ...Object.fromEntries(
       ['ann', 'bob', 'cyd', 'dot', 'eve', 'fay', 'guy'].map(name => [`templates/${name}.agent.yaml`, agent(name)]),
     ),
+    'templates/mute.agent.yaml': agent('mute', '', 'create_task, send_message'),
   },
   env,
 );
@@ -81,4 +82,25 @@ describe('an agent with a task waits for an answer', () => {
     // Nobody is at work any more: cyd is asked, too.
     await whenTask(home, path, 'whole', each => fieldOf(each, 'stalled') !== undefined);
   });
+});
+
+it('a task is not held up by tasks that were created before it came', async () => {
+  const {home} = house;
+  const path = 'tasks/before.task.md';
+  minds.set('mute', ({last, tools}): Reaction => {
+    if (last.includes('Id: sum')) return {text: 'It is 2.'};
+    if (last.includes('Task completed')) return {text: 'guy did it'};
+    return tools > 0 ? {text: 'I wait'} : create('for guy', 'guy');
+  });
+  minds.set('guy', () => ({text: 'later'}));
+  put(home, {[path]: '- [ ] @mute "have it done"\n  id: whole\n'});
+  await whenSaid(path, 'have it done', 'mute', 'content: I wait\n');
+  put(home, {[path]: `${read(home, path)}- [ ] @mute "one and one"\n  id: sum\n`});
+  const {task} = await whenTask(home, path, 'one and one', ({state}) => state === 'completed');
+  expect(task?.notes.map(({text}) => text)).toEqual(['It is 2.']);
+  expect(taskNamed(home, path, 'have it done')?.state).toBe('in_progress');
+  const id = fieldOf(taskNamed(home, 'tasks/mute.task.md', 'for guy') as never, 'id') ?? '';
+  expect((await agentdir(home, ['task', 'done', id])).code).toBe(0);
+  const {task: whole} = await whenTask(home, path, 'have it done', ({state}) => state === 'completed');
+  expect(whole?.notes.map(({text}) => text)).toEqual(['guy did it']);
 });

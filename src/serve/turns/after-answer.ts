@@ -92,21 +92,28 @@ export async function laterStep(
   return undefined;
 }
 
-/** Open tasks of the session for which it waits for nobody: neither for parts, nor for tasks it created, nor for an answer. */
+/**
+ * Open tasks of the session for which it waits for nobody: neither for parts, nor for tasks it created since it got them, nor
+ * for an answer.
+ */
 async function standingTasks(
   serving: Serving,
   caller: Caller,
   named: readonly string[],
 ): Promise<{key: string; task: TaskFact}[]> {
-  const open = [...new Set(deliveredTasks(caller.of.messages))].flatMap(key => {
+  const {messages} = caller.of;
+  const open = [...new Set(deliveredTasks(messages))].flatMap(key => {
     const task = openTask(serving, key);
     return task ? [{key, task}] : [];
   });
-  if (open.length === 0 || tasksCreated(serving, caller.session).length > 0) return [];
+  if (open.length === 0) return [];
+  const created = tasksCreated(serving, caller.session);
   const standing: typeof open = [];
-  for (const {key, task} of open)
-    if (!hasOpenParts(serving, task.id ?? '') && !(await waits(serving, caller, named, key, task.createdBy)))
-      standing.push({key, task});
+  for (const {key, task} of open) {
+    const since = messages.find(({delivery}) => delivery === key)?.timestamp ?? '';
+    if (created.some(each => (each.created ?? since) >= since) || hasOpenParts(serving, task.id ?? '')) continue;
+    if (!(await waits(serving, caller, named, key, task.createdBy))) standing.push({key, task});
+  }
   return standing;
 }
 
