@@ -16,14 +16,13 @@ const PAST = 2_000;
 export async function takeLeftBehind(serving: Serving, seen: Seen, over?: string): Promise<void> {
   const {known, texts, journal, leftBefore} = serving;
   const {path, kind, stat, link} = seen;
-  const last = leftBefore.get(path);
+  const newest = leftBefore.get(path);
   leftBefore.delete(path);
   // What came late is merged with what it was made from.
-  if (last === undefined || link || serving.late.has(path) || shortId(seen.blob) === last) return;
+  if (newest === undefined || link || serving.late.has(path) || shortId(seen.blob) === newest) return;
   const head = journal.committed.get(path);
-  if (!(await isAhead(serving, path, last, over ?? head))) return;
-  const bytes = await journal.read(last);
-  if (!bytes) return;
+  const {last, bytes} = await newestKept(serving, newest);
+  if (!bytes || shortId(seen.blob) === last || !(await isAhead(serving, path, last, over ?? head))) return;
   const left = seenText(path, kind, bytes.toString(), {bytes, stat});
   if (shortId(left.blob) !== last || (await isMeant(serving, seen, left.blob))) return;
   // They committed what they had made of it.
@@ -33,6 +32,22 @@ export async function takeLeftBehind(serving: Serving, seen: Seen, over?: string
   known.set(path, {signature: '', blob: left.blob, good: left.blob, ignored, settled: false});
   if (left.text !== undefined) texts.set(left.blob, left.text);
   await recordRecovered(serving, left, bytes);
+}
+
+/** This one of the daemon's; killed before a copy of it was made, and the file saved over, what it was made from. */
+async function newestKept(
+  {journal, madeFrom, writtenBefore}: Serving,
+  newest: string,
+): Promise<{last: string; bytes: Buffer | undefined}> {
+  const passed = new Set<string>();
+  for (let last = newest; ; ) {
+    const bytes = await journal.read(last);
+    passed.add(last);
+    const base = madeFrom.get(last);
+    if (bytes || base === undefined || !writtenBefore.has(shortId(base)) || passed.has(shortId(base)))
+      return {last, bytes};
+    last = shortId(base);
+  }
 }
 
 /** Whether no version that git has, up to this one at the head, is this one or was made after it. */

@@ -106,7 +106,10 @@ interface Replacement {
   by: Replacer;
 }
 
-/** Compare, keep the old file by a link, rename: no await, nothing else in between. Undefined: it had changed. */
+/**
+ * Compare, keep the old file by a link, rename: no await in between. Undefined: it had changed. What is written into the old file
+ * after it was compared is found by the link; another file that takes its place is seen up to the call before the rename.
+ */
 function replace({
   home,
   path,
@@ -127,10 +130,12 @@ function replace({
     }
     return {saved: statSync(target, {bigint: true}), replaced: undefined};
   }
+  if (!sameBytes(old, expected)) return undefined;
+  const {ino} = fstatSync(old, {bigint: true});
   const replaced = keepReplaced({home, path, target, temp, expected, bytes, by});
   crashPoint('save-keep');
-  const same = fstatSync(old, {bigint: true}).ino === (replaced?.inode ?? statSync(target, {bigint: true}).ino);
-  if (!same || !sameBytes(old, expected)) {
+  const isOther = replaced !== undefined && replaced.inode !== ino;
+  if (isOther || statSync(target, {bigint: true, throwIfNoEntry: false})?.ino !== ino) {
     replaced?.forget();
     return undefined;
   }

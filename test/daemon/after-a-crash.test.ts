@@ -71,6 +71,17 @@ describe('killed before its last version was committed', () => {
     await expectSound(home);
   });
 
+  it('if nobody has that any more, what it was made from is not', async () => {
+    const {home, first, last} = await killed();
+    // One more, which was written and saved over before a copy of it was made.
+    const name = `${blobId(Buffer.from(last))}.1-2-4.${'0'.repeat(16)}.${Buffer.from(SESSION).toString('base64url')}`;
+    put(home, {[`.agentdir/replaced/${name}`]: last, [SESSION]: first + message('two')});
+    await once(home);
+    expect(wordsOf(read(home, SESSION))).toEqual(['one', 'done', 'two']);
+    expect(await authors(home)).toContain('planner-001: session(s): as the daemon left it');
+    await expectSound(home);
+  });
+
   it('also if it is large: then git does not have it yet', async () => {
     const home = newHome();
     const own = `${LEAST}${message('x'.repeat(20_000))}`;
