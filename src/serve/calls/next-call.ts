@@ -124,7 +124,11 @@ async function decided(serving: Serving, about: Decided): Promise<NextCall> {
   };
   if (wasUsed) return again('it ran before, and an older version of its session was brought back');
   if (!isOwn) return again('it was asked about another call');
-  if (!begun && (await mayBeTurned(serving, caller, item))) return {wait: true};
+  if (begun) {
+    // Said after it was judged, while it was marked or waited to run.
+    const turned = await turnedOnPage(serving, item);
+    if (turned) return 'no' in turned ? {result: rejected(turned.no.reason)} : {wait: true};
+  } else if (await mayBeTurned(serving, caller, item)) return {wait: true};
   if (hasExpired(item, item.at ?? '')) return again('it was decided too late');
   const edited = fieldOf(item.task, 'edited') === 'true';
   const {edits} = ask;
@@ -188,16 +192,15 @@ function endOf(state: ApprovalState | undefined, item: ApprovalItem | undefined)
       code: 'REJECTED',
       error: `the person did not answer${item.reason === undefined ? '' : `: ${item.reason}`}`,
     };
-  const reason = item?.reason === undefined ? '' : `: ${item.reason}`;
-  if (state === 'rejected')
-    return {
-      success: false,
-      code: 'REJECTED',
-      error: `a person rejected this call${reason || '; no reason was given'}. Do not try the same again`,
-    };
+  if (state === 'rejected') return rejected(item?.reason);
   if (state === 'expired')
     return {success: false, code: 'EXPIRED', error: 'nobody decided in time, so this call was not made'};
   return undefined;
+}
+
+function rejected(reason: string | undefined): ToolResult {
+  const why = reason === undefined ? '; no reason was given' : `: ${reason}`;
+  return {success: false, code: 'REJECTED', error: `a person rejected this call${why}. Do not try the same again`};
 }
 
 /** Whether a person has decided, in either place. */
