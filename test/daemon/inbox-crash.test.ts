@@ -1,4 +1,4 @@
-import {appendFileSync, readdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
+import {appendFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {CrashLabel} from '../../src/store/crash.ts';
@@ -39,6 +39,30 @@ const rejected = (home: string) =>
     .split('\n')
     .filter(line => line !== '')
     .map(line => (JSON.parse(line) as {text: string}).text);
+
+it('each line comes once, however often a daemon is killed before it wrote down how far it had read', async () => {
+  const home = await homeWithInbox();
+  const place = join(home, 'inbox/in.jsonl');
+  const once = async () => {
+    expect((await agentdir(home, ['start', '--once'])).code).toBe(0);
+    rmSync(join(home, 'state/inbox/in.yaml'), {force: true});
+  };
+  await once();
+  appendFileSync(place, lineOf('one') + lineOf('two'));
+  await once();
+  appendFileSync(place, lineOf('three') + lineOf('four'));
+  await once();
+  // What is left of it is read as the file that it was.
+  appendFileSync(place, lineOf('five'));
+  renameSync(place, `${place}.1`);
+  appendFileSync(place, lineOf('six'));
+  await once();
+  renameSync(`${place}.1`, `${place}.2`);
+  renameSync(place, `${place}.1`);
+  appendFileSync(place, lineOf('seven'));
+  await once();
+  expect(texts(home)).toEqual(['one', 'two', 'three', 'four', 'five', 'six', 'seven'].sort());
+});
 
 /** What happens to the inbox, a part at a time; what must have come of it all. */
 const LONG = 1_200;

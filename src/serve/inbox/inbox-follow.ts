@@ -26,7 +26,7 @@ import {signature} from '../known.ts';
 import type {Serving} from '../serving.ts';
 import {hasLines, isRotatedName, missedFiles} from './inbox-missed.ts';
 import type {Reading} from './inboxes.ts';
-import {linesDelivered, linesOf} from './lines-found.ts';
+import {deliveredUpTo, linesDelivered, linesOf, placesDelivered} from './lines-found.ts';
 import {LinesRead, MOST_REMEMBERED} from './lines-read.ts';
 
 /** Of a file that is read up to here it is remembered which lines it has. */
@@ -93,21 +93,37 @@ export async function findUnseen(serving: Serving, reading: Reading, file?: Open
   if (missed.length === 0) return;
   const own = file && (await linesOf(file, file.size, MOST_REMEMBERED));
   const all = (await linesDelivered(home, name, {since: 1})).lines;
+  const places = await placesDelivered(home, name);
   const rotated: Position[] = [];
   for (const inode of missed) {
     const found = [...inboxFiles(home)].find(([, each]) => each === inode)?.[0];
-    const generation = rotated.length + 1;
+    const generation = (rotated.at(-1)?.generation ?? 0) + 1;
     const has = async (lines: LinesRead) =>
       found !== undefined && (await hasLines(home, found, hash => lines.has(hash)));
     if (own && (await has(own))) continue;
-    const isKnown = await has(all);
-    const isThis =
-      isKnown && (await has((await linesDelivered(home, name, {since: generation, upTo: generation})).lines));
-    if (isKnown ? isThis : all.length === 0 || rotated.length > 0)
+    const at = found === undefined ? undefined : await positionIn(home, found, places, generation);
+    if (at) rotated.push(at);
+    else if (!(await has(all)) && (all.length === 0 || rotated.length > 0))
       rotated.push(positionOf({...newCursor(generation), inode}));
   }
   const last = rotated.slice(-MOST_ROTATED);
-  if (last.length > 0) reading.cursor = {...newCursor(rotated.length + 1), rotated: last};
+  const next = (last.at(-1)?.generation ?? 0) + 1;
+  if (last.length > 0) reading.cursor = {...newCursor(next), rotated: last};
+}
+
+async function positionIn(
+  home: string,
+  name: string,
+  places: Awaited<ReturnType<typeof placesDelivered>>,
+  generation: number,
+): Promise<Position | undefined> {
+  const file = openInbox(home, `inbox/${name}`);
+  if (!file) return undefined;
+  try {
+    return await deliveredUpTo(file, places, generation);
+  } finally {
+    closeInbox(file);
+  }
 }
 
 /** Nothing had the name when it was looked at last: files that had it since then, and were renamed before anybody looked again. */

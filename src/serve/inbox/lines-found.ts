@@ -1,11 +1,11 @@
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setImmediate as turn} from 'node:timers/promises';
-import {type Cursor, readAs} from '../../files/cursor-file.ts';
+import {type Cursor, type Position, readAs} from '../../files/cursor-file.ts';
 import {KEYED, plainName, shortHash} from '../../files/inbox-message.ts';
 import {parseRejected} from '../../files/rejected.ts';
 import {deliveriesIn} from '../../files/session/session-deliveries.ts';
-import {type OpenInbox, readLines} from '../../store/inbox-lines.ts';
+import {marksOf, type OpenInbox, readLines} from '../../store/inbox-lines.ts';
 import {listFolder} from '../../store/read.ts';
 import {rejectedPath} from '../../store/set-aside.ts';
 import {LinesRead} from './lines-read.ts';
@@ -50,6 +50,50 @@ export async function linesDelivered(
     for (const {id} of parseRejected(textOf(join(home, rejectedPath(`inbox/${each}`)))).entries) find(id);
   await eachDelivery(home, find);
   return {lines, last};
+}
+
+/** Where lines of an inbox stood that are in sessions or set aside, `OFFSET:HASH`, by generation. It costs the same. */
+export async function placesDelivered(home: string, inbox: string): Promise<Map<number, Set<string>>> {
+  const places = new Map<number, Set<string>>();
+  const own = plainName(inbox);
+  const find = (id: string) => {
+    const [, name, at, place = ''] = /^inbox\/(.+)@(\d+):(\d+:[0-9a-f]{12})$/.exec(id) ?? [];
+    if (name === own) places.set(Number(at), (places.get(Number(at)) ?? new Set()).add(place));
+  };
+  for (const {id} of parseRejected(textOf(join(home, rejectedPath(`inbox/${inbox}`)))).entries) find(id);
+  await eachDelivery(home, find);
+  return places;
+}
+
+/**
+ * How far a file is delivered whose cursor is lost, first as this generation: a daemon that found no cursor either went on with it as the next
+ * one. Undefined: nothing of it as this one.
+ */
+export async function deliveredUpTo(
+  file: OpenInbox,
+  places: ReadonlyMap<number, ReadonlySet<string>>,
+  first: number,
+): Promise<Position | undefined> {
+  let [generation, line, offset, count] = [first, 0, 0, 0];
+  for (let chunk = await readLines(file, 0, {holes: true}); ; chunk = await readLines(file, chunk.end, {holes: true})) {
+    for (const {start, length, bytes} of chunk.lines) {
+      const place = `${start}:${shortHash(bytes)}`;
+      if (!places.get(generation)?.has(place) && places.get(generation + 1)?.has(place)) generation++;
+      const isDelivered = places.get(generation)?.has(place) === true;
+      if (!isDelivered && !isNoNews(bytes)) return end();
+      [line, offset, count] = [line + 1, start + length, count + Number(isDelivered)];
+    }
+    if (!chunk.more || chunk.lines.length === 0) return end();
+    await turn();
+  }
+  function end(): Position | undefined {
+    return count === 0 ? undefined : {inode: file.inode, generation, offset, line, ...marksOf(file.fd, offset)};
+  }
+}
+
+/** An empty line, or one that tells what was sent. */
+function isNoNews(bytes: Buffer): boolean {
+  return bytes.toString().trim() === '' || bytes.includes('"direction":"out"');
 }
 
 /** All that sessions have by a key. It costs the same. */
