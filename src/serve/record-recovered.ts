@@ -1,3 +1,4 @@
+import {parseApproval} from '../files/approval/approval.ts';
 import {isJournalled, kindOf, stemOf} from '../files/key.ts';
 import {parseSession} from '../files/session/session.ts';
 import {shortId} from '../store/replaced.ts';
@@ -19,8 +20,8 @@ export async function recordRecovered(serving: Serving, seen: Seen, passing?: Bu
   const {blob} = passing ? seen : inGit(serving, seen);
   const before = journalled(serving, path);
   // Nobody but the daemon puts pages where decided ones are.
-  const isMoved = before === undefined && /^approvals\/(?:approved|rejected)\//.test(path);
-  const isMade = before === undefined && isMadeForDelivery(path, seen.text);
+  const isMoved = before === undefined && isDecidedPage(path);
+  const isMade = before === undefined && isMadeHere(path, seen.text);
   const isOurs = isMoved || isMade || serving.writtenBefore.has(shortId(blob));
   if (blob !== seen.blob || !isOurs || !isJournalled(kind)) return false;
   if (before === blob || (before === undefined && (await isIgnored(serving, path)))) return true;
@@ -37,13 +38,26 @@ export async function recordRecovered(serving: Serving, seen: Seen, passing?: Bu
   const past = base === undefined || base === before ? [] : await versionsAt(serving, paths);
   const known = base === undefined || base === before || past.includes(base);
   const bytes = known ? undefined : await serving.journal.read(base ?? '');
-  if (bytes && !(before === undefined && isMadeForDelivery(path, bytes.toString()))) {
+  if (bytes && !(before === undefined && isMadeHere(path, bytes.toString()))) {
     const old = before === undefined ? undefined : await textOf(serving, before);
     addEdit(serving, seen, old, {passing: bytes});
   }
   recordOwn(serving, seen, {words: 'as the daemon left it', cause: 'recovered', ...agentOf(seen)}, passing);
   serving.writtenBefore.delete(shortId(blob));
   return true;
+}
+
+function isDecidedPage(path: string): boolean {
+  return /^approvals\/(?:approved|rejected)\//.test(path);
+}
+
+/** Whether a file that git does not have yet is one that only the daemon makes: such a session, or a page as it moves it. */
+function isMadeHere(path: string, text: string | undefined): boolean {
+  if (!isDecidedPage(path)) return isMadeForDelivery(path, text);
+  if (text === undefined) return false;
+  const {meta, review} = parseApproval(text);
+  // One that asks, and nobody decided on.
+  return meta.status === 'approved' || meta.status === 'rejected' || review?.decision === undefined;
 }
 
 /** Whether a session was begun by what was brought to it, which only the daemon does, and nobody has written below it. */
