@@ -24,15 +24,14 @@ import {unpackRotated} from '../../store/unpack-inbox.ts';
 import {DOUBTFUL_MS} from '../doubt.ts';
 import {signature} from '../known.ts';
 import type {Serving} from '../serving.ts';
-import {hasLines, isRotatedName, missedFiles} from './inbox-missed.ts';
+import {isRotatedName, missedFiles} from './inbox-missed.ts';
+import {findMissed, findUnseen, MOST_ROTATED} from './inbox-unseen.ts';
 import type {Reading} from './inboxes.ts';
-import {deliveredUpTo, linesDelivered, linesOf, placesDelivered} from './lines-found.ts';
+import {linesDelivered, linesOf} from './lines-found.ts';
 import {LinesRead, MOST_REMEMBERED} from './lines-read.ts';
 
 /** Of a file that is read up to here it is remembered which lines it has. */
 const REMEMBERED = 4 * 1024 * 1024;
-/** So many files that were renamed are followed to their end. */
-const MOST_ROTATED = 20;
 /** Some of its lines are on their way. */
 const BUSY_MS = 50;
 /** A copy that a rotation makes is there a moment before its original is cut. */
@@ -80,62 +79,6 @@ export async function follow(serving: Serving, reading: Reading, file: OpenInbox
   }
   reading.cursor = successor(cursor);
   return begin(serving, reading, file);
-}
-
-/**
- * Nothing tells how far this inbox is read: files that had its name already, and were renamed. A copy of what it has is none. Where some of
- * it was delivered, by a daemon that was killed or whose cursor is lost, only what was read as that very file, and what came after it.
- */
-export async function findUnseen(serving: Serving, reading: Reading, file?: OpenInbox): Promise<void> {
-  const {home} = serving;
-  const {name} = reading;
-  const missed = await missedFiles(serving, name, [], file);
-  if (missed.length === 0) return;
-  const own = file && (await linesOf(file, file.size, MOST_REMEMBERED));
-  const all = (await linesDelivered(home, name, {since: 1})).lines;
-  const places = await placesDelivered(home, name);
-  const rotated: Position[] = [];
-  for (const inode of missed) {
-    const found = [...inboxFiles(home)].find(([, each]) => each === inode)?.[0];
-    const generation = (rotated.at(-1)?.generation ?? 0) + 1;
-    const has = async (lines: LinesRead) =>
-      found !== undefined && (await hasLines(home, found, hash => lines.has(hash)));
-    if (own && (await has(own))) continue;
-    const at = found === undefined ? undefined : await positionIn(home, found, places, generation);
-    if (at) rotated.push(at);
-    else if (!(await has(all)) && (all.length === 0 || rotated.length > 0))
-      rotated.push(positionOf({...newCursor(generation), inode}));
-  }
-  const last = rotated.slice(-MOST_ROTATED);
-  const next = (last.at(-1)?.generation ?? 0) + 1;
-  if (last.length > 0) reading.cursor = {...newCursor(next), rotated: last};
-}
-
-async function positionIn(
-  home: string,
-  name: string,
-  places: Awaited<ReturnType<typeof placesDelivered>>,
-  generation: number,
-): Promise<Position | undefined> {
-  const file = openInbox(home, `inbox/${name}`);
-  if (!file) return undefined;
-  try {
-    return await deliveredUpTo(file, places, generation);
-  } finally {
-    closeInbox(file);
-  }
-}
-
-/** Nothing had the name when it was looked at last: files that had it since then, and were renamed before anybody looked again. */
-async function findMissed(serving: Serving, reading: Reading, cursor: Cursor, file?: OpenInbox): Promise<void> {
-  const {rotated = []} = cursor;
-  const missed = rotated.length === 0 ? [] : await missedFiles(serving, reading.name, rotated, file);
-  if (missed.length === 0) return;
-  const found = missed.map((inode, n) => positionOf({...newCursor(cursor.generation + n), inode}));
-  reading.cursor = {
-    ...newCursor(cursor.generation + missed.length),
-    rotated: [...rotated, ...found].slice(-MOST_ROTATED),
-  };
 }
 
 /** It is gone: if it was renamed, what is left of it is still read. What has its name next is another file. */

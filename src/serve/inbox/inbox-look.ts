@@ -20,8 +20,9 @@ import {lookAgain} from '../look-again.ts';
 import type {Serving} from '../serving.ts';
 import {setFacts, tell} from '../state.ts';
 import {advanced, after, type Batch, batchOf, newOnes} from './inbox-batch.ts';
-import {copyOf, findUnseen, follow, followGone, readCursor} from './inbox-follow.ts';
+import {copyOf, follow, followGone, readCursor} from './inbox-follow.ts';
 import {showBlocked, showUnreadable} from './inbox-show.ts';
+import {findUnseen} from './inbox-unseen.ts';
 import type {Reading} from './inboxes.ts';
 
 /** Where zero bytes stand something may still be written: so long. */
