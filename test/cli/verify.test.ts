@@ -351,6 +351,7 @@ describe('the journal of a home', () => {
     // It ran, it may have run, or it said so of another call.
     expect(await kinds([a, b, c, d, e, no, f, g])).toEqual(['rejected']);
     expect(await kinds([a, b, c, d, e, no, f])).toEqual(['rejected']);
+    expect(await kinds([a, b, c, d, e, no, f, g, refused])).toEqual(['rejected', 'result-changed']);
     expect(await kinds([a, b, c, d, e, no, f, ended({success: false, code: 'INTERRUPTED', error: 'x'})])).toEqual([
       'rejected',
     ]);

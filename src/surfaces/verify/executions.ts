@@ -122,7 +122,8 @@ export class Executions {
     const {call, started} = known;
     // What only reads is not marked.
     if (call.approval !== undefined) this.approvals.add(call.approval);
-    if (started !== undefined && wasRefused(content ?? '')) news.refused.push({session, call});
+    if (started !== undefined && known.result === undefined && wasRefused(content ?? ''))
+      news.refused.push({session, call});
     const isNew = this.#tell([id, result]);
     const refused = isAskedAnew(call, known) && !saysItRan(content ?? '');
     if (known.result !== undefined && !refused)
