@@ -175,7 +175,7 @@ describe('the README', () => {
         await until(terminal.text, fits);
       } else if (/^(?:export|cd) /.test(command)) before.push(command);
       else if (looks.test(command))
-        await until(() => run(command), fits, 30_000).catch((error: Error) => {
+        await until(() => run(command), fits).catch((error: Error) => {
           throw new Error(`${place}\n${error.message}\nthe page shows\n${shown}`);
         });
       else {

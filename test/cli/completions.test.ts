@@ -103,20 +103,18 @@ complete -C 'agentdir task done redis-c'`;
     ]);
   });
 
-  it.skipIf(!has('zsh'))(
-    'work in zsh, at a terminal',
-    async () => {
-      const {home, env} = await surroundings();
-      put(env.HOME, {
-        '.zshrc': `autoload -Uz compinit && compinit -u -D
+  it.skipIf(!has('zsh'))('work in zsh, at a terminal', async () => {
+    const {home, env} = await surroundings();
+    put(env.HOME, {
+      '.zshrc': `autoload -Uz compinit && compinit -u -D
 eval "$(agentdir completions zsh)"
 show() { print -r -- "BUFFER<$BUFFER>"; BUFFER=; }
 zle -N show
 bindkey '^X' show
 PS1='READY '
 `,
-      });
-      const script = `zmodload zsh/zpty
+    });
+    const script = `zmodload zsh/zpty
 zpty shell zsh -i
 zpty -r shell seen '*READY*'
 for line in 'agentdir appr' 'agentdir send --to pl' 'agentdir task done redis-c' 'agentdir check my' 'agentdir reject '; do
@@ -125,20 +123,18 @@ for line in 'agentdir appr' 'agentdir send --to pl' 'agentdir task done redis-c'
   print -r -- "\${\${seen##*BUFFER<}%%>*}"
 done
 zpty -d shell`;
-      const told = execFileSync('zsh', ['-f', '-c', script], {
-        cwd: home,
-        env: {...env, ZDOTDIR: env.HOME},
-        encoding: 'utf8',
-      });
-      expect(told.split('\n').map(line => line.trim())).toEqual([
-        'agentdir approv',
-        'agentdir send --to planner-001',
-        'agentdir task done redis-check',
-        'agentdir check my\\ file.md',
-        'agentdir reject wk2bjbg2hcfd',
-        '',
-      ]);
-    },
-    60_000,
-  );
+    const told = execFileSync('zsh', ['-f', '-c', script], {
+      cwd: home,
+      env: {...env, ZDOTDIR: env.HOME},
+      encoding: 'utf8',
+    });
+    expect(told.split('\n').map(line => line.trim())).toEqual([
+      'agentdir approv',
+      'agentdir send --to planner-001',
+      'agentdir task done redis-check',
+      'agentdir check my\\ file.md',
+      'agentdir reject wk2bjbg2hcfd',
+      '',
+    ]);
+  });
 });

@@ -130,7 +130,6 @@ describe('with --json', () => {
       if (second.code === 2 && !/nothing|SELEC/.test(wrong[0].join(' ')))
         expect(JSON.parse(second.stdout)).toEqual({error: expect.any(String), hint: expect.any(String)});
     },
-    60_000,
   );
 });
 
@@ -145,7 +144,6 @@ describe('exit codes', () => {
       expect({code, stdout}).toEqual({code: 2, stdout: ''});
       expect(stderr).toMatch(/^agentdir: no home here: .*\n {2}go to a home, name one with --home DIR, or make one/);
     },
-    60_000,
   );
 });
 
@@ -177,16 +175,12 @@ describe('a reader that has seen enough', () => {
         ['completions', 'bash'],
       ],
     ].map(args => [args.join(' '), args] as const),
-  )(
-    'ends agentdir %s silently',
-    async (_, args) => {
-      const {code, stderr} = await headOf(await freshHome(), args);
-      expect(stderr).toBe('seen\n');
-      // As it would have ended, if it was done before.
-      expect([0, 3, 5]).toContain(code);
-    },
-    60_000,
-  );
+  )('ends agentdir %s silently', async (_, args) => {
+    const {code, stderr} = await headOf(await freshHome(), args);
+    expect(stderr).toBe('seen\n');
+    // As it would have ended, if it was done before.
+    expect([0, 3, 5]).toContain(code);
+  });
 
   it('ends agentdir log -f when there is more', async () => {
     const home = await freshHome();
@@ -195,5 +189,5 @@ describe('a reader that has seen enough', () => {
       await git(home, 'commit', '-q', '-m', 'more');
     };
     expect(await headOf(home, ['log', '-f'], more)).toEqual({code: 0, stderr: 'seen\n'});
-  }, 60_000);
+  });
 });

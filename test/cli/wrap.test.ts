@@ -46,24 +46,20 @@ describe('words on a terminal', () => {
     'check',
   ];
   const tries = [40, 60, 80, 120].flatMap(columns => commands.map(line => [columns, line] as const));
-  it.runIf(installed('script'))(
-    'no command leaves it to the terminal to break lines',
-    async () => {
-      const home = await newHome({
-        'sessions/long.session.yaml': `agent_id: planner-001\nstatus: ${'wrong '.repeat(40)}\nmessages: []\n`,
-        'tasks/odd.task.md': `- [ ] @nobody "${'some words '.repeat(20)}"\n`,
-      });
-      for (const [columns, line] of tries) {
-        const at = terminal(home, `${process.execPath} ${main} ${line}`, columns);
-        await at.exited;
-        const shown = await at.shows(/.*$/s);
-        // What is to be pasted stays whole.
-        const long = shown
-          .split(/\r*\n|\r/)
-          .filter(each => each.length > columns && each.trim().includes(' ') && !/^ {2}(?:cd|export) /.test(each));
-        expect({columns, line, long}).toEqual({columns, line, long: []});
-      }
-    },
-    120_000,
-  );
+  it.runIf(installed('script'))('no command leaves it to the terminal to break lines', async () => {
+    const home = await newHome({
+      'sessions/long.session.yaml': `agent_id: planner-001\nstatus: ${'wrong '.repeat(40)}\nmessages: []\n`,
+      'tasks/odd.task.md': `- [ ] @nobody "${'some words '.repeat(20)}"\n`,
+    });
+    for (const [columns, line] of tries) {
+      const at = terminal(home, `${process.execPath} ${main} ${line}`, columns);
+      await at.exited;
+      const shown = await at.shows(/.*$/s);
+      // What is to be pasted stays whole.
+      const long = shown
+        .split(/\r*\n|\r/)
+        .filter(each => each.length > columns && each.trim().includes(' ') && !/^ {2}(?:cd|export) /.test(each));
+      expect({columns, line, long}).toEqual({columns, line, long: []});
+    }
+  });
 });

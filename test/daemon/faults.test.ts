@@ -191,7 +191,6 @@ describe('a full disk', () => {
       await until(
         () => told(served, 'over'),
         over => over.some(what => /^conflicts\//.test(what)),
-        20_000,
       );
       await settled(home, TASKS, text => text === full);
       await sound(home, served);

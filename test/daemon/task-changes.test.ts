@@ -46,7 +46,6 @@ describe('what happens more than once', () => {
     await until(
       () => times('ann', 'All 2 parts of your task'),
       count => count === 1,
-      10_000,
     );
     await whenTask(home, path, 'whole', told);
     await clean(home);
@@ -66,7 +65,6 @@ describe('what happens more than once', () => {
       const item = await until(
         () => requestsFor('r')[nth],
         found => found !== undefined,
-        10_000,
       );
       const id = fieldOf(item as Task, 'id');
       await until(
@@ -97,7 +95,6 @@ describe('the yes to a start', () => {
       const item = await until(
         () => requestsFor('b')[nth],
         found => found !== undefined,
-        10_000,
       );
       const id = fieldOf(item as Task, 'id') ?? '';
       await until(
@@ -217,7 +214,6 @@ describe('a task that is begun', () => {
     await until(
       () => taskNamed(home, path, 'handed on'),
       task => task?.state === 'in_progress' && fieldOf(task, 'attempt') === '2',
-      10_000,
     );
     expect(times('hal', 'You have been assigned a task')).toBe(1);
     expect(times('gus', 'You have been assigned a task')).toBe(1);
@@ -271,7 +267,6 @@ describe('a task that is begun', () => {
       await until(
         () => fieldOf(taskNamed(home, path, 'hard') as Task, 'notified'),
         notified => notified === told,
-        10_000,
       );
       await clean(home);
     }
@@ -288,7 +283,6 @@ describe('a task that is begun', () => {
       until(
         () => read(home, `sessions/${name}/${name}-${id}.session.yaml`),
         text => new RegExp(`^status: ${wanted}$`, 'm').test(text),
-        10_000,
       );
     await status('jon', 'm', 'error');
     await whenTask(home, path, 'b', task => task.state === 'in_progress');
@@ -314,7 +308,6 @@ describe('notes', () => {
     await until(
       () => existsSync(join(home, 'sessions/dot')) && times('dot', 'mentioned you in a note') === 1,
       yes => yes,
-      10_000,
     );
     await clean(home);
     expect(times('cyd', 'mentioned you in a note')).toBe(1);
@@ -329,7 +322,6 @@ describe('notes', () => {
     await until(
       () => existsSync(join(home, 'sessions/lou')) && times('lou', 'mentioned you in a note'),
       count => count === 1,
-      10_000,
     );
     const {task} = await whenTask(home, path, 'for nobody', one => fieldOf(one, 'mentioned') !== undefined);
     expect(task?.state).toBe('pending');
@@ -368,7 +360,6 @@ describe('an agent', () => {
     await until(
       () => taskNamed(home, path, 'x')?.state,
       state => state === 'completed',
-      10_000,
     );
     expect(times('fay', 'INVALID_ARGUMENTS')).toBe(wanted.length);
   });

@@ -264,7 +264,6 @@ it('tasks that lead to one another, without a person, wait for one in the end', 
   await until(
     () => read(home, 'tasks/approvals.task.md'),
     text => /messages between agents/.test(text),
-    30_000,
   );
   await clean(home);
 });

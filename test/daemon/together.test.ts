@@ -285,7 +285,6 @@ describe('a task that is given to another', () => {
     await until(
       () => read(home, path),
       text => /session: agent-k-given/.test(text),
-      20_000,
     );
     expect(taskOf(path, 'given')?.names).toEqual([]);
   });
@@ -455,7 +454,6 @@ describe('agents that only keep each other busy wait for a person', () => {
     until(
       () => sessionsOf(agent).map(({header}) => header),
       headers => headers.some(header => header?.status === 'waiting' && header.waiting_for !== undefined),
-      20_000,
     );
 
   it('with tasks for one another', async () => {

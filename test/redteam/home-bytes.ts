@@ -35,6 +35,9 @@ export async function bystand(house: House): Promise<string> {
   return (await askedBy(house.home, 'bystander')).id ?? '';
 }
 
+/** Of a file that the daemon is about to replace; see src/store/temporary.ts. */
+const temporary = /(?:^|\/)\.agentdir-[\w-]+\.tmp$/;
+
 /** Written by the daemon all the time, or the agent's own. */
 const changing =
   /^(?:workspaces\/talker\/|NEEDS_YOU\.md$|state\/spend\.yaml$|tasks\/approvals\.task\.md$|approvals\/\w+\/|sessions\/|conflicts\/|\.agentdir\/(?!canary)|\.git\/(?:objects|index|logs|refs\/heads\/|agentdir|COMMIT_EDITMSG|ORIG_HEAD|HEAD\.lock$)|\.workspaces\/\w+\.git\/(?:objects|index|logs|refs\/heads\/|agentdir|info\/|HEAD\.lock$))/;
@@ -47,6 +50,7 @@ export function homeBytes(home: string, request: string): Record<string, string>
   const bytes: Record<string, string> = {};
   for (const entry of entriesBelow(home)) {
     const name = join(entry.parentPath, entry.name).slice(home.length + 1);
+    if (temporary.test(name)) continue;
     if (changing.test(name) && !(name.startsWith('approvals/') && name.includes(request))) continue;
     const stat = lstatSync(join(home, name), {throwIfNoEntry: false});
     if (stat?.isFile()) bytes[name] = `${stat.mode.toString(8)} ${readFileSync(join(home, name), 'latin1')}`;

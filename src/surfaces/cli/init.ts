@@ -1,5 +1,4 @@
-import {existsSync} from 'node:fs';
-import {delimiter, join, relative, resolve} from 'node:path';
+import {join, relative, resolve} from 'node:path';
 import {createHome} from '../../store/create.ts';
 import {isOnPath, stepLines} from './first-steps.ts';
 import {colors, plural, print, printJson, printWhole, screenWidth} from './output.ts';
