@@ -8,8 +8,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const bin = `${root}bin`;
 
 rmSync(bin, {recursive: true, force: true});
-// Connectors are loaded by those who use them, from their packages.
-const external = /^(?:node:|@slack\/|imapflow$|nodemailer$)/;
+// Connectors are loaded by those who use them, from their packages, and so is what is not JavaScript.
+const external = /^(?:node:|fs-native-extensions$|@slack\/|imapflow$|nodemailer$)/;
 const lazyWidth = {
   name: 'lazy-string-width',
   resolveId: (id, importer) =>

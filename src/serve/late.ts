@@ -99,19 +99,19 @@ function lateIn(replaced: Replaced): Late | undefined {
 export function recoverReplaced(serving: Serving): void {
   const replaced = leftReplaced(serving.home);
   for (const one of replaced) {
-    const {path, base, next, by} = one;
+    const {path, base, next, by, at} = one;
     // What a person saved and the daemon completed: killed before the commit, only this knows of it.
     serving.madeFrom.set(next, base);
     if (by === 'daemon') {
       serving.writtenBefore.add(next);
-      serving.leftBefore.set(path, next);
+      serving.leftBefore.set(path, {blob: next, at});
     }
     keep(serving, one, one.kept());
     if (lateIn(one)) serving.late.set(path, [...(serving.late.get(path) ?? []), one]);
     else watchReplaced(serving, one);
   }
   takeAside(serving.home, ({path, blob, bytes}) => {
-    if (serving.leftBefore.get(path) === shortId(blob)) keep(serving, {path, base: blob}, bytes);
+    if (serving.leftBefore.get(path)?.blob === shortId(blob)) keep(serving, {path, base: blob}, bytes);
   });
   recoverVersions(
     serving,

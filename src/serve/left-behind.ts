@@ -19,10 +19,11 @@ export async function takeLeftBehind(serving: Serving, seen: Seen, over?: string
   const newest = leftBefore.get(path);
   leftBefore.delete(path);
   // What came late is merged with what it was made from.
-  if (newest === undefined || link || serving.late.has(path) || shortId(seen.blob) === newest) return;
+  if (newest === undefined || link || serving.late.has(path) || shortId(seen.blob) === newest.blob) return;
   const head = journal.committed.get(path);
-  const {last, bytes} = await newestKept(serving, newest);
-  if (!bytes || shortId(seen.blob) === last || !(await isAhead(serving, path, last, over ?? head))) return;
+  const {last, bytes} = await newestKept(serving, newest.blob);
+  if (!bytes || shortId(seen.blob) === last || !(await isAhead(serving, {path, last, at: newest.at}, over ?? head)))
+    return;
   const left = seenText(path, kind, bytes.toString(), {bytes, stat});
   if (shortId(left.blob) !== last || (await isMeant(serving, seen, left.blob))) return;
   // They committed what they had made of it.
@@ -50,14 +51,14 @@ async function newestKept(
   }
 }
 
-/** Whether no version that git has, up to this one at the head, is this one or was made after it. */
+/** Whether no version that git has, up to this one at the head, is this one or was made after it. `at`: when the newest was written. */
 async function isAhead(
   {journal, madeFrom, writtenBefore}: Serving,
-  path: string,
-  last: string,
+  {path, last, at: written}: {path: string; last: string; at: number},
   head: string | undefined,
 ): Promise<boolean> {
-  const past = new Set((await journal.versions(path, PAST)).map(({blob}) => shortId(blob)));
+  const versions = await journal.versions(path, PAST);
+  const past = new Set(versions.map(({blob}) => shortId(blob)));
   const passed = new Set<string>();
   let at: string | undefined = last;
   // From each version to what it was made from, as far as that was the daemon's too.
@@ -67,5 +68,6 @@ async function isAhead(
     const base: string | undefined = writtenBefore.has(at) ? madeFrom.get(at) : undefined;
     at = base === undefined ? undefined : shortId(base);
   }
-  return true;
+  // Or a daemon that was started since had looked at it, and was killed too.
+  return !versions.some(({cause, at}) => cause === 'recovered' && at > written);
 }

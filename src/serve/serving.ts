@@ -139,8 +139,8 @@ export interface Serving {
   readonly madeFrom: Map<string, string>;
   /** What the last daemon wrote itself, by `shortId`: perhaps nobody committed it. */
   readonly writtenBefore: Set<string>;
-  /** The last of that by its path, until the file is looked at. */
-  readonly leftBefore: Map<string, string>;
+  /** The last of that by its path, and when it was written, until the file is looked at. */
+  readonly leftBefore: Map<string, {blob: string; at: number}>;
   /** At the start: files that a person committed while no daemon ran, and the blob that each had before. */
   readonly committedOver: Map<string, string>;
   /** Bytes that an editor wrote into a file the daemon had just replaced. */

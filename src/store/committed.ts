@@ -110,7 +110,8 @@ export class CommittedFiles {
       const path = homePath(this.#repository, full);
       if (path === undefined) continue;
       this.#set(path, blob);
-      if (blob && !already) this.#remember(path, {blob, commit, cause, byPerson: isEdit(cause, isTheirs)});
+      if (blob && !already)
+        this.#remember(path, {blob, commit, cause, byPerson: isEdit(cause, isTheirs), at: Date.now()});
     }
   }
 

@@ -1,14 +1,4 @@
-import {
-  type BigIntStats,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  unlink,
-} from 'node:fs';
+import {type BigIntStats, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, unlink} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {blobId} from './git/blob-id.ts';
 
@@ -59,7 +49,7 @@ export interface Replacing {
   path: string;
   /** Where the file really is. */
   target: string;
-  /** The file that will take its place: as long as that is there, nothing was replaced yet. */
+  /** The file that will take its place, and is at this name until then. */
   temp: string;
   expected: Buffer;
   bytes: Buffer;
@@ -145,7 +135,10 @@ function replacedAt(home: string, by: Replacer, name: string): Replaced {
   };
 }
 
-/** All that earlier runs left, oldest first. Where the crash came before the rename, nothing was replaced: that is let go at once. */
+/**
+ * All that earlier runs left, oldest first. Where the crash came while the new file was still at its temporary name, nothing was
+ * replaced: that is let go at once.
+ */
 export function leftReplaced(home: string): Replaced[] {
   const all = Object.keys(FOLDERS) as Replacer[];
   const left = all.flatMap(by =>
@@ -153,7 +146,11 @@ export function leftReplaced(home: string): Replaced[] {
       const replaced = replacedAt(home, by, name);
       const id = name.split('.')[1] ?? '';
       const nth = Number(id.slice(id.lastIndexOf('-') + 1));
-      if (!existsSync(join(home, dirname(replaced.path), `.agentdir-${id}.tmp`))) return [{replaced, nth}];
+      const temp = statSync(join(home, dirname(replaced.path), `.agentdir-${id}.tmp`), {
+        bigint: true,
+        throwIfNoEntry: false,
+      });
+      if (temp === undefined || temp.ino === replaced.inode) return [{replaced, nth}];
       replaced.forget();
       return [];
     }),

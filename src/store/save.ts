@@ -21,6 +21,7 @@ import {crashPoint} from './crash.ts';
 import {waitForLock} from './lock.ts';
 import {linkTarget} from './read.ts';
 import {keepReplaced, type Replaced, type Replacer} from './replaced.ts';
+import {loadSwap, swapFiles} from './swap.ts';
 import {temporaryBeside} from './temporary.ts';
 
 /** What to put where, and the bytes the decision was made on: undefined if there was no file. */
@@ -45,8 +46,8 @@ const LOCK_MS = 5_000;
 
 /**
  * The one way by which a file of the home is written: lock, write a temporary file beside it and make it durable, then
- * compare and rename with nothing in between. The old file stays linked for a while, so that bytes an editor wrote
- * into it at the last moment are found.
+ * compare and let the two change places with nothing in between. The old file stays linked for a while, so that bytes an
+ * editor wrote into it at the last moment are found.
  */
 export async function save(home: string, write: Write): Promise<SaveResult> {
   try {
@@ -75,22 +76,19 @@ async function saveLocked(home: string, {path, expected, bytes, light, by = 'dae
   const old = openOld(target, expected);
   if (old === 'changed') return {changed: true};
   const temp = temporaryBeside(target);
-  let written = true;
   try {
     const before = old === undefined ? undefined : fstatSync(old);
     if (before && (before.mode & 0o222) === 0)
       return {failed: new Error(`${path} is read-only; to let the daemon write it: chmod u+w ${path}`)};
     if (!before) mkdirSync(dirname(target), {recursive: true});
-    await writeDurably(temp, bytes, before);
+    await Promise.all([writeDurably(temp, bytes, before), loadSwap()]);
     const saved = replace({home, path, target, temp, old, expected, bytes, by});
     if (!saved) return {changed: true};
-    // Renamed, the temporary file is no more.
-    written = old === undefined;
     if (!light) await syncDirectory(dirname(target));
     crashPoint('save-check');
     return saved;
   } finally {
-    if (written) rmSync(temp, {force: true});
+    rmSync(temp, {force: true});
     if (old !== undefined) closeSync(old);
   }
 }
@@ -106,10 +104,7 @@ interface Replacement {
   by: Replacer;
 }
 
-/**
- * Compare, keep the old file by a link, rename: no await in between. Undefined: it had changed. What is written into the old file
- * after it was compared is found by the link; another file that takes its place is seen up to the call before the rename.
- */
+/** Compare, keep the old file by a link, take its place: no await in between. Undefined: it had changed. */
 function replace({
   home,
   path,
@@ -134,19 +129,46 @@ function replace({
   const {ino} = fstatSync(old, {bigint: true});
   const replaced = keepReplaced({home, path, target, temp, expected, bytes, by});
   crashPoint('save-keep');
-  const isOther = replaced !== undefined && replaced.inode !== ino;
-  if (isOther || statSync(target, {bigint: true, throwIfNoEntry: false})?.ino !== ino) {
-    replaced?.forget();
-    return undefined;
-  }
+  let isDone = false;
   try {
-    renameSync(temp, target);
-  } catch (error) {
-    replaced?.forget();
-    throw error;
+    isDone = (replaced === undefined || replaced.inode === ino) && takePlace(temp, target, ino);
+  } finally {
+    if (!isDone) replaced?.forget();
   }
-  crashPoint('save-rename');
-  return {saved: statSync(target, {bigint: true}), replaced};
+  return isDone ? {saved: statSync(target, {bigint: true}), replaced} : undefined;
+}
+
+/** So many files that others put in place one after the other, each within a few microseconds. */
+const MOST_OTHERS = 100;
+
+/**
+ * `temp` in place of the file that was compared. False: another one was there, and is again. What is written into the old file
+ * meanwhile is found by its link.
+ */
+function takePlace(temp: string, target: string, compared: bigint): boolean {
+  const own = inodeOf(temp);
+  if (inodeOf(target) !== compared) return false;
+  try {
+    if (!swapFiles(temp, target)) renameSync(temp, target);
+    crashPoint('save-rename');
+    let came = inodeOf(temp);
+    if (came === undefined || came === compared) return true;
+    // Renamed there since it was looked at: back with it, unless yet another came meanwhile, which is then the newest.
+    for (let put = own, n = 0; n < MOST_OTHERS; n++) {
+      swapFiles(temp, target);
+      const out = inodeOf(temp);
+      if (out === put) break;
+      [put, came] = [came, out];
+    }
+  } catch (error) {
+    // Removed by somebody who wants it gone.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return false;
+}
+
+function inodeOf(path: string): bigint | undefined {
+  return statSync(path, {bigint: true, throwIfNoEntry: false})?.ino;
 }
 
 /** The file, open, if it is what is expected as far as its size tells; undefined if there is none and none should be. */

@@ -82,6 +82,29 @@ describe('killed before its last version was committed', () => {
     await expectSound(home);
   });
 
+  it('what the next daemon committed before it was killed too is newer than all that the first one left', async () => {
+    const {home, last} = await killed();
+    const [old = ''] = readdirSync(join(home, '.agentdir/replaced'));
+    rmSync(join(home, '.agentdir/replaced', old));
+    const [stale, newest] = [LEAST + message('ONE'), last.replace('2036-01-01', '2036-01-02')];
+    const committed = newest + ANSWER.replace('done', 'more') + message('two');
+    const link = (from: string, next: string, nth: number) => {
+      const parts = [blobId(Buffer.from(from)), `1-2-${nth}`, next, Buffer.from(SESSION).toString('base64url')];
+      return {[`.agentdir/replaced/${parts.join('.')}`]: from};
+    };
+    // From a stale buffer it made one, and from that another of which nobody has a copy.
+    put(home, link(stale, blobId(Buffer.from(last)).slice(0, 16), 3));
+    put(home, link(last, '0'.repeat(16), 4));
+    put(home, {[SESSION]: committed});
+    const env = {...environment, GIT_COMMITTER_DATE: new Date(Date.now() + 5_000).toISOString()};
+    const words = 'session(s): 2 messages by hand\n\nCause: recovered';
+    expect(spawnSync('git', ['commit', '-q', '-m', words, SESSION], {cwd: home, env}).status).toBe(0);
+    put(home, {[SESSION]: committed + message('three')});
+    await once(home);
+    expect(wordsOf(read(home, SESSION))).toEqual(['one', 'done', 'more', 'two', 'three']);
+    await expectSound(home);
+  });
+
   it('also if it is large: then git does not have it yet', async () => {
     const home = newHome();
     const own = `${LEAST}${message('x'.repeat(20_000))}`;

@@ -13,6 +13,8 @@ export interface Version {
   cause: string | undefined;
   /** An edit of the person's, recorded by itself. Not their own commit: that may hold what others wrote, too. */
   byPerson: boolean;
+  /** When it was committed: milliseconds since 1970, of which git keeps the seconds. */
+  at: number;
 }
 
 /** Whether what the journal recorded is a person's edit: what they saved while no daemon ran has the cause of a recovery. */
@@ -94,7 +96,7 @@ export async function recentVersions(
   n: number,
   ever = false,
 ): Promise<Version[]> {
-  const format = '--format=%x01%H%x00%(trailers:key=Cause,valueonly)%x00%an <%ae>%x00%cn <%ce>%x00';
+  const format = '--format=%x01%H%x00%(trailers:key=Cause,valueonly)%x00%an <%ae>%x00%cn <%ce>%x00%ct%x00';
   const args = [
     'log',
     '-z',
@@ -108,10 +110,11 @@ export async function recentVersions(
   const log = await git(repository.top, [...args, '--', `${repository.prefix}${path}`]);
   const versions: Version[] = [];
   for (const part of log.code === 0 ? log.stdout.split('\x01').slice(1) : []) {
-    const [commit = '', trailer = '', author, committer, ...rest] = part.split('\0');
+    const [commit = '', trailer = '', author, committer, seconds, ...rest] = part.split('\0');
     const cause = trailer.trim() || undefined;
     const blob = /:\d+ \d+ [0-9a-f]+ ([0-9a-f]+) /.exec(rest.join('\0'))?.[1];
-    if (blob && !/^0+$/.test(blob)) versions.push({blob, commit, cause, byPerson: isEdit(cause, author === committer)});
+    if (!blob || /^0+$/.test(blob)) continue;
+    versions.push({blob, commit, cause, byPerson: isEdit(cause, author === committer), at: Number(seconds) * 1_000});
   }
   return versions;
 }

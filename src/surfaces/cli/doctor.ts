@@ -14,6 +14,7 @@ import {daemonOf, readStatus} from '../../store/status.ts';
 import {keyVariables} from '../talk/redact-message.ts';
 import {connectors} from './doctor-connectors.ts';
 import type {Finding} from './doctor-finding.ts';
+import {saves} from './doctor-saves.ts';
 import {colors, plural, print, printJson} from './output.ts';
 
 const NAME = 11;
@@ -21,10 +22,11 @@ const NAME = 11;
 /** The machine and the home, as far as they concern us; exit 1 if something is bad. */
 export async function doctor({home, json}: {home: string; json: boolean}): Promise<number> {
   // What asks other programs, all at once.
-  const [installed, person, kept, confined, signing] = await Promise.all([
+  const [installed, person, kept, saving, confined, signing] = await Promise.all([
     gitItself(home),
     identity(home),
     repository(home),
+    saves(home),
     sandbox(home),
     signers(home),
   ]);
@@ -37,6 +39,7 @@ export async function doctor({home, json}: {home: string; json: boolean}): Promi
     watches(),
     writable(home),
     space(home),
+    saving,
     ignoring(home),
     ...inboxes(home),
     ...shortKeys(home),

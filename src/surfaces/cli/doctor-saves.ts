@@ -1,0 +1,34 @@
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {loadSwap, swapFiles} from '../../store/swap.ts';
+import type {Finding} from './doctor-finding.ts';
+
+/** Whether a save can let files change places, or must rename over what is there. */
+export async function saves(home: string): Promise<Finding> {
+  const installed = await loadSwap();
+  if (installed && canSwapIn(join(home, '.agentdir')))
+    return {name: 'saves', state: 'ok', message: 'never take the place of a file that you save at the same moment'};
+  return {
+    name: 'saves',
+    state: 'note',
+    message: 'a file that you save within microseconds of a save of ours may be lost',
+    hint: installed
+      ? 'files cannot change places here (renameat2, renamex_np): another file system can'
+      : 'npm install fs-native-extensions',
+  };
+}
+
+function canSwapIn(folder: string): boolean {
+  let own: string | undefined;
+  try {
+    own = mkdtempSync(join(folder, 'swap-'));
+    const names = ['a', 'b'].map(name => join(own ?? '', name));
+    for (const name of names) writeFileSync(name, '');
+    return swapFiles(names[0] ?? '', names[1] ?? '');
+  } catch {
+    // It cannot be tried before there is one, or where nothing can be written, which is told of elsewhere.
+    return true;
+  } finally {
+    if (own !== undefined) rmSync(own, {recursive: true, force: true});
+  }
+}
