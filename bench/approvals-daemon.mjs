@@ -3,32 +3,11 @@
 import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {serve} from '../dist/daemon.js';
 import {run} from '../dist/effects/sandbox/run.js';
+import {serveHere} from './serve-here.mjs';
 
 const home = process.argv[2];
-const listeners = new Set();
-const begun = performance.timeOrigin;
-const served = serve({
-  home,
-  once: false,
-  version: 'bench',
-  report: happening => {
-    for (const listener of listeners) listener(happening);
-  },
-});
-
-/** The first event that `wanted` wants, and its moment. */
-function when(wanted) {
-  return new Promise(resolve => {
-    const listener = happening => {
-      if (!wanted(happening)) return;
-      listeners.delete(listener);
-      resolve({happening, at: now()});
-    };
-    listeners.add(listener);
-  });
-}
+const {served, when} = serveHere(home);
 
 const now = () => performance.timeOrigin + performance.now();
 const pathOf = id => join(home, `sessions/bench/${id}.session.yaml`);
@@ -58,7 +37,7 @@ const work = {
   /** A message, two trivial calls, an answer in the file. */
   turn: async id => {
     const done = answered(id);
-    const start = now();
+    const start = performance.now();
     say(id, 'plain');
     return {ms: (await done).at - start};
   },
@@ -106,7 +85,7 @@ const work = {
 
 mkdirSync(join(home, 'sessions/bench'), {recursive: true});
 const {at} = await when(({event}) => event === 'serving');
-process.send({ready: at - begun});
+process.send({ready: at});
 process.on('message', async ({task, args}) => {
   if (task === 'stop') {
     process.kill(process.pid, 'SIGTERM');

@@ -6,7 +6,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {findBubblewrap} from '../dist/effects/sandbox/bubblewrap.js';
 import {startFakeOpenAI} from '../test/model/fake-openai.mjs';
-import {program, sessionText} from './daemon-home.mjs';
+import {commitAll, program, sessionText} from './daemon-home.mjs';
 import {times as ratio, rounds, table} from './measure.mjs';
 import {moreAtMost, ratioAtMost, skipped, row as tell} from './row.mjs';
 
@@ -156,10 +156,6 @@ function makeHome(url, sessions) {
   mkdirSync(join(home, 'workspaces/bench'), {recursive: true});
   mkdirSync(join(home, 'sessions/bench'), {recursive: true});
   for (let i = 0; i < sessions; i++) put(`sessions/bench/old${i}.session.yaml`, sessionText(`old${i}`));
-  const git = (...args) => execFileSync('git', args, {cwd: home, stdio: 'ignore'});
-  git('config', 'user.name', 'Bench');
-  git('config', 'user.email', 'bench@example.org');
-  git('add', '-A');
-  git('commit', '-qm', 'all of it');
+  commitAll(home);
   return home;
 }

@@ -4,46 +4,22 @@ import {readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {monitorEventLoopDelay} from 'node:perf_hooks';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {serve} from '../dist/daemon.js';
 import {pathOf, textOf} from './daemon-home.mjs';
 import {rounds} from './measure.mjs';
+import {serveHere} from './serve-here.mjs';
 
 const home = process.argv[2];
 const count = readdirSync(join(home, 'sessions'), {recursive: true}).filter(name => /session.yaml$/.test(name)).length;
-const listeners = new Set();
 const delay = monitorEventLoopDelay({resolution: 5});
-const served = serve({
-  home,
-  once: false,
-  version: 'bench',
-  report: happening => {
-    for (const listener of listeners) listener(happening, performance.now());
-  },
-});
-
-/** The moment of the first event that `wanted` wants; Infinity after `ms`. */
-function when(wanted, ms = 1_000) {
-  return new Promise(resolve => {
-    const done = at => {
-      listeners.delete(listener);
-      clearTimeout(timer);
-      resolve(at);
-    };
-    const listener = (happening, at) => {
-      if (wanted(happening)) done(at);
-    };
-    const timer = setTimeout(() => done(Number.POSITIVE_INFINITY), ms);
-    listeners.add(listener);
-  });
-}
+const {served, momentOf} = serveHere(home);
 
 let saves = 0;
 /** Save session `i` in place, as something it never was: the text, and when it is seen and committed. */
 function save(i) {
   const path = pathOf(i % count);
   const text = textOf(i % count, ` Look again, ${++saves}.`);
-  const seen = when(({event, path: of}) => event === 'seen' && of === path);
-  const committed = when(({event, paths}) => event === 'committed' && paths.includes(path), 5_000);
+  const seen = momentOf(({event, path: of}) => event === 'seen' && of === path, 1_000);
+  const committed = momentOf(({event, paths}) => event === 'committed' && paths.includes(path), 5_000);
   const begun = performance.now();
   writeFileSync(join(home, path), text);
   return {path, text, seen: seen.then(at => at - begun), committed: committed.then(at => at - begun)};
@@ -54,7 +30,7 @@ const of = values => {
   return {median: sorted[sorted.length >> 1], p95: sorted[Math.floor(sorted.length * 0.95)]};
 };
 
-await when(({event}) => event === 'serving', 60_000);
+await momentOf(({event}) => event === 'serving', 60_000);
 delay.enable();
 await sleep(rounds(4_000, 2_000));
 const block = delay.max / 1e6;

@@ -55,10 +55,14 @@ export function makeHome(sessions) {
     if (i % 100 === 0) mkdirSync(dirname(path), {recursive: true});
     writeFileSync(path, textOf(i));
   }
+  commitAll(home);
+  return home;
+}
+
+export function commitAll(home) {
   const git = (...args) => execFileSync('git', args, {cwd: home, stdio: 'ignore'});
   git('config', 'user.name', 'Bench');
   git('config', 'user.email', 'bench@example.org');
   git('add', '-A');
   git('commit', '-qm', 'all of it');
-  return home;
 }

@@ -1,29 +1,14 @@
 import {mergeDiff3} from 'node-diff3';
 import {describeEdit} from '../dist/files/merge/describe-edit.js';
 import {merge} from '../dist/files/merge/merge.js';
-import {baseOf, undoes} from '../dist/files/merge/merge-base.js';
+import {baseOf} from '../dist/files/merge/merge-base.js';
+import {undoes} from '../dist/files/merge/merge-lasting.js';
 import {appendMessage, parseSession, parseTasks, sessionText, setSessionField, updateTask} from '../dist/index.js';
 import {median, mediansInTurns, rounds, table, times} from './measure.mjs';
 import {row} from './row.mjs';
+import {tasksOf} from './tasks-text.mjs';
 
 const NOW = '2025-10-04T10:06:00.000Z';
-
-function tasksOf(count) {
-  const lines = ['# Tasks', '', '## TODO', ''];
-  for (let i = 0; i < count; i++)
-    lines.push(
-      `- [${i % 3 ? ' ' : 'x'}] B @executor-001 #docker "Check container ${i}"`,
-      `  id: task-${i}`,
-      '  created: 2025-10-04T10:00:00.000Z',
-      `  depends_on: task-${Math.max(0, i - 1)}`,
-      '  prompt: |',
-      '    Look whether it runs.',
-      '',
-      '    Then say so.',
-      '',
-    );
-  return lines.join('\n');
-}
 
 function sessionOf(count) {
   const lines = [

@@ -3,24 +3,7 @@ import {unified} from 'unified';
 import {addTask, parseTasks, setBox, updateTask} from '../dist/index.js';
 import {median, mediansInTurns, table, times} from './measure.mjs';
 import {atMost, ratioAtMost, row} from './row.mjs';
-
-function tasksOf(count) {
-  const lines = ['# Tasks', '', '## TODO', ''];
-  for (let i = 0; i < count; i++) {
-    lines.push(
-      `- [${i % 3 ? ' ' : 'x'}] B @executor-001 #docker "Check container ${i}"`,
-      `  id: task-${i}`,
-      '  created: 2025-10-04T10:00:00.000Z',
-      `  depends_on: task-${Math.max(0, i - 1)}`,
-      '  prompt: |',
-      '    Look whether it runs.',
-      '',
-      '    Then say so.',
-      '',
-    );
-  }
-  return lines.join('\n');
-}
+import {tasksOf} from './tasks-text.mjs';
 
 /** The least anyone can do: look at each line once. */
 function bareScan(text) {

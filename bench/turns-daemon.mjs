@@ -3,37 +3,17 @@
 import {appendFileSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {serve} from '../dist/daemon.js';
 import {save} from '../dist/store/save.js';
+import {serveHere} from './serve-here.mjs';
 
 const [home, sessions, rounds, turns] = [process.argv[2], ...process.argv.slice(3).map(Number)];
-const listeners = new Set();
-const served = serve({
-  home,
-  once: false,
-  version: 'bench',
-  report: happening => {
-    for (const listener of listeners) listener(happening, performance.now());
-  },
-});
+const {served, momentOf} = serveHere(home);
 
-/** The moment of the first event that `wanted` wants. */
-function when(wanted) {
-  return new Promise(resolve => {
-    const listener = (happening, at) => {
-      if (!wanted(happening)) return;
-      listeners.delete(listener);
-      resolve(at);
-    };
-    listeners.add(listener);
-  });
-}
-
-const asking = id => when(({event, session}) => event === 'asking' && session === id);
+const asking = id => momentOf(({event, session}) => event === 'asking' && session === id);
 /** The answer, not the calls before it, is in the file. */
-const answered = id => when(({event, session, calls}) => event === 'answered' && session === id && calls === 0);
+const answered = id => momentOf(({event, session, calls}) => event === 'answered' && session === id && calls === 0);
 const committed = id =>
-  when(({event, subject}) => event === 'committed' && subject === `session(${id}): assistant turn`);
+  momentOf(({event, subject}) => event === 'committed' && subject === `session(${id}): assistant turn`);
 
 const pathOf = id => `sessions/bench/${id}.session.yaml`;
 const fileOf = id => join(home, pathOf(id));
@@ -57,7 +37,7 @@ async function turn(id, first) {
   return {turned: end - begun, worked: end - (await asked), committed: kept.then(at => at - begun)};
 }
 
-await when(({event}) => event === 'serving');
+await momentOf(({event}) => event === 'serving');
 mkdirSync(join(home, 'sessions/bench'), {recursive: true});
 await sleep(1_000);
 for (let i = 0; i < 30; i++) await turn(`warm-${i}`, true);

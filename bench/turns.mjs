@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {startFakeOpenAI} from '../test/model/fake-openai.mjs';
-import {program} from './daemon-home.mjs';
+import {commitAll, program} from './daemon-home.mjs';
 import {times as ratio, rounds, table} from './measure.mjs';
 import {atMost, ratioAtLeast, ratioAtMost, row} from './row.mjs';
 
@@ -148,10 +148,6 @@ export function makeHome(url) {
     join(home, 'templates/bench.agent.yaml'),
     'id: bench\ntype: bench\nsystem_prompt: You plan.\ncapabilities: [list_agents, list_sessions]\n',
   );
-  const git = (...args) => execFileSync('git', args, {cwd: home, stdio: 'ignore'});
-  git('config', 'user.name', 'Bench');
-  git('config', 'user.email', 'bench@example.org');
-  git('add', '-A');
-  git('commit', '-qm', 'all of it');
+  commitAll(home);
   return home;
 }

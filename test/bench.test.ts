@@ -91,6 +91,12 @@ describe('the table of npm run bench', () => {
 });
 
 describe('npm run bench', () => {
+  it('each can be loaded: what it measures is still there', () => {
+    const line =
+      "const {suites} = await import('./bench/suites.mjs'); for (const {load} of Object.values(suites)) await load()";
+    execFileSync(process.execPath, ['--input-type=module', '-e', line], {cwd: root, stdio: 'pipe'});
+  });
+
   it('has every suite in its table, each with what to run', () => {
     const isSuite = (file: string) => /^export default /m.test(readFileSync(join(bench, file), 'utf8'));
     const files = readdirSync(bench).filter(file => file.endsWith('.mjs') && isSuite(file));

@@ -3,43 +3,23 @@
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {serve} from '../../dist/daemon.js';
 import {parseSession} from '../../dist/index.js';
 import {save} from '../../dist/store/save.js';
+import {serveHere} from '../serve-here.mjs';
 import {converse, INSTRUCTIONS} from './conversation.mjs';
 
 const [home, , conversations, turns] = process.argv.slice(2);
-const listeners = new Set();
-const served = serve({
-  home,
-  once: false,
-  version: 'bench',
-  report: happening => {
-    for (const listener of listeners) listener(happening);
-  },
-});
-
-/** The moment of the first event that `wanted` wants. */
-function when(wanted) {
-  return new Promise(resolve => {
-    const listener = happening => {
-      if (!wanted(happening)) return;
-      listeners.delete(listener);
-      resolve(performance.now());
-    };
-    listeners.add(listener);
-  });
-}
+const {served, momentOf} = serveHere(home);
 
 const pathOf = id => `sessions/bench/${id}.session.yaml`;
 const lastOf = id => parseSession(readFileSync(join(home, pathOf(id)), 'utf8')).messages;
 
-await when(({event}) => event === 'serving');
+await momentOf(({event}) => event === 'serving');
 mkdirSync(join(home, 'sessions/bench'), {recursive: true});
 await sleep(500);
 const result = await converse(Number(conversations), Number(turns), async id => {
   const time = new Date().toISOString();
-  const seen = when(({event, path}) => event === 'seen' && path === pathOf(id));
+  const seen = momentOf(({event, path}) => event === 'seen' && path === pathOf(id));
   writeFileSync(
     join(home, pathOf(id)),
     `session_id: ${id}\nagent_id: bench\nagent_type: bench\nmodel: default\nsystem_prompt: ${INSTRUCTIONS}\ncreated: '${time}'\nupdated: '${time}'\nstatus: sleeping\nmessages: []\n`,
@@ -50,8 +30,8 @@ const result = await converse(Number(conversations), Number(turns), async id => 
     const before = readFileSync(join(home, pathOf(id)));
     const message = `  - timestamp: '${new Date().toISOString()}'\n    role: user\n    from: human\n    content: ${question}\n`;
     const text = before.toString().replace('status: sleeping', 'status: active').replace('messages: []', 'messages:');
-    const done = when(({event, session, calls}) => event === 'answered' && session === id && calls === 0);
-    const later = when(({event, subject}) => event === 'committed' && subject === `session(${id}): assistant turn`);
+    const done = momentOf(({event, session, calls}) => event === 'answered' && session === id && calls === 0);
+    const later = momentOf(({event, subject}) => event === 'committed' && subject === `session(${id}): assistant turn`);
     const saved = await save(home, {
       path: pathOf(id),
       expected: before,

@@ -1,5 +1,3 @@
-import {lstatSync} from 'node:fs';
-import {join} from 'node:path';
 import {isQueue} from '../check/parse-file.ts';
 import {isJournalled, type Kind, kindOf, stemOf} from '../files/key.ts';
 import {MAIL_CURSORS} from '../files/mail-cursors.ts';
@@ -7,14 +5,11 @@ import {describeEdit} from '../files/merge/describe-edit.ts';
 import type {TaskFile} from '../files/task/task.ts';
 import {parseTasks} from '../files/task/task-parse.ts';
 import {visibleLine} from '../files/visible.ts';
-import {blobId} from '../store/git/blob-id.ts';
-import {isEdit} from '../store/git/git-history.ts';
 import type {Entry} from '../store/journal.ts';
-import {linkTarget} from '../store/read.ts';
-import {forgetUndo, type UndoMark, undoMark, undosTo} from '../store/undo-marks.ts';
-import {isExecutable} from './known.ts';
+import {type UndoMark, undoMark, undosTo} from '../store/undo-marks.ts';
+import {add, inGit, passed, subject, trailersOf} from './record-entry.ts';
 import type {Seen} from './seen.ts';
-import type {Serving, Unpublished} from './serving.ts';
+import type {Serving} from './serving.ts';
 import {journalled, textOf} from './state.ts';
 
 /** Commit what a person did to a file, as theirs. `former`: the file as it was last taken, which need not be parsed again. */
@@ -215,88 +210,4 @@ export async function isIgnored(serving: Serving, path: string): Promise<boolean
   const ignored = await serving.ignored.has(path);
   if (known) known.ignored = ignored;
   return ignored;
-}
-
-function add(
-  serving: Serving,
-  path: string,
-  blob: string | null,
-  {subject, trailers, ...rest}: Entry,
-  after?: () => void,
-): void {
-  const {underWay, unpublished, redact, journal, aside} = serving;
-  const entry = {...rest, subject: redact.text(subject), trailers: redact.value(trailers)};
-  underWay.set(path, blob);
-  const cause = entry.trailers.find(([key]) => key === 'Cause')?.[1] ?? '';
-  const over = journal.committed.get(path);
-  const byPerson = isEdit(cause, entry.author === 'human');
-  if (blob) unpublished.set(path, [{blob, cause, byPerson, over}, ...(unpublished.get(path) ?? [])]);
-  const done = () => {
-    after?.();
-    if (underWay.get(path) === blob) underWay.delete(path);
-    const left = (unpublished.get(path) ?? []).filter(other => other.blob !== blob);
-    if (left.length > 0) unpublished.set(path, left);
-    else unpublished.delete(path);
-  };
-  const published = journal.add(entry);
-  const bytes = blob && entry.author !== 'human' && !journal.isKept(blob) && entry.changes[0]?.content?.bytes;
-  const drop = bytes ? aside.keep(path, blob, bytes) : undefined;
-  published.then(
-    ({commit, subject, paths, already}) => {
-      done();
-      drop?.();
-      if (entry.trailers.some(([key]) => key === 'Undo')) forgetUndo(serving.home, path, blob);
-      if (!already) serving.report({event: 'committed', commit, subject, paths});
-      else if (blob && journal.committed.get(path) !== blob)
-        keepOvertaken(serving, path, {blob, cause, byPerson, over});
-    },
-    // The journal was closed first: the next start finds the file and commits it.
-    done,
-  );
-}
-
-/** So many of a file. */
-const OVERTAKEN = 20;
-
-/** It is in no commit, so its text is kept by itself. */
-function keepOvertaken({overtaken, texts, journal}: Serving, path: string, version: Unpublished): void {
-  overtaken.set(path, [version, ...(overtaken.get(path) ?? [])].slice(0, OVERTAKEN));
-  const text = texts.get(version.blob);
-  try {
-    if (text !== undefined) journal.keep(Buffer.from(text));
-  } catch {
-    // A full disk: it is known as long as its text is.
-  }
-}
-
-function passed({path, stat}: Seen, bytes: Buffer): {blob: string; change: Entry['changes'][number]} {
-  const mode = isExecutable(stat) ? '100755' : '100644';
-  return {blob: blobId(bytes), change: {path, content: {bytes, mode}, stat: undefined}};
-}
-
-/** What git has of it: the content, or, of a file that is kept elsewhere, the link and nothing of what it leads to. */
-export function inGit(
-  {home}: Serving,
-  {path, bytes, blob, stat, link: linked}: Seen,
-): {blob: string; change: Entry['changes'][number]} {
-  const link = linked ? linkTarget(home, path) : undefined;
-  if (link === undefined)
-    return {blob, change: {path, content: {bytes, mode: isExecutable(stat) ? '100755' : '100644'}, stat}};
-  const target = Buffer.from(link);
-  const own = lstatSync(join(home, path), {bigint: true});
-  return {blob: blobId(target), change: {path, content: {bytes: target, mode: '120000'}, stat: own}};
-}
-
-function subject(kind: Kind, path: string, words: string): string {
-  return `${kind}(${visibleLine(stemOf(path))}): ${words}`;
-}
-
-function trailersOf({facts: {session}}: Seen, tasks: readonly string[]): [string, string][] {
-  const own: [string, string][] = session
-    ? [
-        ['Agent', session.agent],
-        ['Session', session.id],
-      ]
-    : [];
-  return [...own, ...tasks.map((id): [string, string] => ['Task', id])];
 }

@@ -3,10 +3,7 @@ import {
   type BigIntStats,
   closeSync,
   constants,
-  fchmodSync,
-  fchownSync,
   fstatSync,
-  fsync,
   linkSync,
   mkdirSync,
   openSync,
@@ -14,10 +11,10 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
 } from 'node:fs';
 import {dirname, join} from 'node:path';
 import {crashPoint} from './crash.ts';
+import {syncDirectory, writeDurably} from './durable.ts';
 import {waitForLock} from './lock.ts';
 import {linkTarget} from './read.ts';
 import {keepReplaced, type Replaced, type Replacer} from './replaced.ts';
@@ -195,79 +192,4 @@ function sameBytes(fd: number, expected: Buffer): boolean {
     length += got;
   }
   return buffer.equals(expected);
-}
-
-async function writeDurably(
-  path: string,
-  bytes: Buffer,
-  like: {mode: number; uid: number; gid: number} | undefined,
-): Promise<void> {
-  const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
-  try {
-    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
-    crashPoint('save-temp');
-    if (like) {
-      const own = fstatSync(fd);
-      if (own.mode !== like.mode) fchmodSync(fd, like.mode & 0o7777);
-      if (own.uid !== like.uid || own.gid !== like.gid) ownAs(fd, like);
-    }
-    await durable(fd);
-    crashPoint('save-fsync');
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function ownAs(fd: number, like: {uid: number; gid: number}): void {
-  try {
-    fchownSync(fd, like.uid, like.gid);
-  } catch {
-    // Only root can give a file away; the content is what counts.
-  }
-}
-
-/** Directories that are being synced, and what comes after. */
-const syncing = new Map<string, {now: Promise<void>; next: Promise<void> | undefined}>();
-
-/** Many saves in one directory share a sync: one that began after them is theirs too. */
-function syncDirectory(path: string): Promise<void> {
-  const running = syncing.get(path);
-  if (!running) {
-    const now = syncNow(path);
-    syncing.set(path, {now, next: undefined});
-    const done = () => syncing.delete(path);
-    now.then(done, done);
-    return now;
-  }
-  const again = () => {
-    syncing.delete(path);
-    return syncDirectory(path);
-  };
-  running.next ??= running.now.then(again, again);
-  return running.next;
-}
-
-async function syncNow(path: string): Promise<void> {
-  const fd = openSync(path, constants.O_RDONLY);
-  try {
-    await durable(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** The disk did not take what was written. Nobody knows what is on it now, so nothing more may be built on it. */
-class NotDurable extends Error {
-  override readonly name = 'NotDurable';
-}
-
-/** Only this waits for the disk; all else goes to the page cache. */
-async function durable(fd: number): Promise<void> {
-  const error = await new Promise<NodeJS.ErrnoException | null>(resolve => fsync(fd, resolve));
-  if (!error) return;
-  const {code} = error;
-  // Some file systems cannot sync a directory; that is no fault of the disk.
-  if (code === 'EINVAL' || code === 'ENOTSUP') return;
-  if (code === 'ENOSPC' || code === 'EDQUOT') throw error;
-  throw new NotDurable(`the disk reports ${code} on fsync`, {cause: error});
 }

@@ -5,7 +5,7 @@ import {text} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';
 import {describe, expect, it} from 'vitest';
 import {loadSwap} from '../../src/store/swap.ts';
-import {temporary, thorough, until} from '../cli/run.ts';
+import {agentdir, environment, newHome, temporary, thorough, until} from '../cli/run.ts';
 
 const child = fileURLToPath(new URL('save-child.mjs', import.meta.url));
 const canSwap = await loadSwap();
@@ -46,5 +46,16 @@ describe('a save', () => {
     const {saves, left} = await lostOf(20, {AGENTDIR_NO_SWAP: '1'});
     expect(saves).toBeGreaterThanOrEqual(20);
     expect(left).toEqual(['a.md']);
+  });
+
+  it('says in agentdir doctor whether it can', async () => {
+    const home = await newHome();
+    const told = async (env: NodeJS.ProcessEnv) => {
+      const {stdout} = await agentdir(home, ['doctor', '--json'], {...environment, ...env});
+      return (JSON.parse(stdout) as {name: string; state: string}[]).find(({name}) => name === 'saves')?.state;
+    };
+    expect(await told({AGENTDIR_NO_SWAP: '1'})).toBe('note');
+    expect(await told({})).toBe(canSwap ? 'ok' : 'note');
+    expect(readdirSync(join(home, '.agentdir')).filter(name => name.startsWith('swap-'))).toEqual([]);
   });
 });

@@ -1,19 +1,19 @@
 import {accessSync, constants, existsSync, readFileSync, statfsSync} from 'node:fs';
-import {basename, join, resolve} from 'node:path';
+import {join} from 'node:path';
 import {makeSandbox} from '../../effects/sandbox/sandbox.ts';
 import {exit} from '../../errors.ts';
 import {folders} from '../../files/key.ts';
 import {parseSettings} from '../../files/settings.ts';
 import {SHORTEST_KEY} from '../../policy/redact/redact-credential.ts';
 import {ignored} from '../../store/create.ts';
-import {git, loggedIn} from '../../store/git/git.ts';
-import {inboxStates, misplacedInboxes} from '../../store/inbox-state.ts';
 import {MARKER} from '../../store/locate.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {daemonOf, readStatus} from '../../store/status.ts';
 import {keyVariables} from '../talk/redact-message.ts';
 import {connectors} from './doctor-connectors.ts';
 import type {Finding} from './doctor-finding.ts';
+import {gitItself, identity, repository} from './doctor-git.ts';
+import {inboxes} from './doctor-inboxes.ts';
 import {saves} from './doctor-saves.ts';
 import {colors, plural, print, printJson} from './output.ts';
 
@@ -69,78 +69,6 @@ function node(): Finding {
   return old
     ? {name: 'node', state: 'bad', message: `${process.versions.node} is too old`, hint: 'install Node 20.19 or newer'}
     : {name: 'node', state: 'ok', message: process.versions.node};
-}
-
-async function gitItself(home: string): Promise<Finding> {
-  const {code, stdout} = await git(home, ['--version']);
-  if (code !== 0) return {name: 'git', state: 'bad', message: 'not found', hint: 'apt-get install git'};
-  return {name: 'git', state: 'ok', message: stdout.trim().replace('git version ', '')};
-}
-
-async function identity(home: string): Promise<Finding> {
-  const {code, stdout} = await git(home, ['var', 'GIT_AUTHOR_IDENT']);
-  const who = stdout.replace(/>.*/s, '>');
-  return code === 0
-    ? {name: 'identity', state: 'ok', message: `your edits are committed as ${who}`}
-    : {
-        name: 'identity',
-        state: 'note',
-        message: `git does not know who you are; edits are committed as ${loggedIn()}`,
-        hint: 'git config --global user.name "Your Name"; git config --global user.email you@example.org',
-      };
-}
-
-async function repository(home: string): Promise<Finding[]> {
-  const [{stdout}, {stdout: head}, {code}] = await Promise.all([
-    git(home, ['rev-parse', '--absolute-git-dir', '--git-common-dir']),
-    git(home, ['symbolic-ref', '-q', 'HEAD']),
-    git(home, ['rev-parse', '-q', '--verify', 'HEAD']),
-  ]);
-  const [gitDir = '', common = ''] = stdout.split('\n');
-  if (gitDir === '') return [{name: 'repository', state: 'bad', message: 'none', hint: 'make one: agentdir init .'}];
-  const ref = head.trim();
-  const branch = ref.replace('refs/heads/', '');
-  const found: Finding[] = [
-    {
-      name: 'repository',
-      state: 'ok',
-      message: code !== 0 ? 'without a commit yet' : branch === '' ? 'on no branch (detached)' : `on branch ${branch}`,
-    },
-  ];
-  for (const [file, what, remedy] of [
-    ['rebase-merge', 'a rebase is under way; the journal waits', 'git rebase --continue, or --abort'],
-    ['rebase-apply', 'a rebase or am is under way; the journal waits', 'git rebase --continue, or --abort'],
-    ['MERGE_HEAD', 'a merge is under way; the journal waits', 'git commit, or git merge --abort'],
-    ['CHERRY_PICK_HEAD', 'a cherry-pick is under way; the journal waits', 'git cherry-pick --continue, or --abort'],
-    ['REVERT_HEAD', 'a revert is under way; the journal waits', 'git revert --continue, or --abort'],
-    ['BISECT_LOG', 'a bisect is under way; the journal waits', 'git bisect reset'],
-  ] as const)
-    if (existsSync(join(gitDir, file))) found.push({name: 'repository', state: 'bad', message: what, hint: remedy});
-  const shared = ['packed-refs.lock', ...(ref === '' ? [] : [`${ref}.lock`])];
-  const locks = [
-    ...['index.lock', 'HEAD.lock'].map(name => join(gitDir, name)),
-    ...shared.map(name => resolve(home, common, name)),
-  ].filter(path => existsSync(path));
-  const fsck = await git(home, ['fsck', '--connectivity-only', '--no-dangling', '--no-progress']);
-  // A command that was under way is done by now.
-  for (const path of locks.filter(lock => existsSync(lock)))
-    found.push({
-      name: 'repository',
-      state: 'bad',
-      message: `a git command is under way, or one died and left its lock: ${basename(path)}`,
-      hint: `if no git command runs: rm ${path}`,
-    });
-  found.push(
-    fsck.code === 0
-      ? {name: 'journal', state: 'ok', message: 'git fsck finds nothing wrong'}
-      : {
-          name: 'journal',
-          state: 'bad',
-          message: (fsck.stderr || fsck.stdout).trim().split('\n')[0] ?? '',
-          hint: 'git fsck --full',
-        },
-  );
-  return found;
 }
 
 function daemon(home: string): Finding {
@@ -212,37 +140,6 @@ function ignoring(home: string): Finding {
         message: `does not name ${missing.join(', ')}`,
         hint: 'agentdir init . adds what is missing',
       };
-}
-
-/** Inboxes that nobody reads on, and lines that nobody could read. */
-function inboxes(home: string): Finding[] {
-  const all = inboxStates(home);
-  const misplaced = misplacedInboxes(home);
-  if (all.length + misplaced.length === 0) return [];
-  const set = all.filter(({rejected}) => rejected !== undefined);
-  const waiting = daemonOf(home) ? all.filter(({unread}) => unread > 0) : [];
-  const found: Finding[] = set.map(({file, rejected}) => ({
-    name: 'inbox',
-    state: 'note',
-    message: `some lines of ${file} are set aside`,
-    hint: `each says why: ${rejected}`,
-  }));
-  for (const path of misplaced)
-    found.push({
-      name: 'inbox',
-      state: 'note',
-      message: `${path} is not read`,
-      hint: 'inboxes are files inbox/NAME.jsonl',
-    });
-  for (const {file, unread} of waiting)
-    found.push({
-      name: 'inbox',
-      state: 'note',
-      message: `${unread} bytes of ${file} are not read yet`,
-      hint: 'a last line without a newline waits; if it is more, NEEDS_YOU.md says for what',
-    });
-  const lines = all.reduce((sum, inbox) => sum + inbox.lines, 0);
-  return found.length > 0 ? found : [{name: 'inbox', state: 'ok', message: `${plural(lines, 'line')} read`}];
 }
 
 /** Those of this shell, which most often is the daemon's. */

@@ -1,0 +1,76 @@
+import {existsSync} from 'node:fs';
+import {basename, join, resolve} from 'node:path';
+import {git, loggedIn} from '../../store/git/git.ts';
+import type {Finding} from './doctor-finding.ts';
+
+export async function gitItself(home: string): Promise<Finding> {
+  const {code, stdout} = await git(home, ['--version']);
+  if (code !== 0) return {name: 'git', state: 'bad', message: 'not found', hint: 'apt-get install git'};
+  return {name: 'git', state: 'ok', message: stdout.trim().replace('git version ', '')};
+}
+
+export async function identity(home: string): Promise<Finding> {
+  const {code, stdout} = await git(home, ['var', 'GIT_AUTHOR_IDENT']);
+  const who = stdout.replace(/>.*/s, '>');
+  return code === 0
+    ? {name: 'identity', state: 'ok', message: `your edits are committed as ${who}`}
+    : {
+        name: 'identity',
+        state: 'note',
+        message: `git does not know who you are; edits are committed as ${loggedIn()}`,
+        hint: 'git config --global user.name "Your Name"; git config --global user.email you@example.org',
+      };
+}
+
+export async function repository(home: string): Promise<Finding[]> {
+  const [{stdout}, {stdout: head}, {code}] = await Promise.all([
+    git(home, ['rev-parse', '--absolute-git-dir', '--git-common-dir']),
+    git(home, ['symbolic-ref', '-q', 'HEAD']),
+    git(home, ['rev-parse', '-q', '--verify', 'HEAD']),
+  ]);
+  const [gitDir = '', common = ''] = stdout.split('\n');
+  if (gitDir === '') return [{name: 'repository', state: 'bad', message: 'none', hint: 'make one: agentdir init .'}];
+  const ref = head.trim();
+  const branch = ref.replace('refs/heads/', '');
+  const found: Finding[] = [
+    {
+      name: 'repository',
+      state: 'ok',
+      message: code !== 0 ? 'without a commit yet' : branch === '' ? 'on no branch (detached)' : `on branch ${branch}`,
+    },
+  ];
+  for (const [file, what, remedy] of [
+    ['rebase-merge', 'a rebase is under way; the journal waits', 'git rebase --continue, or --abort'],
+    ['rebase-apply', 'a rebase or am is under way; the journal waits', 'git rebase --continue, or --abort'],
+    ['MERGE_HEAD', 'a merge is under way; the journal waits', 'git commit, or git merge --abort'],
+    ['CHERRY_PICK_HEAD', 'a cherry-pick is under way; the journal waits', 'git cherry-pick --continue, or --abort'],
+    ['REVERT_HEAD', 'a revert is under way; the journal waits', 'git revert --continue, or --abort'],
+    ['BISECT_LOG', 'a bisect is under way; the journal waits', 'git bisect reset'],
+  ] as const)
+    if (existsSync(join(gitDir, file))) found.push({name: 'repository', state: 'bad', message: what, hint: remedy});
+  const shared = ['packed-refs.lock', ...(ref === '' ? [] : [`${ref}.lock`])];
+  const locks = [
+    ...['index.lock', 'HEAD.lock'].map(name => join(gitDir, name)),
+    ...shared.map(name => resolve(home, common, name)),
+  ].filter(path => existsSync(path));
+  const fsck = await git(home, ['fsck', '--connectivity-only', '--no-dangling', '--no-progress']);
+  // A command that was under way is done by now.
+  for (const path of locks.filter(lock => existsSync(lock)))
+    found.push({
+      name: 'repository',
+      state: 'bad',
+      message: `a git command is under way, or one died and left its lock: ${basename(path)}`,
+      hint: `if no git command runs: rm ${path}`,
+    });
+  found.push(
+    fsck.code === 0
+      ? {name: 'journal', state: 'ok', message: 'git fsck finds nothing wrong'}
+      : {
+          name: 'journal',
+          state: 'bad',
+          message: (fsck.stderr || fsck.stdout).trim().split('\n')[0] ?? '',
+          hint: 'git fsck --full',
+        },
+  );
+  return found;
+}

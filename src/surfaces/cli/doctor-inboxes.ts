@@ -1,0 +1,35 @@
+import {inboxStates, misplacedInboxes} from '../../store/inbox-state.ts';
+import {daemonOf} from '../../store/status.ts';
+import type {Finding} from './doctor-finding.ts';
+import {plural} from './output.ts';
+
+/** Inboxes that nobody reads on, and lines that nobody could read. */
+export function inboxes(home: string): Finding[] {
+  const all = inboxStates(home);
+  const misplaced = misplacedInboxes(home);
+  if (all.length + misplaced.length === 0) return [];
+  const set = all.filter(({rejected}) => rejected !== undefined);
+  const waiting = daemonOf(home) ? all.filter(({unread}) => unread > 0) : [];
+  const found: Finding[] = set.map(({file, rejected}) => ({
+    name: 'inbox',
+    state: 'note',
+    message: `some lines of ${file} are set aside`,
+    hint: `each says why: ${rejected}`,
+  }));
+  for (const path of misplaced)
+    found.push({
+      name: 'inbox',
+      state: 'note',
+      message: `${path} is not read`,
+      hint: 'inboxes are files inbox/NAME.jsonl',
+    });
+  for (const {file, unread} of waiting)
+    found.push({
+      name: 'inbox',
+      state: 'note',
+      message: `${unread} bytes of ${file} are not read yet`,
+      hint: 'a last line without a newline waits; if it is more, NEEDS_YOU.md says for what',
+    });
+  const lines = all.reduce((sum, inbox) => sum + inbox.lines, 0);
+  return found.length > 0 ? found : [{name: 'inbox', state: 'ok', message: `${plural(lines, 'line')} read`}];
+}
