@@ -1,5 +1,5 @@
-import {spawn} from 'node:child_process';
-import {fixedOptions, git, gitEnvironment} from './git/git.ts';
+import {git} from './git/git.ts';
+import {gitFields} from './git/git-fields.ts';
 import {trailersIn} from './git/git-history.ts';
 import {noRepository} from './git/git-repository.ts';
 
@@ -39,30 +39,16 @@ export async function* history(
     '--',
     ...of,
   ];
-  const child = spawn('git', [...fixedOptions, ...args], {
-    cwd: home,
-    env: gitEnvironment(process.env),
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  let rest = '';
   let record: string[] = [];
-  try {
-    child.stdout.setEncoding('utf8');
-    for await (const chunk of child.stdout as AsyncIterable<string>) {
-      const fields = (rest + chunk).split('\0');
-      rest = fields.pop() ?? '';
-      for (const field of fields) {
-        if (field === '' && record.length >= FIELDS) {
-          yield parse(record);
-          record = [];
-        }
-        record.push(field);
+  for await (const fields of gitFields(home, args))
+    for (const field of fields) {
+      if (field === '' && record.length >= FIELDS) {
+        yield parse(record);
+        record = [];
       }
+      record.push(field);
     }
-    if (record.length >= FIELDS) yield parse(record);
-  } finally {
-    child.kill();
-  }
+  if (record.length >= FIELDS) yield parse(record);
 }
 
 /** Undefined: nothing was committed yet. Throws where there is no repository. */

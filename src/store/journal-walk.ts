@@ -1,8 +1,8 @@
-import {spawn} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {resolve} from 'node:path';
-import {fixedOptions, git, gitEnvironment} from './git/git.ts';
+import {git} from './git/git.ts';
 import {Cat} from './git/git-cat.ts';
+import {gitFields} from './git/git-fields.ts';
 import {headOf} from './history.ts';
 
 /** A file that a commit changed, in the home. */
@@ -144,32 +144,17 @@ const LOG = [
 ];
 
 async function* read(home: string, head: string, cut: ReadonlySet<string>): AsyncGenerator<RawCommit> {
-  const child = spawn('git', [...fixedOptions, ...LOG, head, '--'], {
-    cwd: home,
-    env: gitEnvironment(process.env),
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const ended = new Promise<number | null>(done => child.once('close', done));
-  let rest = '';
+  const failed = 'git log could not read the whole history: git fsck says more';
   let record: string[] = [];
-  try {
-    child.stdout.setEncoding('utf8');
-    for await (const chunk of child.stdout as AsyncIterable<string>) {
-      const fields = (rest + chunk).split('\0');
-      rest = fields.pop() ?? '';
-      for (const field of fields) {
-        if (field === '' && record.length >= FIELDS && record.length % 2 === 0) {
-          yield parse(record, cut);
-          record = [];
-        }
-        record.push(field);
+  for await (const fields of gitFields(home, [...LOG, head, '--'], failed))
+    for (const field of fields) {
+      if (field === '' && record.length >= FIELDS && record.length % 2 === 0) {
+        yield parse(record, cut);
+        record = [];
       }
+      record.push(field);
     }
-    if (record.length >= FIELDS - 1) yield parse(record, cut);
-    if ((await ended) !== 0) throw new Error('git log could not read the whole history: git fsck says more');
-  } finally {
-    child.kill();
-  }
+  if (record.length >= FIELDS - 1) yield parse(record, cut);
 }
 
 function parse(record: readonly string[], cut: ReadonlySet<string>): RawCommit {
