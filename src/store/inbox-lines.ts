@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {type BigIntStats, closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync} from 'node:fs';
+import {type BigIntStats, closeSync, constants, fstatSync, openSync, readSync} from 'node:fs';
 import {join} from 'node:path';
 import {setImmediate as turn} from 'node:timers/promises';
 import type {Position} from '../files/cursor-file.ts';
@@ -158,17 +158,4 @@ export function isContinued({fd, size}: OpenInbox, {offset, head, tail}: Positio
   if (size < offset) return false;
   const now = marksOf(fd, offset);
   return now.head === head && now.tail === tail;
-}
-
-/** Files in inbox/ and their numbers, by name; none where there is no such folder. */
-export function inboxFiles(home: string): Map<string, string> {
-  const found = new Map<string, string>();
-  const folder = join(home, 'inbox');
-  if (!statSync(folder, {throwIfNoEntry: false})?.isDirectory()) return found;
-  for (const entry of readdirSync(folder, {withFileTypes: true})) {
-    if (!entry.isFile()) continue;
-    const stat = statSync(join(home, 'inbox', entry.name), {bigint: true, throwIfNoEntry: false});
-    if (stat) found.set(entry.name, `${stat.ino}`);
-  }
-  return found;
 }

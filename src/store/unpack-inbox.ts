@@ -11,9 +11,11 @@ import {
 import {utimes} from 'node:fs/promises';
 import {join} from 'node:path';
 import {pipeline} from 'node:stream/promises';
+import {isDeepStrictEqual} from 'node:util';
 import {createGunzip} from 'node:zlib';
 import type {Position} from '../files/cursor-file.ts';
-import {digestOf, inboxFiles} from './inbox-lines.ts';
+import {inboxFiles} from './inbox-files.ts';
+import {digestOf} from './inbox-lines.ts';
 import {temporaryBeside} from './temporary.ts';
 
 const PACKED = '.gz';
@@ -32,9 +34,26 @@ export function packedName(file: string): string | undefined {
  */
 export async function unpackRotated(home: string, name: string, at: Position): Promise<string | undefined> {
   if (at.offset === 0) return undefined;
+  // Renamed while they were looked at, one may have been taken for another.
+  for (let files = packedFiles(home), n = 0; ; n++) {
+    const found = await unpackFrom(home, [...files.keys()], name, at);
+    const now = packedFiles(home);
+    if (found !== undefined || isDeepStrictEqual(now, files) || n === MOST_TRIES) return found;
+    files = now;
+  }
+}
+
+const MOST_TRIES = 20;
+
+async function unpackFrom(
+  home: string,
+  files: readonly string[],
+  name: string,
+  at: Position,
+): Promise<string | undefined> {
   const stem = name.replace(/\.jsonl$/, '');
   const later: string[] = [];
-  for (const file of packedFiles(home).filter(each => each.startsWith(stem))) {
+  for (const file of files.filter(each => each.startsWith(stem))) {
     if (await begins(join(home, 'inbox', file), at.head)) {
       const isRead = later.length === 0 && sizeOf(join(home, 'inbox', file)) === at.offset % 2 ** 32;
       const unpacked = isRead ? undefined : await unpack(home, file);
@@ -51,14 +70,10 @@ export function removeUnpacked(home: string, file: string): void {
   if (packedName(file) !== undefined) rmSync(join(home, 'inbox', file), {force: true});
 }
 
-/** Newest first. */
-function packedFiles(home: string): string[] {
-  const written = (file: string) => statSync(join(home, 'inbox', file), {throwIfNoEntry: false})?.mtimeMs ?? 0;
-  return [...inboxFiles(home).keys()]
-    .filter(file => file.endsWith(PACKED))
-    .map(file => ({file, at: written(file)}))
-    .sort((a, b) => b.at - a.at)
-    .map(({file}) => file);
+/** Newest first, with their numbers. */
+function packedFiles(home: string): Map<string, bigint> {
+  const packed = [...inboxFiles(home)].filter(([file]) => file.endsWith(PACKED));
+  return new Map(packed.sort(([, a], [, b]) => Number(b.mtimeMs - a.mtimeMs)).map(([file, {ino}]) => [file, ino]));
 }
 
 /** Whether its text begins as this says: a length, and a digest. */

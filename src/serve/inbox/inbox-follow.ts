@@ -10,15 +10,8 @@ import {
 } from '../../files/cursor-file.ts';
 import {shortHash} from '../../files/inbox-message.ts';
 import {isLeftover, kindOf, stemOf} from '../../files/key.ts';
-import {
-  closeInbox,
-  inboxFiles,
-  isContinued,
-  marksOf,
-  type OpenInbox,
-  openInbox,
-  readLines,
-} from '../../store/inbox-lines.ts';
+import {inboxFiles, openNumbered} from '../../store/inbox-files.ts';
+import {closeInbox, isContinued, marksOf, type OpenInbox, openInbox, readLines} from '../../store/inbox-lines.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {unpackRotated} from '../../store/unpack-inbox.ts';
 import {DOUBTFUL_MS} from '../doubt.ts';
@@ -184,25 +177,34 @@ function holdsStill(reading: Reading, file: OpenInbox): number {
 
 /** Whether the file that was read is there under another name, which is none that editors give. Numbers of files are used again. */
 function isRenamed(home: string, cursor: Position): boolean {
-  for (const [name, inode] of inboxFiles(home))
-    if (inode === cursor.inode) return !isLeftover(name) && isContinuedIn(home, `inbox/${name}`, cursor);
-  return false;
+  const found = openNumbered(home, cursor.inode);
+  if (!found) return false;
+  try {
+    return !isLeftover(found.name) && isContinued(found.file, cursor);
+  } finally {
+    closeInbox(found.file);
+  }
 }
 
 /** A file that was cut after somebody copied it: the copy begins with what was read. */
 export function copyOf(home: string, name: string, cursor: Position): string | undefined {
   const stem = name.replace(/\.jsonl$/, '');
   if (cursor.offset === 0) return undefined;
-  for (const [other, inode] of inboxFiles(home)) {
+  for (const [other, {ino}] of inboxFiles(home)) {
     if (other === name || !other.startsWith(stem) || isLeftover(other)) continue;
     if (kindOf(`inbox/${other}`) && !isRotatedName(stem, other)) continue;
-    if (isContinuedIn(home, `inbox/${other}`, cursor)) return inode;
+    if (isContinuedIn(home, `inbox/${other}`, cursor, `${ino}`)) return `${ino}`;
   }
   return undefined;
 }
 
-function isContinuedIn(home: string, path: string, cursor: Position): boolean {
-  const file = openInbox(home, path);
+/** `inode`: of the file that had this name a moment ago, whatever it has now. */
+function isContinuedIn(home: string, path: string, cursor: Position, inode?: string): boolean {
+  let file = openInbox(home, path);
+  if (inode !== undefined && file?.inode !== inode) {
+    if (file) closeInbox(file);
+    file = openNumbered(home, inode)?.file;
+  }
   if (!file) return false;
   try {
     return isContinued(file, cursor);
@@ -218,7 +220,7 @@ function isContinuedIn(home: string, path: string, cursor: Position): boolean {
 function readElsewhere(serving: Serving, reading: Reading, file: OpenInbox): Partial<Cursor> | number | undefined {
   const {home} = serving;
   for (const {path, at, busy} of positionsBut(serving, reading.path)) {
-    const isMoved = at.inode === file.inode && inboxFiles(home).get(basename(path)) !== file.inode;
+    const isMoved = at.inode === file.inode && `${inboxFiles(home).get(basename(path))?.ino}` !== file.inode;
     const isCopy = !isMoved && isRotatedName(stemOf(path), reading.name);
     if (!(isMoved || isCopy) || !isContinued(file, at)) continue;
     if (busy) return BUSY_MS;

@@ -2,9 +2,9 @@ import {unreadFacts} from '../../check/facts.ts';
 import {type Cursor, cursorPath, cursorText, isUnread, type Position} from '../../files/cursor-file.ts';
 import {kindOf} from '../../files/key.ts';
 import type {Outcome} from '../../queue.ts';
+import {openNumbered} from '../../store/inbox-files.ts';
 import {
   closeInbox,
-  inboxFiles,
   isContinued,
   marksOf,
   type OpenInbox,
@@ -86,14 +86,13 @@ function loadCursor(serving: Serving, reading: Reading): boolean {
 /** Files that had the name before are read to their end, and before the one that has it now. Undefined: that one is next. */
 async function readRotated(serving: Serving, reading: Reading): Promise<{outcome: Outcome} | undefined> {
   for (const at of reading.cursor?.rotated ?? []) {
-    const name = await fileOf(serving.home, reading, at);
-    const path = `inbox/${name}`;
-    const isInbox = name !== undefined && kindOf(path) !== undefined;
-    // Renamed to another inbox, it is read as that, from here on.
-    if (isInbox && !isTaken(serving.inboxes.get(path), at)) continue;
-    const file = name === undefined || isInbox ? undefined : openInbox(serving.home, path);
+    const {name = '', file} = (await openRotated(serving.home, reading, at)) ?? {};
     try {
-      if (!file || !isContinued(file, at)) drop(reading, at);
+      const path = `inbox/${name}`;
+      const isInbox = kindOf(path) !== undefined;
+      // Renamed to another inbox, it is read as that, from here on.
+      if (isInbox && !isTaken(serving.inboxes.get(path), at)) continue;
+      if (!file || isInbox || !isContinued(file, at)) drop(reading, at);
       else {
         const outcome = await readOn(serving, reading, file, at);
         const now = reading.cursor?.rotated?.find(each => each.inode === at.inode);
@@ -103,7 +102,7 @@ async function readRotated(serving: Serving, reading: Reading): Promise<{outcome
         const age = Date.now() - Number(file.stat.mtimeMs);
         if (age > (at.offset === file.size ? OPEN_MS : UNFINISHED_MS)) {
           letGo(reading, at);
-          removeUnpacked(serving.home, name ?? '');
+          removeUnpacked(serving.home, name);
         }
       }
     } finally {
@@ -113,12 +112,14 @@ async function readRotated(serving: Serving, reading: Reading): Promise<{outcome
   return undefined;
 }
 
-/** The name that a file has now; in a home that was copied it has another number, and so has one that was compressed. */
-async function fileOf(home: string, {name}: Reading, at: Position): Promise<string | undefined> {
-  const isThere = [...inboxFiles(home).values()].includes(at.inode);
-  const inode = isThere ? at.inode : (copyOf(home, name, at) ?? (await unpackRotated(home, name, at)));
-  if (inode !== undefined) at.inode = inode;
-  return [...inboxFiles(home)].find(([, each]) => each === inode)?.[0];
+/** Whatever name it has now; in a home that was copied it has another number, and so has one that was compressed. */
+async function openRotated(home: string, {name}: Reading, at: Position): Promise<ReturnType<typeof openNumbered>> {
+  const found = openNumbered(home, at.inode);
+  if (found) return found;
+  const inode = copyOf(home, name, at) ?? (await unpackRotated(home, name, at));
+  if (inode === undefined) return undefined;
+  at.inode = inode;
+  return openNumbered(home, inode);
 }
 
 /** The other inbox has written down that it goes on with this file. */

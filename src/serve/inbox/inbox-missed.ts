@@ -1,9 +1,10 @@
-import {existsSync, statSync} from 'node:fs';
+import {type BigIntStats, existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {cursorPath, type Position} from '../../files/cursor-file.ts';
 import {shortHash} from '../../files/inbox-message.ts';
 import {kindOf} from '../../files/key.ts';
-import {closeInbox, inboxFiles, type OpenInbox, openInbox, readLines} from '../../store/inbox-lines.ts';
+import {inboxFiles, listInbox, openNumbered} from '../../store/inbox-files.ts';
+import {closeInbox, type OpenInbox, readLines} from '../../store/inbox-lines.ts';
 import {packedName} from '../../store/unpack-inbox.ts';
 import type {Serving} from '../serving.ts';
 import {linesDelivered} from './lines-found.ts';
@@ -29,10 +30,11 @@ export async function missedFiles(
   open?: OpenInbox,
 ): Promise<string[]> {
   const files = inboxFiles(home);
-  const all = [...files].map(([file, inode]) => ({file, inode, at: timesOf(home, file)}));
+  const all = [...files].map(([file, stat]) => ({file, inode: `${stat.ino}`, at: timesOf(file, stat)}));
   // Renamed since it was opened, it is still the next to be read: what came after it comes after it.
   const isOpen = (inode: string, {born}: Times) =>
-    open !== undefined && (inode === open.inode || (files.get(name) !== open.inode && born > open.stat.birthtimeNs));
+    open !== undefined &&
+    (inode === open.inode || (files.get(name)?.ino !== open.stat.ino && born > open.stat.birthtimeNs));
   const last = all.find(({inode}) => inode === known.at(-1)?.inode);
   const newer = all
     .filter(({file}) => file.startsWith(name) && !kindOf(`inbox/${file}`))
@@ -43,7 +45,7 @@ export async function missedFiles(
   if (newer.length === 0) return [];
   const {lines} = await linesDelivered(home, name, {since: 1, upTo: known.at(-1)?.generation ?? 0});
   const found: string[] = [];
-  for (const {file, inode} of newer) if (!(await hasLines(home, file, hash => lines.has(hash)))) found.push(inode);
+  for (const {inode} of newer) if (!(await hasLines(home, inode, hash => lines.has(hash)))) found.push(inode);
   return found;
 }
 
@@ -63,34 +65,33 @@ const isNew = (at: Times, {servedSince}: Serving['inboxes']) => isNewer(at, {bor
 export function unseenInboxes({home, inboxes}: Serving): string[] {
   const files = readableFiles(home);
   const paths = new Set<string>();
-  for (const file of files.keys()) {
+  for (const [file, stat] of files) {
     const [, name = '', suffix = ''] = /^(.+\.jsonl)(.+)$/.exec(file) ?? [];
     const path = `inbox/${name}`;
     if (!SUFFIX.test(suffix) || files.has(name) || inboxes.get(path)?.cursor) continue;
-    if (existsSync(join(home, cursorPath(path))) || isNew(timesOf(home, file), inboxes)) paths.add(path);
+    if (existsSync(join(home, cursorPath(path))) || isNew(timesOf(file, stat), inboxes)) paths.add(path);
   }
   return [...paths];
 }
 
 /** Of a folder that may not be read the scan tells. */
-function readableFiles(home: string): Map<string, string> {
+function readableFiles(home: string): Map<string, BigIntStats> {
   try {
-    return inboxFiles(home);
+    return listInbox(home);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
     return new Map();
   }
 }
 
-function timesOf(home: string, file: string): Times {
-  const stat = statSync(join(home, 'inbox', file), {bigint: true, throwIfNoEntry: false});
+function timesOf(file: string, stat: BigIntStats): Times {
   // One that was unpacked is older than that.
-  return {born: packedName(file) === undefined ? (stat?.birthtimeNs ?? 0n) : 0n, written: stat?.mtimeNs ?? 0n};
+  return {born: packedName(file) === undefined ? stat.birthtimeNs : 0n, written: stat.mtimeNs};
 }
 
-/** Whether some of its first lines are among these. */
-export async function hasLines(home: string, name: string, isKnown: (hash: string) => boolean): Promise<boolean> {
-  const file = openInbox(home, `inbox/${name}`);
+/** Whether some of the first lines of the file of this number are among these. */
+export async function hasLines(home: string, inode: string, isKnown: (hash: string) => boolean): Promise<boolean> {
+  const {file} = openNumbered(home, inode) ?? {};
   if (!file) return true;
   try {
     const {lines} = await readLines(file, 0, {holes: true});

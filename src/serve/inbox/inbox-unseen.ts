@@ -1,5 +1,6 @@
 import {type Cursor, newCursor, type Position, positionOf} from '../../files/cursor-file.ts';
-import {closeInbox, inboxFiles, type OpenInbox, openInbox} from '../../store/inbox-lines.ts';
+import {openNumbered} from '../../store/inbox-files.ts';
+import {closeInbox, type OpenInbox} from '../../store/inbox-lines.ts';
 import type {Serving} from '../serving.ts';
 import {hasLines, missedFiles} from './inbox-missed.ts';
 import type {Reading} from './inboxes.ts';
@@ -23,12 +24,10 @@ export async function findUnseen(serving: Serving, reading: Reading, file?: Open
   const all = new Set([...places.values()].flatMap(each => [...each].map(place => place.split(':')[1])));
   const rotated: Position[] = [];
   for (const inode of missed) {
-    const found = [...inboxFiles(home)].find(([, each]) => each === inode)?.[0];
     const generation = (rotated.at(-1)?.generation ?? 0) + 1;
-    const has = async (lines: {has: (hash: string) => boolean}) =>
-      found !== undefined && (await hasLines(home, found, hash => lines.has(hash)));
+    const has = (lines: {has: (hash: string) => boolean}) => hasLines(home, inode, hash => lines.has(hash));
     if (own && (await has(own))) continue;
-    const at = found === undefined ? undefined : await positionIn(home, found, places, generation);
+    const at = await positionIn(home, inode, places, generation);
     if (at) rotated.push(at);
     else if (!(await has(all)) && (all.size === 0 || rotated.length > 0))
       rotated.push(positionOf({...newCursor(generation), inode}));
@@ -40,11 +39,11 @@ export async function findUnseen(serving: Serving, reading: Reading, file?: Open
 
 async function positionIn(
   home: string,
-  name: string,
+  inode: string,
   places: Awaited<ReturnType<typeof placesDelivered>>,
   generation: number,
 ): Promise<Position | undefined> {
-  const file = openInbox(home, `inbox/${name}`);
+  const {file} = openNumbered(home, inode) ?? {};
   if (!file) return undefined;
   try {
     return await deliveredUpTo(file, places, generation);

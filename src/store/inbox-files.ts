@@ -1,0 +1,42 @@
+import {type BigIntStats, readdirSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import {closeInbox, type OpenInbox, openInbox} from './inbox-lines.ts';
+
+/** More than a rotation takes that renames a thousand files. */
+const MOST_TRIES = 50;
+
+/** Files in inbox/ by name; none where there is no such folder. */
+export function listInbox(home: string): Map<string, BigIntStats> {
+  const found = new Map<string, BigIntStats>();
+  const folder = join(home, 'inbox');
+  if (!statSync(folder, {throwIfNoEntry: false})?.isDirectory()) return found;
+  for (const entry of readdirSync(folder, {withFileTypes: true})) {
+    if (!entry.isFile()) continue;
+    const stat = statSync(join(folder, entry.name), {bigint: true, throwIfNoEntry: false});
+    if (stat) found.set(entry.name, stat);
+  }
+  return found;
+}
+
+/** The same while they are being renamed: one look may then miss a file or find it twice, so it is taken until two say the same. */
+export function inboxFiles(home: string): Map<string, BigIntStats> {
+  let files = listInbox(home);
+  for (let n = 0; n < MOST_TRIES; n++) {
+    const again = listInbox(home);
+    if (again.size === files.size && [...again].every(([name, {ino}]) => files.get(name)?.ino === ino)) break;
+    files = again;
+  }
+  return files;
+}
+
+/** The file of this number, open, and the name it has; another may have that name by the time it is opened. Undefined: it is not there. */
+export function openNumbered(home: string, inode: string): {name: string; file: OpenInbox} | undefined {
+  for (let n = 0; n < MOST_TRIES; n++) {
+    const name = [...inboxFiles(home)].find(([, {ino}]) => `${ino}` === inode)?.[0];
+    if (name === undefined) return undefined;
+    const file = openInbox(home, `inbox/${name}`);
+    if (file?.inode === inode) return {name, file};
+    if (file) closeInbox(file);
+  }
+  return undefined;
+}
