@@ -48,6 +48,15 @@ it('cuts nothing where no terminal shows it', () => {
   for (const cell of rows.flat()) expect(table).toContain(cell.trim());
 });
 
+it('cuts no cell that is to be typed: others give way, or each row has its own lines', () => {
+  const rows = [['arcfkh3xfs0v', 'executor-001', 'approved', 'ran: exit code 0, after ten minutes or so']];
+  for (const width of [80, 60, 50, 40, 30, 20]) {
+    const table = fitTable(['Id', 'Agent', 'State', 'Request'], rows, width, {whole: [0]});
+    expect(table).toContain('arcfkh3xfs0v');
+    for (const line of table.split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(width);
+  }
+});
+
 it('fits whatever the cells are', () => {
   const cell = fc.string({unit: fc.constantFrom(' ', ...'aaaabbbb世✓', '\n', '👍🏽'), maxLength: 40});
   const cells = fc.array(fc.tuple(cell, cell, cell), {minLength: 1, maxLength: 4});

@@ -85,7 +85,7 @@ function waitingTable(rows: readonly ApprovalRow[]): string {
   const head = ['Id', 'Age', 'Expires in', 'Agent', 'Risk', '', 'Request'];
   const render = (text: string, column: number) =>
     column === 4 ? paintRisk(text) : column === 5 || text === 'expired' ? colors.yellow(text) : text;
-  return fitTable(head, cells, screenWidth(), {render, spare: [1, 3, 2]});
+  return fitTable(head, cells, screenWidth(), {render, spare: [1, 3, 2], whole: [0]});
 }
 
 function expiry(expires: string, now: number): string {
@@ -113,7 +113,7 @@ function historyTable(rows: readonly ApprovalRow[]): string {
   const head = ['Id', 'Age', 'Agent', 'Risk', 'State', 'By', 'What became of it'];
   const render = (text: string, column: number) =>
     column === 3 ? paintRisk(text) : column === 4 ? (painted[text] ?? colors.dim)(text) : text;
-  return fitTable(head, cells, screenWidth(), {render, spare: [1, 3, 5]});
+  return fitTable(head, cells, screenWidth(), {render, spare: [1, 3, 5], whole: [0]});
 }
 
 function became({state, recorded, outcome, reason}: ApprovalRow): string {

@@ -86,7 +86,7 @@ function tableOf(sessions: readonly SessionRow[]): string {
   ]);
   const head = ['Session', 'Agent', 'Status', 'Messages', 'Updated', 'Last message'];
   const render = (text: string, column: number) => (column === 2 ? paint(text) : text);
-  return fitTable(head, rows, screenWidth(), {render, spare: [1, 5]});
+  return fitTable(head, rows, screenWidth(), {render, spare: [1, 5], whole: [0]});
 }
 
 const paints: Record<string, (text: string) => string> = {

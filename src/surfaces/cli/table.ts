@@ -35,6 +35,8 @@ interface Fit {
   words?: number;
   /** Columns that are left out, one after the other, where there is not even room for that. */
   spare?: readonly number[];
+  /** Columns that are never cut: what stands there is to be typed. */
+  whole?: readonly number[];
 }
 
 /**
@@ -45,7 +47,7 @@ export function fitTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   width: number,
-  {render = text => text, words = head.length - 1, spare = []}: Fit = {},
+  {render = text => text, words = head.length - 1, spare = [], whole = []}: Fit = {},
 ): string {
   const flat = rows.map(row => row.map(cell => cell.replace(/\s+/g, ' ').trim()));
   const natural = head.map((title, i) =>
@@ -57,7 +59,8 @@ export function fitTable(
     const room = width - 3 * kept.length - 1;
     const all = kept.map(i => natural[i] ?? 0);
     // Rather without a column than with half an id.
-    const widths = fittedWidths(all, room, kept.indexOf(words), left === spare.length);
+    const typed = whole.map(i => kept.indexOf(i));
+    const widths = fittedWidths(all, room, {words: kept.indexOf(words), typed, any: left === spare.length});
     if (!widths) continue;
     const cutAll = (row: readonly string[]) => pick(row).map((cell, i) => cut(cell, widths[i] ?? LEAST));
     return drawTable(cutAll(head), flat.map(cutAll), (text, i) => render(text, kept[i] ?? i));
@@ -66,14 +69,18 @@ export function fitTable(
 }
 
 /** Undefined: there is not enough room. */
-function fittedWidths(natural: readonly number[], room: number, words: number, any: boolean): number[] | undefined {
+function fittedWidths(
+  natural: readonly number[],
+  room: number,
+  {words, typed, any}: {words: number; typed: readonly number[]; any: boolean},
+): number[] | undefined {
   const sum = (all: readonly number[]) => all.reduce((total, each) => total + each, 0);
   const full = natural[words] ?? 0;
   const least = Math.min(full, LEAST_WORDS);
   const left = Math.min(full, Math.max(least, room - sum(natural) + full));
   const widest = Math.max(...natural);
   for (let most = widest; most >= (any ? LEAST : widest); most--) {
-    const tried = natural.map((each, i) => (i === words ? left : Math.min(each, most)));
+    const tried = natural.map((each, i) => (i === words ? left : typed.includes(i) ? each : Math.min(each, most)));
     if (sum(tried) <= room) return tried;
   }
   return undefined;
