@@ -1,7 +1,7 @@
 import {blocks} from '../files/diagnostic.ts';
 import type {Kind} from '../files/key.ts';
 import type {Serving} from './serving.ts';
-import {setFacts, textOf} from './state.ts';
+import {lastBlob, setFacts, textOf} from './state.ts';
 
 /** What these say decides what agents may do and use. */
 const kinds: ReadonlySet<Kind | null> = new Set<Kind>(['settings', 'policy', 'template', 'playbook']);
@@ -12,20 +12,38 @@ const VERSIONS = 50;
  * journal.
  */
 export async function findLastGood(serving: Serving): Promise<void> {
-  const {index, known, journal} = serving;
+  const {index, known} = serving;
+  const {factsOf} = await import('../check/read-facts.ts');
   for (const path of [...index.paths()]) {
     const facts = index.facts(path);
-    if (!facts || !kinds.has(facts.kind) || !blocks(facts.problems)) continue;
     const file = known.get(path);
-    if (!file || file.good !== undefined) continue;
-    const {factsOf} = await import('../check/read-facts.ts');
-    for (const {blob} of await journal.allVersions(path, VERSIONS)) {
-      const text = await textOf(serving, blob);
-      const then = text === undefined ? undefined : factsOf(path, text);
-      if (!then || blocks(then.problems)) continue;
-      file.good = blob;
-      if (then.limits) setFacts(serving, path, {...facts, limits: then.limits});
-      break;
-    }
+    if (!facts || !kinds.has(facts.kind) || !blocks(facts.problems) || !file || file.good !== undefined) continue;
+    file.good = await goodVersion(serving, path);
+    const text = file.good === undefined ? undefined : await textOf(serving, file.good);
+    const {limits} = text === undefined ? {} : factsOf(path, text);
+    if (limits) setFacts(serving, path, {...facts, limits});
   }
+}
+
+/**
+ * What was known last; if that had errors, and this daemon does not know what the file said before, the newest version in the journal that has none.
+ * `now`: what it says, without errors.
+ */
+export async function lastGood(serving: Serving, path: string, now: string): Promise<string | undefined> {
+  const {good} = serving.known.get(path) ?? {};
+  const last = good ?? lastBlob(serving, path);
+  if (last === good || last === now || last === undefined || (await isGood(serving, path, last))) return last;
+  return (await goodVersion(serving, path)) ?? last;
+}
+
+async function goodVersion(serving: Serving, path: string): Promise<string | undefined> {
+  for (const {blob} of await serving.journal.allVersions(path, VERSIONS))
+    if (await isGood(serving, path, blob)) return blob;
+  return undefined;
+}
+
+async function isGood(serving: Serving, path: string, blob: string): Promise<boolean> {
+  const {factsOf} = await import('../check/read-facts.ts');
+  const text = await textOf(serving, blob);
+  return text !== undefined && !blocks(factsOf(path, text).problems);
 }

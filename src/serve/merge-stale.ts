@@ -12,13 +12,14 @@ import {shortId} from '../store/replaced.ts';
 import {undosTo} from '../store/undo-marks.ts';
 import {pendingId} from './approvals/approvals.ts';
 import {keepConflict} from './conflict.ts';
+import {lastGood} from './last-good.ts';
 import {watchOn} from './late.ts';
 import {isMeant} from './meant.ts';
 import {pastTexts, type Texts} from './past-texts.ts';
 import type {Saved} from './record.ts';
 import {type Seen, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
-import {followHead, lastBlob, textOf} from './state.ts';
+import {followHead, textOf} from './state.ts';
 import {replaceText} from './write.ts';
 
 /** The file to go on with, and what it was merged from if it was; or when to look again. */
@@ -33,9 +34,10 @@ export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   if (serving.late.has(path)) return mergeLate(serving, seen);
   // What the last daemon wrote is what there is, whether or not it could commit it.
   if (serving.cause === 'recovered' && serving.writtenBefore.has(shortId(blob))) return {seen};
-  const good = serving.known.get(path)?.good ?? lastBlob(serving, path);
   // A text with errors is neither acted on nor touched: what was good holds until it is mended.
-  if (good === undefined || good === blob || text === undefined || blocks(seen.facts.problems)) return {seen};
+  if (text === undefined || blocks(seen.facts.problems)) return {seen};
+  const good = await lastGood(serving, path, blob);
+  if (good === undefined || good === blob) return {seen};
   // Nobody but persons writes on a page that waits: what was saved last is what they say.
   if (pendingId(path) !== undefined) return {seen};
   // Nothing at all is nearest to the shortest version there ever was, but it was not made from that one.

@@ -7,7 +7,7 @@ import {blobId} from '../../src/store/git/blob-id.ts';
 import {agentdir, environment, git, main, put, until} from '../cli/run.ts';
 import {ASKER, decideFor, expectOnce, isOver, persistent, questionFor} from './approval-scenes.ts';
 import {askedBy} from './deciding.ts';
-import {read, spawnDaemon} from './serve.ts';
+import {read, serve, settled, spawnDaemon} from './serve.ts';
 import {expectSound, filesIn, homes} from './sound.ts';
 import {pathOf} from './talk.ts';
 
@@ -40,6 +40,30 @@ describe('a save from a stale buffer while no daemon runs', () => {
     await once(home);
     expect(wordsOf(read(home, SESSION))).toEqual(['ONE', 'two', 'three']);
     await expectSound(home);
+  });
+});
+
+describe('a save from a stale buffer that has errors when a daemon starts', () => {
+  it.each(['while that runs', 'before the next one starts'])('is merged when it is mended, %s', async when => {
+    const home = newHome();
+    put(home, {[SESSION]: LEAST});
+    await once(home);
+    const first = read(home, SESSION);
+    put(home, {[SESSION]: first + message('two')});
+    await once(home);
+    const stale = first.replace('content: one', 'content: ONE');
+    put(home, {[SESSION]: `${stale}\n  broken: [\n`});
+    if (when === 'while that runs') {
+      const {stop} = await serve(home);
+      put(home, {[SESSION]: stale});
+      await settled(home, SESSION, text => text.includes('two'));
+      await stop();
+    } else {
+      await once(home, 4);
+      put(home, {[SESSION]: stale});
+      await once(home);
+    }
+    expect(wordsOf(read(home, SESSION))).toEqual(['ONE', 'two']);
   });
 });
 

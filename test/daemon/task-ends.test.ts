@@ -1,4 +1,4 @@
-import {rmSync} from 'node:fs';
+import {existsSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {fieldOf} from '../../src/files/task/task.ts';
@@ -77,6 +77,48 @@ describe('an agent that ends its turn', () => {
       () => read(home, 'NEEDS_YOU.md'),
       text => !text.includes('open the door'),
     );
+  });
+
+  it('is told in the session that it asked from, though that has errors then: when it is mended, and nowhere else', async () => {
+    const home = newHome();
+    const {stop} = await serve(home, env);
+    const session = 'sessions/asks.session.yaml';
+    let goOn = () => {};
+    const held = new Promise<void>(resolve => {
+      goOn = resolve;
+    });
+    minds.set('dot', ({last, tools}): Reaction => {
+      if (tools > 0 || last.includes('Task completed')) return {text: 'good'};
+      return {calls: [{name: 'create_task', arguments: {title: 'told later', assignee: 'eve'}}]};
+    });
+    minds.set('eve', async ({last, tools}): Promise<Reaction> => {
+      await held;
+      return tools > 0 ? {text: 'it is done'} : done(idIn(last), 'done');
+    });
+    put(home, {[session]: 'agent_id: dot\nmessages:\n  - role: user\n    content: have it done\n'});
+    await whenTask(home, 'tasks/dot.task.md', 'told later', ({state}) => state === 'in_progress');
+    await clean(home);
+    const text = read(home, session);
+    put(home, {[session]: 'agent_id: [\n'});
+    await until(
+      () => read(home, 'NEEDS_YOU.md'),
+      needs => needs.includes(session),
+    );
+    goOn();
+    await whenTask(home, 'tasks/dot.task.md', 'told later', ({state}) => state === 'completed');
+    await until(
+      () => sessionsOf(home, 'eve'),
+      all => all.includes('it is done'),
+    );
+    await clean(home);
+    put(home, {[session]: text});
+    await until(
+      () => read(home, session),
+      now => now.includes('Task completed'),
+    );
+    await clean(home);
+    expect(existsSync(join(home, 'sessions/dot'))).toBe(false);
+    expect(await stop()).toBe(0);
   });
 
   it.each(['ran', 'was started anew'])(

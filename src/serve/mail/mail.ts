@@ -30,10 +30,15 @@ const PATIENCE_MS = 30_000;
 /** What is to be delivered, by the path of the session. None of it is state: whoever posted it posts it again after a crash. */
 export class Mail {
   readonly #due = new Map<string, Map<string, Letter>>();
+  /** By its id: the session that a letter is on its way to. */
+  readonly #to = new Map<string, string>();
   readonly #expected = new Map<string, number>();
 
-  /** Once for each id, whoever posts it how often: told is the last who did. */
+  /** Once for each id, whoever posts it how often: told is the last who did, and it goes where that one says. */
   post(path: string, letter: Letter): void {
+    const before = this.#to.get(letter.id);
+    if (before !== undefined && before !== path) this.takeBack(before, letter.id);
+    this.#to.set(letter.id, path);
     const letters = this.#due.get(path) ?? new Map<string, Letter>();
     this.#due.set(path, letters.set(letter.id, letter));
   }
@@ -68,14 +73,16 @@ export class Mail {
   takeBack(path: string, id: string): boolean {
     const letters = this.#due.get(path);
     const was = letters?.delete(id) ?? false;
+    if (was) this.#to.delete(id);
     if (letters?.size === 0) this.#due.delete(path);
     return was;
   }
 
   /** It is in the file. */
   delivered(path: string, letter: Letter, where: Delivered): void {
-    // Another may have been posted in its place meanwhile.
-    const posted = this.#due.get(path)?.get(letter.id) ?? letter;
-    if (this.takeBack(path, letter.id)) posted.delivered(where);
+    // Another may have been posted in its place meanwhile, or to another session.
+    const to = this.#to.get(letter.id) ?? path;
+    const posted = this.#due.get(to)?.get(letter.id) ?? letter;
+    if (this.takeBack(to, letter.id)) posted.delivered(where);
   }
 }

@@ -1,3 +1,4 @@
+import type {Facts} from '../../check/facts.ts';
 import {blocks} from '../../files/diagnostic.ts';
 import {plainName, shortHash} from '../../files/inbox-message.ts';
 import type {SessionHeader} from '../../files/session/session-schema.ts';
@@ -16,6 +17,20 @@ export function openSession({index}: Serving, session: string | undefined): stri
   const path = index.definitionsOf(`session/${session}`)[0]?.path;
   const fact = path === undefined ? undefined : index.facts(path)?.session;
   return fact && !fact.segment && fact.status !== 'completed' ? path : undefined;
+}
+
+/** The same, if it is this agent's. Of a file with errors nobody knows whose it is: what comes waits until it is mended. */
+export function ownSession(serving: Serving, session: string | undefined, agent: string): Receiver | undefined {
+  const {index} = serving;
+  const path = session === undefined ? undefined : index.definitionsOf(`session/${session}`)[0]?.path;
+  const facts = path === undefined ? undefined : index.facts(path);
+  if (path === undefined || !facts) return undefined;
+  const isOwn = facts.session?.agent === agent && openSession(serving, session) !== undefined;
+  return isOwn || isHidden(facts) ? {path, opening: {}} : undefined;
+}
+
+function isHidden(facts: Facts | undefined): boolean {
+  return facts !== undefined && !facts.session && blocks(facts.problems);
 }
 
 /** The agent's shared session: the one that there is, else the one that its first delivery makes. */
@@ -65,6 +80,7 @@ export function inboxSession(
     const there = serving.index.definitionsOf(`session/${session}`)[0]?.path;
     // What a person ended is not begun again; but what has a session of its own has been delivered.
     if (there === undefined) return {path: `sessions/${agent}/${hash.slice(0, 2)}/${session}.session.yaml`, opening};
-    if (thread === undefined || openSession(serving, session) !== undefined) return {path: there, opening: {}};
+    const isOpen = openSession(serving, session) !== undefined || isHidden(serving.index.facts(there));
+    if (thread === undefined || isOpen) return {path: there, opening: {}};
   }
 }

@@ -10,7 +10,7 @@ import type {Serving} from '../serving.ts';
 import {whenStuck} from '../tasks/when-stuck.ts';
 import {isAgent, whoElse} from './agents.ts';
 import type {Delivered} from './mail.ts';
-import {openSession, type Receiver, sharedSession} from './receivers.ts';
+import {ownSession, type Receiver, sharedSession} from './receivers.ts';
 
 export interface Sending {
   to: string;
@@ -73,9 +73,7 @@ export function messageFrom(
 /** An answer goes to the session that the other wrote from; anything else to where the agent's deliveries go. */
 export function receiverFor(serving: Serving, of: Session, to: string): Receiver {
   const asked = of.messages.findLast(({role, from}) => role === 'user' && from === `@${to}`);
-  const path = openSession(serving, asked?.reply_to);
-  if (path !== undefined && serving.index.facts(path)?.session?.agent === to) return {path, opening: {}};
-  return sharedSession(serving, to);
+  return ownSession(serving, asked?.reply_to, to) ?? sharedSession(serving, to);
 }
 
 async function post(

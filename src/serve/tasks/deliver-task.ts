@@ -6,7 +6,7 @@ import {assignmentOf} from '../../reconcile/assignment.ts';
 import {formerOf, idOfDelivery} from '../../reconcile/brought.ts';
 import {assignmentWords, messageOn, renamedWords} from '../../reconcile/task-words.ts';
 import {lookAgain} from '../look-again.ts';
-import {openSession, type Receiver, sharedSession, taskSession} from '../mail/receivers.ts';
+import {ownSession, type Receiver, sharedSession, taskSession} from '../mail/receivers.ts';
 import type {Serving} from '../serving.ts';
 
 /** Bring a task to its assignee, once; if it is there already, hear how far it is. */
@@ -68,8 +68,8 @@ async function assignee(serving: Serving, task: Task): Promise<string | undefine
 }
 
 function receiverOf(serving: Serving, agent: string, task: Task, fresh: boolean): Receiver {
-  const before = openSession(serving, fieldOf(task, 'session'));
-  if (before !== undefined && serving.index.facts(before)?.session?.agent === agent) return {path: before, opening: {}};
+  const before = ownSession(serving, fieldOf(task, 'session'), agent);
+  if (before) return before;
   const {spawn, model} = assigneeOf(task);
   if (!spawn && !fresh) return sharedSession(serving, agent);
   const of = {id: fieldOf(task, 'id') ?? '', attempt: fieldOf(task, 'attempt') ?? '1'};

@@ -11,7 +11,7 @@ import {endWords, mentionWords, messageOn, partsWords} from '../../reconcile/tas
 import {lookAgain} from '../look-again.ts';
 import {isAgent} from '../mail/agents.ts';
 import type {Letter} from '../mail/mail.ts';
-import {openSession, sharedSession} from '../mail/receivers.ts';
+import {openSession, ownSession, sharedSession} from '../mail/receivers.ts';
 import type {Serving} from '../serving.ts';
 import {closeSession} from '../turns/close-step.ts';
 import {deliverTask} from './deliver-task.ts';
@@ -159,9 +159,7 @@ function post(
   session: string | undefined,
   letter: Omit<Letter, 'agent' | 'opening'>,
 ): void {
-  const named = openSession(serving, session);
-  const own = named !== undefined && serving.index.facts(named)?.session?.agent === agent ? named : undefined;
-  const {path, opening} = own === undefined ? sharedSession(serving, agent) : {path: own, opening: {}};
+  const {path, opening} = ownSession(serving, session, agent) ?? sharedSession(serving, agent);
   serving.mail.post(path, {...letter, agent, opening});
   lookAgain(serving, path);
 }
