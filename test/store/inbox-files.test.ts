@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url';
 import {expect, it} from 'vitest';
 import {inboxFiles, openNumbered} from '../../src/store/inbox-files.ts';
 import {closeInbox} from '../../src/store/inbox-lines.ts';
-import {temporary} from '../cli/run.ts';
+import {temporary, until} from '../cli/run.ts';
 
 it('finds a file of the inbox while all of them are being renamed', async () => {
   const home = join(temporary(), 'folder');
@@ -18,6 +18,10 @@ it('finds a file of the inbox while all of them are being renamed', async () => 
   const child = fileURLToPath(new URL('rotate-child.mjs', import.meta.url));
   const rotating = spawn(process.execPath, [child, inbox, `${names.length}`], {stdio: ['pipe', 'inherit', 'inherit']});
   const ended = once(rotating, 'close');
+  await until(
+    () => `${statSync(join(inbox, 'a.jsonl'), {bigint: true, throwIfNoEntry: false})?.ino}`,
+    inode => inodes.indexOf(inode) > 0,
+  );
   const seen = {missing: 0, other: 0, moved: 0};
   for (let n = 0; n < 2_000; n++) {
     const nth = n % names.length;
