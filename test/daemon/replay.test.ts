@@ -69,6 +69,13 @@ async function commit(home: string, message = 'by Ada'): Promise<string> {
   return (await git(home, 'rev-parse', 'HEAD')).trim();
 }
 
+/** The session as the person wrote it: their words, and nothing that the daemon added. */
+function wordsOnly(home: string): string {
+  const said = sessionIn(home).messages.filter(({role}) => role === 'user');
+  const lines = said.map(({content}) => `  - role: user\n    content: ${JSON.stringify(content)}\n`);
+  return `agent_id: talker\nmessages:\n${lines.join('')}`;
+}
+
 /** Another content of a message, or other arguments of its last call. */
 function changed(session: Session, at: number): Session {
   const {content, tool_calls} = session.messages[at] as Message;
@@ -350,8 +357,7 @@ describe('what the daemon did', () => {
     const home = copy();
     const whole = read(home, path);
     expect(sessionIn(home).header?.status).toBe('sleeping');
-    const said = sessionIn(home).messages.filter(({role}) => role === 'user');
-    const own = `agent_id: talker\nmessages:\n${said.map(({content}) => `  - role: user\n    content: ${JSON.stringify(content)}\n`).join('')}`;
+    const own = wordsOnly(home);
     const below = '  - role: user\n    content: and more\n';
     for (const [words, found] of [
       [below, []],
@@ -364,6 +370,20 @@ describe('what the daemon did', () => {
       await git(home, 'commit', '--quiet', '--all', author, '--message=x\n\nCause: recovered');
       expect((await replayed(home)).differences).toEqual(found);
     }
+  });
+
+  it('is judged by the policy of the time when it was done, though a stale save took it out and the next daemon brought it back', async () => {
+    const home = copy();
+    const whole = read(home, path);
+    const later = (hours: number) => `--date=${new Date(Date.now() + hours * 3_600_000).toISOString()}`;
+    put(home, {'allowlist.yaml': 'version: 1\ntools: {create_file: deny, write_file: deny, edit_file: deny}\n'});
+    await git(home, 'commit', '--quiet', '--all', later(1), '--message=stricter');
+    writeFileSync(join(home, path), wordsOnly(home));
+    await git(home, 'commit', '--quiet', '--all', later(2), '--message=x\n\nCause: recovered');
+    writeFileSync(join(home, path), whole);
+    const author = '--author=agentdir <agentdir@home>';
+    await git(home, 'commit', '--quiet', '--all', author, later(3), '--message=x\n\nCause: recovered');
+    expect((await replayed(home)).differences).toEqual([]);
   });
 
   it('is told where the policy of that time, or of now, would say otherwise', async () => {

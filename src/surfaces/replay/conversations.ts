@@ -41,6 +41,8 @@ interface Suspect {
 /** Reads the versions of sessions in their order, and does again what the daemon did from each to the next. */
 export class Conversations {
   readonly ledger = new Ledger();
+  /** What was done about calls, as it was judged when it was recorded first: what is brought back later was done then. */
+  readonly #judged = new Set<string>();
   readonly #findings = new Map<string, Findings>();
   readonly #templates = new Map<string, {[Key in keyof TemplateNow]: Set<string | undefined>}>();
   readonly #now: HomeState | undefined;
@@ -182,6 +184,8 @@ export class Conversations {
     });
     for (const oddity of stepped.oddities) findings.oddities.push(found(oddity, 'step'));
     for (const done of doneIn(step, stepped)) {
+      const key = [stepped.entries[done.at]?.origin.print, done.call.id, done.call.started, done.how].join(' ');
+      if (this.#judged.size === this.#judged.add(key).size) continue;
       const oddity = this.#now ? changedVerdict(done, state.home, this.#now) : verdictOddity(done, state.home);
       if (!oddity) continue;
       const suspect = {found: found(oddity, 'verdict'), done, findings};
