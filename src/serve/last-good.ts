@@ -1,3 +1,4 @@
+import {isUtf8} from 'node:buffer';
 import {blocks} from '../files/diagnostic.ts';
 import type {Kind} from '../files/key.ts';
 import type {Serving} from './serving.ts';
@@ -44,6 +45,7 @@ async function goodVersion(serving: Serving, path: string): Promise<string | und
 
 async function isGood(serving: Serving, path: string, blob: string): Promise<boolean> {
   const {factsOf} = await import('../check/read-facts.ts');
-  const text = await textOf(serving, blob);
-  return text !== undefined && !blocks(factsOf(path, text).problems);
+  const [text, bytes] = [await textOf(serving, blob), await serving.journal.read(blob)];
+  if (text === undefined || (bytes && !isUtf8(bytes))) return false;
+  return !blocks(factsOf(path, text).problems);
 }

@@ -2,8 +2,8 @@ import {type BigIntStats, readdirSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {closeInbox, type OpenInbox, openInbox} from './inbox-lines.ts';
 
-/** More than a rotation takes that renames a thousand files. */
-const MOST_TRIES = 50;
+/** While others rename without a pause. */
+const MOST_TRIES = 20;
 
 /** Files in inbox/ by name; none where there is no such folder. */
 export function listInbox(home: string): Map<string, BigIntStats> {
@@ -29,10 +29,13 @@ export function inboxFiles(home: string): Map<string, BigIntStats> {
   return files;
 }
 
-/** The file of this number, open, and the name it has; another may have that name by the time it is opened. Undefined: it is not there. */
-export function openNumbered(home: string, inode: string): {name: string; file: OpenInbox} | undefined {
-  for (let n = 0; n < MOST_TRIES; n++) {
-    const name = [...inboxFiles(home)].find(([, {ino}]) => `${ino}` === inode)?.[0];
+/**
+ * The file of this number, open, and the name it has; another may have that name by the time it is opened. Undefined: it is not there.
+ * `had`: the name it had a moment ago.
+ */
+export function openNumbered(home: string, inode: string, had?: string): {name: string; file: OpenInbox} | undefined {
+  for (let n = 0, name = had; n < MOST_TRIES; n++, name = undefined) {
+    name ??= [...inboxFiles(home)].find(([, {ino}]) => `${ino}` === inode)?.[0];
     if (name === undefined) return undefined;
     const file = openInbox(home, `inbox/${name}`);
     if (file?.inode === inode) return {name, file};

@@ -1,6 +1,17 @@
-import {type BigIntStats, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, unlink} from 'node:fs';
+import {
+  type BigIntStats,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlink,
+} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {blobId} from './git/blob-id.ts';
+import {isAbandoned} from './temporary.ts';
 
 /**
  * The file that a save replaced, kept by a hard link. An editor that had it open writes into this one, not into the new
@@ -146,11 +157,10 @@ export function leftReplaced(home: string): Replaced[] {
       const replaced = replacedAt(home, by, name);
       const id = name.split('.')[1] ?? '';
       const nth = Number(id.slice(id.lastIndexOf('-') + 1));
-      const temp = statSync(join(home, dirname(replaced.path), `.agentdir-${id}.tmp`), {
-        bigint: true,
-        throwIfNoEntry: false,
-      });
-      if (temp === undefined || temp.ino === replaced.inode) return [{replaced, nth}];
+      const temp = join(home, dirname(replaced.path), `.agentdir-${id}.tmp`);
+      const found = statSync(temp, {bigint: true, throwIfNoEntry: false});
+      if (found === undefined || found.ino === replaced.inode) return [{replaced, nth}];
+      if (isAbandoned(basename(temp))) giveBack(temp, join(home, replaced.path), replaced.next);
       replaced.forget();
       return [];
     }),
@@ -159,6 +169,12 @@ export function leftReplaced(home: string): Replaced[] {
   const order = (a: (typeof left)[number], b: (typeof left)[number]) =>
     Number(a.replaced.since - b.replaced.since) || a.nth - b.nth;
   return left.sort(order).map(({replaced}) => replaced);
+}
+
+/** What is there is not what was to take its place: an editor's file, which came at the last moment and was to go back. */
+function giveBack(temp: string, target: string, next: string): void {
+  const [taken, there] = [temp, target].map(path => (existsSync(path) ? shortId(blobId(readFileSync(path))) : ''));
+  if (taken !== next && there === next) renameSync(temp, target);
 }
 
 function namesIn(home: string, by: Replacer): string[] {

@@ -5,12 +5,14 @@ import {
   constants,
   fstatSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readSync,
   renameSync,
   rmSync,
   statSync,
+  unlinkSync,
 } from 'node:fs';
 import {dirname, join} from 'node:path';
 import {crashPoint} from './crash.ts';
@@ -85,8 +87,8 @@ async function saveLocked(home: string, {path, expected, bytes, light, by = 'dae
     crashPoint('save-check');
     return saved;
   } finally {
-    rmSync(temp, {force: true});
     if (old !== undefined) closeSync(old);
+    rmSync(temp, {force: true});
   }
 }
 
@@ -124,15 +126,23 @@ function replace({
   }
   if (!sameBytes(old, expected)) return undefined;
   const {ino} = fstatSync(old, {bigint: true});
-  const replaced = keepReplaced({home, path, target, temp, expected, bytes, by});
-  crashPoint('save-keep');
+  const own = lstatSync(temp, {bigint: true});
+  let replaced: Replaced | undefined;
   let isDone = false;
   try {
-    isDone = (replaced === undefined || replaced.inode === ino) && takePlace(temp, target, ino);
+    replaced = keepReplaced({home, path, target, temp, expected, bytes, by});
+    crashPoint('save-keep');
+    isDone =
+      (replaced === undefined || replaced.inode === ino) && takePlace(temp, target, {compared: ino, own: own.ino});
+  } catch (error) {
+    // Removed by somebody who wants it gone.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   } finally {
     if (!isDone) replaced?.forget();
   }
-  return isDone ? {saved: statSync(target, {bigint: true}), replaced} : undefined;
+  if (!isDone) return undefined;
+  const now = lstatSync(target, {bigint: true, throwIfNoEntry: false});
+  return {saved: now?.ino === own.ino ? now : own, replaced};
 }
 
 /** So many files that others put in place one after the other, each within a few microseconds. */
@@ -142,30 +152,26 @@ const MOST_OTHERS = 100;
  * `temp` in place of the file that was compared. False: another one was there, and is again. What is written into the old file
  * meanwhile is found by its link.
  */
-function takePlace(temp: string, target: string, compared: bigint): boolean {
-  const own = inodeOf(temp);
+function takePlace(temp: string, target: string, {compared, own}: {compared: bigint; own: bigint}): boolean {
   if (inodeOf(target) !== compared) return false;
-  try {
+  if (!swapFiles(temp, target)) renameSync(temp, target);
+  crashPoint('save-rename');
+  let came = inodeOf(temp);
+  if (came === compared) unlinkSync(temp);
+  if (came === undefined || came === compared) return true;
+  // Renamed there since it was looked at: back with it, unless yet another came meanwhile, which is then the newest.
+  for (let put: bigint | undefined = own, n = 0; n < MOST_OTHERS; n++) {
     if (!swapFiles(temp, target)) renameSync(temp, target);
-    crashPoint('save-rename');
-    let came = inodeOf(temp);
-    if (came === undefined || came === compared) return true;
-    // Renamed there since it was looked at: back with it, unless yet another came meanwhile, which is then the newest.
-    for (let put = own, n = 0; n < MOST_OTHERS; n++) {
-      swapFiles(temp, target);
-      const out = inodeOf(temp);
-      if (out === put) break;
-      [put, came] = [came, out];
-    }
-  } catch (error) {
-    // Removed by somebody who wants it gone.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    const out = inodeOf(temp);
+    if (out === undefined || out === put) break;
+    [put, came] = [came, out];
   }
   return false;
 }
 
+/** Not of what a link leads to. */
 function inodeOf(path: string): bigint | undefined {
-  return statSync(path, {bigint: true, throwIfNoEntry: false})?.ino;
+  return lstatSync(path, {bigint: true, throwIfNoEntry: false})?.ino;
 }
 
 /** The file, open, if it is what is expected as far as its size tells; undefined if there is none and none should be. */

@@ -1,33 +1,34 @@
 type Swap = (one: string, other: string) => void;
 
 let swap: Swap | undefined;
-let asked = false;
-
-/** Said where the machine or the file system knows no such call. */
-const UNKNOWN = new Set(['EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM']);
+let loading: Promise<void> | undefined;
 
 /** Node has no call for it; a package that npm installs if it can. Loaded with the first save: who only looks does without. */
 export async function loadSwap(): Promise<boolean> {
-  if (!asked) {
-    asked = true;
-    if (!process.env.AGENTDIR_NO_SWAP)
-      try {
-        // @ts-expect-error It comes without types.
-        swap = (await import('fs-native-extensions')).default.swapSync as Swap;
-      } catch {
-        // Not installed, or not made for this machine.
-      }
-  }
+  loading ??= load();
+  await loading;
   return swap !== undefined;
 }
 
-/** Two names change places, in one step. False: that is not to be had here, and nothing was done. */
-export function swapFiles(one: string, other: string): boolean {
+async function load(): Promise<void> {
+  if (process.env.AGENTDIR_NO_SWAP) return;
   try {
-    swap?.(one, other);
-  } catch (error) {
-    if (!UNKNOWN.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    swap = undefined;
+    // @ts-expect-error It comes without types.
+    swap = (await import('fs-native-extensions')).default.swapSync as Swap;
+  } catch {
+    // Not installed, or not made for this machine.
   }
-  return swap !== undefined;
+}
+
+/** Two names change places, in one step; throws where one is not there. False: that is not to be had here, and nothing was done. */
+export function swapFiles(one: string, other: string): boolean {
+  if (!swap) return false;
+  try {
+    swap(one, other);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error;
+    // A file system that cannot; or nobody can, and then a rename says why.
+    return false;
+  }
 }

@@ -36,9 +36,11 @@ export async function unpackRotated(home: string, name: string, at: Position): P
   if (at.offset === 0) return undefined;
   // Renamed while they were looked at, one may have been taken for another.
   for (let files = packedFiles(home), n = 0; ; n++) {
-    const found = await unpackFrom(home, [...files.keys()], name, at);
+    const made: string[] = [];
+    const found = await unpackFrom(home, [...files.keys()], {name, at, made});
     const now = packedFiles(home);
-    if (found !== undefined || isDeepStrictEqual(now, files) || n === MOST_TRIES) return found;
+    if (isDeepStrictEqual(now, files) || n === MOST_TRIES) return found;
+    for (const place of made) rmSync(place, {force: true});
     files = now;
   }
 }
@@ -48,16 +50,15 @@ const MOST_TRIES = 20;
 async function unpackFrom(
   home: string,
   files: readonly string[],
-  name: string,
-  at: Position,
+  {name, at, made}: {name: string; at: Position; made: string[]},
 ): Promise<string | undefined> {
   const stem = name.replace(/\.jsonl$/, '');
   const later: string[] = [];
   for (const file of files.filter(each => each.startsWith(stem))) {
     if (await begins(join(home, 'inbox', file), at.head)) {
       const isRead = later.length === 0 && sizeOf(join(home, 'inbox', file)) === at.offset % 2 ** 32;
-      const unpacked = isRead ? undefined : await unpack(home, file);
-      for (const each of unpacked === undefined ? [] : later.reverse()) await unpack(home, each);
+      const unpacked = isRead ? undefined : await unpack(home, file, made);
+      for (const each of unpacked === undefined ? [] : later.reverse()) await unpack(home, each, made);
       return unpacked;
     }
     if (file.startsWith(name) && NUMBERED.test(file.slice(name.length))) later.push(file);
@@ -65,15 +66,17 @@ async function unpackFrom(
   return undefined;
 }
 
-/** It is read. */
-export function removeUnpacked(home: string, file: string): void {
-  if (packedName(file) !== undefined) rmSync(join(home, 'inbox', file), {force: true});
+/** It is read. False: nobody unpacked it. */
+export function removeUnpacked(home: string, file: string): boolean {
+  const isUnpacked = packedName(file) !== undefined;
+  if (isUnpacked) rmSync(join(home, 'inbox', file), {force: true});
+  return isUnpacked;
 }
 
 /** Newest first, with their numbers. */
 function packedFiles(home: string): Map<string, bigint> {
   const packed = [...inboxFiles(home)].filter(([file]) => file.endsWith(PACKED));
-  return new Map(packed.sort(([, a], [, b]) => Number(b.mtimeMs - a.mtimeMs)).map(([file, {ino}]) => [file, ino]));
+  return new Map(packed.sort(([, a], [, b]) => Number(b.mtimeNs - a.mtimeNs)).map(([file, {ino}]) => [file, ino]));
 }
 
 /** Whether its text begins as this says: a length, and a digest. */
@@ -99,8 +102,8 @@ async function begins(place: string, head: string): Promise<boolean> {
   }
 }
 
-/** With the time of the original, by which files are put in order. Undefined: it is damaged. */
-async function unpack(home: string, file: string): Promise<string | undefined> {
+/** With the time of the original, by which files are put in order. `made`: where it is now. Undefined: it is damaged. */
+async function unpack(home: string, file: string, made: string[]): Promise<string | undefined> {
   const packed = join(home, 'inbox', file);
   const target = `${packed.slice(0, -PACKED.length)}${UNPACKED}`;
   const temporary = temporaryBeside(target);
@@ -109,6 +112,7 @@ async function unpack(home: string, file: string): Promise<string | undefined> {
     const {atime, mtime} = statSync(packed);
     await utimes(temporary, atime, mtime);
     renameSync(temporary, target);
+    made.push(target);
     return `${statSync(target, {bigint: true}).ino}`;
   } catch (error) {
     rmSync(temporary, {force: true});

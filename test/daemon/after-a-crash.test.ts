@@ -282,6 +282,19 @@ describe('what a killed save left', () => {
     expect(left()).toEqual(['.agentdir-1-1-1.mine']);
   });
 
+  it("is put back if it is an editor's file, which came while the daemon's took its place", async () => {
+    const home = newHome();
+    const blob = (text: string) => blobId(Buffer.from(text));
+    const [path, before, ours, theirs] = ['memory/old.md', 'old\n', 'ours\n', 'theirs\n'];
+    const id = '4194303-1-0';
+    const link = `${blob(before)}.${id}.${blob(ours).slice(0, 16)}.${Buffer.from(path).toString('base64url')}`;
+    put(home, {[`.agentdir/replaced/${link}`]: before, [`memory/.agentdir-${id}.tmp`]: theirs, [path]: ours});
+    await once(home);
+    expect(read(home, path)).toBe(theirs);
+    expect(readdirSync(join(home, 'memory')).filter(name => name.startsWith('.agentdir-'))).toEqual([]);
+    await expectSound(home);
+  });
+
   it('is left alone while its process lives', async () => {
     const home = newHome();
     const stat = readFileSync(`/proc/${process.pid}/stat`, 'utf8');

@@ -520,6 +520,16 @@ describe('a file', () => {
     await arrived('away', ['w1', 'w2', 'w0', 'w3']);
     await arrived('moved', ['v1', 'v2', 'v3', 'v1']);
     await arrived('pack', ['p1', 'p2', 'p3', 'p4', 'p5']);
+    await readUp('pack.jsonl');
+    // Nobody writes to them any more: what was unpacked is removed, and the next daemon does not unpack it again.
+    const unpacked = () => readdirSync(place('')).filter(name => name.endsWith('.unpacked'));
+    await until(
+      () => {
+        for (const name of unpacked()) utimesSync(place(name), 0, Date.now() / 1_000 - 60);
+        return unpacked();
+      },
+      names => names.length === 0,
+    );
     await readUp('keyed-3.jsonl');
     expect(texts('keyed-3')).toEqual(['z']);
     await readUp('lost.jsonl');

@@ -79,6 +79,40 @@ describe('an agent that ends its turn', () => {
     );
   });
 
+  it("is told where its deliveries go, if the session it asked from is another agent's when it is mended", async () => {
+    const home = newHome();
+    const {stop} = await serve(home, env);
+    const session = 'sessions/passes.session.yaml';
+    minds.set('dot', ({last, tools}): Reaction => {
+      if (tools > 0 || last.includes('Task completed')) return {text: 'good'};
+      return {calls: [{name: 'create_task', arguments: {title: 'told elsewhere', assignee: 'human'}}]};
+    });
+    put(home, {[session]: 'agent_id: dot\nmessages:\n  - role: user\n    content: have it done\n'});
+    await whenTask(home, 'tasks/dot.task.md', 'told elsewhere', ({state}) => state === 'pending');
+    await until(
+      () => read(home, session),
+      text => text.includes('good'),
+    );
+    await clean(home);
+    const text = read(home, session);
+    put(home, {[session]: 'agent_id: [\n'});
+    await until(
+      () => read(home, 'NEEDS_YOU.md'),
+      needs => needs.includes(session),
+    );
+    put(home, {'tasks/dot.task.md': read(home, 'tasks/dot.task.md').replace('- [ ]', '- [x]')});
+    await clean(home);
+    expect(existsSync(join(home, 'sessions/dot'))).toBe(false);
+    put(home, {[session]: text.replace('agent_id: dot', 'agent_id: fay')});
+    await until(
+      () => existsSync(join(home, 'sessions/dot')) && sessionsOf(home, 'dot'),
+      all => all !== false && all.includes('Task completed'),
+    );
+    await clean(home);
+    expect(read(home, session)).not.toContain('Task completed');
+    expect(await stop()).toBe(0);
+  });
+
   it('is told in the session that it asked from, though that has errors then: when it is mended, and nowhere else', async () => {
     const home = newHome();
     const {stop} = await serve(home, env);

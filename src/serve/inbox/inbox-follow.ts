@@ -139,7 +139,7 @@ async function rotate(
   const rotated = [...(cursor.rotated ?? []), {...at, inode, ...(as !== undefined && !isOwn && {as})}];
   let {generation} = cursor;
   for (const each of await missedFiles(serving, reading.name, rotated, file))
-    rotated.push(positionOf({...newCursor(++generation), inode: each}));
+    rotated.push(positionOf({...newCursor(++generation), inode: each.inode}));
   reading.cursor = successor({...cursor, generation, rotated: rotated.slice(-MOST_ROTATED)});
 }
 

@@ -101,8 +101,8 @@ async function readRotated(serving: Serving, reading: Reading): Promise<{outcome
         // A last line without its newline may still get it.
         const age = Date.now() - Number(file.stat.mtimeMs);
         if (age > (at.offset === file.size ? OPEN_MS : UNFINISHED_MS)) {
-          letGo(reading, at);
-          removeUnpacked(serving.home, name);
+          // What was unpacked must not be unpacked again by the next daemon.
+          letGo(reading, at, removeUnpacked(serving.home, name));
         }
       }
     } finally {
@@ -128,10 +128,10 @@ function isTaken(other: Reading | undefined, {inode}: Position): boolean {
 }
 
 /** Nothing more is to come of it. As long as nothing has the name, the last one says which files are newer, and so were missed. */
-function letGo(reading: Reading, at: Position): void {
+function letGo(reading: Reading, at: Position, isWorthAWrite: boolean): void {
   const {inode = '', rotated = []} = reading.cursor ?? {};
   if (inode === '' && rotated.at(-1)?.inode === at.inode) reading.over = at.inode;
-  else drop(reading, at);
+  else drop(reading, at, isWorthAWrite);
 }
 
 /** Whether something may still come of files that had the name before. */
@@ -139,13 +139,12 @@ function isOpen({cursor, over}: Reading): boolean {
   return (cursor?.rotated ?? []).some(({inode}) => inode !== over);
 }
 
-function drop(reading: Reading, {inode}: Position): void {
+function drop(reading: Reading, {inode}: Position, isWorthAWrite = false): void {
   const {rotated = [], ...cursor} = reading.cursor as Cursor;
   const left = rotated.filter(each => each.inode !== inode);
   const wasSaved = isSaved(reading);
   reading.cursor = {...cursor, ...(left.length > 0 && {rotated: left})};
-  // That is not worth a write of its own.
-  if (wasSaved) reading.saved = cursorText(reading.cursor);
+  if (wasSaved && !isWorthAWrite) reading.saved = cursorText(reading.cursor);
 }
 
 /** Deliver the next lines of a file; if there are none, all that is left is to write down how far it is read. */

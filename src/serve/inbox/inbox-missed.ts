@@ -12,13 +12,19 @@ import {linesDelivered} from './lines-found.ts';
 /** What a rotation puts between the name and its ending, or behind both. */
 const SUFFIX = /^[-_.]?\d[\dTZ_.:-]*$/;
 
+/** A file by its number, and the name it had when it was found. */
+export interface Numbered {
+  inode: string;
+  file: string;
+}
+
 /** slack-20261117.jsonl, slack.1.jsonl: of slack.jsonl. */
 export function isRotatedName(stem: string, name: string): boolean {
   return name.startsWith(stem) && name.endsWith('.jsonl') && SUFFIX.test(name.slice(stem.length, -'.jsonl'.length));
 }
 
 /**
- * Files that had the name after the last of those that are known, and were renamed or copied before anybody looked: numbers of such as are
+ * Files that had the name after the last of those that are known, and were renamed or copied before anybody looked: such as are
  * newer, oldest first. One with lines that were delivered from those is a copy. What a daemon delivered of it that was killed before it
  * wrote that down is in sessions, by the same ids. If none is known: those that were made while the home was served; older ones are
  * logs that nobody asked to be read. `open`: the file that had the name when it was opened.
@@ -28,7 +34,7 @@ export async function missedFiles(
   name: string,
   known: readonly Position[],
   open?: OpenInbox,
-): Promise<string[]> {
+): Promise<Numbered[]> {
   const files = inboxFiles(home);
   const all = [...files].map(([file, stat]) => ({file, inode: `${stat.ino}`, at: timesOf(file, stat)}));
   // Renamed since it was opened, it is still the next to be read: what came after it comes after it.
@@ -44,8 +50,9 @@ export async function missedFiles(
     .sort((a, b) => (a.at.written < b.at.written ? -1 : 1));
   if (newer.length === 0) return [];
   const {lines} = await linesDelivered(home, name, {since: 1, upTo: known.at(-1)?.generation ?? 0});
-  const found: string[] = [];
-  for (const {inode} of newer) if (!(await hasLines(home, inode, hash => lines.has(hash)))) found.push(inode);
+  const found: Numbered[] = [];
+  for (const {file, inode} of newer)
+    if (!(await hasLines(home, {inode, file}, hash => lines.has(hash)))) found.push({inode, file});
   return found;
 }
 
@@ -89,9 +96,13 @@ function timesOf(file: string, stat: BigIntStats): Times {
   return {born: packedName(file) === undefined ? stat.birthtimeNs : 0n, written: stat.mtimeNs};
 }
 
-/** Whether some of the first lines of the file of this number are among these. */
-export async function hasLines(home: string, inode: string, isKnown: (hash: string) => boolean): Promise<boolean> {
-  const {file} = openNumbered(home, inode) ?? {};
+/** Whether some of the first lines of this file are among these. */
+export async function hasLines(
+  home: string,
+  {inode, file: had}: Numbered,
+  isKnown: (hash: string) => boolean,
+): Promise<boolean> {
+  const {file} = openNumbered(home, inode, had) ?? {};
   if (!file) return true;
   try {
     const {lines} = await readLines(file, 0, {holes: true});

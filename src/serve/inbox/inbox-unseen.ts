@@ -2,7 +2,7 @@ import {type Cursor, newCursor, type Position, positionOf} from '../../files/cur
 import {openNumbered} from '../../store/inbox-files.ts';
 import {closeInbox, type OpenInbox} from '../../store/inbox-lines.ts';
 import type {Serving} from '../serving.ts';
-import {hasLines, missedFiles} from './inbox-missed.ts';
+import {hasLines, missedFiles, type Numbered} from './inbox-missed.ts';
 import type {Reading} from './inboxes.ts';
 import {deliveredUpTo, linesOf, placesDelivered} from './lines-found.ts';
 import {MOST_REMEMBERED} from './lines-read.ts';
@@ -23,14 +23,14 @@ export async function findUnseen(serving: Serving, reading: Reading, file?: Open
   const places = await placesDelivered(home, name);
   const all = new Set([...places.values()].flatMap(each => [...each].map(place => place.split(':')[1])));
   const rotated: Position[] = [];
-  for (const inode of missed) {
+  for (const one of missed) {
     const generation = (rotated.at(-1)?.generation ?? 0) + 1;
-    const has = (lines: {has: (hash: string) => boolean}) => hasLines(home, inode, hash => lines.has(hash));
+    const has = (lines: {has: (hash: string) => boolean}) => hasLines(home, one, hash => lines.has(hash));
     if (own && (await has(own))) continue;
-    const at = await positionIn(home, inode, places, generation);
+    const at = await positionIn(home, one, places, generation);
     if (at) rotated.push(at);
     else if (!(await has(all)) && (all.size === 0 || rotated.length > 0))
-      rotated.push(positionOf({...newCursor(generation), inode}));
+      rotated.push(positionOf({...newCursor(generation), inode: one.inode}));
   }
   const last = rotated.slice(-MOST_ROTATED);
   const next = (last.at(-1)?.generation ?? 0) + 1;
@@ -39,11 +39,11 @@ export async function findUnseen(serving: Serving, reading: Reading, file?: Open
 
 async function positionIn(
   home: string,
-  inode: string,
+  {inode, file: had}: Numbered,
   places: Awaited<ReturnType<typeof placesDelivered>>,
   generation: number,
 ): Promise<Position | undefined> {
-  const {file} = openNumbered(home, inode) ?? {};
+  const {file} = openNumbered(home, inode, had) ?? {};
   if (!file) return undefined;
   try {
     return await deliveredUpTo(file, places, generation);
@@ -57,7 +57,7 @@ export async function findMissed(serving: Serving, reading: Reading, cursor: Cur
   const {rotated = []} = cursor;
   const missed = rotated.length === 0 ? [] : await missedFiles(serving, reading.name, rotated, file);
   if (missed.length === 0) return;
-  const found = missed.map((inode, n) => positionOf({...newCursor(cursor.generation + n), inode}));
+  const found = missed.map(({inode}, n) => positionOf({...newCursor(cursor.generation + n), inode}));
   reading.cursor = {
     ...newCursor(cursor.generation + missed.length),
     rotated: [...rotated, ...found].slice(-MOST_ROTATED),

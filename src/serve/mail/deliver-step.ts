@@ -7,6 +7,7 @@ import type {Outcome} from '../../queue.ts';
 import {taintKeys} from '../../reconcile/taint.ts';
 import {withHeader} from '../../reconcile/turn.ts';
 import {crashPoint} from '../../store/crash.ts';
+import {lookAgain} from '../look-again.ts';
 import {type OwnEntry, recordOwn} from '../record.ts';
 import type {Serving} from '../serving.ts';
 import {take} from '../state.ts';
@@ -14,6 +15,7 @@ import {FULL_AT, makeRoom, movable} from '../turns/make-room.ts';
 import type {Step} from '../turns/step.ts';
 import {createText} from '../write.ts';
 import type {Letter} from './mail.ts';
+import {sharedSession} from './receivers.ts';
 
 /** What has come for a session, put into it. What it has already is only told of. */
 export async function deliverStep(
@@ -29,17 +31,18 @@ export async function deliverStep(
   const earlier = await serving.segments.ids(session.header?.segments ?? []);
   const isThere = (letter: Letter) => there.has(letter.id) || earlier.some(ids => ids.has(letter.id));
   const fresh: Letter[] = [];
+  const {agent_id, status} = session.header ?? {};
   for (const letter of letters) {
     const at = there.get(letter.id);
     const begun = at === undefined || isBegun(session, at);
     if (isThere(letter))
       serving.mail.delivered(path, letter, {session: id, begun, at: session.messages[at ?? -1]?.timestamp});
+    else if (letter.unsure && (agent_id !== letter.agent || status === 'completed')) sendOn(serving, letter);
     else fresh.push(letter);
   }
   const fitting = await withLetters(serving, path, session, fresh, now);
   if (!fitting) return undefined;
   const {session: result, letters: put} = fitting;
-  const {status} = session.header ?? {};
   const wakes = status === undefined || status === 'sleeping';
   return {
     session: withHeader(result, {...(wakes && {status: 'active'}), ...taintKeys(result)}, now),
@@ -51,6 +54,13 @@ export async function deliverStep(
       for (const letter of put) serving.mail.delivered(path, letter, {session: id, begun: false, at: now});
     },
   };
+}
+
+/** The session it was for is not its agent's, or over. */
+function sendOn(serving: Serving, {unsure: _, ...letter}: Letter): void {
+  const {path, opening} = sharedSession(serving, letter.agent);
+  serving.mail.post(path, {...letter, opening});
+  lookAgain(serving, path);
 }
 
 /** The session with as many of these as there is room for; undefined: none. */

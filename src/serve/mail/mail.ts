@@ -18,6 +18,8 @@ export interface Letter {
   unless?: (messages: readonly Message[]) => string | undefined;
   /** What a session begins with that is made for it. */
   opening: Partial<SessionHeader>;
+  /** The session had errors when it was posted there: it may be another's, or over. */
+  unsure?: true | undefined;
   /** One of many: it waits as long as there is no room for it in the session. */
   bulk?: true;
   /** It is in the file, and that is durable. */

@@ -1,4 +1,3 @@
-import type {Facts} from '../../check/facts.ts';
 import {blocks} from '../../files/diagnostic.ts';
 import {plainName, shortHash} from '../../files/inbox-message.ts';
 import type {SessionHeader} from '../../files/session/session-schema.ts';
@@ -9,6 +8,8 @@ import type {Serving} from '../serving.ts';
 export interface Receiver {
   path: string;
   opening: Partial<SessionHeader>;
+  /** Its file has errors: whose it is is known when it is mended. */
+  unsure?: true;
 }
 
 /** The session of this id, if it is there and not over. */
@@ -25,12 +26,9 @@ export function ownSession(serving: Serving, session: string | undefined, agent:
   const path = session === undefined ? undefined : index.definitionsOf(`session/${session}`)[0]?.path;
   const facts = path === undefined ? undefined : index.facts(path);
   if (path === undefined || !facts) return undefined;
+  if (!facts.session && blocks(facts.problems)) return {path, opening: {}, unsure: true};
   const isOwn = facts.session?.agent === agent && openSession(serving, session) !== undefined;
-  return isOwn || isHidden(facts) ? {path, opening: {}} : undefined;
-}
-
-function isHidden(facts: Facts | undefined): boolean {
-  return facts !== undefined && !facts.session && blocks(facts.problems);
+  return isOwn ? {path, opening: {}} : undefined;
 }
 
 /** The agent's shared session: the one that there is, else the one that its first delivery makes. */
@@ -80,7 +78,6 @@ export function inboxSession(
     const there = serving.index.definitionsOf(`session/${session}`)[0]?.path;
     // What a person ended is not begun again; but what has a session of its own has been delivered.
     if (there === undefined) return {path: `sessions/${agent}/${hash.slice(0, 2)}/${session}.session.yaml`, opening};
-    const isOpen = openSession(serving, session) !== undefined || isHidden(serving.index.facts(there));
-    if (thread === undefined || isOpen) return {path: there, opening: {}};
+    if (thread === undefined || openSession(serving, session) !== undefined) return {path: there, opening: {}};
   }
 }

@@ -78,7 +78,7 @@ export function receiverFor(serving: Serving, of: Session, to: string): Receiver
 
 async function post(
   serving: Serving,
-  {path, opening}: Receiver,
+  {path, opening, unsure}: Receiver,
   to: string,
   id: string,
   message: Pick<Message, 'from' | 'content'> & Partial<Message>,
@@ -92,7 +92,7 @@ async function post(
       stop();
       resolve({success: true, to, session});
     };
-    serving.mail.post(path, {id, agent: to, message, opening, delivered});
+    serving.mail.post(path, {id, agent: to, message, opening, unsure, delivered});
     lookAgain(serving, path);
   });
 }

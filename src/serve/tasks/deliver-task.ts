@@ -26,6 +26,7 @@ export async function deliverTask(serving: Serving, path: string, task: Task, ke
     id: key,
     agent,
     opening: receiver.opening,
+    unsure: receiver.unsure,
     // One that a person let start is a person's.
     message: messageOn(
       task,

@@ -11,7 +11,7 @@ import {endWords, mentionWords, messageOn, partsWords} from '../../reconcile/tas
 import {lookAgain} from '../look-again.ts';
 import {isAgent} from '../mail/agents.ts';
 import type {Letter} from '../mail/mail.ts';
-import {openSession, ownSession, sharedSession} from '../mail/receivers.ts';
+import {openSession, ownSession, type Receiver, sharedSession} from '../mail/receivers.ts';
 import type {Serving} from '../serving.ts';
 import {closeSession} from '../turns/close-step.ts';
 import {deliverTask} from './deliver-task.ts';
@@ -157,10 +157,10 @@ function post(
   serving: Serving,
   agent: string,
   session: string | undefined,
-  letter: Omit<Letter, 'agent' | 'opening'>,
+  letter: Omit<Letter, 'agent' | keyof Receiver>,
 ): void {
-  const {path, opening} = ownSession(serving, session, agent) ?? sharedSession(serving, agent);
-  serving.mail.post(path, {...letter, agent, opening});
+  const {path, ...receiver} = ownSession(serving, session, agent) ?? sharedSession(serving, agent);
+  serving.mail.post(path, {...letter, agent, ...receiver});
   lookAgain(serving, path);
 }
 
