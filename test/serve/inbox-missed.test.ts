@@ -35,7 +35,7 @@ describe('files that had the name of an inbox', () => {
     put(home, {'sessions/s.session.yaml': `agent_id: a\nmessages:\n${delivery(3, 'old')}${delivery(4, 'begun')}`});
     const known = [{...newCursor(3), inode: inode('x.jsonl.7')}];
     const found = await missedFiles({home, inboxes: new Inboxes(0n)}, 'x.jsonl', known);
-    expect(found).toEqual(['x.jsonl.5', 'x.jsonl-20261117'].map(inode));
+    expect(found.map(({inode: of}) => of)).toEqual(['x.jsonl.5', 'x.jsonl-20261117'].map(inode));
     expect(
       await missedFiles({home, inboxes: new Inboxes(0n)}, 'x.jsonl', [
         {...newCursor(3), inode: inode('x.jsonl-20261117')},
@@ -49,7 +49,8 @@ describe('files that had the name of an inbox', () => {
       put(home, {[`inbox/${name}`]: `${name}\n`});
     const {ino, birthtimeNs, mtimeNs} = statSync(join(home, 'inbox/x.jsonl.1'), {bigint: true});
     const earlier = birthtimeNs < mtimeNs ? birthtimeNs : mtimeNs;
-    const found = (since: bigint) => missedFiles({home, inboxes: new Inboxes(since)}, 'x.jsonl', []);
+    const found = (since: bigint) =>
+      missedFiles({home, inboxes: new Inboxes(since)}, 'x.jsonl', []).then(all => all.map(({inode}) => inode));
     expect(await found(0n)).toHaveLength(2);
     expect(await found(earlier)).toContain(`${ino}`);
     expect(await found(earlier + 10_000_000_000n)).toEqual([]);
