@@ -261,3 +261,10 @@ describe('a task file with errors', () => {
     expect(torn.conflicts).toHaveLength(1);
   });
 });
+
+it('lines that both put between the same two all stay', () => {
+  const put = (lines: string) => base.replace('Notes of mine.\n', `Notes of mine.\n${lines}`);
+  const {text, conflicts} = merge('tasks', base, put('early\n'), put('late\nlater\n'));
+  expect(conflicts).toEqual([]);
+  expect(text).toBe(put('late\nlater\nearly\n'));
+});

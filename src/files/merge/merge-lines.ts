@@ -10,15 +10,18 @@ export interface Merged {
 /** node-diff3 takes the product of the lengths, and more where lines repeat; a stretch beyond this is not compared but said to differ. */
 const most = {product: 4_000_000, pairs: 200_000};
 
-/** Line by line. Where both sides changed the same lines, the person's stay and are named in `conflicts`. */
-export function mergeLines(base: string, person: string, daemon: string): Merged {
+/**
+ * Line by line. Where both sides changed the same lines, the person's stay and are named in `conflicts`. `both`: where both put lines between
+ * the same two, all of them stay.
+ */
+export function mergeLines(base: string, person: string, daemon: string, {both = false} = {}): Merged {
   const [o, a, b] = [linesOf(base), linesOf(person), linesOf(daemon)];
   const out: string[] = [];
   const conflicts: string[] = [];
   let at = {o: 0, a: 0, b: 0};
   const upTo = (o1: number, a1: number, b1: number) => {
     const parts = {o: o.slice(at.o, o1), a: a.slice(at.a, a1), b: b.slice(at.b, b1)};
-    mergeStretch(parts, out, conflicts, at.a + 1);
+    mergeStretch(parts, out, {conflicts, line: at.a + 1, both});
     at = {o: o1, a: a1, b: b1};
   };
   for (const anchor of anchors(o, a, b)) {
@@ -54,7 +57,13 @@ interface Stretch {
   b: string[];
 }
 
-function mergeStretch({o, a, b}: Stretch, out: string[], conflicts: string[], line: number): void {
+interface Telling {
+  conflicts: string[];
+  line: number;
+  both: boolean;
+}
+
+function mergeStretch({o, a, b}: Stretch, out: string[], {conflicts, line, both}: Telling): void {
   if (same(o, b) || same(a, b)) {
     add(out, a);
     return;
@@ -67,6 +76,10 @@ function mergeStretch({o, a, b}: Stretch, out: string[], conflicts: string[], li
     const rest = lines.length > 1 ? `lines ${from} to ${from + lines.length - 1}` : `line ${from}`;
     conflicts.push(`${rest}: the same place was changed on both sides; yours is kept`);
   };
+  if (both && o.length === 0) {
+    addBoth(out, a, b);
+    return;
+  }
   if (isTooMuch(o, a) || isTooMuch(o, b)) {
     said(a, line);
     add(out, a);
@@ -74,6 +87,7 @@ function mergeStretch({o, a, b}: Stretch, out: string[], conflicts: string[], li
   }
   for (const part of diff3Merge(a, o, b, {excludeFalseConflicts: true})) {
     if (part.ok) add(out, part.ok);
+    else if (part.conflict && both && part.conflict.o.length === 0) addBoth(out, part.conflict.a, part.conflict.b);
     else if (part.conflict) {
       said(part.conflict.a, line + part.conflict.aIndex);
       add(out, part.conflict.a);
@@ -88,6 +102,16 @@ function isTooMuch(o: readonly string[], other: readonly string[]): boolean {
   let pairs = 0;
   for (const line of other) pairs += counts.get(line) ?? 0;
   return pairs > most.pairs;
+}
+
+/** What only one of them has, and what both have once. */
+function addBoth(out: string[], a: readonly string[], b: readonly string[]): void {
+  const has = new Set(a);
+  add(
+    out,
+    b.filter(line => !has.has(line)),
+  );
+  add(out, a);
 }
 
 /** Not by spreading: a stretch may be longer than a call may have arguments. */

@@ -23,7 +23,7 @@ export function withProse(
       return was ? {start: task.start, end: task.end, insert: windowOf(base, was)} : lineSplice(daemon.text, task);
     }),
   );
-  const lines = mergeLines(base.text, person.text, around);
+  const lines = mergeLines(base.text, person.text, around, {both: true});
   const file = parseTasks(lines.text);
   if (lines.conflicts.length === 0 && !hasErrors(file.problems)) return file;
   conflicts.push('text around the tasks was changed on both sides; yours is kept');
