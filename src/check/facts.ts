@@ -9,7 +9,7 @@ import type {SessionFact} from './session-facts.ts';
 import type {TaskFact} from './task-facts.ts';
 
 /** Raised whenever facts mean or hold something else, or a check of one file changes: older ones are not read. */
-export const FACTS_VERSION = 13;
+export const FACTS_VERSION = 14;
 
 export interface Counts {
   agents?: number;

@@ -79,14 +79,17 @@ export class HomeIndex {
     return [...this.#problems.keys()].sort().flatMap(path => this.problems(path));
   }
 
-  /** All that waits for a person, in the order of paths and lines. What itself waits for other tasks does not yet. */
+  /** All that waits for a person, in the order of paths and lines. */
   needs(): (Need & {path: string})[] {
-    const isDone = (id: string) => this.definitionsOf(`task/${id}`)[0]?.state === 'completed';
     return [...this.#needy]
       .sort()
-      .flatMap(path =>
-        (this.facts(path)?.needs ?? []).flatMap(need => ((need.after ?? []).every(isDone) ? [{path, ...need}] : [])),
-      );
+      .flatMap(path => (this.facts(path)?.needs ?? []).flatMap(need => (this.#isDue(need) ? [{path, ...need}] : [])));
+  }
+
+  /** What itself waits for other tasks does not wait for a person yet, nor what an agent may still be at. */
+  #isDue({after = [], left}: Need): boolean {
+    if (left !== undefined && this.definitionsOf(`session/${left}`).length > 0) return false;
+    return after.every(id => this.definitionsOf(`task/${id}`)[0]?.state === 'completed');
   }
 
   facts(path: string): Facts | undefined {

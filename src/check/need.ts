@@ -9,6 +9,8 @@ export interface Need {
   since: string | null;
   /** Ids of tasks that are to be completed before a person can do it. */
   after?: readonly string[];
+  /** The session that an agent is at it in: as long as that is there, it does not wait for a person. */
+  left?: string;
   /** Of the task; `pending` of an approval, `error` of a session. What is pending keeps `start --once` from exiting 0. */
   state: 'pending' | 'in_progress' | 'blocked' | 'error';
 }

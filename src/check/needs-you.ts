@@ -107,7 +107,7 @@ function groupsOf(input: NeedsYouInput, errors: readonly Problem[], warnings: re
     },
     {
       title: 'Tasks that stand still',
-      todo: 'Their agents cannot go on, and a note says why; or they ended their turns without saying what became of them, though they were reminded. Set the box back to `[ ]` once the cause is gone, tick it, or write to the agent.',
+      todo: 'Their agents cannot go on, and a note says why; or they ended their turns without saying what became of them, though they were reminded; or the session is gone that they were begun in. Set the box back to `[ ]` once the cause is gone, tick it, or write to the agent.',
       items: needs('stalled'),
       rest: '`agentdir tasks`',
     },

@@ -37,6 +37,7 @@ export interface TaskFact {
   chain?: string;
   /** Where its agent has it. */
   session?: string;
+  sessionAt?: Place;
   /** Since when its agent does nothing about it. */
   stalled?: string;
   /** A name in the title of a task that is for nobody. */
@@ -85,7 +86,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['created_by', (fact, value) => Object.assign(fact, {createdBy: value.replace(/^@/, '')})],
   ['created_in', (fact, value) => Object.assign(fact, {createdIn: value})],
   ['chain', (fact, value) => Object.assign(fact, {chain: value})],
-  ['session', (fact, value) => Object.assign(fact, {session: value})],
+  ['session', (fact, value, at) => Object.assign(fact, {session: value, sessionAt: at})],
   ['stalled', (fact, value) => Object.assign(fact, {stalled: value})],
   ['assign', (fact, value, at) => Object.assign(fact, {assign: value, assignAt: at})],
   ['depends_on', (fact, value, at) => Object.assign(fact, {waitsFor: [...new Set(idsIn(value))], waitsAt: at})],
@@ -112,9 +113,18 @@ function needOf(fact: TaskFact): Need[] {
   const since = names?.[0] === 'human' ? undefined : standsStill(fact);
   if (since !== undefined && (state === 'in_progress' || state === 'blocked'))
     return [{what: 'stalled', id: id ?? null, title: title ?? '', line, since, state}];
+  const left = leavable(fact);
+  if (left !== undefined)
+    return [{what: 'stalled', id: id ?? null, title: title ?? '', line, since: null, state: 'in_progress', left}];
   if (!names?.includes('human') || state === 'completed' || state === 'skipped') return [];
   const after = state === 'pending' && waitsFor.length > 0 && {after: waitsFor};
   return [{what: 'task', id: id ?? null, title: title ?? '', line, since: created ?? null, state, ...after}];
+}
+
+/** The session that its agent is at it in: if that is gone, nobody is. Those of another home are not here. */
+export function leavable({state, names: [name = ''] = [], stalled, session}: TaskFact): string | undefined {
+  const isOurs = name !== 'human' && !name.includes('/');
+  return state === 'in_progress' && stalled === undefined && isOurs ? session : undefined;
 }
 
 /** Since when at least, if nobody but a person moves it: an agent that created it is told of a block itself. */

@@ -1,12 +1,12 @@
 import {nearest, type Place, type Problem, problem} from '../files/diagnostic.ts';
 import type {Look} from './look.ts';
 import {agentHint, isKnown, type Names, namesSeen} from './names.ts';
-import {isOpen, type TaskFact} from './task-facts.ts';
+import {isOpen, leavable, type TaskFact} from './task-facts.ts';
 
 /** Nobody reads a thousand problems of one file; a hostile one has millions. */
 const MOST = {ofTask: 100, ofFile: 1_000};
 
-/** Unknown names, unknown dependencies, circles and doubled ids, of the tasks of one file. */
+/** Unknown names, unknown dependencies, circles, doubled ids and sessions that are gone, of the tasks of one file. */
 export function checkTasks(path: string, tasks: readonly TaskFact[], look: Look): Problem[] {
   const problems: Problem[] = [];
   const names = namesSeen(look);
@@ -47,6 +47,7 @@ function checkOpen(task: TaskFact, look: Look, names: Names, say: Say): void {
   checkAssign(task, names, say);
   for (const dependency of task.waitsFor ?? []) if (!checkDependency(task, dependency, look, say)) return;
   checkParent(task, look, say);
+  checkSession(task, look, say);
   if (task.late && isKnown(task.late.name, names))
     say(
       'LATE_MENTION',
@@ -99,6 +100,19 @@ function checkParent({parent, parentAt, nested, line}: TaskFact, look: Look, say
       `"parent: ${parent}" differs from the task it is nested under, "${nested}"; the field counts`,
       'remove the line, or move the task',
     );
+}
+
+/** It was deleted while its agent was at the task: nobody else goes on with it. */
+function checkSession(task: TaskFact, look: Look, say: Say): void {
+  const {id, line, sessionAt} = task;
+  const session = leavable(task);
+  if (session === undefined || look.named(`session/${session}`).length > 0) return;
+  say(
+    'MISSING_SESSION',
+    sessionAt ?? {line, column: 1},
+    `its agent had begun in "${session}", which is not there, so nobody is at it`,
+    `bring the session back, or set the task back to [ ]${id === undefined ? '' : `: agentdir task reopen ${id}`}`,
+  );
 }
 
 function circleProblems(path: string, tasks: readonly TaskFact[], circles: Iterable<readonly string[]>): Problem[] {

@@ -11,7 +11,10 @@ const {minds, env} = await startMinds();
 const house = openTaskHouse(
   {
     ...Object.fromEntries(
-      ['ann', 'bob', 'cyd', 'dot', 'eve', 'fay', 'guy'].map(name => [`templates/${name}.agent.yaml`, agent(name)]),
+      ['ann', 'bob', 'cyd', 'dot', 'eve', 'fay', 'guy', 'hal'].map(name => [
+        `templates/${name}.agent.yaml`,
+        agent(name),
+      ]),
     ),
     'templates/mute.agent.yaml': agent('mute', '', 'create_task, send_message'),
   },
@@ -103,4 +106,34 @@ it('a task is not held up by tasks that were created before it came', async () =
   expect((await agentdir(home, ['task', 'done', id])).code).toBe(0);
   const {task: whole} = await whenTask(home, path, 'have it done', ({state}) => state === 'completed');
   expect(whole?.notes.map(({text}) => text)).toEqual(['guy did it']);
+});
+
+it('a task whose session a person deletes is told of, and begun anew when they set it back', async () => {
+  const {home} = house;
+  const path = 'tasks/gone.task.md';
+  let goOn = () => {};
+  const held = new Promise<void>(resolve => {
+    goOn = resolve;
+  });
+  minds.set('hal', async ({tools}): Promise<Reaction> => {
+    await held;
+    return tools > 0 ? {text: 'at last'} : done('gone', 'at last');
+  });
+  put(home, {[path]: '- [ ] @hal "do it"\n  id: gone\n'});
+  const {task} = await whenTask(home, path, 'do it', ({state}) => state === 'in_progress');
+  const needs = (isTold: boolean) =>
+    until(
+      () => read(home, 'NEEDS_YOU.md'),
+      text => text.includes('**begun** `do it` (`gone`)') === isTold,
+    );
+  await clean(home);
+  await needs(false);
+  const session = fieldOf(task as never, 'session') ?? '';
+  rmSync(join(home, `sessions/hal/${session}.session.yaml`));
+  expect(await needs(true)).toContain('## Tasks that stand still');
+  expect((await agentdir(home, ['check'])).stdout).toContain(`its agent had begun in "${session}"`);
+  goOn();
+  expect((await agentdir(home, ['task', 'reopen', 'gone'])).code).toBe(0);
+  await whenTask(home, path, 'do it', ({state}) => state === 'completed');
+  await needs(false);
 });
