@@ -45,6 +45,11 @@ export class Mail {
     this.#due.set(path, letters.set(letter.id, letter));
   }
 
+  /** The session that it is on its way to. */
+  to(id: string): string | undefined {
+    return this.#to.get(id);
+  }
+
   due(path: string): readonly Letter[] {
     return [...(this.#due.get(path)?.values() ?? [])];
   }

@@ -84,9 +84,11 @@ async function post(
   message: Pick<Message, 'from' | 'content'> & Partial<Message>,
 ): Promise<ToolResult> {
   return new Promise<ToolResult>(resolve => {
-    const stop = whenStuck(serving, path, () => {
-      if (serving.mail.takeBack(path, id))
-        resolve({success: false, code: 'FAILED', error: `it could not be delivered: ${path} cannot be written now`});
+    const where = () => serving.mail.to(id) ?? path;
+    const stop = whenStuck(serving, where, () => {
+      const there = where();
+      if (serving.mail.takeBack(there, id))
+        resolve({success: false, code: 'FAILED', error: `it could not be delivered: ${there} cannot be written now`});
     });
     const delivered = ({session}: Delivered) => {
       stop();

@@ -21,10 +21,14 @@ export async function editTasks(
   const problem = notWritable(serving, path);
   if (problem !== undefined) return {success: false, code: 'FAILED', error: `${path} ${problem}`};
   const failed = await new Promise<ToolFailure | undefined>(resolve => {
-    const stop = whenStuck(serving, path, () => {
-      drop(serving, path, [edit]);
-      resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
-    });
+    const stop = whenStuck(
+      serving,
+      () => path,
+      () => {
+        drop(serving, path, [edit]);
+        resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
+      },
+    );
     const over = (failure?: ToolFailure) => {
       stop();
       resolve(failure);

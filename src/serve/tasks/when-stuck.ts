@@ -8,12 +8,13 @@ const MOST_MS = 10 * 60_000;
 
 /**
  * Tell when a file cannot be written: it has errors, or git is at work in the home. One that only many want to change is
- * waited for much longer. Call what it returns when the file was written.
+ * waited for much longer. Call what it returns when the file was written. `where`: which file it is by then.
  */
-export function whenStuck(serving: Serving, path: string, tell: () => void): () => void {
+export function whenStuck(serving: Serving, where: () => string, tell: () => void): () => void {
   const began = performance.now();
   let timer: NodeJS.Timeout;
   const look = () => {
+    const path = where();
     const stuck = blocks(serving.index.problems(path)) || serving.journal.unfinished();
     const most = serving.known.has(path) ? MOST_MS : NEW_MS;
     if (stuck || performance.now() - began > most) tell();
