@@ -15,9 +15,10 @@ export async function probeTurn({home}, name, times = 7) {
   return took.sort((a, b) => a - b)[took.length >> 1];
 }
 
-/** MB a minute by least squares over the samples of one life, after it has come up. */
+/** MB a minute by least squares over the second half of a life: a heap grows at first, and goes on only if something leaks. */
 function slope(samples) {
-  const points = samples.filter(([minute]) => minute > samples[0][0] + 3 / 60);
+  const middle = (samples[0][0] + samples.at(-1)[0]) / 2;
+  const points = samples.filter(([minute]) => minute > middle);
   if (points.length < 5) return undefined;
   const mean = nth => points.reduce((sum, point) => sum + point[nth], 0) / points.length;
   const [x, y] = [mean(0), mean(1)];

@@ -1,10 +1,11 @@
 import {parseArgs} from 'node:util';
 
-const help = `npm run soak -- [--seconds 180] [--seed N] [--agents 200] [--keep] [--json] [--sabotage]
+const help = `npm run soak -- [--seconds 180] [--seed N] [--agents 200] [--calm] [--keep] [--json] [--sabotage]
 
   --seconds N   how long there is work, about; checks come on top
   --seed N      the same plan again; a new one each time if left out
   --agents N    agents in the home
+  --calm        nobody kills the daemon, and the disk is never full: how one that lives long does
   --keep        leave the home also if nothing is wrong
   --json        the report as one JSON value
   --sabotage    in the end break one invariant after the other on purpose: each must be seen`;
@@ -24,7 +25,7 @@ export function readOptions(args = process.argv.slice(2)) {
   try {
     const text = {type: 'string'};
     const flag = {type: 'boolean', default: false};
-    const options = {seconds: text, seed: text, agents: text, keep: flag, json: flag, sabotage: flag, help: flag};
+    const options = {seconds: text, seed: text, agents: text, calm: flag, keep: flag, json: flag, sabotage: flag, help: flag};
     values = parseArgs({args, options}).values;
   } catch (error) {
     console.error(`soak: ${error.message}\n\n${help}`);

@@ -1,3 +1,5 @@
+/** A daemon's heap has come to rest by the middle of a life of this length, unless it leaks. */
+const LONG_S = 240;
 const KB = bytes => `${(bytes / 1024).toFixed(1)} KB`;
 
 /** What was done and what came of it: text, or with --json one value. */
@@ -19,7 +21,7 @@ export function report(world, keep) {
     bytesPerTurn: {git: grown('git', 'after'), files: grown('files', 'after'), gitAfterGc: grown('git', 'gc')},
     sabotage: broken,
     violations,
-    repeat: `npm run soak -- --seconds ${options.seconds} --seed ${options.seed} --agents ${options.agents}`,
+    repeat: `npm run soak -- --seconds ${options.seconds} --seed ${options.seed} --agents ${options.agents}${options.calm ? ' --calm' : ''}`,
     home: keep ? home : undefined,
   };
   if (options.json) return console.log(JSON.stringify(result, null, 1));
@@ -47,7 +49,7 @@ export function report(world, keep) {
     [
       'memory',
       memory?.mb
-        ? `${memory.mb} MB after ${memory.seconds} s, ${memory.slope?.toFixed(1) ?? '?'} MB/min, at most ${memory.most} MB`
+        ? `${memory.mb} MB after ${memory.seconds} s, ${memory.slope?.toFixed(1) ?? '?'} MB/min in the second half of them${memory.seconds < LONG_S ? ' (too short to tell: --calm)' : ''}, at most ${memory.most} MB`
         : '?',
     ],
     [

@@ -6,7 +6,7 @@ import {settle} from './settle.mjs';
 
 const ROUND_MS = 25_000;
 
-/** Work for so long, in rounds: in every other one the daemon is killed again and again. After each all is checked. */
+/** Work for so long, in rounds: in every other one the daemon is killed again and again, unless it is calm. After each all is checked. */
 export async function workInRounds(world, work) {
   const {options, disk, daemon, ledger} = world;
   const total = options.seconds * 1000;
@@ -14,13 +14,13 @@ export async function workInRounds(world, work) {
   for (world.round = 0; world.round < rounds; world.round++) {
     const end = performance.now() + total / rounds;
     const isOver = () => performance.now() > end;
-    const kills = rounds === 1 || world.round % 2 === 0;
+    const kills = !options.calm && (rounds === 1 || world.round % 2 === 0);
     if (!kills) await daemon.ensure();
     const endGlances = keepGlancing(world);
     await Promise.all([
       guarded(world, 'work', () => work(isOver)),
       kills && guarded(world, 'kills', () => killAgainAndAgain(daemon, isOver)),
-      disk.mounted && guarded(world, 'disk', () => fillAgainAndAgain(world, isOver)),
+      disk.mounted && !options.calm && guarded(world, 'disk', () => fillAgainAndAgain(world, isOver)),
     ]);
     world.tell(`round ${world.round + 1} of ${rounds}: waiting for rest`);
     await settle(world);
