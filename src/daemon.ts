@@ -19,10 +19,11 @@ import {lookAtSlots} from './serve/look-again.ts';
 import {Looker} from './serve/looker.ts';
 import {Mail} from './serve/mail/mail.ts';
 import {Needs} from './serve/needs.ts';
-import {whenDone, workOnce} from './serve/once.ts';
+import {workOnce} from './serve/once.ts';
 import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
 import {Scanner} from './serve/scanner.ts';
 import type {Serving} from './serve/serving.ts';
+import {settleDown} from './serve/settle-down.ts';
 import {untilSignal} from './serve/signals.ts';
 import {TasksHeard} from './serve/tasks/task-news.ts';
 import {Troubles} from './serve/troubles.ts';
@@ -45,10 +46,6 @@ export interface ServeOptions {
   report: Report;
 }
 
-/** A stop takes ten seconds at most: so long for calls to end by themselves, for looks under way, then for the journal. */
-const STOP_CALLS_MS = 1_500;
-const STOP_LOOKS_MS = 3_000;
-const STOP_JOURNAL_MS = 5_000;
 const REMEMBER_MS = 60_000;
 
 /**
@@ -198,7 +195,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       watch?.close();
       serving.schedules.close();
       await scanner.stop();
-      await settleDown(serving, broken.found() ? 0 : STOP_LOOKS_MS, once ? 0 : STOP_JOURNAL_MS);
+      await settleDown(serving, broken.found());
       needs.write();
       needs.close();
       await remember(serving);
@@ -210,25 +207,6 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     held.release(failed);
     if (served) report({event: 'stopped'});
   }
-}
-
-/** Finish what is under way, and what was saved just before the stop. */
-async function settleDown(serving: Serving, looksMs: number, journalMs: number): Promise<void> {
-  const {queue, journal, aside, pending, turns} = serving;
-  serving.hurry = true;
-  turns.stop();
-  if (looksMs > 0) serving.spend.due();
-  serving.spend.close();
-  if (looksMs > 0) {
-    for (const path of pending.keys()) queue.add(path);
-    await Promise.race([whenDone(serving), pause(Math.min(looksMs, STOP_CALLS_MS))]);
-    turns.endCalls('the daemon was stopped');
-    await Promise.race([whenDone(serving), pause(looksMs)]);
-  }
-  await queue.stop();
-  await journal.flush(journalMs);
-  await journal.close();
-  aside.close();
 }
 
 /** With `--once`, what is still waited for after this is left to the next run. */
@@ -259,8 +237,4 @@ async function lookSafely(
   const since = waits.get(path) ?? performance.now();
   waits.set(path, since);
   return 'failed' in outcome || performance.now() - since > ONCE_WAIT_MS ? undefined : outcome;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, ms).unref());
 }

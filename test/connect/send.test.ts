@@ -2,7 +2,7 @@ import {appendFileSync, mkdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {notSetUp} from '../../src/effects/connect/set-up.ts';
-import {prepare} from '../../src/effects/tools/registry.ts';
+import {prepare} from '../../src/effects/tools/prepare-call.ts';
 import type {Outside} from '../../src/effects/tools/tool.ts';
 import {judgeTool} from '../../src/policy/judge.ts';
 import {until} from '../cli/run.ts';

@@ -2,7 +2,7 @@ import {chmodSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync}
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
-import {prepare} from '../../src/effects/tools/registry.ts';
+import {prepare} from '../../src/effects/tools/prepare-call.ts';
 import type {Ask, ToolContext, ToolFailure} from '../../src/effects/tools/tool.ts';
 import {parseAllowlist} from '../../src/files/allowlist.ts';
 import {addRules} from '../../src/files/allowlist-edit.ts';

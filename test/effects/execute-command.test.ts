@@ -17,7 +17,7 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
 import {planCommand} from '../../src/effects/tools/command-plan.ts';
 import {failure} from '../../src/effects/tools/failure.ts';
-import {prepare} from '../../src/effects/tools/registry.ts';
+import {prepare} from '../../src/effects/tools/prepare-call.ts';
 import type {ToolContext, ToolResult} from '../../src/effects/tools/tool.ts';
 import {snapshot} from '../../src/effects/workspace/changed-files.ts';
 import {parseAllowlist} from '../../src/files/allowlist.ts';

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {brotliCompressSync, deflateSync, gzipSync} from 'node:zlib';
 import {describe, expect, it} from 'vitest';
 import {makeFetch} from '../../src/effects/tools/fetch.ts';
-import {prepare} from '../../src/effects/tools/registry.ts';
+import {prepare} from '../../src/effects/tools/prepare-call.ts';
 import {sniff} from '../../src/effects/web/media-type.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {toolHome} from './tool-home.ts';

@@ -9,7 +9,7 @@ import {endLeftovers} from '../../src/effects/sandbox/leftovers.ts';
 import {spare} from '../../src/effects/sandbox/pipes.ts';
 import {marked, sandboxedAs} from '../../src/effects/sandbox/processes.ts';
 import {runs} from '../arbitrary.ts';
-import {root, thorough} from '../cli/run.ts';
+import {root} from '../cli/run.ts';
 import {line, newMark, noBubblewrap, sandboxHome, say, sh} from './sandbox-home.ts';
 
 const kinds = [
@@ -184,7 +184,7 @@ describe.each(kinds)('a line of programs $where', ({confined, skip}) => {
 
   it.skipIf(skip)('nor what is just becoming another program when the line ends', async () => {
     const place = sandboxHome();
-    for (let i = 0; i < (thorough ? 40 : 5); i++) {
+    for (let i = 0; i < 40; i++) {
       await sh(place, "setsid nohup bash -c 'sleep 606; true' > /dev/null 2>&1 & true", {confined});
       const inside = readdirSync('/proc').filter(pid => linkOf(`/proc/${pid}/cwd`).startsWith(place.workspace));
       expect(inside).toEqual([]);

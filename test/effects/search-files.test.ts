@@ -12,8 +12,9 @@ import {
 import {dirname, join} from 'node:path';
 import fc from 'fast-check';
 import {describe, expect, it, vi} from 'vitest';
-import {bringUpToDate, emptyIndex} from '../../src/effects/search/file-index.ts';
+import {emptyIndex} from '../../src/effects/search/file-index.ts';
 import {forgetIndexes, writeIndexes} from '../../src/effects/search/indexes.ts';
+import {bringUpToDate} from '../../src/effects/search/look-at-files.ts';
 import {passagesOf} from '../../src/effects/search/passages.ts';
 import {WordIndex} from '../../src/effects/search/word-index.ts';
 import {wordsOf} from '../../src/effects/search/words.ts';

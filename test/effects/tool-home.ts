@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
 import {markOf} from '../../src/effects/sandbox/mark.ts';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
-import {prepare} from '../../src/effects/tools/registry.ts';
+import {prepare} from '../../src/effects/tools/prepare-call.ts';
 import type {Ask, ToolContext, ToolResult} from '../../src/effects/tools/tool.ts';
 import {parseAllowlist} from '../../src/files/allowlist.ts';
 import {emptyPolicy, type Policy} from '../../src/files/rule.ts';

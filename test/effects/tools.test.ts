@@ -2,7 +2,8 @@ import {chmodSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync,
 import {join} from 'node:path';
 import fc from 'fast-check';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
-import {implementedTools, offers, prepare} from '../../src/effects/tools/registry.ts';
+import {prepare} from '../../src/effects/tools/prepare-call.ts';
+import {implementedTools, offers} from '../../src/effects/tools/registry.ts';
 import {emptyPolicy} from '../../src/files/rule.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {tools} from '../../src/policy/tools.ts';

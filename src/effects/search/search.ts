@@ -4,9 +4,10 @@ import type {Place, Root} from '../workspace/place.ts';
 import {embedderOf} from './choose-embedder.ts';
 import {countMissing, embedInBackground, whyStopped} from './embed-passages.ts';
 import type {Embedder} from './embedder.ts';
-import {bringUpToDate, type FileIndex, type IndexedFile, type IndexedPassage, type Looked} from './file-index.ts';
+import type {FileIndex, IndexedFile, IndexedPassage} from './file-index.ts';
 import {fuse} from './fuse.ts';
 import {withIndex} from './indexes.ts';
+import {bringUpToDate, type Looked} from './look-at-files.ts';
 import {nearestTo, vectorOf} from './meaning.ts';
 import {type Vectors, vectorsOf} from './vectors.ts';
 

@@ -1,7 +1,7 @@
 import {visibleLine} from '../../files/visible.ts';
 import {type Person, personHere} from '../../store/git/git-config.ts';
 import {textOf} from './byte-folder.ts';
-import type {Findings} from './found-files.ts';
+import type {Findings} from './findings.ts';
 import type {HistoryEntry} from './history.ts';
 import type {Change} from './read-history.ts';
 import type {CallCommit, Workspace} from './workspace.ts';

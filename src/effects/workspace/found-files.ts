@@ -1,60 +1,14 @@
 import {type BigIntStats, lstatSync} from 'node:fs';
-import {visibleLine} from '../../files/visible.ts';
 import {errorCode, isFailure} from '../tools/failure.ts';
 import {pace} from '../tools/pace.ts';
 import {type ByteFolder, byteFolder, enterFolder, inFolder, leaveFolder, namesIn, textOf} from './byte-folder.ts';
-import {OUTPUT_FOLDER, UNTRUSTED_FOLDER} from './changed-files.ts';
-import {type Content, contentOf, modes} from './file-content.ts';
+import {contentOf, modes} from './file-content.ts';
+import {type Findings, type FoundFile, isKnown, leaveOut, type Scan, type Where} from './findings.ts';
 import {openFolder} from './folder.ts';
-import {isGitName} from './git-name.ts';
 import {type IgnoreRules, ignoring, isNeverSearched, noRules, withIgnoreFiles} from './ignore-rules.ts';
-import {
-  below,
-  blobIn,
-  type IndexState,
-  isSkipped,
-  isUnchanged,
-  learnPlaces,
-  modeIn,
-  nameIn,
-  placeIn,
-} from './index-state.ts';
+import {below, blobIn, isSkipped, learnPlaces, modeIn, nameIn, placeIn} from './index-state.ts';
+import {isModulesName, isOwn} from './own-name.ts';
 import {place} from './place.ts';
-import {isTemporary} from './replace-file.ts';
-
-/** A path of which something else was committed. */
-export interface FoundFile {
-  /** Its bytes, each a character (see byte-folder.ts). */
-  name: string;
-  /** Undefined: it is gone. */
-  content: Content | undefined;
-}
-
-export interface Findings {
-  changed: FoundFile[];
-  /** Only their stat was not known: they are as they were committed. */
-  same: FoundFile[];
-  /** What is not kept, and why. */
-  leftOut: string[];
-}
-
-export interface Where {
-  home: string;
-  agent: string;
-  gitDir: string;
-  state: IndexState;
-  /** Files whose stat is known to prove their content, though the index does not say so yet. */
-  proven: ReadonlyMap<string, {id: string; stat: BigIntStats}>;
-}
-
-interface Scan extends Where {
-  found: Findings;
-  seen: Set<string>;
-  /** Folders that could not be listed: what is in them is not gone. */
-  hidden: string[];
-  left: number;
-  breathe: () => Promise<void> | undefined;
-}
 
 const MOST_ENTRIES = 200_000;
 const DEEPEST = 200;
@@ -206,21 +160,6 @@ async function read(
   }
 }
 
-function isKnown({state, proven}: Scan, at: number, path: string, stat: BigIntStats): boolean {
-  const mode = stat.isSymbolicLink() ? modes.link : stat.mode & 0o100n ? modes.executable : modes.file;
-  if (modeIn(state, at) !== mode) return false;
-  if (isUnchanged(state, at, stat)) return true;
-  const known = proven.get(path);
-  return (
-    known !== undefined &&
-    known.id === blobIn(state, at) &&
-    known.stat.ino === stat.ino &&
-    known.stat.size === stat.size &&
-    known.stat.mtimeNs === stat.mtimeNs &&
-    known.stat.ctimeNs === stat.ctimeNs
-  );
-}
-
 async function descend(
   scan: Scan,
   folder: ByteFolder,
@@ -263,19 +202,6 @@ function gone(scan: Scan, path: string): void {
   }
 }
 
-/** What is not the agent's work: any spelling of `.git`, and what the daemon keeps there. */
-function isOwn(bytes: string, depth: number): boolean {
-  const name = textOf(bytes);
-  if (isGitName(name) || isTemporary(name)) return true;
-  return depth === 0 && (name === OUTPUT_FOLDER || name === UNTRUSTED_FOLDER || /^\.git-found-/.test(name));
-}
-
-/** A link of this name git does not take into an index. */
-function isModulesName(name: string): boolean {
-  const folded = name.normalize('NFKD').replace(/[\p{M}\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '');
-  return /^(?:\.gitmodules|gitmod~\d|gi7eb[0-9a-f]~\d)/i.test(folded);
-}
-
 function withRules(folder: ByteFolder, depth: number, above: IgnoreRules, has: (name: string) => boolean): IgnoreRules {
   const opened = {fd: folder.fd, path: textOf(folder.path), trail: []};
   return withIgnoreFiles(opened, depth, above, name => name === '.gitignore' && has(name));
@@ -287,8 +213,4 @@ function textParts(path: string): string[] {
 
 function lookAt(folder: ByteFolder, name: string): BigIntStats | undefined {
   return lstatSync(inFolder(folder, name), {throwIfNoEntry: false, bigint: true});
-}
-
-function leaveOut(scan: Scan, path: string, why: string): void {
-  scan.found.leftOut.push(`${visibleLine(textOf(path)) || 'the workspace'} ${why}`);
 }

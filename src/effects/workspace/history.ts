@@ -10,7 +10,7 @@ import {mustRead} from '../../store/git/git-repository.ts';
 import {emptyTree, loadTree, type Tree} from '../../store/git/git-trees.ts';
 import {waitForLock} from '../../store/lock.ts';
 import {cleanEnvironment, cleanGit, cleanOptions} from './clean-git.ts';
-import type {FoundFile} from './found-files.ts';
+import type {FoundFile} from './findings.ts';
 import {gitDirOf, keepInfo} from './git-dir.ts';
 import {type IndexState, readIndex} from './index-state.ts';
 import {maintainHistory} from './maintain.ts';
@@ -29,7 +29,7 @@ export interface History {
   /** The tree of `commit`, as far as it was looked at. */
   root: Tree | undefined;
   commit: string | undefined;
-  /** See `Where.proven` of found-files.ts. */
+  /** See `Where.proven` of findings.ts. */
   proven: Map<string, {id: string; stat: BigIntStats}>;
   /** See staged-files.ts. */
   staged: StagedState | undefined;

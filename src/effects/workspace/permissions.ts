@@ -1,6 +1,6 @@
 import {readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import type {FoundFile} from './found-files.ts';
+import type {FoundFile} from './findings.ts';
 
 /** In the git-dir: who may read or write a file, by its name, where not everybody may read it. Git does not keep that. */
 const FILE = 'agentdir-permissions';

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {isUnfinished} from '../../store/git/git-busy.ts';
 import {readHead} from '../../store/git/git-refs.ts';
 import {modes} from './file-content.ts';
-import type {FoundFile} from './found-files.ts';
+import type {FoundFile} from './findings.ts';
 import type {History, StagedState} from './history.ts';
 import {EMPTY_TREE, filesStaged} from './read-history.ts';
 

@@ -4,7 +4,7 @@ import {mustRead} from '../../store/git/git-repository.ts';
 import {type CommitOutcome, commitFiles} from './commit-files.ts';
 import {entryOfUndo} from './entries.ts';
 import {modes} from './file-content.ts';
-import type {FoundFile} from './found-files.ts';
+import type {FoundFile} from './findings.ts';
 import {isGitName} from './git-name.ts';
 import {type History, locked} from './history.ts';
 import type {Change, Leaf} from './read-history.ts';

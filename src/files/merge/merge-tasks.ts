@@ -1,6 +1,6 @@
 import type {Match} from '../align.ts';
 import {hasErrors} from '../diagnostic.ts';
-import {lineEnd, type Splice, splice} from '../lines.ts';
+import {lineEnd} from '../lines.ts';
 import {fieldOf, type Task, type TaskFile} from '../task/task.ts';
 import {leadOf} from '../task/task-edit.ts';
 import {matchTasks} from '../task/task-match.ts';
@@ -8,27 +8,9 @@ import {parseTasks} from '../task/task-parse.ts';
 import {type Merged, mergeLines} from './merge-lines.ts';
 import {withProse} from './merge-prose.ts';
 import {type Changes, changesOf, isNone, missing, onlyFilledIn, settle} from './merge-task-changes.ts';
-import {applyChanges, indentAs, putChildren} from './merge-task-text.ts';
-import {count, lineSplice, ownOf, sorted, windowOf} from './merge-window.ts';
-
-/** What is to be done about one task of the person's. */
-interface Work {
-  changes: Changes | undefined;
-  /** The version whose title line goes with `changes.head`. */
-  daemon: Task | undefined;
-  /** Its lines, children included, just as the daemon has them. */
-  verbatim: string | undefined;
-  remove: boolean;
-  before: Block[];
-  after: Block[];
-  children: Block[];
-}
-
-/** Lines of the daemon's file, and the white space they stand behind. */
-interface Block {
-  lines: string;
-  lead: string;
-}
+import {applyChanges} from './merge-task-text.ts';
+import {type Block, newWork, textAfter, type Work} from './merge-task-work.ts';
+import {count, ownOf, sorted, windowOf} from './merge-window.ts';
 
 /** Undefined if it cannot be done task by task. May throw where an edit is refused. */
 export function mergeTasks(base: string, person: string, daemon: string): Merged | undefined {
@@ -89,7 +71,7 @@ class TaskMerge {
       this.#twins.set(fieldOf(task, 'id') ?? `"${task.title}`, task);
     }
     for (const [j, task] of this.#daemon.tasks.entries()) if (task.start >= this.#taken) this.#look(task, j);
-    return this.#text();
+    return textAfter(this.#person, this.#daemon, this.#work, this.#last);
   }
 
   /** What the person has for a task of the daemon's. */
@@ -234,62 +216,8 @@ class TaskMerge {
   #workOn(task: Task): Work {
     const known = this.#work.get(task);
     if (known) return known;
-    const work: Work = {
-      changes: undefined,
-      daemon: undefined,
-      verbatim: undefined,
-      remove: false,
-      before: [],
-      after: [],
-      children: [],
-    };
+    const work = newWork();
     this.#work.set(task, work);
     return work;
-  }
-
-  #text(): string {
-    const {text, todoEnd} = this.#person;
-    const touched = new Set<Task>();
-    for (const task of this.#work.keys())
-      for (let at: Task | undefined = task; at && !touched.has(at); at = at.parent) touched.add(at);
-    const splices: Splice[] = [];
-    for (const task of touched) {
-      if (task.parent) continue;
-      if (this.#work.get(task)?.remove) splices.push(lineSplice(text, task));
-      else splices.push({start: task.start, end: task.end, insert: this.#rendered(task, touched)});
-    }
-    const eol = this.#eol;
-    const last = this.#last.map(block => indentAs(block.lines, block.lead, '', eol)).join(eol + eol);
-    if (last !== '' && todoEnd !== undefined) splices.push({start: todoEnd, end: todoEnd, insert: eol + eol + last});
-    const edited = splice(text, splices);
-    if (last === '' || todoEnd !== undefined) return edited;
-    const gap = edited === '' || edited === '\ufeff' ? '' : edited.endsWith('\n') ? eol : eol + eol;
-    return `${edited}${gap}## TODO${eol}${eol}${last}${eol}`;
-  }
-
-  /** The new lines of a task of the person's, with what goes above and below it. */
-  #rendered(task: Task, touched: ReadonlySet<Task>): string {
-    const {text} = this.#person;
-    const eol = this.#eol;
-    const work = this.#work.get(task);
-    let lines = work?.verbatim;
-    if (lines === undefined) {
-      lines = '';
-      let at = task.start;
-      for (const child of task.children) {
-        if (!touched.has(child)) continue;
-        lines += text.slice(at, child.start) + this.#rendered(child, touched);
-        at = child.end;
-      }
-      lines += text.slice(at, task.end);
-    }
-    if (work?.changes) {
-      const head = work.daemon ? ownOf(this.#daemon, work.daemon) : '';
-      lines = applyChanges(lines, work.changes, task, head, eol);
-    }
-    if (work && work.children.length > 0) lines = putChildren(lines, task, work.children, eol);
-    const lead = leadOf(text, task);
-    const beside = (blocks: readonly Block[] = []) => blocks.map(block => indentAs(block.lines, block.lead, lead, eol));
-    return [...beside(work?.before), lines, ...beside(work?.after)].join(eol);
   }
 }

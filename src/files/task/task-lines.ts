@@ -1,4 +1,4 @@
-// What single lines of a task file mean: columns, keys, notes, blocks.
+// What single lines of a task file mean: columns, keys, notes, fences, blocks.
 
 /** `- TIME @who: text` */
 export const NOTE = /^-\s+(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)\s+@([A-Za-z0-9][A-Za-z0-9._/@-]*):\s?(.*)$/s;
@@ -37,6 +37,29 @@ export function isRule(text: string, at: number, end: number): boolean {
     else if (code !== 32 && code !== 9) return false;
   }
   return dashes >= 3;
+}
+
+/** Other bullets, numbers, or a dash without its space, before a box. */
+const LOOKALIKE = /^(?:[*+]\s+|-|\d{1,4}[.)]\s+)\[[ _/xX!-]?\](?:\s|$)/;
+
+/** Whether a task was perhaps meant. */
+export function isLookalike(text: string, at: number, end: number): boolean {
+  return LOOKALIKE.test(text.slice(at, Math.min(end, at + 12)));
+}
+
+/** What a code fence that opens at `from` is made of; undefined if there is none. */
+export function fenceMark(text: string, from: number, end: number): string | undefined {
+  const char = text[from] ?? '';
+  let at = from;
+  while (at < end && text[at] === char) at++;
+  if (at - from < 3) return undefined;
+  return char === '`' && text.slice(at, end).includes('`') ? undefined : text.slice(from, at);
+}
+
+export function closesFence(text: string, from: number, end: number, mark: string): boolean {
+  let at = from;
+  while (at < end && text[at] === mark[0]) at++;
+  return at - from >= mark.length && text.slice(at, end).trim() === '';
 }
 
 export function columnOf(line: string): number {

@@ -1,9 +1,10 @@
-import type {Place} from '../diagnostic.ts';
+import {LineCursor} from './line-cursor.ts';
 import type {TaskFile} from './task.ts';
 import {DUE, FieldTable, ID, keyNamed, knownKey, NOTES} from './task-fields.ts';
-import {closingQuote, decode, NONE, readHead} from './task-head.ts';
-import {dedent, headingText, isRule, keyEnd, NOTE} from './task-lines.ts';
+import {closingQuote, decode, readHead} from './task-head.ts';
+import {closesFence, fenceMark, headingText, isLookalike, isRule, keyEnd} from './task-lines.ts';
 import {TaskNode} from './task-node.ts';
+import {type OpenNotes, readNote} from './task-note-lines.ts';
 import {TaskProblems} from './task-problems.ts';
 
 /** What a line may be part of. `line` is where it began, for the message if it never ends. */
@@ -12,7 +13,7 @@ type Mode =
   | {in: 'fence'; mark: string; line: number; task: TaskNode | undefined; item: number}
   | {in: 'comment'; line: number; task: TaskNode | undefined}
   | {in: 'block'; task: TaskNode; row: number; column: number}
-  | {in: 'notes'; task: TaskNode; column: number; dash: number; lastLine: number};
+  | (OpenNotes & {in: 'notes'});
 
 const TEXT: Mode = {in: 'text'};
 
@@ -21,11 +22,7 @@ export function parseTasks(text: string): TaskFile {
   return new Scanner(text).scan();
 }
 
-/** Other bullets, numbers, or a dash without its space, before a box. */
-const LOOKALIKE = /^(?:[*+]\s+|-|\d{1,4}[.)]\s+)\[[ _/xX!-]?\](?:\s|$)/;
-
-class Scanner {
-  readonly text: string;
+class Scanner extends LineCursor {
   readonly tasks: TaskNode[] = [];
   readonly problems = new TaskProblems();
   readonly table: FieldTable;
@@ -34,62 +31,22 @@ class Scanner {
   mode: Mode = TEXT;
   inTodo = false;
   todoEnd: number | undefined;
-  line = 0;
-  start = 0;
-  /** End of the line without its line end, first character that is not white space, and its column. */
-  end = 0;
-  at = 0;
-  column = 0;
   afterTask = false;
 
   constructor(text: string) {
-    this.text = text;
+    super(text);
     this.table = new FieldTable(text);
   }
 
   scan(): TaskFile {
     const {text} = this;
-    for (let start = text.charCodeAt(0) === 0xfeff ? 1 : 0; start < text.length; ) {
-      const newline = text.indexOf('\n', start);
-      const next = newline === -1 ? text.length : newline + 1;
-      this.line++;
-      this.start = start;
-      this.end =
-        newline === -1 ? text.length : newline > start && text.charCodeAt(newline - 1) === 13 ? newline - 1 : newline;
-      this.measure();
-      this.readLine();
-      start = next;
-    }
+    while (this.advance()) this.readLine();
     this.leave();
     if (this.mode.in === 'fence' && this.mode.item === -1) this.problems.unclosedFence(this.mode.line, this.mode.mark);
     else if (this.mode.in === 'comment') this.problems.unclosedComment(this.mode.line);
     for (const task of this.tasks.toReversed())
       if (task.parent && task.end > task.parent.end) (task.parent as TaskNode).end = task.end;
     return {text, tasks: this.tasks, problems: this.problems.list(), todoEnd: this.todoEnd};
-  }
-
-  measure(): void {
-    const {text, end} = this;
-    let at = this.start;
-    let column = 0;
-    for (; at < end; at++) {
-      const code = text.charCodeAt(at);
-      if (code === 32) column++;
-      else if (code === 9) column += 4 - (column % 4);
-      else break;
-    }
-    this.at = at;
-    this.column = column;
-  }
-
-  /** The place of an offset on this line. */
-  place(offset: number): Place {
-    return {line: this.line, column: offset - this.start + 1};
-  }
-
-  /** The line from its first character that is not white space. */
-  rest(): string {
-    return this.text.slice(this.at, this.end);
   }
 
   readLine(): void {
@@ -131,7 +88,7 @@ class Scanner {
         this.mode = TEXT;
         return false;
       }
-      if (!blank && this.closesFence(mode.mark)) this.mode = TEXT;
+      if (!blank && closesFence(this.text, this.at, this.end, mode.mark)) this.mode = TEXT;
       if (mode.task) this.extend(mode.task);
       return true;
     }
@@ -141,7 +98,7 @@ class Scanner {
       return true;
     }
     if (blank) return true;
-    if (mode.in === 'notes' && this.column >= mode.column && this.readNote(mode)) return true;
+    if (mode.in === 'notes' && this.column >= mode.column && readNote(this, mode)) return true;
     if (mode.in === 'block' && this.column > mode.column) {
       this.table.extend(mode.row, this.end);
       mode.task.fieldsEnd = this.end;
@@ -157,29 +114,12 @@ class Scanner {
     if (this.mode.in === 'block' || this.mode.in === 'notes') this.mode = TEXT;
   }
 
-  closesFence(mark: string): boolean {
-    const {text, end} = this;
-    let at = this.at;
-    while (at < end && text[at] === mark[0]) at++;
-    return at - this.at >= mark.length && text.slice(at, end).trim() === '';
-  }
-
   /** A code fence that opens at `from`, on a line of its own or as the content of a list item. */
   readFence(from: number): boolean {
-    const {text, end} = this;
-    const char = text[from] ?? '';
-    let at = from;
-    while (at < end && text[at] === char) at++;
-    if (at - from < 3) return false;
-    if (char === '`' && text.slice(at, end).includes('`')) return false;
+    const mark = fenceMark(this.text, from, this.end);
+    if (mark === undefined) return false;
     const task = this.own();
-    this.mode = {
-      in: 'fence',
-      mark: char.repeat(at - from),
-      line: this.line,
-      task,
-      item: from === this.at ? -1 : this.column,
-    };
+    this.mode = {in: 'fence', mark, line: this.line, task, item: from === this.at ? -1 : this.column};
     return true;
   }
 
@@ -241,7 +181,7 @@ class Scanner {
   readField(): void {
     const {text, end, at} = this;
     const code = text.charCodeAt(at);
-    if (code <= 57 && LOOKALIKE.test(text.slice(at, Math.min(end, at + 12)))) this.problems.lookalike(this.place(at));
+    if (code <= 57 && isLookalike(text, at, end)) this.problems.lookalike(this.place(at));
     const colon = keyEnd(text, at, end);
     const previous = this.stack.at(-1);
     const owner = this.close();
@@ -308,36 +248,5 @@ class Scanner {
     const raw = this.text.slice(start, this.end).trimEnd();
     if (closingQuote(raw, 0, raw.length) === raw.length - 1 && decode(raw) === undefined)
       this.problems.badString(this.place(start));
-  }
-
-  /** A line under `notes:`. Whatever is deeper than that key is a note, never a task. */
-  readNote(mode: Extract<Mode, {in: 'notes'}>): boolean {
-    const {text, at, end, column} = this;
-    const isDash = text.charCodeAt(at) === 45 && (at + 1 >= end || text.charCodeAt(at + 1) <= 32);
-    if (column === mode.column && !(isDash && NOTE.test(text.slice(at, Math.min(end, at + 200))))) return false;
-    if (isDash && (mode.dash === -1 || column <= mode.dash)) {
-      if (mode.dash === -1) {
-        mode.dash = column;
-        mode.task.noteIndent = text.slice(this.start, at);
-      }
-      const note = NOTE.exec(text.slice(at, end));
-      const plain = text.slice(at + 1, end).trim();
-      if (mode.task.notes === NONE) mode.task.notes = [];
-      mode.task.notes.push({
-        time: note?.[1],
-        who: note?.[2],
-        text: note ? (note[3] ?? '').trimEnd() : plain,
-        line: this.line,
-      });
-    } else {
-      const note = mode.task.notes.at(-1);
-      // Words before the first note belong to nobody, but to these lines.
-      if (note)
-        note.text += '\n'.repeat(this.line - mode.lastLine) + dedent(text.slice(this.start, end), mode.dash + 2);
-    }
-    mode.lastLine = this.line;
-    mode.task.notesEnd = end;
-    this.extend(mode.task);
-    return true;
   }
 }

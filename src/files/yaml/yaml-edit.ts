@@ -7,6 +7,7 @@ import {keepsComments} from './yaml-comments.ts';
 import {nodeAt, type Path, readYaml, type YamlSource} from './yaml-source.ts';
 import {indentLines, scalarText, yamlText} from './yaml-text.ts';
 import {keyText} from './yaml-value.ts';
+import {colonOf, columnText, insertLines, isEmptyNode, joinAtEnd, pairEnd, pairOf} from './yaml-where.ts';
 
 /** Set, append or remove one value. Only the lines of that value differ afterwards. */
 export type YamlEdit =
@@ -104,14 +105,6 @@ function setSplices(source: YamlSource, edit: {set: Path; to: unknown; before?: 
   return replaceValue(text, pair, edit.to, columnText(text, map), cautious);
 }
 
-function isEmptyNode(node: ParsedNode): boolean {
-  return isScalar(node) && node.value === null && node.source === '';
-}
-
-function pairOf(map: YAMLMap.Parsed, key: string): YAMLMap.Parsed['items'][number] | undefined {
-  return map.items.find(item => isScalar(item.key) && keyText(item.key.value) === key);
-}
-
 function replaceValue(
   text: string,
   pair: Pair<ParsedNode, ParsedNode | null>,
@@ -197,18 +190,6 @@ function insertKey(
   return [insertLines(text, pairEnd(previous), lines)];
 }
 
-/** Whole lines after the line on which the thing ending at `end` ends. */
-function insertLines(text: string, end: number, lines: string): Splice {
-  if (end > 0 && text[end - 1] === '\n') return {start: end, end, insert: lines};
-  const newline = text.indexOf('\n', end);
-  if (newline === -1) return {start: text.length, end: text.length, insert: joinAtEnd(text) + lines};
-  return {start: newline + 1, end: newline + 1, insert: lines};
-}
-
-function joinAtEnd(text: string): string {
-  return text === '' || text.endsWith('\n') ? '' : lineEnd(text);
-}
-
 function setInFlow(
   text: string,
   map: YAMLMap.Parsed,
@@ -255,23 +236,6 @@ function removeSplices(source: YamlSource, path: Path): Splice[] {
   if (!alone) return next ? [{start: pair.key.range[0], end: next.key.range[0], insert: ''}] : [];
   const after = insertLines(text, pairEnd(pair), '').start;
   return [{start: lineStart, end: after, insert: ''}];
-}
-
-function pairEnd(pair: Pair<ParsedNode, ParsedNode | null>): number {
-  if (pair.value && !isEmptyNode(pair.value)) return pair.value.range[1];
-  return Math.max(colonOf(pair) + 1, pair.key.range[1]);
-}
-
-function colonOf(pair: Pair<ParsedNode, ParsedNode | null>): number {
-  const token = pair.srcToken as {sep?: {type: string; offset: number}[]} | undefined;
-  return token?.sep?.find(part => part.type === 'map-value-ind')?.offset ?? pair.key.range[1];
-}
-
-/** White space as wide as the column in which the block collection's items begin. */
-function columnText(text: string, node: YAMLMap.Parsed | YAMLSeq.Parsed): string {
-  const lineStart = text.lastIndexOf('\n', node.range[0] - 1) + 1;
-  const bom = lineStart === 0 && text.startsWith('\ufeff') ? 1 : 0;
-  return ' '.repeat(node.range[0] - lineStart - bom);
 }
 
 function block(entry: Record<string, unknown>, indent: string, text: string, cautious: boolean): string {

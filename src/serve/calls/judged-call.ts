@@ -1,6 +1,6 @@
 import {parseFile} from '../../check/parse-file.ts';
 import {isFailure} from '../../effects/tools/failure.ts';
-import {prepare} from '../../effects/tools/registry.ts';
+import {prepare} from '../../effects/tools/prepare-call.ts';
 import type {Ask, ReadyCall, ToolContext, ToolResult} from '../../effects/tools/tool.ts';
 import {digestOf} from '../../files/approval/approval-digest.ts';
 import type {Session} from '../../files/session/session.ts';

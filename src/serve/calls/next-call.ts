@@ -1,10 +1,6 @@
-import {endLeftovers} from '../../effects/sandbox/leftovers.ts';
-import {markOf} from '../../effects/sandbox/mark.ts';
 import {isFailure} from '../../effects/tools/failure.ts';
-import {tidyAfter} from '../../effects/tools/registry.ts';
 import type {Ask, ReadyCall, ToolContext, ToolResult} from '../../effects/tools/tool.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../../files/approval/approval-item.ts';
-import type {ApprovalState} from '../../files/approval/approval-state.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import {fieldOf} from '../../files/task/task.ts';
 import {durationMs} from '../../files/values.ts';
@@ -19,6 +15,7 @@ import type {Serving} from '../serving.ts';
 import {approvalStateOf} from '../turns/budget.ts';
 import {putIntoWords} from '../turns/wake.ts';
 import {type BegunCall, contextOf} from './call-context.ts';
+import {endOf, interrupted, rejected} from './call-ends.ts';
 import {type Caller, isCommand, isRepeatable} from './caller.ts';
 import {boundDigest, editedDigest, judged, withEdit} from './judged-call.ts';
 import {recall} from './recall.ts';
@@ -184,25 +181,6 @@ function policyAllows(serving: Serving, ready: ReadyCall, approval: string | und
   return open ? {ready, instead: approval} : {ready};
 }
 
-/** The result that a decision itself is. */
-function endOf(state: ApprovalState | undefined, item: ApprovalItem | undefined): ToolResult | undefined {
-  if (state === 'rejected' && item?.type === 'question')
-    return {
-      success: false,
-      code: 'REJECTED',
-      error: `the person did not answer${item.reason === undefined ? '' : `: ${item.reason}`}`,
-    };
-  if (state === 'rejected') return rejected(item?.reason);
-  if (state === 'expired')
-    return {success: false, code: 'EXPIRED', error: 'nobody decided in time, so this call was not made'};
-  return undefined;
-}
-
-function rejected(reason: string | undefined): ToolResult {
-  const why = reason === undefined ? '; no reason was given' : `: ${reason}`;
-  return {success: false, code: 'REJECTED', error: `a person rejected this call${why}. Do not try the same again`};
-}
-
 /** Whether a person has decided, in either place. */
 function isSaid({index}: Serving, {id, decision}: ApprovalItem): boolean {
   return decision !== undefined || index.definitionsOf(`page/${id}`).some(({state}) => state !== null);
@@ -244,18 +222,5 @@ function requestOf(
     created: new Date(now).toISOString(),
     expires: ms === undefined ? undefined : new Date(now + ms).toISOString(),
     taint: context.tainted,
-  };
-}
-
-/** What an earlier daemon had started. It is told only when nothing of it runs any more. */
-async function interrupted(call: Call, {session}: Caller, context: ToolContext): Promise<ToolResult> {
-  const left = call.run === undefined ? 0 : await endLeftovers(markOf(call.run, session, call.id));
-  tidyAfter(call.function, context);
-  const ended =
-    left === 0 ? '' : ` What still ran of it (${left === 1 ? 'a process' : `${left} processes`}) was ended.`;
-  return {
-    success: false,
-    code: 'INTERRUPTED',
-    error: `interrupted, outcome unknown: the daemon was stopped while this ran.${ended} Find out what happened before trying again; a person is asked before the same call is made once more.`,
   };
 }

@@ -1,22 +1,14 @@
 import {basename} from 'node:path';
-import {
-  type Cursor,
-  cursorPath,
-  deliveredAs,
-  newCursor,
-  type Position,
-  parseCursor,
-  positionOf,
-} from '../../files/cursor-file.ts';
+import {type Cursor, deliveredAs, newCursor, type Position, positionOf} from '../../files/cursor-file.ts';
 import {shortHash} from '../../files/inbox-message.ts';
 import {isLeftover, kindOf, stemOf} from '../../files/key.ts';
 import {inboxFiles, openNumbered} from '../../store/inbox-files.ts';
 import {closeInbox, isContinued, marksOf, type OpenInbox, openInbox, readLines} from '../../store/inbox-lines.ts';
-import {listFolder, readHomeFile} from '../../store/read.ts';
 import {unpackRotated} from '../../store/unpack-inbox.ts';
 import {DOUBTFUL_MS} from '../doubt.ts';
 import {signature} from '../known.ts';
 import type {Serving} from '../serving.ts';
+import {positionsBut} from './inbox-cursors.ts';
 import {isRotatedName, missedFiles} from './inbox-missed.ts';
 import {findMissed, findUnseen, MOST_ROTATED} from './inbox-unseen.ts';
 import type {Reading} from './inboxes.ts';
@@ -237,23 +229,4 @@ function readElsewhere(serving: Serving, reading: Reading, file: OpenInbox): Par
     return {offset, line, as: `${name}@${generation}`, ...marksOf(file.fd, offset)};
   }
   return undefined;
-}
-
-/** How far other inboxes, and files that they were, are read. */
-function positionsBut({home, inboxes}: Serving, path: string): {path: string; at: Position; busy: boolean}[] {
-  const written = listFolder(home, 'state/inbox').map(each => `inbox/${stemOf(each)}.jsonl`);
-  return [...new Set([...written, ...inboxes.paths()])].flatMap(other => {
-    const reading = other === path ? undefined : inboxes.get(other);
-    const cursor = other === path ? undefined : (reading?.cursor ?? readCursor(home, other).cursor);
-    const busy = (reading?.underWay ?? 0) > 0;
-    return cursor ? [cursor, ...(cursor.rotated ?? [])].map(at => ({path: other, at, busy})) : [];
-  });
-}
-
-/** The cursor as it stands in its file; `wrong`: it cannot be read. */
-export function readCursor(home: string, inbox: string): {cursor?: Cursor; text: string; wrong?: true} {
-  const read = readHomeFile(home, cursorPath(inbox));
-  if (!read) return {text: ''};
-  const {value, text} = 'text' in read ? parseCursor(read.text) : {value: undefined, text: ''};
-  return value ? {cursor: value, text} : {text, wrong: true};
 }

@@ -1,8 +1,7 @@
 import {unreadFacts} from '../../check/facts.ts';
-import {type Cursor, cursorPath, cursorText, isUnread, type Position} from '../../files/cursor-file.ts';
+import {type Cursor, cursorPath, type Position} from '../../files/cursor-file.ts';
 import {kindOf} from '../../files/key.ts';
 import type {Outcome} from '../../queue.ts';
-import {openNumbered} from '../../store/inbox-files.ts';
 import {
   closeInbox,
   isContinued,
@@ -13,14 +12,16 @@ import {
   readLines,
 } from '../../store/inbox-lines.ts';
 import {setAside} from '../../store/set-aside.ts';
-import {removeUnpacked, unpackRotated} from '../../store/unpack-inbox.ts';
+import {removeUnpacked} from '../../store/unpack-inbox.ts';
 import {DOUBTFUL_MS} from '../doubt.ts';
 import {signature} from '../known.ts';
 import {lookAgain} from '../look-again.ts';
 import type {Serving} from '../serving.ts';
 import {setFacts, tell} from '../state.ts';
 import {advanced, after, type Batch, batchOf, newOnes} from './inbox-batch.ts';
-import {copyOf, follow, followGone, readCursor} from './inbox-follow.ts';
+import {readCursor} from './inbox-cursors.ts';
+import {follow, followGone} from './inbox-follow.ts';
+import {drop, isOpen, isSaved, isTaken, letGo, openRotated} from './inbox-rotated.ts';
 import {showBlocked, showUnreadable} from './inbox-show.ts';
 import {findUnseen} from './inbox-unseen.ts';
 import type {Reading} from './inboxes.ts';
@@ -110,41 +111,6 @@ async function readRotated(serving: Serving, reading: Reading): Promise<{outcome
     }
   }
   return undefined;
-}
-
-/** Whatever name it has now; in a home that was copied it has another number, and so has one that was compressed. */
-async function openRotated(home: string, {name}: Reading, at: Position): Promise<ReturnType<typeof openNumbered>> {
-  const found = openNumbered(home, at.inode);
-  if (found) return found;
-  const inode = copyOf(home, name, at) ?? (await unpackRotated(home, name, at));
-  if (inode === undefined) return undefined;
-  at.inode = inode;
-  return openNumbered(home, inode);
-}
-
-/** The other inbox has written down that it goes on with this file. */
-function isTaken(other: Reading | undefined, {inode}: Position): boolean {
-  return other?.cursor?.inode === inode && isSaved(other);
-}
-
-/** Nothing more is to come of it. As long as nothing has the name, the last one says which files are newer, and so were missed. */
-function letGo(reading: Reading, at: Position, isWorthAWrite: boolean): void {
-  const {inode = '', rotated = []} = reading.cursor ?? {};
-  if (inode === '' && rotated.at(-1)?.inode === at.inode) reading.over = at.inode;
-  else drop(reading, at, isWorthAWrite);
-}
-
-/** Whether something may still come of files that had the name before. */
-function isOpen({cursor, over}: Reading): boolean {
-  return (cursor?.rotated ?? []).some(({inode}) => inode !== over);
-}
-
-function drop(reading: Reading, {inode}: Position, isWorthAWrite = false): void {
-  const {rotated = [], ...cursor} = reading.cursor as Cursor;
-  const left = rotated.filter(each => each.inode !== inode);
-  const wasSaved = isSaved(reading);
-  reading.cursor = {...cursor, ...(left.length > 0 && {rotated: left})};
-  if (wasSaved && !isWorthAWrite) reading.saved = cursorText(reading.cursor);
 }
 
 /** Deliver the next lines of a file; if there are none, all that is left is to write down how far it is read. */
@@ -244,10 +210,6 @@ function finish(serving: Serving, reading: Reading, blocked: boolean): void {
   if (known) known.settled = !blocked && isSaved(reading);
   serving.nudged.delete(reading.path);
   serving.unsaved = true;
-}
-
-function isSaved({cursor, saved}: Reading): boolean {
-  return !cursor || (saved === '' && isUnread(cursor)) || cursorText(cursor) === saved;
 }
 
 function saveCursor(serving: Serving, reading: Reading): void {

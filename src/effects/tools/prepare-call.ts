@@ -1,0 +1,177 @@
+import {nearest} from '../../files/diagnostic.ts';
+import type {Policy} from '../../files/rule.ts';
+import {judgeTool} from '../../policy/judge.ts';
+import {riskOfTool} from '../../policy/risk.ts';
+import {type ToolName, toolNamed, tools} from '../../policy/tools.ts';
+import {placeOf} from '../workspace/place.ts';
+import {clearLeftovers} from '../workspace/replace-file.ts';
+import {readArguments} from './arguments.ts';
+import {failure, isFailure, stopped, unexpected} from './failure.ts';
+import {exact, implemented, isImplemented, offers, toolsOf} from './registry.ts';
+import type {
+  Arguments,
+  Ask,
+  JudgingTool,
+  Prepared,
+  ReadyCall,
+  ResultCode,
+  Tool,
+  ToolContext,
+  ToolFailure,
+  ToolResult,
+} from './tool.ts';
+import {markUntrusted} from './untrusted-output.ts';
+
+/**
+ * A call as the model wrote it, or as a person changed it → what runs it, or the result that refuses it: not among the
+ * agent's tools, arguments that do not fit, or denied by the policy. What a person must be asked about first `asks`.
+ */
+export async function prepare(
+  call: {name: string; arguments: string},
+  capabilities: readonly string[],
+  policy: Policy,
+  context: ToolContext,
+): Promise<{refused: ToolResult} | ReadyCall> {
+  const name = toolNamed(call.name);
+  if (name === undefined || !toolsOf(capabilities).has(name)) return notAmong(call.name, name, capabilities);
+  if (!isImplemented(name)) return notYet(name, policy);
+  const args = readArguments(name, call.arguments);
+  if (isFailure(args)) return {refused: args};
+  const placeholder = exact.has(name) ? /\[redacted: [^\]\n]{1,90}\]/.exec(call.arguments)?.[0] : undefined;
+  if (placeholder !== undefined) return refuse('INVALID_ARGUMENTS', placeholderWords(placeholder));
+  const prepared = await judged(name, args.value, policy, context);
+  const {verdict, reason, unconfined = false, readOnly = false} = prepared;
+  if (verdict === 'deny') return refuse('DENIED', `${name} is denied: ${reason}`);
+  const besides = insists(name, prepared, context);
+  const asks = verdict === 'ask' || besides.length > 0;
+  return {
+    effect: tools[name].effect,
+    unconfined,
+    readOnly,
+    asks,
+    ask: () => asked(name, prepared, besides, context),
+    execute: () => execute(name, prepared, asks, context),
+  };
+}
+
+const RETRIES = {
+  interrupted: 'an earlier run of this very call was interrupted, and nobody knows what it did',
+  'interrupted message':
+    'an earlier message to the same place was interrupted, and nobody knows whether it was sent: this may be the second',
+  'brought back':
+    'this very call was begun before, and an older version of its session was brought back: it runs once more',
+} as const;
+
+/** Why a person is asked although a rule may allow it. */
+function insists(name: ToolName, {leaves}: Prepared, {tainted, retries}: ToolContext): string[] {
+  const away = leaves ?? (tools[name].effect === 'outside' ? `${name} leaves the home` : undefined);
+  const lasting = away ?? (name === 'remember' ? 'what is remembered reaches every agent' : undefined);
+  return [
+    ...(retries ? [RETRIES[retries]] : []),
+    ...(tainted.length > 0 && lasting !== undefined
+      ? [`${lasting}, and this session has read what came from outside`]
+      : []),
+  ];
+}
+
+/** The policy's verdict on a call whose arguments fit, with what runs it. */
+async function judged(
+  name: keyof typeof implemented,
+  args: object,
+  policy: Policy,
+  context: ToolContext,
+): Promise<Prepared> {
+  const {verdict, reason} = judgeTool(name, policy);
+  // The table of implementations is indexed by the name whose schema the arguments passed.
+  const tool = implemented[name] as Tool<ToolName> | JudgingTool<ToolName>;
+  const value = args as Arguments<ToolName>;
+  if ('prepare' in tool) return tool.prepare(value, policy, context);
+  const shown = () => ({title: name, parts: [{label: 'Arguments', text: JSON.stringify(value, null, 2)}]});
+  return {
+    verdict,
+    reason,
+    execute: () => tool.execute(value, context),
+    ask: () => tool.ask?.(value, context) ?? shown(),
+  };
+}
+
+/** What the person is asked, with what is the same for all tools, and without secrets. `besides`: why no rule is enough. */
+async function asked(
+  name: ToolName,
+  {ask, reason}: Prepared,
+  besides: readonly string[],
+  context: ToolContext,
+): Promise<Ask | ToolFailure> {
+  try {
+    const own = await ask();
+    if (isFailure(own)) return context.redact.value(own);
+    const none = besides.length > 0 ? besides.join('; ') : `no rule is narrower than "${name}: allow" under tools:`;
+    return context.redact.value({
+      type: tools[name].effect === 'outside' ? 'network' : 'file_write',
+      risk: riskOfTool(name),
+      basis: {},
+      ...own,
+      ...(context.retries && {type: 'retry'}),
+      why: [...besides, ...(own.why ?? [reason])],
+      always: besides.length > 0 || !own.always ? {none} : own.always,
+    });
+  } catch (error) {
+    return unexpected(error, context);
+  }
+}
+
+/** A call that was interrupted may have left a file half written: that goes, and nothing else. Never throws. */
+export function tidyAfter(call: {name: string; arguments: string}, context: ToolContext): void {
+  const name = toolNamed(call.name);
+  const args = name === undefined ? undefined : readArguments(name, call.arguments);
+  if (!args || isFailure(args) || !('path' in args.value) || typeof args.value.path !== 'string') return;
+  const place = placeOf(args.value.path, 'write', context.workspace);
+  if (!isFailure(place)) clearLeftovers(context, place);
+}
+
+async function execute(
+  name: ToolName,
+  prepared: Prepared,
+  approved: boolean,
+  context: ToolContext,
+): Promise<ToolResult> {
+  if (context.signal.aborted) return stopped(context);
+  try {
+    return finalize(await markUntrusted(name, await prepared.execute(approved), context), context);
+  } catch (error) {
+    return finalize(context.signal.aborted ? stopped(context) : unexpected(error, context), context);
+  }
+}
+
+/** What the model is told, and what is written down: without secrets, and it says so. */
+function finalize(result: ToolResult, {redact}: ToolContext): ToolResult {
+  const redacted = redact.value(result);
+  if (redacted === result) return result;
+  return {...redacted, redacted: 'secrets were taken out: where it says [redacted: …] there is something else'};
+}
+
+function notYet(name: ToolName, policy: Policy): {refused: ToolResult} {
+  const {verdict, reason} = judgeTool(name, policy);
+  if (verdict === 'deny') return refuse('DENIED', `${name} is denied: ${reason}`);
+  return refuse('NOT_ALLOWED', `${name} cannot be run yet: this version does not have it`);
+}
+
+function placeholderWords(placeholder: string): string {
+  return (
+    `${placeholder} stands for a secret that was taken out, here or where it was read; nothing is written, run or sent with it. ` +
+    'Change other lines with edit_file, and leave the secret itself to a person'
+  );
+}
+
+function notAmong(wanted: string, name: ToolName | undefined, capabilities: readonly string[]): {refused: ToolResult} {
+  const has = offers(capabilities).map(tool => tool.name);
+  const near = nearest(wanted, has);
+  const what =
+    name === undefined ? `there is no tool ${JSON.stringify(wanted.slice(0, 80))}` : `this agent may not use ${name}`;
+  const list = has.length > 0 ? `its tools are ${has.join(', ')}` : 'it has no tools';
+  return refuse('NOT_ALLOWED', `${what}${near ? ` (did you mean ${near}?)` : ''}; ${list}`);
+}
+
+function refuse(code: ResultCode, error: string): {refused: ToolResult} {
+  return {refused: failure(code, error)};
+}

@@ -1,0 +1,40 @@
+import {endLeftovers} from '../../effects/sandbox/leftovers.ts';
+import {markOf} from '../../effects/sandbox/mark.ts';
+import {tidyAfter} from '../../effects/tools/prepare-call.ts';
+import type {ToolContext, ToolResult} from '../../effects/tools/tool.ts';
+import type {ApprovalItem} from '../../files/approval/approval-item.ts';
+import type {ApprovalState} from '../../files/approval/approval-state.ts';
+import type {Call} from '../../files/session/session-schema.ts';
+import type {Caller} from './caller.ts';
+
+/** The result that a decision itself is. */
+export function endOf(state: ApprovalState | undefined, item: ApprovalItem | undefined): ToolResult | undefined {
+  if (state === 'rejected' && item?.type === 'question')
+    return {
+      success: false,
+      code: 'REJECTED',
+      error: `the person did not answer${item.reason === undefined ? '' : `: ${item.reason}`}`,
+    };
+  if (state === 'rejected') return rejected(item?.reason);
+  if (state === 'expired')
+    return {success: false, code: 'EXPIRED', error: 'nobody decided in time, so this call was not made'};
+  return undefined;
+}
+
+export function rejected(reason: string | undefined): ToolResult {
+  const why = reason === undefined ? '; no reason was given' : `: ${reason}`;
+  return {success: false, code: 'REJECTED', error: `a person rejected this call${why}. Do not try the same again`};
+}
+
+/** What an earlier daemon had started. It is told only when nothing of it runs any more. */
+export async function interrupted(call: Call, {session}: Caller, context: ToolContext): Promise<ToolResult> {
+  const left = call.run === undefined ? 0 : await endLeftovers(markOf(call.run, session, call.id));
+  tidyAfter(call.function, context);
+  const ended =
+    left === 0 ? '' : ` What still ran of it (${left === 1 ? 'a process' : `${left} processes`}) was ended.`;
+  return {
+    success: false,
+    code: 'INTERRUPTED',
+    error: `interrupted, outcome unknown: the daemon was stopped while this ran.${ended} Find out what happened before trying again; a person is asked before the same call is made once more.`,
+  };
+}
