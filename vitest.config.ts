@@ -21,6 +21,7 @@ const gateOnly = [
   'test/daemon/cache.test.ts',
   'test/daemon/crash-labels.test.ts',
   'test/daemon/crash-random-1.test.ts',
+  'test/daemon/crash-random-2.test.ts',
   'test/daemon/crash-turns.test.ts',
   'test/daemon/editors.test.ts',
   'test/daemon/faults.test.ts',
@@ -81,8 +82,8 @@ export default defineConfig({
     // What files import is loaded once a worker: no module keeps anything that another test could trip over.
     isolate: false,
     // Nothing fails for being slow: see `until` in test/cli/run.ts, which gives up earlier and says what it saw.
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     reporters: ['default', './test/summary-reporter.ts'],
   },
 });

@@ -21,7 +21,7 @@ import {editable, takeBack} from '../../src/surfaces/decide/edited.ts';
 import {findRequests, type Request} from '../../src/surfaces/decide/queue.ts';
 import {terminal} from '../daemon/terminal.ts';
 import {playDaemon} from './played-daemon.ts';
-import {agentdir, environment, main, newHome, put, type Run, startAgentdir, thorough, until} from './run.ts';
+import {agentdir, environment, main, newHome, put, type Run, startAgentdir, until} from './run.ts';
 
 interface Given {
   id: string;
@@ -550,7 +550,7 @@ describe('agentdir approve --sign', () => {
     ]);
   });
 
-  it.runIf(thorough)('signs what was decided, as edited, by the key given or the only one', async () => {
+  it('signs what was decided, as edited, by the key given or the only one', async () => {
     const home = await asked(
       {id: 'aa11', command: 'ls'},
       {id: 'bb22', command: 'ls 2'},
@@ -675,7 +675,7 @@ describe('agentdir approve without an id, on a terminal', () => {
     expect(items(home).map(({decision}) => decision)).toEqual([undefined, undefined]);
   });
 
-  it.runIf(thorough)('Ctrl-C leaves decided what was, and nothing else', async () => {
+  it('Ctrl-C leaves decided what was, and nothing else', async () => {
     const home = await asked({id: 'one', command: 'ls', age: 9}, {id: 'two', command: 'ls'});
     const at = terminal(home, `${process.execPath} ${main} approve`);
     await at.shows(CHOICE);

@@ -6,7 +6,7 @@ import {askedBy, decideOnPage, field, pagesIn, whenItem} from '../daemon/decidin
 import {openHouse} from '../daemon/house.ts';
 import {read} from '../daemon/serve.ts';
 import {atRest, begin, whenIt} from '../daemon/talk.ts';
-import {agentdir, environment, git, put, thorough, until} from './run.ts';
+import {agentdir, environment, git, put, until} from './run.ts';
 
 const house = openHouse(() => ({
   'templates/talker.agent.yaml':
@@ -76,7 +76,7 @@ describe('deciding from the shell, beside a daemon', () => {
     expect(await run('approve', id)).toMatchObject({code: 1, stderr: expect.stringContaining('(done, exit code 0)')});
   });
 
-  it.runIf(thorough)('edited, for good, with an answer and several at once', async () => {
+  it('edited, for good, with an answer and several at once', async () => {
     writeFileSync(join(house.home, '../editor'), `#!/bin/sh\nsed -i 's/asked/edited/' "$1"\n`, {mode: 0o755});
     const [first = '', second = ''] = await asking('edit', command('touch asked'), {
       name: 'write_file',
@@ -136,7 +136,7 @@ describe('deciding from the shell, beside a daemon', () => {
     expect(decided.at(-1)?.state).toBe('superseded');
   });
 
-  it.runIf(thorough)('signed, where that is required; a yes without a signature can be signed later', async () => {
+  it('signed, where that is required; a yes without a signature can be signed later', async () => {
     const key = join(house.home, '../key');
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
     put(house.home, {'../signers': `ada@example.org ${readFileSync(`${key}.pub`, 'utf8')}`});

@@ -8,7 +8,7 @@ import {connectors} from '../../src/surfaces/cli/doctor-connectors.ts';
 import {type FakeImap, MAIL_PASSWORD, MAIL_USER, startImap} from '../connect/mail-servers.ts';
 import {homes} from '../daemon/sound.ts';
 import {linesOf, startConnector} from './connector.ts';
-import {agentdir, environment, thorough, until} from './run.ts';
+import {agentdir, environment, until} from './run.ts';
 
 let imap: FakeImap;
 beforeEach(async () => {
@@ -88,7 +88,7 @@ describe('agentdir mail', () => {
     expect((await agentdir(home, ['check'])).stdout).not.toContain('mail.jsonl');
   });
 
-  it.each([['inbox-appended', 2, 2] as const, ...(thorough ? ([['save-rename', 1, 3]] as const) : [])])(
+  it.each([['inbox-appended', 2, 2] as const, ['save-rename', 1, 3] as const])(
     'killed at %s:%i: each mail is there once',
     async (label, nth, before) => {
       const home = newHome();

@@ -1,6 +1,6 @@
 import {afterAll, expect, it} from 'vitest';
 import {type CrashLabel, crashLabels} from '../../src/store/crash.ts';
-import {git, put, thorough, until} from '../cli/run.ts';
+import {git, put, until} from '../cli/run.ts';
 import {
   ASKER,
   countingScenes,
@@ -124,7 +124,7 @@ const most = (label: CrashLabel) => {
   if (process.env.FUZZ) return 14;
   return /^(?:save|journal-ref)-rename$|^[^-]+$/.test(label) ? 5 : 1;
 };
-const labels = thorough ? crashLabels.filter(label => !elsewhere.includes(label)) : [];
+const labels = crashLabels.filter(label => !elsewhere.includes(label));
 /** Three share a home. */
 export const threes = Array.from({length: Math.ceil(labels.length / 3)}, (_, i) => labels.slice(3 * i, 3 * i + 3));
 

@@ -1,10 +1,9 @@
 import {describe} from 'vitest';
-import {thorough} from '../cli/run.ts';
 import {approvalKills, threes, tryEach} from './approval-kills.ts';
 
 const kills = await approvalKills();
 
 // With approvals-crash-1.test.ts.
-describe.runIf(thorough)('killed between a decision and the result', () => {
+describe('killed between a decision and the result', () => {
   tryEach(threes.slice(6), kills);
 });

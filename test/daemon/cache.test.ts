@@ -1,7 +1,7 @@
 import {chmodSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {agentdir, git, put, thorough} from '../cli/run.ts';
+import {agentdir, git, put} from '../cli/run.ts';
 import {read} from './serve.ts';
 import {expectSound, homes} from './sound.ts';
 
@@ -76,7 +76,7 @@ describe('what HEAD held when the cache was written', () => {
     'an edit alone': async home => put(home, {[NOTE]: 'three\n'}),
     'a removal alone': async home => rmSync(join(home, NOTE)),
   };
-  for (const [what, move] of Object.entries(moves).filter((_, i) => process.env.FUZZ || i % (thorough ? 2 : 4) === 0))
+  for (const [what, move] of Object.entries(moves).filter((_, i) => process.env.FUZZ || i % 2 === 0))
     it(`gives the same history as no cache: ${what}`, async () => {
       const [cached, cold] = [newHome(), newHome()];
       const logs: string[] = [];
@@ -85,7 +85,7 @@ describe('what HEAD held when the cache was written', () => {
         await move(home);
         if (home === cold) rmSync(join(home, '.agentdir'), {recursive: true});
         await once(home);
-        if (thorough && home === cached) await expectSound(home);
+        if (home === cached) await expectSound(home);
         expect(await git(home, 'status', '--porcelain')).toBe('');
         logs.push(await git(home, 'log', '--format=%s %T', '--', '.'));
       }
@@ -104,7 +104,7 @@ describe('a cache that is not what it should be', () => {
       falsify(home, ({value}) => Object.assign(value, {prefix: 'deep/', otherwise: [[NOTE, null]]})),
     'of files that are gone': home => renameSync(join(home, SESSION), join(home, 'sessions/t.session.yaml')),
   };
-  for (const [what, wrong] of Object.entries(wrongs).filter((_, i) => thorough || i % 4 === 1))
+  for (const [what, wrong] of Object.entries(wrongs))
     it(`is of no consequence: ${what}`, async () => {
       const home = newHome();
       await once(home);

@@ -2,7 +2,7 @@ import {appendFileSync, readFileSync, renameSync, rmSync, writeFileSync} from 'n
 import {join} from 'node:path';
 import {afterAll, describe, expect, it, onTestFinished} from 'vitest';
 import {type CrashLabel, crashLabels} from '../../src/store/crash.ts';
-import {agentdir, environment, git, put, thorough, until} from '../cli/run.ts';
+import {agentdir, environment, git, put, until} from '../cli/run.ts';
 import {answering, expectWellTold, isAnswered, WORKER} from './answering.ts';
 import {read, type Served, serve, settled, spawnDaemon} from './serve.ts';
 import {expectSound, filesIn, homes, stateOf} from './sound.ts';
@@ -196,9 +196,9 @@ const elsewhere: readonly CrashLabel[] = [
   'undo-mark',
 ];
 
-/** Where time is short: those of a session's own writes crash-turns.test.ts tries too, most of the journal's journal-crash.test.ts. */
+/** Twice in a row: those of a session's own writes crash-turns.test.ts tries again, most of the journal's journal-crash.test.ts. */
 const some = /^(?:journal-(?:index-rename|ref-rename|unlock)|needs-you-write|cache-write|spawn-git)$/;
-const labels = crashLabels.filter(label => !elsewhere.includes(label) && (thorough || some.test(label)));
+const labels = crashLabels.filter(label => !elsewhere.includes(label));
 /** Each label in a home of its own, three at a time. */
 const threes = Array.from({length: Math.ceil(labels.length / 3)}, (_, i) => labels.slice(3 * i, 3 * i + 3));
 
@@ -232,7 +232,7 @@ describe('killed at', () => {
             three.map(label => expectSame(label, crashes, (labels.indexOf(label) + turn) % 2 ? 'goes on' : 'waits')),
           );
     },
-    240_000 * (Number(process.env.FUZZ ?? 0) ? 8 : 1),
+    600_000 * (Number(process.env.FUZZ ?? 0) ? 8 : 1),
   );
 
   it('conflict-write: the text that cannot be merged is kept, once', async () => {
@@ -257,7 +257,7 @@ describe('killed at', () => {
     await expectSound(home);
   });
 
-  it.runIf(thorough)('journal-pack: a flood of edits is committed at the next start', async () => {
+  it('journal-pack: a flood of edits is committed at the next start', async () => {
     const home = newHome();
     const first = await serve(home, {AGENTDIR_CRASH_AT: 'journal-pack:1'});
     // Enough of them at once that their objects become a pack.
@@ -271,7 +271,7 @@ describe('killed at', () => {
     await expectSound(home);
   });
 
-  it.runIf(thorough)('spawn-background: the next start serves', async () => {
+  it('spawn-background: the next start serves', async () => {
     const home = newHome();
     const killed = await agentdir(home, ['start', '--background'], {
       ...environment,

@@ -1,6 +1,6 @@
 import {afterAll, expect, it} from 'vitest';
 import {type CrashLabel, crashLabels} from '../../src/store/crash.ts';
-import {git, put, thorough, until} from '../cli/run.ts';
+import {git, put, until} from '../cli/run.ts';
 import {answering, expectWellTold, isAnswered, WORKER} from './answering.ts';
 import {read, spawnDaemon} from './serve.ts';
 import {expectSound, homes} from './sound.ts';
@@ -18,14 +18,13 @@ const writes = process.env.FUZZ ? [2, 3, 4, 5] : [3];
 const times: Partial<Record<CrashLabel, readonly number[]>> = {
   'turn-ask': [2],
   'turn-answer': [2],
-  'call-start': thorough ? [2, 3] : [3],
-  'call-end': thorough ? [2, 3] : [3],
+  'call-start': [2, 3],
+  'call-end': [2, 3],
   'spawn-command': [1],
 };
 const crashes = crashLabels
   .filter(label => /^(?:save|turn|call)-|^spawn-command$/.test(label))
-  .flatMap(label => (times[label] ?? writes).map(passage => ({label, passage})))
-  .filter(({label}, i) => thorough || i % 3 === 0 || !label.startsWith('save-'));
+  .flatMap(label => (times[label] ?? writes).map(passage => ({label, passage})));
 
 it('killed at each write of a turn, again and again: nothing is lost, nothing is done twice', async () => {
   const home = newHome();

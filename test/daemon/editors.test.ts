@@ -16,7 +16,7 @@ import {promisify} from 'node:util';
 import {describe, expect, it} from 'vitest';
 import {parseSession} from '../../src/files/session/session.ts';
 import {parseTasks} from '../../src/files/task/task-parse.ts';
-import {environment, git, newHome, thorough} from '../cli/run.ts';
+import {environment, git, newHome} from '../cli/run.ts';
 import {committed, type Event, read, type Served, serve, settled} from './serve.ts';
 import {installed, type Terminal, terminal} from './terminal.ts';
 
@@ -146,13 +146,9 @@ const nano: Editor = {
 const editors: [name: string, editor: Editor][] = [
   ['vim', vim('swapfile')],
   ['nano', nano],
-  ...(thorough
-    ? ([
-        ['vim with backupcopy=yes', vim('backupcopy=yes')],
-        ['vim with nobackup nowritebackup', vim('nobackup nowritebackup')],
-        ['vim with backup', vim('backup backupcopy=no')],
-      ] satisfies [string, Editor][])
-    : []),
+  ['vim with backupcopy=yes', vim('backupcopy=yes')],
+  ['vim with nobackup nowritebackup', vim('nobackup nowritebackup')],
+  ['vim with backup', vim('backup backupcopy=no')],
 ];
 
 describe.each(editors)('%s', (name, editor) => {

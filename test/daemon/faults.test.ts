@@ -17,7 +17,7 @@ import {dirname, join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {parseSession} from '../../src/files/session/session.ts';
 import {parseTasks} from '../../src/files/task/task-parse.ts';
-import {agentdir, git, newHome, put, temporary, thorough, until} from '../cli/run.ts';
+import {agentdir, git, newHome, put, temporary, until} from '../cli/run.ts';
 import {noBubblewrap} from '../effects/sandbox-home.ts';
 import {read, serve, settled} from './serve.ts';
 import {saysNoMore, sound, tidy, told} from './trouble.ts';
@@ -131,7 +131,7 @@ describe('a full disk', () => {
     },
   );
 
-  it.skipIf(!mountable || !thorough)(
+  it.skipIf(!mountable)(
     '(needs to mount a tmpfs) full when it stops, and when it starts: nothing torn, nothing lost',
     async () => {
       const {home, fill, free} = await smallHome();

@@ -2,7 +2,7 @@ import {appendFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFile
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {CrashLabel} from '../../src/store/crash.ts';
-import {agentdir, environment, git, newHome, thorough, until} from '../cli/run.ts';
+import {agentdir, environment, git, newHome, until} from '../cli/run.ts';
 import {read, type Served, serve, spawnDaemon} from './serve.ts';
 import {expectSound} from './sound.ts';
 
@@ -130,7 +130,7 @@ const all: readonly (readonly CrashLabel[])[] = [
 ];
 
 describe('killed at', () => {
-  it.each((thorough ? all : all.slice(0, 1)).map(labels => ({labels})))(
+  it.each(all.map(labels => ({labels})))(
     '$labels: each line comes once, and each bad one is set aside once',
     async ({labels}) => {
       const runs = labels.map(label =>
@@ -141,10 +141,9 @@ describe('killed at', () => {
         expect(result.value).toBeGreaterThanOrEqual(1);
       }
     },
-    240_000,
   );
 
-  it.runIf(thorough)('moments at random: the same', async () => {
+  it('moments at random: the same', async () => {
     const home = await homeWithInbox();
     const place = join(home, 'inbox/in.jsonl');
     let written = 0;

@@ -1,26 +1,44 @@
 import {setImmediate as turn} from 'node:timers/promises';
-import {expect, onTestFinished} from 'vitest';
+import {expect, it, onTestFinished} from 'vitest';
 import {parseSession} from '../../src/files/session/session.ts';
 import {fieldOf} from '../../src/files/task/task.ts';
 import {parseTasks} from '../../src/files/task/task-parse.ts';
-import {git, thorough, until} from '../cli/run.ts';
+import {git, until} from '../cli/run.ts';
 import type {FakeOpenAI} from '../model/fake-openai.mjs';
-import {answering, expectWellTold} from './answering.ts';
+import {answering, expectWellTold, WORKER} from './answering.ts';
 import {Asker} from './asker.ts';
 import {Person, type Random, randomFrom} from './person.ts';
 import {read, spawnDaemon} from './serve.ts';
-import {expectSound, filesIn, versions} from './sound.ts';
+import {expectSound, filesIn, homes, versions} from './sound.ts';
 
 const SESSIONS = 25;
 const QUESTIONS = 3;
 /** What the person who edits does in each life, about. */
 const EDITS = 3;
 
+/** In two homes side by side, each of these kills. */
+export function killedAtRandom(seed: number, times: number): void {
+  const newHome = homes(WORKER);
+  const factor = Math.max(1, Number(process.env.FUZZ ?? 1));
+  const kills = Math.ceil(times * factor);
+  it(
+    `killed ${2 * kills} times at random moments, in two homes with fifty sessions: nothing is lost, nothing is done twice`,
+    async () => {
+      const first = process.env.FUZZ ? Date.now() + seed : seed;
+      const seeds = [first, first + 100];
+      const results = await Promise.allSettled(seeds.map(each => killAtRandom(newHome(), each, kills)));
+      for (const [i, result] of results.entries())
+        if (result.status === 'rejected') throw new Error(`seed ${seeds[i]}: ${result.reason}`, {cause: result.reason});
+    },
+    600_000 * factor,
+  );
+}
+
 /**
  * Kill the daemon of this home so many times while one person edits its files and another talks to many agents; then
  * look what became of their work. The model's answers are those of `answering`.
  */
-export async function killAtRandom(home: string, seed: number, kills: number): Promise<void> {
+async function killAtRandom(home: string, seed: number, kills: number): Promise<void> {
   const random = randomFrom(seed);
   const model = await answering();
   onTestFinished(() => model.close());
@@ -62,7 +80,7 @@ export async function killAtRandom(home: string, seed: number, kills: number): P
 async function liveShortly(home: string, random: Random, model: FakeOpenAI): Promise<void> {
   const daemon = spawnDaemon(home, {OPENAI_BASE_URL: model.url});
   const gone = daemon.exited.then(() => true);
-  const works = random() < (thorough ? 0.5 : 0.25);
+  const works = random() < 0.5;
   const when = random();
   const asked = model.count;
   const due = works ? whenAsked(model, asked + Math.ceil(when * 6)) : pause(when * 200);

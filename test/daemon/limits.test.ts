@@ -6,7 +6,7 @@ import {parseSession} from '../../src/files/session/session.ts';
 import {parseSpend} from '../../src/files/spend-file.ts';
 import {fieldOf} from '../../src/files/task/task.ts';
 import {parseTasks} from '../../src/files/task/task-parse.ts';
-import {agentdir, environment, git, newHome, put, thorough, until} from '../cli/run.ts';
+import {agentdir, environment, git, newHome, put, until} from '../cli/run.ts';
 import {read, serve, settled, subjects} from './serve.ts';
 
 const QUEUE = 'tasks/approvals.task.md';
@@ -258,29 +258,26 @@ describe('a queue that cannot be written', () => {
 });
 
 describe('a daemon that is killed', () => {
-  it.each(['save-rename:2', ...(thorough ? ['save-temp:1', 'save-unlock:3'] : [])])(
-    'at %s asks once, and forgets nothing',
-    async crash => {
-      const id = `budget-${today}-turns-1`;
-      const home = await homeWith({
-        'agentdir.yaml': 'format: 1\nlimits: {per_day: {turns: 5}}\n',
-        [path('s1')]: session('s1', 4, id),
-        [path('s2')]: session('s2', 2, id),
-      });
-      const env = {...environment, AGENTDIR_CRASH_AT: crash};
-      await agentdir(home, ['start', '--once'], env);
-      expect(await agentdir(home, ['start', '--once'])).toMatchObject({code: 3});
-      expect(read(home, QUEUE).match(/approval_type: budget/g)).toHaveLength(1);
-      tick(home, id, 'x');
-      await agentdir(home, ['start', '--once'], env);
-      await agentdir(home, ['start', '--once']);
-      expect(item(home, id)?.status).toBe('approved');
-      for (const name of ['s1', 's2']) expect(header(home, name)?.status).toBe('sleeping');
-      expect(parseSpend(readFileSync(join(home, SPEND), 'utf8')).value?.agents.a?.turns).toBe(6);
-      expect(await git(home, 'status', '--porcelain')).toBe('');
-      const log = await subjects(home);
-      expect(log.filter(line => line.includes(`${id} asked`)).length).toBeLessThanOrEqual(1);
-      expect(await git(home, 'fsck', '--strict', '--no-dangling')).toBe('');
-    },
-  );
+  it.each(['save-rename:2', 'save-temp:1', 'save-unlock:3'])('at %s asks once, and forgets nothing', async crash => {
+    const id = `budget-${today}-turns-1`;
+    const home = await homeWith({
+      'agentdir.yaml': 'format: 1\nlimits: {per_day: {turns: 5}}\n',
+      [path('s1')]: session('s1', 4, id),
+      [path('s2')]: session('s2', 2, id),
+    });
+    const env = {...environment, AGENTDIR_CRASH_AT: crash};
+    await agentdir(home, ['start', '--once'], env);
+    expect(await agentdir(home, ['start', '--once'])).toMatchObject({code: 3});
+    expect(read(home, QUEUE).match(/approval_type: budget/g)).toHaveLength(1);
+    tick(home, id, 'x');
+    await agentdir(home, ['start', '--once'], env);
+    await agentdir(home, ['start', '--once']);
+    expect(item(home, id)?.status).toBe('approved');
+    for (const name of ['s1', 's2']) expect(header(home, name)?.status).toBe('sleeping');
+    expect(parseSpend(readFileSync(join(home, SPEND), 'utf8')).value?.agents.a?.turns).toBe(6);
+    expect(await git(home, 'status', '--porcelain')).toBe('');
+    const log = await subjects(home);
+    expect(log.filter(line => line.includes(`${id} asked`)).length).toBeLessThanOrEqual(1);
+    expect(await git(home, 'fsck', '--strict', '--no-dangling')).toBe('');
+  });
 });

@@ -2,13 +2,13 @@ import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, expect, it} from 'vitest';
 import {parseSession} from '../../src/files/session/session.ts';
-import {git, put, thorough, until} from '../cli/run.ts';
+import {git, put, until} from '../cli/run.ts';
 import {startFakeOpenAI} from '../model/fake-openai.mjs';
 import {read, spawnDaemon} from './serve.ts';
 import {expectSound, homes} from './sound.ts';
 
 /** MESSAGES=10000 npx vitest run test/daemon/messages-crash.test.ts is the whole of what the issue asks for. */
-const wanted = Number(process.env.MESSAGES ?? (thorough ? 240 : 120));
+const wanted = Number(process.env.MESSAGES ?? 240);
 const AGENTS = wanted > 2_000 ? 50 : 12;
 const PER_ANSWER = 5;
 /** A machine that has other things to do brings a dozen a second. */
@@ -86,7 +86,7 @@ it(
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
       return seed / 2 ** 31;
     };
-    const kills = Number(process.env.KILLS ?? (wanted > 2_000 ? 20 : thorough ? 5 : 3));
+    const kills = Number(process.env.KILLS ?? (wanted > 2_000 ? 20 : 5));
     // So they fall upon all of the work, and there is work for each.
     const most = (AGENTS * rounds * PER_ANSWER) / kills;
     for (let i = 0; i < kills; i++) {

@@ -2,7 +2,7 @@ import {type ChildProcess, spawn} from 'node:child_process';
 import {appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {environment, git, newHome, put, thorough, until} from '../cli/run.ts';
+import {environment, git, newHome, put, until} from '../cli/run.ts';
 import {read, serve, settled} from './serve.ts';
 
 /**
@@ -270,15 +270,13 @@ describe('a person’s own git beside the daemon', () => {
     await git(home, 'commit', '-qm', 'all');
     await first.kill();
     const second = await serve(home);
-    if (thorough) {
-      // Nobody has it open, so it is no longer where late writes are looked for. And killed once more.
-      await until(
-        () => readdirSync(join(home, '.agentdir/replaced')),
-        names => names.length === 0,
-      );
-      await second.kill();
-    }
-    const {stop} = thorough ? await serve(home) : second;
+    // Nobody has it open, so it is no longer where late writes are looked for. And killed once more.
+    await until(
+      () => readdirSync(join(home, '.agentdir/replaced')),
+      names => names.length === 0,
+    );
+    await second.kill();
+    const {stop} = await serve(home);
     put(home, {[path]: `Mind this.\n\n${buffer}`, [talk]: heard + said(2) + said(3)});
     const tasks = await settled(home, path, text => text.includes('Mind this.'));
     expect(tasks).toMatch(/^- \[\/\] @away\/planner "a"\n/m);

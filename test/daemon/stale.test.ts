@@ -13,7 +13,7 @@ import {describe, expect, it} from 'vitest';
 import {parseSession} from '../../src/files/session/session.ts';
 import {fieldOf} from '../../src/files/task/task.ts';
 import {parseTasks} from '../../src/files/task/task-parse.ts';
-import {agentdir, git, newHome, thorough, until} from '../cli/run.ts';
+import {agentdir, git, newHome, until} from '../cli/run.ts';
 import {calling, resultsOf} from './calling.ts';
 import {openHouse} from './house.ts';
 import {read, serve, settled} from './serve.ts';
@@ -292,7 +292,7 @@ describe('an editor that writes into the file which the daemon has just replaced
     await stop();
   });
 
-  it.runIf(thorough)('however slowly it writes', async () => {
+  it('however slowly it writes', async () => {
     const home = await newHome();
     const {stop} = await serve(home);
     const path = join(home, TASKS);

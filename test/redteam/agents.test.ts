@@ -12,7 +12,7 @@ import {
 import {join} from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
-import {agentdir, git, put, thorough, until} from '../cli/run.ts';
+import {agentdir, git, put, until} from '../cli/run.ts';
 import {calling, command, type Result, resultsOf, type Wanted} from '../daemon/calling.ts';
 import {approveAsAsked, decideAll} from '../daemon/deciding.ts';
 import {openHouse} from '../daemon/house.ts';
@@ -87,7 +87,7 @@ describe.skipIf(noBubblewrap)('an agent in its sandbox', () => {
   const {home} = house;
   const all = Object.entries(tricks(home));
   const numbered = all.map(([, trick], nth) => [nth, trick] as const);
-  const scripts = (thorough ? numbered.map(one => [one]) : [numbered]).map(together);
+  const scripts = numbered.map(one => together([one]));
   const inWorkspace = (path: string) => join(home, 'workspaces/talker', path);
   const ended = (results: readonly Result[], nth: number) =>
     new RegExp(`^${nth} (\\d+)$`, 'm').exec(results.map(({stdout}) => stdout).join(''))?.[1];

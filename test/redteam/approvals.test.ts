@@ -2,7 +2,7 @@ import {existsSync, renameSync, rmSync, utimesSync, writeFileSync} from 'node:fs
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {APPROVALS_FILE} from '../../src/files/approval/approval-item.ts';
-import {git, put, thorough, until} from '../cli/run.ts';
+import {git, put, until} from '../cli/run.ts';
 import {
   askedBy,
   decideInQueue,
@@ -86,18 +86,15 @@ describe('forged', () => {
     await court.askedAnew(asked);
   });
 
-  it.runIf(thorough)(
-    'an item that has taken the id of another is not that one, and while it has, nothing is decided',
-    async () => {
-      const [mild, wild] = [await court.asks(0), await court.asks(0)];
-      const before = court.queue;
-      court.saveQueue(before.replace(`id: ${mild.id}`, `id: ${wild.id}`).replace(/- \[_\](?=.*ran-)/g, '- [x]'));
-      await court.told(`DUPLICATE_ID`);
-      court.saveQueue(before);
-      await court.refuse(mild.session, mild.id);
-      await court.refuse(wild.session, wild.id);
-    },
-  );
+  it('an item that has taken the id of another is not that one, and while it has, nothing is decided', async () => {
+    const [mild, wild] = [await court.asks(0), await court.asks(0)];
+    const before = court.queue;
+    court.saveQueue(before.replace(`id: ${mild.id}`, `id: ${wild.id}`).replace(/- \[_\](?=.*ran-)/g, '- [x]'));
+    await court.told(`DUPLICATE_ID`);
+    court.saveQueue(before);
+    await court.refuse(mild.session, mild.id);
+    await court.refuse(wild.session, wild.id);
+  });
 });
 
 /** When all is in git: where that is. */
@@ -188,7 +185,7 @@ describe('replayed', () => {
     expect(runs()).toBe(1);
   });
 
-  it.runIf(thorough)('of a session that was copied, with its id or a new one, the decision counts once', async () => {
+  it('of a session that was copied, with its id or a new one, the decision counts once', async () => {
     const {id, session, runs} = await court.asks(1);
     const text = read(court.home, pathOf(session));
     put(court.home, {
@@ -214,24 +211,21 @@ describe('copied', () => {
     return text;
   };
 
-  it.runIf(thorough)(
-    'an item that is there twice, with whichever boxes, decides nothing until one is left',
-    async () => {
-      const [yes, no] = [await court.asks(1), await court.asks(0)];
-      const before = court.queue;
-      double(yes.id, 'x');
-      double(no.id, '-');
-      await court.told('DUPLICATE_ID');
-      expect(yes.runs()).toBe(0);
-      court.saveQueue(before);
-      decideInQueue(court.home, yes.id, 'x');
-      expect(await court.results(yes.session)).toMatchObject([{success: true}]);
-      expect(yes.runs()).toBe(1);
-      await court.refuse(no.session, no.id);
-    },
-  );
+  it('an item that is there twice, with whichever boxes, decides nothing until one is left', async () => {
+    const [yes, no] = [await court.asks(1), await court.asks(0)];
+    const before = court.queue;
+    double(yes.id, 'x');
+    double(no.id, '-');
+    await court.told('DUPLICATE_ID');
+    expect(yes.runs()).toBe(0);
+    court.saveQueue(before);
+    decideInQueue(court.home, yes.id, 'x');
+    expect(await court.results(yes.session)).toMatchObject([{success: true}]);
+    expect(yes.runs()).toBe(1);
+    await court.refuse(no.session, no.id);
+  });
 
-  it.runIf(thorough)('the whole queue pasted twice, ticked throughout, runs nothing', async () => {
+  it('the whole queue pasted twice, ticked throughout, runs nothing', async () => {
     const asked = [await court.asks(0), await court.asks(0)];
     const before = court.queue;
     const ticked = before.replace(/- \[_\](?=.*ran-)/g, '- [x]');
@@ -241,7 +235,7 @@ describe('copied', () => {
     for (const {id, session} of asked) await court.refuse(session, id);
   });
 
-  it.runIf(thorough).each(['APPROVED', 'REJECTED'])('a page copied under another name says nothing: %s', async word => {
+  it.each(['APPROVED', 'REJECTED'])('a page copied under another name says nothing: %s', async word => {
     const {id, session} = await court.asks(0);
     const page = read(court.home, pagePath(id)).replace('**Decision:** <!--', `**Decision:** ${word} <!--`);
     put(court.home, {[pagePath(`${id}-copy`)]: page});

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {describe, expect, it} from 'vitest';
 import {crashLabels} from '../../src/store/crash.ts';
-import {environment, git, thorough, until} from '../cli/run.ts';
+import {environment, git, until} from '../cli/run.ts';
 import {entry, fileAt, lines, open, repository, soundness, write} from './repository.ts';
 
 const child = fileURLToPath(new URL('crash-child.mjs', import.meta.url));
@@ -23,7 +23,7 @@ const files = Object.fromEntries([0, 1, 2, 3, 4, 5, 6].map(i => [`memory/${i}.md
 const labels = crashLabels.filter(label => label.startsWith('journal-'));
 
 describe('killed', () => {
-  it.each(labels.flatMap(label => (process.env.FUZZ ? [1, 2, 3] : thorough ? [1, 2] : [2]).map(n => `${label}:${n}`)))(
+  it.each(labels.flatMap(label => (process.env.FUZZ ? [1, 2, 3] : [1, 2]).map(n => `${label}:${n}`)))(
     'at %s: nothing is lost, nothing is in the way, and the next run goes on',
     async crash => {
       const dir = await repository(files);
@@ -51,7 +51,7 @@ describe('killed', () => {
 
   it('at random moments: nothing is lost, and git is sound', async () => {
     const dir = await repository(files);
-    for (let i = 0; i < (thorough ? 8 : 3); i++) {
+    for (let i = 0; i < 8; i++) {
       const env = {...environment};
       const running = execFile(process.execPath, [child, dir, String(i * 10_000), String(i * 10_000 + 9_999), '3'], {
         env,
