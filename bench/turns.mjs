@@ -24,8 +24,10 @@ export default async function turns() {
   const server = await startFakeOpenAI({answer: twoCalls});
   const home = makeHome(server.url);
   try {
-    const bare = await inChild(new URL('bare-loop.mjs', import.meta.url), server.url);
+    // Before and after: what else the machine does meanwhile falls on both.
+    const before = await inChild(new URL('bare-loop.mjs', import.meta.url), server.url);
     const ours = await inChild(new URL('turns-daemon.mjs', import.meta.url), home);
+    const bare = both(before, await inChild(new URL('bare-loop.mjs', import.meta.url), server.url));
     const arrivals = server.requests.map(({at}) => performance.timeOrigin + at);
     const reactions = saves => saves.map(save => arrivals.find(at => at > save) - save);
     const measured = {...ours, edited: reactions(ours.edited), sent: reactions(ours.sent)};
@@ -42,6 +44,10 @@ async function inChild(script, argument) {
   const args = [fileURLToPath(script), argument, String(SESSIONS), String(ROUNDS), String(TURNS)];
   const {stdout} = await promisify(execFile)(process.execPath, args, {maxBuffer: 1 << 26});
   return JSON.parse(stdout);
+}
+
+function both(a, b) {
+  return {times: [...a.times, ...b.times], growing: a.growing, rate: (a.rate + b.rate) / 2};
 }
 
 /** A message: two trivial calls. Their results: "done". */
