@@ -24,7 +24,7 @@ export default async function turns() {
   const server = await startFakeOpenAI({answer: twoCalls});
   const home = makeHome(server.url);
   try {
-    // Before and after: what else the machine does meanwhile falls on both.
+    // Before and after, for times and rates: what else the machine does meanwhile falls on both.
     const before = await inChild(new URL('bare-loop.mjs', import.meta.url), server.url);
     const ours = await inChild(new URL('turns-daemon.mjs', import.meta.url), home);
     const bare = both(before, await inChild(new URL('bare-loop.mjs', import.meta.url), server.url));

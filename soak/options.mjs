@@ -25,7 +25,16 @@ export function readOptions(args = process.argv.slice(2)) {
   try {
     const text = {type: 'string'};
     const flag = {type: 'boolean', default: false};
-    const options = {seconds: text, seed: text, agents: text, calm: flag, keep: flag, json: flag, sabotage: flag, help: flag};
+    const options = {
+      seconds: text,
+      seed: text,
+      agents: text,
+      calm: flag,
+      keep: flag,
+      json: flag,
+      sabotage: flag,
+      help: flag,
+    };
     values = parseArgs({args, options}).values;
   } catch (error) {
     console.error(`soak: ${error.message}\n\n${help}`);

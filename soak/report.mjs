@@ -49,7 +49,7 @@ export function report(world, keep) {
     [
       'memory',
       memory?.mb
-        ? `${memory.mb} MB after ${memory.seconds} s, ${memory.slope?.toFixed(1) ?? '?'} MB/min in the second half of them${memory.seconds < LONG_S ? ' (too short to tell: --calm)' : ''}, at most ${memory.most} MB`
+        ? `${memory.mb} MB after ${memory.seconds} s, ${memory.slope?.toFixed(1) ?? '?'} MB/min in the second half of them${memory.seconds < LONG_S ? ' (too short to tell: --calm --seconds 600)' : ''}, at most ${memory.most} MB`
         : '?',
     ],
     [

@@ -1,6 +1,6 @@
 import type {ApprovalState} from '../files/approval/approval-state.ts';
 import type {Place, Problem} from '../files/diagnostic.ts';
-import {type Kind, kindOf} from '../files/key.ts';
+import {type Kind, kindOf, stemOf} from '../files/key.ts';
 import type {DaySpend} from '../files/spend-file.ts';
 import type {Limits} from '../files/spent.ts';
 import type {ItemFact, PageFact} from './approval-facts.ts';
@@ -54,7 +54,9 @@ export interface Facts {
   agent?: {type: string | null; description: string | null};
 }
 
-/** The facts of what is there but cannot be read. */
+/** The facts of what is there but cannot be read. A session that is there is not gone. */
 export function unreadFacts(path: string, problems: Problem[]): Facts {
-  return {kind: kindOf(path) ?? null, problems, defines: [], needs: [], counts: {}};
+  const kind = kindOf(path) ?? null;
+  const defines = kind === 'session' ? [`session/${stemOf(path)}`] : [];
+  return {kind, problems, defines, needs: [], counts: {}};
 }

@@ -49,7 +49,8 @@ const MOST = {items: 200, ofFile: 10, first: 25};
 /** The text of NEEDS_YOU.md: all that waits for a person, newest first, with links and what to do. Pure, and stable. */
 export function needsYou(input: NeedsYouInput): string {
   const errors = input.problems.filter(p => p.severity === 'error');
-  const warnings = input.problems.filter(p => p.severity !== 'error');
+  // Tasks whose session is gone are among those that stand still.
+  const warnings = input.problems.filter(p => p.severity !== 'error' && p.code !== 'MISSING_SESSION');
   const count = input.troubles.length + input.needs.length + errors.length;
   const home = codeSpan(input.home);
   if (count + warnings.length === 0) return `Nothing needs you: all is well in ${home}.\n`;
@@ -107,7 +108,7 @@ function groupsOf(input: NeedsYouInput, errors: readonly Problem[], warnings: re
     },
     {
       title: 'Tasks that stand still',
-      todo: 'Their agents cannot go on, and a note says why; or they ended their turns without saying what became of them, though they were reminded; or the session is gone that they were begun in. Set the box back to `[ ]` once the cause is gone, tick it, or write to the agent.',
+      todo: 'Their agents cannot go on, and a note says why; or they ended their turns without saying what became of them, though they were reminded; or the session that they were begun in was deleted. Set the box back to `[ ]` once the cause is gone, tick it, write to the agent, or bring the session back.',
       items: needs('stalled'),
       rest: '`agentdir tasks`',
     },

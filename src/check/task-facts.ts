@@ -113,17 +113,18 @@ function needOf(fact: TaskFact): Need[] {
   const since = names?.[0] === 'human' ? undefined : standsStill(fact);
   if (since !== undefined && (state === 'in_progress' || state === 'blocked'))
     return [{what: 'stalled', id: id ?? null, title: title ?? '', line, since, state}];
+  if (names?.includes('human') && state !== 'completed' && state !== 'skipped') {
+    const after = state === 'pending' && waitsFor.length > 0 && {after: waitsFor};
+    return [{what: 'task', id: id ?? null, title: title ?? '', line, since: created ?? null, state, ...after}];
+  }
   const left = leavable(fact);
-  if (left !== undefined)
-    return [{what: 'stalled', id: id ?? null, title: title ?? '', line, since: null, state: 'in_progress', left}];
-  if (!names?.includes('human') || state === 'completed' || state === 'skipped') return [];
-  const after = state === 'pending' && waitsFor.length > 0 && {after: waitsFor};
-  return [{what: 'task', id: id ?? null, title: title ?? '', line, since: created ?? null, state, ...after}];
+  if (left === undefined) return [];
+  return [{what: 'stalled', id: id ?? null, title: title ?? '', line, since: null, state: 'in_progress', left}];
 }
 
-/** The session that its agent is at it in: if that is gone, nobody is. Those of another home are not here. */
+/** The session that its agent is at it in: if that is gone, nobody is. Those of another home or of a workflow are not here. */
 export function leavable({state, names: [name = ''] = [], stalled, session}: TaskFact): string | undefined {
-  const isOurs = name !== 'human' && !name.includes('/');
+  const isOurs = name !== 'human' && !/[/@]/.test(name);
   return state === 'in_progress' && stalled === undefined && isOurs ? session : undefined;
 }
 

@@ -6,7 +6,7 @@ const STOP_CALLS_MS = 1_500;
 const STOP_LOOKS_MS = 3_000;
 const STOP_JOURNAL_MS = 5_000;
 
-/** Finish what is under way, and what was saved just before the stop. `isBroken`: nothing more is written to this disk. */
+/** Finish what is under way, and what was saved just before the stop. `isBroken`: looks are not waited for. */
 export async function settleDown(serving: Serving, isBroken: boolean): Promise<void> {
   const {queue, journal, aside, pending, turns, once} = serving;
   const looksMs = isBroken ? 0 : STOP_LOOKS_MS;

@@ -221,6 +221,41 @@ describe('what a change touches', () => {
   });
 });
 
+describe('tasks that were begun', () => {
+  const path = 'tasks/a.task.md';
+  const session = 'sessions/s.session.yaml';
+  const begun = (names: string) => factsOf(path, `- [/] ${names} "T"\n  id: t\n  session: s\n`);
+  const template = 'templates/p.agent.yaml';
+  const facts = factsOf(template, 'id: p\ntype: p\nsystem_prompt: Do.\ncapabilities: [read_file]\n');
+  const there = (names: string, of: Facts | undefined) => {
+    const index = new HomeIndex();
+    index.set(template, facts);
+    index.set(path, begun(names));
+    if (of) index.set(session, of);
+    index.settle();
+    return {codes: index.problems(path).map(({code}) => code), needs: index.needs().map(({what}) => what)};
+  };
+  const good = factsOf(session, 'agent_id: p\nmessages: []\n');
+
+  it('stand still once the session is gone', () => {
+    expect(there('@p', good)).toEqual({codes: [], needs: []});
+    expect(there('@p', undefined)).toEqual({codes: ['MISSING_SESSION'], needs: ['stalled']});
+  });
+
+  it('and not while it only cannot be read', () => {
+    const unread = unreadFacts(session, [problem('NOT_UTF8', {line: 1, column: 1}, 'm', 'h', session)]);
+    expect(there('@p', unread)).toEqual({codes: [], needs: []});
+  });
+
+  it("are a person's too, if they are for one beside the agent", () => {
+    expect(there('@p @human', good)).toEqual({codes: [], needs: ['task']});
+  });
+
+  it.each(['@human', '@away/p', '@p@pr-1'])('of %s have their sessions elsewhere', names => {
+    expect(there(names, undefined).codes).not.toContain('MISSING_SESSION');
+  });
+});
+
 describe('tasks that wait for each other', () => {
   const task = (id: string, dependsOn: string, box = ' ') =>
     `- [${box}] @human "T"\n  id: ${id}\n  depends_on: ${dependsOn}\n`;

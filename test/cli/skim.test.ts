@@ -13,7 +13,7 @@ const session = (status: string) =>
 const files = {
   'sessions/a.session.yaml': session('status: sleeping\n'),
   'sessions/b/c.session.yaml': session("status: 'error'\n"),
-  'sessions/b/d.session.yaml': session(''),
+  'sessions/b/d.session.yaml': `session_id: other\n${session('')}`,
   'sessions/archive/a.1.session.yaml': session('status: error\n'),
   'tasks/a.task.md': `## TODO
 
@@ -25,6 +25,12 @@ const files = {
   id: done
 - [ ] @human "After what is done"
   depends_on: done
+- [/] @planner-001 "Begun"
+  session: a
+- [/] @planner-001 "Begun in a session that is gone"
+  session: gone
+- [/] @planner-001 "Begun in one of another name"
+  session: other
 `,
   'tasks/approvals.task.md':
     '## TODO\n\n- [_] @human #approval "Approve command: ls"\n  id: abc1\n- [x] @human "Approve command: df"\n  id: abc2\n',
@@ -41,7 +47,7 @@ it('says of a home what a check says of it', async () => {
     needs: needs.length,
     approvals: needs.filter(({what}) => what === 'approval').length,
   });
-  expect(needs).toHaveLength(4);
+  expect(needs).toHaveLength(5);
 });
 
 it('is what status says of many sessions without a daemon, and that it did not check them', async () => {
@@ -52,7 +58,7 @@ it('is what status says of many sessions without a daemon, and that it did not c
   const [json, plain] = await Promise.all([agentdir(home, ['status', '--json']), agentdir(home, ['status'])]);
   expect(json.code).toBe(5);
   expect(JSON.parse(json.stdout)).toMatchObject({
-    ...{running: false, agents: 6, sessions: {sleeping: 1, error: 1, new: 502}, needs: 4, approvals: 1},
+    ...{running: false, agents: 6, sessions: {sleeping: 1, error: 1, new: 502}, needs: 5, approvals: 1},
     ...{errors: null, warnings: null},
   });
   expect(plain.stdout).toContain('so many sessions are not checked without a daemon: agentdir check\n');

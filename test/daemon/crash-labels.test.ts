@@ -196,7 +196,7 @@ const elsewhere: readonly CrashLabel[] = [
   'undo-mark',
 ];
 
-/** Twice in a row: those of a session's own writes crash-turns.test.ts tries again, most of the journal's journal-crash.test.ts. */
+/** Killed there twice in a row: what no other test tries again. */
 const some = /^(?:journal-(?:index-rename|ref-rename|unlock)|needs-you-write|cache-write|spawn-git)$/;
 const labels = crashLabels.filter(label => !elsewhere.includes(label));
 /** Each label in a home of its own, three at a time. */

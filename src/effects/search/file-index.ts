@@ -57,7 +57,7 @@ export function emptyIndex(most = MOST_PASSAGES): FileIndex {
   return {words: new WordIndex(), files: new Map(), byId: new Map(), nextId: 1, most, look: 0, revision: 0};
 }
 
-/** Read a file into the index, if it is not there as it is. Undefined: it is gone, or not to be read. */
+/** Read a file into the index, unless it has the same text there. Undefined: it is gone, or not to be read. */
 export async function readInto(
   index: FileIndex,
   context: ToolContext,

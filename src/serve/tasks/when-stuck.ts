@@ -11,10 +11,13 @@ const MOST_MS = 10 * 60_000;
  * waited for much longer. Call what it returns when the file was written. `where`: which file it is by then.
  */
 export function whenStuck(serving: Serving, where: () => string, tell: () => void): () => void {
-  const began = performance.now();
+  let began = performance.now();
+  let before = where();
   let timer: NodeJS.Timeout;
   const look = () => {
     const path = where();
+    if (path !== before) began = performance.now();
+    before = path;
     const stuck = blocks(serving.index.problems(path)) || serving.journal.unfinished();
     const most = serving.known.has(path) ? MOST_MS : NEW_MS;
     if (stuck || performance.now() - began > most) tell();

@@ -19,12 +19,15 @@ export interface Skimmed {
 /** Of sessions only the heads are read, and nothing is parsed but tasks: a large home is looked at within a blink. */
 export function skim(home: string, files: readonly SessionFile[]): Skimmed {
   const sessions: Record<string, number> = {};
-  for (const {path} of files) {
-    const status = statusIn(sessionHead(home, path) ?? '');
+  const ids = new Set<string | undefined>();
+  for (const {id, path} of files) {
+    const head = sessionHead(home, path) ?? '';
+    const status = statusIn(head);
     sessions[status] = (sessions[status] ?? 0) + 1;
+    ids.add(id).add(/^session_id:[ \t]*["']?([\w.-]+)/m.exec(head)?.[1]);
   }
   const {count, needs, isDone} = skimTasks(home);
-  const waiting = needs.filter(({after = []}) => after.every(isDone));
+  const waiting = needs.filter(({after = [], left}) => after.every(isDone) && (left === undefined || !ids.has(left)));
   return {
     agents: listFolder(home, 'templates').length,
     tasks: count,
