@@ -1,5 +1,5 @@
 import type {Facts} from './facts.ts';
-import {isOpen, leavable} from './task-facts.ts';
+import {isOpen} from './task-facts.ts';
 
 /** The template of agents that are asked for by their model. */
 export const GENERAL = 'general-purpose';
@@ -43,11 +43,6 @@ export class TaskLinks {
     return this.#paths.get(`in/${session}`) ?? NONE;
   }
 
-  /** Files with tasks that were begun in this session. */
-  begunIn(session: string): ReadonlySet<string> {
-    return this.#paths.get(`at/${session}`) ?? NONE;
-  }
-
   /** Files with open tasks for this agent. */
   of(agent: string): ReadonlySet<string> {
     return this.#paths.get(`of/${agent}`) ?? NONE;
@@ -56,15 +51,12 @@ export class TaskLinks {
 
 function namesIn(facts: Facts | undefined): Set<string> {
   const names = new Set<string>();
-  for (const task of facts?.tasks ?? []) {
-    const {state, waitsFor, parent, nested, names: persons, assign, createdIn} = task;
+  for (const {state, waitsFor, parent, nested, names: persons, assign, createdIn} of facts?.tasks ?? []) {
     const whole = parent ?? nested;
     if (whole !== undefined) names.add(`part/${whole}`);
     if (!isOpen(state)) continue;
     for (const id of waitsFor ?? []) names.add(`waits/${id}`);
     if (createdIn !== undefined) names.add(`in/${createdIn}`);
-    const at = leavable(task);
-    if (at !== undefined) names.add(`at/${at}`);
     const who = newAgent(assign) ?? persons?.[0];
     if (who !== undefined) names.add(`of/${who}`);
   }

@@ -38,8 +38,6 @@ export function sharedSession({index}: Serving, agent: string): Receiver {
   for (let n = 1; ; n++) {
     const id = `${agent.slice(0, 100)}-shared${n === 1 ? '' : `-${n}`}`;
     const [other] = index.definitionsOf(`session/${id}`);
-    // Nobody is at a task that was begun in one that is gone: another of its name would have it look so.
-    if (!other && index.links.begunIn(id).size > 0) continue;
     if (!other) return {path: `sessions/${agent}/${id}.session.yaml`, opening: {shared: true}};
     // Nobody knows whether a file with errors is the shared one: what comes waits until it is mended.
     if (blocks(index.facts(other.path)?.problems ?? [])) return {path: other.path, opening: {}};
