@@ -12,7 +12,7 @@ const {minds, env} = await startMinds();
 const templates = {
   'agentdir.yaml': 'format: 1\nlimits: {agent_messages: 6}\n',
   ...Object.fromEntries(
-    ['ann', 'bob', 'cyd', 'dot', 'eve', 'fay'].map(name => [`templates/${name}.agent.yaml`, agent(name)]),
+    ['ann', 'bob', 'cyd', 'dot', 'eve', 'fay', 'ida'].map(name => [`templates/${name}.agent.yaml`, agent(name)]),
   ),
   'templates/mute.agent.yaml': agent('mute', '', 'create_task, send_message'),
 };
@@ -193,6 +193,39 @@ describe('an agent that ends its turn', () => {
       expect(await again?.stop()).toBe(again && 0);
     },
   );
+
+  it('that it began while the file of its task was gone is reminded when it is back', async () => {
+    const {home} = house;
+    const [first, path] = ['tasks/before.task.md', 'tasks/later.task.md'];
+    let goOn = () => {};
+    const held = new Promise<void>(resolve => {
+      goOn = resolve;
+    });
+    minds.set('ida', async ({last, tools}): Promise<Reaction> => {
+      await held;
+      return tools > 0 ? {text: 'it is done'} : done(idIn(last), 'done');
+    });
+    put(home, {[first]: '- [ ] @ida "before"\n  id: bf\n'});
+    await whenTask(home, first, 'before', ({state}) => state === 'in_progress');
+    put(home, {[path]: '- [ ] @ida "later"\n  id: lt\n'});
+    await whenTask(home, path, 'later', task => fieldOf(task, 'assigned') !== undefined);
+    await clean(home);
+    const text = read(home, path);
+    rmSync(join(home, path));
+    await until(
+      async () => (await git(home, 'ls-files', path)).trim(),
+      listed => listed === '',
+    );
+    goOn();
+    await until(
+      () => sessionsOf(home, 'ida'),
+      all => all.includes('there is no task') && /^status: sleeping$/m.test(all),
+    );
+    await clean(home);
+    put(home, {[path]: text});
+    await whenTask(home, path, 'later', ({state}) => state === 'completed');
+    expect(times(home, 'ida', REMINDED)).toBe(1);
+  });
 
   it('with its task open is reminded once, and then it is shown that the task stands still', async () => {
     const {home} = house;

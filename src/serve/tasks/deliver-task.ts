@@ -55,9 +55,11 @@ export async function deliverTask(serving: Serving, path: string, task: Task, ke
 export function taskBegun(serving: Serving, delivery: string): void {
   const id = idOfDelivery(delivery);
   const path = id === undefined ? undefined : serving.index.definitionsOf(`task/${id}`)[0]?.path;
-  if (path === undefined || serving.tasks.get(delivery)?.begun !== undefined) return;
+  const news = serving.tasks.get(delivery);
+  // No file has it just now: it is said when one has it again, which does not ask once more what was heard.
+  if ((path === undefined && !news?.heard) || news?.begun !== undefined) return;
   serving.tasks.add(delivery, {begun: new Date().toISOString()});
-  lookAgain(serving, path);
+  if (path !== undefined) lookAgain(serving, path);
 }
 
 /** For `new:provider/model` an agent of the general template answers by that model. */
