@@ -113,6 +113,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       shown: new Map(),
       underWay: new Map(),
       unpublished: new Map(),
+      crossed: new Map(),
       overtaken: new Map(),
       making: new Set(),
       left: new Map(),

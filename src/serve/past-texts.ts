@@ -36,9 +36,10 @@ type Past = Pick<Version, 'blob' | 'cause' | 'byPerson'>;
  */
 export async function pastTexts(serving: Serving, seen: Seen, last: string, text: string): Promise<Texts> {
   const {path, kind} = seen;
-  const {journal, madeFrom} = serving;
+  const {journal, madeFrom, crossed} = serving;
   const waiting = serving.unpublished.get(path) ?? [];
-  const unpublished = waiting.find(({blob}) => blob === last);
+  const passed = crossed.get(path);
+  const recent = waiting.find(({blob}) => blob === last) ?? (passed?.blob === last ? passed : undefined);
   const now = seen.text ?? '';
   const mayBeFrom = mayBeOlder(kind, text, now);
   let texts: string[] = [];
@@ -47,10 +48,10 @@ export async function pastTexts(serving: Serving, seen: Seen, last: string, text
   const isLeft = (serving.left.get(path) ?? []).length > 0;
   for (const most of isLeft ? [MOST_VERSIONS] : [VERSIONS, MOST_VERSIONS]) {
     const past = withoutOwn(await journal.versions(path, most), seen.blob);
-    // What a person committed since the last known was given to the journal is later than that; what we did is not.
-    const since = unpublished ? past.findIndex(({blob}) => blob === unpublished.over) : 0;
+    // What a person committed since the last known was made is later than that; what we did is not.
+    const since = recent ? past.findIndex(({blob}) => blob === recent.over) : 0;
     const older: Past[] = past.filter(
-      ({cause}, i) => cause !== undefined || (since === -1 ? unpublished?.over : i >= since),
+      ({cause}, i) => cause !== undefined || (since === -1 ? recent?.over : i >= since),
     );
     for (const version of serving.overtaken.get(path) ?? []) {
       const at = older.findIndex(({blob}) => blob === version.over);

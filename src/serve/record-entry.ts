@@ -11,19 +11,25 @@ import {isExecutable} from './known.ts';
 import type {Seen} from './seen.ts';
 import type {Serving, Unpublished} from './serving.ts';
 
+interface Adding {
+  after?: (() => void) | undefined;
+  /** What git had of it when it was made, and when that was: before it is recorded, a person may commit something else. */
+  made?: Seen['over'] | undefined;
+}
+
 /** Hand it to the journal; until it is in git, it is known here. */
 export function add(
   serving: Serving,
   path: string,
   blob: string | null,
   {subject, trailers, ...rest}: Entry,
-  after?: () => void,
+  {after, made = {blob: serving.journal.committed.get(path), at: Date.now()}}: Adding = {},
 ): void {
-  const {underWay, unpublished, redact, journal, aside} = serving;
+  const {underWay, unpublished, crossed, redact, journal, aside} = serving;
   const entry = {...rest, subject: redact.text(subject), trailers: redact.value(trailers)};
   underWay.set(path, blob);
   const cause = entry.trailers.find(([key]) => key === 'Cause')?.[1] ?? '';
-  const over = journal.committed.get(path);
+  const over = made.blob;
   const byPerson = isEdit(cause, entry.author === 'human');
   if (blob) unpublished.set(path, [{blob, cause, byPerson, over}, ...(unpublished.get(path) ?? [])]);
   const done = () => {
@@ -41,8 +47,11 @@ export function add(
       done();
       drop?.();
       if (entry.trailers.some(([key]) => key === 'Undo')) forgetUndo(serving.home, path, blob);
-      if (!already) serving.report({event: 'committed', commit, subject, paths});
-      else if (blob && journal.committed.get(path) !== blob)
+      if (!already) {
+        if (blob && journal.isForeign(path, made.at)) crossed.set(path, {blob, over});
+        else crossed.delete(path);
+        serving.report({event: 'committed', commit, subject, paths});
+      } else if (blob && journal.committed.get(path) !== blob)
         keepOvertaken(serving, path, {blob, cause, byPerson, over});
     },
     // The journal was closed first: the next start finds the file and commits it.

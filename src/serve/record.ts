@@ -151,12 +151,13 @@ export function recordOwn(serving: Serving, seen: Seen, entry: OwnEntry, passing
   const {blob, change} = passing ? passed(seen, passing) : inGit(serving, seen);
   if (!isJournalled(kind) || serving.known.get(path)?.ignored || journalled(serving, path) === blob) return;
   const name = agent ?? 'agentdir';
-  add(serving, path, blob, {
+  const own: Entry = {
     changes: [change],
     author: {name, email: `${name}@${serving.name}`},
     subject: subject(kind, path, words),
     trailers: [...trailersOf(seen, tasks ?? []), ...(trailers ?? []), ['Cause', cause]],
-  });
+  };
+  add(serving, path, blob, own, {made: seen.over});
 }
 
 /** Commit that the daemon moved a file: one commit, so that git shows where it went. */
@@ -175,8 +176,10 @@ export function recordMove(serving: Serving, from: string, seen: Seen, {words, c
       subject: subject(seen.kind, seen.path, words),
       trailers: [...(trailers ?? []), ['Cause', cause]],
     },
-    () => {
-      for (const {path} of gone) if (serving.underWay.get(path) === null) serving.underWay.delete(path);
+    {
+      after: () => {
+        for (const {path} of gone) if (serving.underWay.get(path) === null) serving.underWay.delete(path);
+      },
     },
   );
 }

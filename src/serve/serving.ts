@@ -129,6 +129,8 @@ export interface Serving {
   readonly underWay: Map<string, string | null>;
   /** Versions, newest first, that git's history does not have yet: an editor may have been opened on one. */
   readonly unpublished: Map<string, readonly Unpublished[]>;
+  /** The last version that was published above what a person had committed since it was made. */
+  readonly crossed: Map<string, Pick<Unpublished, 'blob' | 'over'>>;
   /** Files that we are just making beside the one that is looked at, by path: what is there is nobody's edit. */
   readonly making: Set<string>;
   /** The same that history never gets, since a person's own commit had a later one. An editor may still have it. */

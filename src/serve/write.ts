@@ -13,17 +13,18 @@ export async function createText(
   text: string,
   seenAs?: (found: Found) => Seen,
 ): Promise<{seen: Seen} | {outcome: Outcome}> {
-  const {home, troubles} = serving;
+  const {home, journal, troubles} = serving;
   const kind = kindOf(path);
   if (!kind) return {outcome: undefined};
   const bytes = Buffer.from(text);
+  const over = {blob: journal.committed.get(path), at: Date.now()};
   const result = await save(home, {path, expected: undefined, bytes});
   const failed = 'failed' in result ? result.failed : undefined;
   troubles.set(`save ${path}`, failed && inWords(path, failed));
   if (failed?.name === 'NotDurable') throw failed;
   if (!('saved' in result)) return {outcome: failed ? {failed} : {after: 1}};
   const found = {bytes, stat: result.saved};
-  return {seen: seenAs?.(found) ?? seenText(path, kind, text, found)};
+  return {seen: {...(seenAs?.(found) ?? seenText(path, kind, text, found)), over}};
 }
 
 interface Replacing {
@@ -44,6 +45,7 @@ export async function replaceText(
   const {path} = seen;
   const trouble = `save ${path}`;
   const bytes = Buffer.from(text);
+  const over = {blob: journal.committed.get(path), at: Date.now()};
   const result = await save(home, {path, expected: seen.bytes, bytes, light});
   if ('failed' in result) {
     troubles.set(trouble, inWords(path, result.failed));
@@ -58,5 +60,5 @@ export async function replaceText(
   const written = seenAs({bytes, stat: result.saved});
   serving.own.add(written.blob);
   serving.savedAt.set(path, performance.now());
-  return {seen: written};
+  return {seen: {...written, over}};
 }

@@ -97,10 +97,15 @@ export class CommittedFiles {
    * revert theirs.
    */
   isOvertaken(path: string, since: number): boolean {
-    if ((this.#foreignAt.get(path) ?? 0) < since) return false;
+    if (!this.isForeign(path, since)) return false;
     const file = join(this.#repository.home, path);
     const stat = lstat(file);
     return (stat && contentId(file, stat)) === this.files.get(path);
+  }
+
+  /** Whether somebody else was seen to have committed this file since then. */
+  isForeign(path: string, since: number): boolean {
+    return (this.#foreignAt.get(path) ?? 0) >= since;
   }
 
   /** A commit of ours is in HEAD. `isTheirs`: of what the person did. */

@@ -107,6 +107,11 @@ export class Journal {
     return this.#committed.takeForeign();
   }
 
+  /** Whether somebody else was seen to have committed this file since then. */
+  isForeign(path: string, since: number): boolean {
+    return this.#committed.isForeign(path, since);
+  }
+
   /** Write bytes as a blob now; its id. Throws what the file system throws. */
   keep(bytes: Buffer): string {
     return this.#repository.objects.write('blob', bytes);

@@ -108,7 +108,7 @@ async function whenAsked(model: FakeOpenAI, count: number): Promise<void> {
 /** What the daemon has yet to fill in or to answer; undefined if nothing. */
 function unfinishedIn(files: Record<string, string>): string | undefined {
   for (const [path, text] of Object.entries(files)) {
-    if (path.endsWith('.session.yaml')) {
+    if (path.endsWith('.session.yaml') && !path.startsWith('conflicts/')) {
       const {header, messages} = parseSession(text);
       const answered = header?.status === 'sleeping' && messages.at(-1)?.role === 'assistant';
       if (!answered || messages.some(({timestamp}) => timestamp === undefined)) return path;
