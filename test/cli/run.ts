@@ -83,7 +83,7 @@ export function temporary(): string {
     try {
       if (thorough) await (await import('../replayed.ts')).expectReplayed(join(dir, 'home'));
     } finally {
-      rmSync(dir, {recursive: true, force: true});
+      rmSync(dir, {recursive: true, force: true, maxRetries: 20, retryDelay: 50});
     }
   });
   return dir;
@@ -104,7 +104,7 @@ export async function newHome(files: Record<string, string> = {}): Promise<strin
 
 async function makeHome(): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'agentdir-fresh-'));
-  process.once('exit', () => rmSync(dir, {recursive: true, force: true}));
+  process.once('exit', () => rmSync(dir, {recursive: true, force: true, maxRetries: 20, retryDelay: 50}));
   const {code, stderr} = await agentdir(dir, ['init', join(dir, 'home')]);
   if (code !== 0) throw new Error(stderr);
   return join(dir, 'home');

@@ -21,7 +21,7 @@ export function homes(files: Record<string, string> = {}): () => string {
     await git(first, 'add', '--', ...Object.keys(files));
     await git(first, 'commit', '--quiet', '--message=before');
   });
-  afterAll(() => rmSync(dir, {recursive: true, force: true}));
+  afterAll(() => rmSync(dir, {recursive: true, force: true, maxRetries: 20, retryDelay: 50}));
   return () => {
     const home = join(temporary(), 'home');
     cpSync(first, home, {recursive: true});
