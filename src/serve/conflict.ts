@@ -1,4 +1,3 @@
-import {join} from 'node:path';
 import {kindOf, stemOf} from '../files/key.ts';
 import {visibleLine} from '../files/visible.ts';
 import {crashPoint} from '../store/crash.ts';
@@ -25,12 +24,12 @@ export async function keepConflict(
 ): Promise<boolean> {
   const copy = copyPath(path, bytes, isVoid ? 'conflicts/void/' : 'conflicts/');
   crashPoint('conflict-write');
-  const result = await save(serving.home, {path: copy, expected: undefined, bytes});
+  const result = await save(serving.disk, {path: copy, expected: undefined, bytes});
   const failed = 'failed' in result;
   serving.troubles.set(notKept(path), failed ? inWords(copy, result.failed) : undefined);
   if (failed && result.failed.name === 'NotDurable') throw result.failed;
   if (failed) return false;
-  const {stat} = readBytes(join(serving.home, copy));
+  const {stat} = readBytes(serving.disk, copy);
   const seen = seenText(copy, kindOf(copy) ?? 'conflict', bytes.toString(), {bytes, stat});
   take(serving, seen);
   const words = isVoid

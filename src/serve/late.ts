@@ -1,5 +1,5 @@
 import {takeAside} from '../store/aside.ts';
-import {isOpen} from '../store/open-files.ts';
+import type {Clock} from '../store/clock.ts';
 import {KEPT_MS, leftPassed, type Passed, pass, versionsIn} from '../store/passed.ts';
 import {type Late, leftReplaced, type Replaced, shortId} from '../store/replaced.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
@@ -17,7 +17,7 @@ const OPEN_MS = 2_000;
 export function watchReplaced(serving: Serving, replaced: Replaced): void {
   const [first = 0, ...rest] = CHECKS_MS;
   const checkAfter = (ms: number, later: readonly number[]) => {
-    setTimeout(() => void check(later), ms).unref();
+    serving.clock.after(ms, () => void check(later));
   };
   const take = (): boolean => {
     const late = lateIn(replaced);
@@ -33,7 +33,8 @@ export function watchReplaced(serving: Serving, replaced: Replaced): void {
   const check = async ([next, ...others]: readonly number[]): Promise<void> => {
     if (take()) return;
     if (next !== undefined) return checkAfter(next, others);
-    if (isNeeded(serving, replaced) || (await isOpen(serving.home, replaced.inode))) return checkAfter(OPEN_MS, []);
+    if (isNeeded(serving, replaced) || (await serving.disk.isOpenElsewhere(replaced.inode)))
+      return checkAfter(OPEN_MS, []);
     // What was written between the last look and the last close.
     if (!take()) letGo(serving, replaced);
   };
@@ -54,16 +55,16 @@ function isNeeded({cause, unpublished}: Serving, {path, base, next}: Replaced): 
 const RECOVERED: Serving['cause'] = 'recovered';
 
 /** What history has not is kept for a while: a person's buffer may be of it, whichever daemon runs by then. */
-function letGo({home, overtaken, left}: Serving, replaced: Replaced): void {
+function letGo({disk, clock, overtaken, left}: Serving, replaced: Replaced): void {
   const {path, base, next} = replaced;
   const versions = [...(overtaken.get(path) ?? []), ...(left.get(path) ?? [])];
   const isMissed = versions.some(({blob}) => blob === base || shortId(blob) === next);
-  const passed = isMissed ? pass(home, replaced) : replaced.forget();
-  if (passed) forgetInTime(passed);
+  const passed = isMissed ? pass(disk, replaced) : replaced.forget();
+  if (passed) forgetInTime(clock, passed);
 }
 
-function forgetInTime({at, forget}: Passed): void {
-  setTimeout(forget, Math.max(0, at + KEPT_MS - Date.now())).unref();
+function forgetInTime(clock: Clock, {at, forget}: Passed): void {
+  clock.after(Math.max(0, at + KEPT_MS - clock.now()), forget);
 }
 
 /** These bytes are merged; whoever wrote them may not be done yet. */
@@ -79,10 +80,10 @@ export function watchOn(serving: Serving, after: () => Replaced): void {
 }
 
 /** How long it must stay as it is: as with the file itself, it may be half saved. A time in the future says nothing. */
-function stillToHold({texts}: Serving, {base, bytes, writtenAt}: Late): number {
+function stillToHold({texts, clock}: Serving, {base, bytes, writtenAt}: Late): number {
   const [before, now] = [texts.get(base), bytes.toString()];
   const needed = isDoubtful(before, now, false) ? DOUBTFUL_MS : stableMs(before, now);
-  const age = Date.now() - writtenAt;
+  const age = clock.now() - writtenAt;
   return age < 0 ? 0 : Math.max(0, needed - age);
 }
 
@@ -97,7 +98,7 @@ function lateIn(replaced: Replaced): Late | undefined {
 
 /** What an earlier run left: bytes that came late are merged; whoever had it open may still write into it. */
 export function recoverReplaced(serving: Serving): void {
-  const replaced = leftReplaced(serving.home);
+  const replaced = leftReplaced(serving.disk);
   for (const one of replaced) {
     const {path, base, next, by, at} = one;
     // What a person saved and the daemon completed: killed before the commit, only this knows of it.
@@ -110,7 +111,7 @@ export function recoverReplaced(serving: Serving): void {
     if (lateIn(one)) serving.late.set(path, [...(serving.late.get(path) ?? []), one]);
     else watchReplaced(serving, one);
   }
-  takeAside(serving.home, ({path, blob, bytes}) => {
+  takeAside(serving.disk, ({path, blob, bytes}) => {
     if (serving.leftBefore.get(path)?.blob === shortId(blob)) keep(serving, {path, base: blob}, bytes);
   });
   recoverVersions(
@@ -121,10 +122,10 @@ export function recoverReplaced(serving: Serving): void {
 
 /** Versions that earlier daemons wrote, or wrote from, and which perhaps no commit has. */
 function recoverVersions(serving: Serving, replaced: readonly Replaced[]): void {
-  const passed = leftPassed(serving.home, Date.now());
+  const passed = leftPassed(serving.disk, serving.clock.now());
   for (const one of passed) {
     keep(serving, one, one.bytes());
-    forgetInTime(one);
+    forgetInTime(serving.clock, one);
   }
   const all = [...replaced, ...passed].sort((a, b) => b.at - a.at);
   for (const path of new Set(all.map(one => one.path)))

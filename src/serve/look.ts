@@ -1,5 +1,3 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {blocks, hasErrors, type Problem} from '../files/diagnostic.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
@@ -38,7 +36,7 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
   if (kind === 'inbox') return lookAtInbox(serving, path);
   if (serving.making.has(path)) return {after: 1};
   // The scan leaves other repositories out by itself.
-  const read = !serving.loading && isForeign(serving.home, path) ? undefined : readHomeFile(serving.home, path);
+  const read = !serving.loading && isForeign(serving.disk, path) ? undefined : readHomeFile(serving.disk, path);
   if (!read) return lookAtNothing(serving, path);
   if (read.bytes === undefined) return showUnreadable(serving, path, read.problem);
   const known = serving.known.get(path);
@@ -91,7 +89,7 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
   const blob = seen?.blob ?? '';
   let pending = serving.pending.get(path);
   if (pending?.blob !== blob) {
-    const since = performance.now();
+    const since = serving.clock.monotonic();
     const wrong = hasErrors(seen?.facts.problems ?? []);
     const last = lastBlob(serving, path);
     const before = last === undefined ? undefined : await textOf(serving, last);
@@ -102,16 +100,16 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
     serving.report({event: 'seen', path, wrong});
   }
   // What was saved a good while before the start holds still. A time in the future says nothing.
-  if (seen && serving.loading && Date.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
+  if (seen && serving.loading && serving.clock.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
   const needed = !pending.doubtful && serving.hurry ? 0 : pending.needed;
   // A timer may come a little early.
-  const left = needed - (performance.now() - pending.since);
+  const left = needed - (serving.clock.monotonic() - pending.since);
   return left < 1 ? 0 : Math.ceil(left);
 }
 
 /** Whether a command of ours wrote it, all at once. An editor may have the file open that it replaced. */
 function savedWhole(serving: Serving, path: string, blob: string): boolean {
-  const replaced = replacedBy(serving.home, path, blob);
+  const replaced = replacedBy(serving.disk, path, blob);
   for (const old of replaced) watchReplaced(serving, old);
   return replaced.length > 0;
 }
@@ -160,7 +158,7 @@ interface Edit {
 async function record(serving: Serving, seen: Seen, {saved, unchanged, former}: Edit): Promise<void> {
   if (saved) await recordMerge(serving, saved, seen);
   else if (unchanged && journalled(serving, seen.path) !== seen.blob) await recordAgain(serving, seen);
-  else if (undoMark(serving.home, seen.path, seen.blob)) await recordUndo(serving, seen, former);
+  else if (undoMark(serving.disk, seen.path, seen.blob)) await recordUndo(serving, seen, former);
   else if (!(serving.cause === 'recovered' && (await recordRecovered(serving, seen))))
     await recordEdit(serving, seen, former);
 }
@@ -182,7 +180,7 @@ async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
   const wait = await holdsStill(serving, path, undefined);
   if (wait > 0) return {after: wait};
   // Unmounted, or moved away: that is not a removal of its files.
-  const there = existsSync(join(serving.home, MARKER));
+  const there = serving.disk.exists(MARKER);
   serving.troubles.set(
     'marker',
     there ? undefined : `${MARKER} is gone, so this is no home now; nothing is done until it is back`,

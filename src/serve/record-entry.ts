@@ -1,5 +1,3 @@
-import {lstatSync} from 'node:fs';
-import {join} from 'node:path';
 import {type Kind, stemOf} from '../files/key.ts';
 import {visibleLine} from '../files/visible.ts';
 import {blobId} from '../store/git/blob-id.ts';
@@ -23,7 +21,7 @@ export function add(
   path: string,
   blob: string | null,
   {subject, trailers, ...rest}: Entry,
-  {after, made = {blob: serving.journal.committed.get(path), at: Date.now()}}: Adding = {},
+  {after, made = {blob: serving.journal.committed.get(path), at: serving.clock.now()}}: Adding = {},
 ): void {
   const {underWay, unpublished, crossed, redact, journal, aside} = serving;
   const entry = {...rest, subject: redact.text(subject), trailers: redact.value(trailers)};
@@ -46,7 +44,7 @@ export function add(
     ({commit, subject, paths, already}) => {
       done();
       drop?.();
-      if (entry.trailers.some(([key]) => key === 'Undo')) forgetUndo(serving.home, path, blob);
+      if (entry.trailers.some(([key]) => key === 'Undo')) forgetUndo(serving.disk, path, blob);
       if (!already) {
         if (blob && journal.isForeign(path, made.at)) crossed.set(path, {blob, over});
         else crossed.delete(path);
@@ -81,14 +79,14 @@ export function passed({path, stat}: Seen, bytes: Buffer): {blob: string; change
 
 /** What git has of it: the content, or, of a file that is kept elsewhere, the link and nothing of what it leads to. */
 export function inGit(
-  {home}: Serving,
+  {disk}: Serving,
   {path, bytes, blob, stat, link: linked}: Seen,
 ): {blob: string; change: Entry['changes'][number]} {
-  const link = linked ? linkTarget(home, path) : undefined;
+  const link = linked ? linkTarget(disk, path) : undefined;
   if (link === undefined)
     return {blob, change: {path, content: {bytes, mode: isExecutable(stat) ? '100755' : '100644'}, stat}};
   const target = Buffer.from(link);
-  const own = lstatSync(join(home, path), {bigint: true});
+  const own = disk.lstat(path);
   return {blob: blobId(target), change: {path, content: {bytes: target, mode: '120000'}, stat: own}};
 }
 

@@ -29,7 +29,7 @@ export async function recordEdit(serving: Serving, seen: Seen, former?: Seen): P
  */
 export async function recordUndo(serving: Serving, seen: Seen, former?: Seen): Promise<void> {
   const {path, blob, kind} = seen;
-  const passed = [...undosTo(serving.home, path, blob).map(({mark}) => mark.base), blob];
+  const passed = [...undosTo(serving.disk, path, blob).map(({mark}) => mark.base), blob];
   const known = journalled(serving, path);
   // It may have been looked at before, and not all of them are committed by now.
   for (const base of known === undefined ? [] : passed.slice(passed.lastIndexOf(known) + 1, -1)) {
@@ -100,7 +100,7 @@ function edited(
   words: string,
   trailers: readonly [string, string][] = [],
 ): Pick<Entry, 'subject' | 'trailers'> {
-  const undo = undoMark(serving.home, path, blob);
+  const undo = undoMark(serving.disk, path, blob);
   return {
     subject: subject(kind, path, undo ? undoWords(undo) : words),
     trailers: [...trailers, ...(undo ? [['Undo', undo.commit] as const] : []), ['Cause', serving.cause]],

@@ -13,12 +13,12 @@ export async function createText(
   text: string,
   seenAs?: (found: Found) => Seen,
 ): Promise<{seen: Seen} | {outcome: Outcome}> {
-  const {home, journal, troubles} = serving;
+  const {disk, journal, troubles} = serving;
   const kind = kindOf(path);
   if (!kind) return {outcome: undefined};
   const bytes = Buffer.from(text);
-  const over = {blob: journal.committed.get(path), at: Date.now()};
-  const result = await save(home, {path, expected: undefined, bytes});
+  const over = {blob: journal.committed.get(path), at: serving.clock.now()};
+  const result = await save(disk, {path, expected: undefined, bytes});
   const failed = 'failed' in result ? result.failed : undefined;
   troubles.set(`save ${path}`, failed && inWords(path, failed));
   if (failed?.name === 'NotDurable') throw failed;
@@ -41,12 +41,12 @@ export async function replaceText(
   text: string,
   {light = false, seenAs = found => seenText(seen.path, seen.kind, text, found)}: Replacing = {},
 ): Promise<{seen: Seen} | {outcome: Outcome}> {
-  const {home, journal, troubles} = serving;
+  const {disk, journal, troubles} = serving;
   const {path} = seen;
   const trouble = `save ${path}`;
   const bytes = Buffer.from(text);
-  const over = {blob: journal.committed.get(path), at: Date.now()};
-  const result = await save(home, {path, expected: seen.bytes, bytes, light});
+  const over = {blob: journal.committed.get(path), at: serving.clock.now()};
+  const result = await save(disk, {path, expected: seen.bytes, bytes, light});
   if ('failed' in result) {
     troubles.set(trouble, inWords(path, result.failed));
     if (result.failed.name === 'NotDurable') throw result.failed;
@@ -59,6 +59,6 @@ export async function replaceText(
   else if (!serving.own.has(seen.blob) && journal.committed.get(path) !== seen.blob) journal.keep(seen.bytes);
   const written = seenAs({bytes, stat: result.saved});
   serving.own.add(written.blob);
-  serving.savedAt.set(path, performance.now());
+  serving.savedAt.set(path, serving.clock.monotonic());
   return {seen: {...written, over}};
 }

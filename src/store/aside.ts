@@ -1,17 +1,5 @@
-import {
-  closeSync,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  unlinkSync,
-  writevSync,
-} from 'node:fs';
-import {join} from 'node:path';
 import {crashPoint} from './crash.ts';
+import type {Disk, OpenFile} from './disk.ts';
 import {blobId} from './git/blob-id.ts';
 
 const FOLDER = '.agentdir/aside';
@@ -20,8 +8,8 @@ const LARGE = 8 * 1024 * 1024;
 
 /** One file of versions, one after the other. */
 interface Sheet {
-  file: string;
-  fd: number;
+  path: string;
+  file: OpenFile;
   size: number;
   /** How many in it git does not have yet. */
   waiting: number;
@@ -33,12 +21,12 @@ interface Sheet {
  * it. All go to the end of one file, since making and removing a file for each costs ten times as much. Not durable.
  */
 export class Aside {
-  readonly #folder: string;
+  readonly #disk: Disk;
   #sheet: Sheet | undefined;
   #count = 0;
 
-  constructor(home: string) {
-    this.#folder = join(home, FOLDER);
+  constructor(disk: Disk) {
+    this.#disk = disk;
   }
 
   /** Must not throw: on a full disk there is no copy, which is needed only if the daemon is killed. Call what it gives when git has it. */
@@ -47,9 +35,9 @@ export class Aside {
       const sheet = this.#current();
       const head = Buffer.from(`${blob} ${bytes.length} ${JSON.stringify(path)}\n`);
       const length = head.length + bytes.length;
-      const written = writevSync(sheet.fd, [head, bytes], sheet.size);
+      const written = sheet.file.writeParts([head, bytes], sheet.size);
       if (written !== length) {
-        ftruncateSync(sheet.fd, sheet.size);
+        sheet.file.truncate(sheet.size);
         return () => {};
       }
       sheet.size += length;
@@ -66,17 +54,18 @@ export class Aside {
     const sheet = this.#sheet;
     this.#sheet = undefined;
     if (!sheet) return;
-    closeSync(sheet.fd);
-    if (sheet.waiting === 0) rmSync(sheet.file, {force: true});
+    sheet.file.close();
+    if (sheet.waiting === 0) this.#disk.remove(sheet.path);
   }
 
   #current(): Sheet {
     const last = this.#sheet;
     if (last && last.size < LARGE) return last;
-    mkdirSync(this.#folder, {recursive: true});
-    const file = join(this.#folder, `${Date.now()}-${process.pid}-${this.#count++}`);
-    this.#sheet = {file, fd: openSync(file, 'wx', 0o600), size: 0, waiting: 0};
-    if (last) closeSync(last.fd);
+    this.#disk.makeDirectory(FOLDER);
+    const {clock, processes} = this.#disk;
+    const path = `${FOLDER}/${Math.trunc(clock.now())}-${processes.self().pid}-${this.#count++}`;
+    this.#sheet = {path, file: this.#disk.open(path, 'wx', 0o600), size: 0, waiting: 0};
+    last?.file.close();
     return this.#sheet;
   }
 
@@ -84,12 +73,12 @@ export class Aside {
     sheet.waiting--;
     if (sheet.waiting > 0) return;
     try {
-      if (sheet !== this.#sheet) unlinkSync(sheet.file);
+      if (sheet !== this.#sheet) this.#disk.unlink(sheet.path);
       else {
         sheet.size = 0;
-        ftruncateSync(sheet.fd);
+        sheet.file.truncate(0);
         // Somebody emptied .agentdir.
-        if (fstatSync(sheet.fd).nlink === 0) this.close();
+        if (sheet.file.stat().nlink === 0n) this.close();
       }
     } catch {
       // It is of no use any more, and in nobody's way.
@@ -108,22 +97,21 @@ interface Left {
  * Hand over what earlier daemons left, in the order in which it was written, and remove it. A version that is not whole is the
  * last of its file, and left out.
  */
-export function takeAside(home: string, take: (left: Left) => void): void {
-  const folder = join(home, FOLDER);
-  for (const name of namesIn(folder)) {
-    const file = join(folder, name);
+export function takeAside(disk: Disk, take: (left: Left) => void): void {
+  for (const name of namesIn(disk, FOLDER)) {
+    const path = `${FOLDER}/${name}`;
     try {
-      for (const left of versionsIn(readFileSync(file))) take(left);
-      rmSync(file);
+      for (const left of versionsIn(disk.read(path))) take(left);
+      disk.unlink(path);
     } catch {
       // A full disk: it stays, for the daemon after this one.
     }
   }
 }
 
-function namesIn(folder: string): string[] {
+function namesIn(disk: Disk, folder: string): string[] {
   try {
-    return readdirSync(folder).sort((a, b) => a.localeCompare(b, 'en', {numeric: true}));
+    return disk.names(folder).sort((a, b) => a.localeCompare(b, 'en', {numeric: true}));
   } catch {
     return [];
   }

@@ -1,5 +1,5 @@
 import {UserError} from '../errors.ts';
-import {isOpen} from './open-files.ts';
+import {nodeDisk} from './disk.ts';
 import type {Replaced} from './replaced.ts';
 import {save} from './save.ts';
 import {daemonOf} from './status.ts';
@@ -26,7 +26,7 @@ export async function editFile<T>(
 ): Promise<T> {
   for (const end = performance.now() + TRY_MS; ; ) {
     const {expected, text, saved} = await edit();
-    const result = await save(home, {path, expected, bytes: Buffer.from(text), by: 'command'});
+    const result = await save(nodeDisk(home), {path, expected, bytes: Buffer.from(text), by: 'command'});
     if ('saved' in result) {
       const value = saved();
       if (result.replaced) await letGo(home, result.replaced);
@@ -41,7 +41,12 @@ export async function editFile<T>(
 /** A daemon looks after it. Without one, and where an editor has the old file open, it stays until there is one. */
 async function letGo(home: string, replaced: Replaced): Promise<void> {
   try {
-    if (!daemonOf(home) && !(await isOpen(home, replaced.inode)) && replaced.late() === undefined) replaced.forget();
+    if (
+      !daemonOf(nodeDisk(home)) &&
+      !(await nodeDisk(home).isOpenElsewhere(replaced.inode)) &&
+      replaced.late() === undefined
+    )
+      replaced.forget();
   } catch {
     // Somebody emptied .agentdir.
   }

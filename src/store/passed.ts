@@ -1,5 +1,4 @@
-import {existsSync, mkdirSync, readdirSync, readFileSync, renameSync, unlink} from 'node:fs';
-import {join} from 'node:path';
+import type {Disk} from './disk.ts';
 import {blobId} from './git/blob-id.ts';
 import {type Replaced, shortId} from './replaced.ts';
 
@@ -22,21 +21,21 @@ export const KEPT_MS = 3_600_000;
 const MOST = 20;
 
 /** Nobody writes into it any more, but somebody's buffer may be of it: keep it, for daemons to come. */
-export function pass(home: string, {link, at}: Pick<Replaced, 'link' | 'at'>): Passed | undefined {
+export function pass(disk: Disk, {link, at}: Pick<Replaced, 'link' | 'at'>): Passed | undefined {
   const name = `${Math.trunc(at)}.${link.slice(link.lastIndexOf('/') + 1)}`;
   try {
-    mkdirSync(join(home, FOLDER), {recursive: true});
-    renameSync(link, join(home, FOLDER, name));
-    return passedAt(home, name);
+    disk.makeDirectory(FOLDER);
+    disk.rename(link, `${FOLDER}/${name}`);
+    return passedAt(disk, name);
   } catch {
     // Too long a name, or somebody emptied .agentdir. What cannot be kept must not stay where it was.
-    unlink(link, () => {});
+    disk.unlinkSoon(link);
     return undefined;
   }
 }
 
-function passedAt(home: string, name: string): Passed {
-  const file = join(home, FOLDER, name);
+function passedAt(disk: Disk, name: string): Passed {
+  const file = `${FOLDER}/${name}`;
   const [at = '', base = '', , next = '', encoded = ''] = name.split('.');
   return {
     path: Buffer.from(encoded, 'base64url').toString(),
@@ -44,18 +43,17 @@ function passedAt(home: string, name: string): Passed {
     base,
     next,
     bytes: () => {
-      const bytes = readFileSync(file);
+      const bytes = disk.read(file);
       return blobId(bytes) === base ? bytes : undefined;
     },
-    forget: () => unlink(file, () => {}),
+    forget: () => disk.unlinkSoon(file),
   };
 }
 
 /** What earlier runs passed, newest first. What is too old, or too much of one file, is let go. */
-export function leftPassed(home: string, now: number): Passed[] {
-  const folder = join(home, FOLDER);
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  const all = names.map(name => passedAt(home, name)).sort((a, b) => b.at - a.at);
+export function leftPassed(disk: Disk, now: number): Passed[] {
+  const names = disk.exists(FOLDER) ? disk.names(FOLDER) : [];
+  const all = names.map(name => passedAt(disk, name)).sort((a, b) => b.at - a.at);
   const counts = new Map<string, number>();
   return all.filter(passed => {
     const count = (counts.get(passed.path) ?? 0) + 1;

@@ -1,15 +1,5 @@
-import {
-  type BigIntStats,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  unlink,
-} from 'node:fs';
-import {basename, dirname, join} from 'node:path';
+import {basename, dirname} from 'node:path';
+import type {Disk, FileStat} from './disk.ts';
 import {blobId} from './git/blob-id.ts';
 import {isAbandoned} from './temporary.ts';
 
@@ -56,9 +46,9 @@ const FOLDERS = {daemon: '.agentdir/replaced', command: '.agentdir/sent'} as con
 export type Replacer = keyof typeof FOLDERS;
 
 export interface Replacing {
-  home: string;
+  disk: Disk;
   path: string;
-  /** Where the file really is. */
+  /** Where the file really is, in the home. */
   target: string;
   /** The file that will take its place, and is at this name until then. */
   temp: string;
@@ -68,27 +58,27 @@ export interface Replacing {
 }
 
 /** Undefined where the file system has no hard links, or the path is too long for a name. */
-export function keepReplaced({home, path, target, temp, expected, bytes, by}: Replacing): Replaced | undefined {
+export function keepReplaced({disk, path, target, temp, expected, bytes, by}: Replacing): Replaced | undefined {
   const parts = [blobId(expected), idOf(temp), shortId(blobId(bytes)), Buffer.from(path).toString('base64url')];
   const name = parts.join('.');
   if (name.length > 255) return undefined;
   try {
-    linkInto(join(home, FOLDERS[by]), target, name);
+    linkInto(disk, FOLDERS[by], target, name);
   } catch (error) {
     const {code} = error as NodeJS.ErrnoException;
     if (code === 'EXDEV' || code === 'EPERM' || code === 'ENOTSUP' || code === 'EMLINK') return undefined;
     throw error;
   }
-  return replacedAt(home, by, name);
+  return replacedAt(disk, by, name);
 }
 
-function linkInto(folder: string, target: string, name: string): void {
+function linkInto(disk: Disk, folder: string, target: string, name: string): void {
   try {
-    linkSync(target, join(folder, name));
+    disk.link(target, `${folder}/${name}`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    mkdirSync(folder, {recursive: true});
-    linkSync(target, join(folder, name));
+    disk.makeDirectory(folder);
+    disk.link(target, `${folder}/${name}`);
   }
 }
 
@@ -107,14 +97,14 @@ function beginning(bytes: Buffer, base: string): Buffer | undefined {
 
 const NEWLINE = 10;
 
-function replacedAt(home: string, by: Replacer, name: string): Replaced {
+function replacedAt(disk: Disk, by: Replacer, name: string): Replaced {
   const folder = FOLDERS[by];
-  const link = join(home, folder, name);
+  const link = `${folder}/${name}`;
   const [base = '', id = '', next = '', encoded = ''] = name.split('.');
   const path = Buffer.from(encoded, 'base64url').toString();
-  const found = statSync(link, {bigint: true, throwIfNoEntry: false});
+  const found = disk.stat(link);
   /** The file as it was when nothing late was in it. */
-  let seen: BigIntStats | undefined;
+  let seen: FileStat | undefined;
   return {
     path,
     by,
@@ -125,24 +115,24 @@ function replacedAt(home: string, by: Replacer, name: string): Replaced {
     link,
     at: Number(found?.ctimeMs ?? 0n),
     late: () => {
-      const stat = statSync(link, {bigint: true});
+      const stat = statOf(disk, link);
       if (stat.mtimeNs === seen?.mtimeNs && stat.size === seen.size) return undefined;
-      const found = lateIn(link, join(home, path), path, base);
+      const found = lateIn(disk, link, path, base);
       // A write within the same tick of the clock as the last one would not show.
-      if (!found && BigInt(Date.now()) - stat.mtimeMs > TICK_MS) seen = stat;
+      if (!found && BigInt(Math.trunc(disk.clock.now())) - stat.mtimeMs > TICK_MS) seen = stat;
       return found;
     },
     after: bytes => {
       const later = [blobId(bytes), id, next, encoded].join('.');
-      renameSync(link, join(home, folder, later));
-      return replacedAt(home, by, later);
+      disk.rename(link, `${folder}/${later}`);
+      return replacedAt(disk, by, later);
     },
     kept: () => {
-      const bytes = readFileSync(link);
+      const bytes = disk.read(link);
       return blobId(bytes) === base ? bytes : beginning(bytes, base);
     },
     // Freeing a file takes long on some file systems. Gone: somebody emptied .agentdir.
-    forget: () => unlink(link, () => {}),
+    forget: () => disk.unlinkSoon(link),
   };
 }
 
@@ -150,17 +140,17 @@ function replacedAt(home: string, by: Replacer, name: string): Replaced {
  * All that earlier runs left, oldest first. Where the crash came while the new file was still at its temporary name, nothing was
  * replaced: that is let go at once.
  */
-export function leftReplaced(home: string): Replaced[] {
+export function leftReplaced(disk: Disk): Replaced[] {
   const all = Object.keys(FOLDERS) as Replacer[];
   const left = all.flatMap(by =>
-    namesIn(home, by).flatMap(name => {
-      const replaced = replacedAt(home, by, name);
+    namesIn(disk, by).flatMap(name => {
+      const replaced = replacedAt(disk, by, name);
       const id = name.split('.')[1] ?? '';
       const nth = Number(id.slice(id.lastIndexOf('-') + 1));
-      const temp = join(home, dirname(replaced.path), `.agentdir-${id}.tmp`);
-      const found = statSync(temp, {bigint: true, throwIfNoEntry: false});
+      const temp = `${dirname(replaced.path)}/.agentdir-${id}.tmp`;
+      const found = disk.stat(temp);
       if (found === undefined || found.ino === replaced.inode) return [{replaced, nth}];
-      if (isAbandoned(basename(temp))) giveBack(temp, join(home, replaced.path), replaced.next);
+      if (isAbandoned(disk, basename(temp))) giveBack(disk, temp, replaced.path, replaced.next);
       replaced.forget();
       return [];
     }),
@@ -172,24 +162,24 @@ export function leftReplaced(home: string): Replaced[] {
 }
 
 /** What is there is not what was to take its place: an editor's file, which came at the last moment and was to go back. */
-function giveBack(temp: string, target: string, next: string): void {
-  const [taken, there] = [temp, target].map(path => (existsSync(path) ? shortId(blobId(readFileSync(path))) : ''));
-  if (taken !== next && there === next) renameSync(temp, target);
+function giveBack(disk: Disk, temp: string, target: string, next: string): void {
+  const [taken, there] = [temp, target].map(path => (disk.exists(path) ? shortId(blobId(disk.read(path))) : ''));
+  if (taken !== next && there === next) disk.rename(temp, target);
 }
 
-function namesIn(home: string, by: Replacer): string[] {
+function namesIn(disk: Disk, by: Replacer): string[] {
   try {
-    return readdirSync(join(home, FOLDERS[by]));
+    return disk.names(FOLDERS[by]);
   } catch {
     return [];
   }
 }
 
 /** What a command of ours replaced by this content; none if it was written by anybody else. */
-export function replacedBy(home: string, path: string, blob: string): Replaced[] {
+export function replacedBy(disk: Disk, path: string, blob: string): Replaced[] {
   const end = `.${shortId(blob)}.${Buffer.from(path).toString('base64url')}`;
-  const names = namesIn(home, 'command').filter(name => name.endsWith(end));
-  return names.map(name => replacedAt(home, 'command', name));
+  const names = namesIn(disk, 'command').filter(name => name.endsWith(end));
+  return names.map(name => replacedAt(disk, 'command', name));
 }
 
 /** What tells one temporary file from all others: `.agentdir-ID.tmp`. */
@@ -197,13 +187,20 @@ function idOf(temp: string): string {
   return basename(temp, '.tmp').slice('.agentdir-'.length);
 }
 
-function lateIn(link: string, file: string, path: string, base: string): Late | undefined {
-  const {ino, mtimeMs} = statSync(link, {bigint: true});
-  const bytes = readFileSync(link);
+function lateIn(disk: Disk, link: string, path: string, base: string): Late | undefined {
+  const {ino, mtimeMs} = statOf(disk, link);
+  const bytes = disk.read(link);
   // Still, or again, the file itself: a crash came before the rename.
-  const current = statSync(file, {bigint: true, throwIfNoEntry: false});
+  const current = disk.stat(path);
   if (current?.ino === ino) return undefined;
   return blobId(bytes) === base || bytes.length === 0 ? undefined : {path, base, bytes, writtenAt: Number(mtimeMs)};
+}
+
+/** Of a link that must be there. */
+function statOf(disk: Disk, link: string): FileStat {
+  const stat = disk.stat(link);
+  if (!stat) throw Object.assign(new Error(`${link} is gone`), {code: 'ENOENT'});
+  return stat;
 }
 
 /** Enough of git's name for a content to know it again, in a file name that has room for little. */

@@ -1,7 +1,6 @@
 import {createHash} from 'node:crypto';
-import {chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
 import {crashPoint} from './crash.ts';
+import type {Disk} from './disk.ts';
 
 /**
  * That a text was made by `agentdir undo`: it may lack what no stale buffer may take away, and is meant. Written before the
@@ -21,17 +20,17 @@ const FOLDER = '.agentdir/undo';
 const MOST = 100;
 
 /** `blob`: what the file holds then; null: nothing, it is removed. */
-export function markUndo(home: string, path: string, blob: string | null, mark: UndoMark): void {
-  const [folder, place] = [join(home, FOLDER), placeOf(home, path, blob)];
-  mkdirSync(folder, {recursive: true});
-  writeFileSync(place, JSON.stringify(mark));
-  ownAsHome(home, [folder, place]);
+export function markUndo(disk: Disk, path: string, blob: string | null, mark: UndoMark): void {
+  const place = placeOf(path, blob);
+  disk.makeDirectory(FOLDER);
+  disk.write(place, JSON.stringify(mark));
+  ownAsHome(disk, [FOLDER, place]);
   crashPoint('undo-mark');
 }
 
-export function undoMark(home: string, path: string, blob: string | null): UndoMark | undefined {
+export function undoMark(disk: Disk, path: string, blob: string | null): UndoMark | undefined {
   try {
-    const mark: unknown = JSON.parse(readFileSync(placeOf(home, path, blob), 'utf8'));
+    const mark: unknown = JSON.parse(disk.read(placeOf(path, blob)).toString());
     return isMark(mark) ? mark : undefined;
   } catch {
     return undefined;
@@ -39,10 +38,10 @@ export function undoMark(home: string, path: string, blob: string | null): UndoM
 }
 
 /** The undos by which a file came to hold `blob`, one after the other, as far as the journal does not have them. Oldest first. */
-export function undosTo(home: string, path: string, blob: string): {blob: string; mark: UndoMark}[] {
+export function undosTo(disk: Disk, path: string, blob: string): {blob: string; mark: UndoMark}[] {
   const undos: {blob: string; mark: UndoMark}[] = [];
   for (let at: string | null = blob; at !== null && undos.length < MOST; ) {
-    const mark = undoMark(home, path, at);
+    const mark = undoMark(disk, path, at);
     if (!mark || undos.some(undo => undo.blob === at)) break;
     undos.unshift({blob: at, mark});
     at = mark.base;
@@ -51,16 +50,16 @@ export function undosTo(home: string, path: string, blob: string): {blob: string
 }
 
 /** Must not throw: what is left lying says nothing of any other text. */
-export function forgetUndo(home: string, path: string, blob: string | null): void {
+export function forgetUndo(disk: Disk, path: string, blob: string | null): void {
   try {
-    rmSync(placeOf(home, path, blob), {force: true});
+    disk.remove(placeOf(path, blob));
   } catch {
     // Another user's, and not ours to remove.
   }
 }
 
-function placeOf(home: string, path: string, blob: string | null): string {
-  return join(home, FOLDER, createHash('sha1').update(`${path}\0${blob}`).digest('hex'));
+function placeOf(path: string, blob: string | null): string {
+  return `${FOLDER}/${createHash('sha1').update(`${path}\0${blob}`).digest('hex')}`;
 }
 
 /** What it says goes into a commit: nothing may stand there that would be another trailer. */
@@ -71,7 +70,8 @@ function isMark(value: unknown): value is UndoMark {
 }
 
 /** Where root takes something back in the home of somebody else, their daemon reads and removes the mark. */
-function ownAsHome(home: string, paths: readonly string[]): void {
-  const {uid, gid} = statSync(home);
-  if (process.getuid?.() === 0 && uid !== 0) for (const path of paths) chownSync(path, uid, gid);
+function ownAsHome(disk: Disk, paths: readonly string[]): void {
+  if (process.getuid?.() !== 0) return;
+  const {uid = 0n, gid = 0n} = disk.stat('') ?? {};
+  if (uid !== 0n) for (const path of paths) disk.chown(path, Number(uid), Number(gid));
 }

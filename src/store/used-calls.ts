@@ -1,5 +1,5 @@
-import {closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync} from 'node:fs';
-import {dirname, join} from 'node:path';
+import {timestamp} from './clock.ts';
+import type {Disk} from './disk.ts';
 
 const PLACE = '.agentdir/used';
 const SINCE = 'since ';
@@ -11,15 +11,15 @@ const MOST_BYTES = 4 * 1024 * 1024;
  * is complete: what is older, the journal tells.
  */
 export class UsedCalls {
-  readonly #path: string;
+  readonly #disk: Disk;
   #names: Set<string> | undefined;
   #bytes = 0;
   #since = '';
   /** Sessions of which all is here that the journal tells. */
   readonly #recalled = new Set<string>();
 
-  constructor(home: string) {
-    this.#path = join(home, PLACE);
+  constructor(disk: Disk) {
+    this.#disk = disk;
   }
 
   has(name: string): boolean {
@@ -45,8 +45,8 @@ export class UsedCalls {
     const text = (this.#bytes === 0 ? `${SINCE}${this.#since}\n` : '') + names.map(name => `${name}\n`).join('');
     for (const name of names) known.add(name);
     this.#bytes += text.length;
-    mkdirSync(dirname(this.#path), {recursive: true});
-    write(this.#path, text, 'a');
+    this.#disk.makeDirectory('.agentdir');
+    this.#write(PLACE, text, 'a');
     if (this.#bytes > MOST_BYTES) this.#halve(known);
   }
 
@@ -54,14 +54,14 @@ export class UsedCalls {
     if (this.#names) return this.#names;
     let text = '';
     try {
-      text = readFileSync(this.#path, 'utf8');
+      text = this.#disk.read(PLACE).toString();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
     this.#bytes = text.length;
     const [first = '', ...rest] = text.split('\n');
     const begins = text === '' || first.startsWith(SINCE);
-    this.#since = text === '' ? new Date().toISOString() : first.startsWith(SINCE) ? first.slice(SINCE.length) : '';
+    this.#since = text === '' ? timestamp(this.#disk.clock) : first.startsWith(SINCE) ? first.slice(SINCE.length) : '';
     this.#names = new Set((begins ? rest : [first, ...rest]).filter(Boolean));
     return this.#names;
   }
@@ -69,22 +69,22 @@ export class UsedCalls {
   /** The older half is forgotten. */
   #halve(known: ReadonlySet<string>): void {
     const names = [...known].slice(known.size >> 1);
-    this.#since = new Date().toISOString();
+    this.#since = timestamp(this.#disk.clock);
     this.#recalled.clear();
     const text = `${SINCE}${this.#since}\n${names.join('\n')}\n`;
-    write(`${this.#path}.new`, text, 'w');
-    renameSync(`${this.#path}.new`, this.#path);
+    this.#write(`${PLACE}.new`, text, 'w');
+    this.#disk.rename(`${PLACE}.new`, PLACE);
     this.#names = new Set(names);
     this.#bytes = text.length;
   }
-}
 
-function write(path: string, text: string, flags: 'a' | 'w'): void {
-  const fd = openSync(path, flags);
-  try {
-    writeSync(fd, text);
-    fdatasyncSync(fd);
-  } finally {
-    closeSync(fd);
+  #write(path: string, text: string, flags: 'a' | 'w'): void {
+    const file = this.#disk.open(path, flags);
+    try {
+      file.write(Buffer.from(text));
+      file.syncNow();
+    } finally {
+      file.close();
+    }
   }
 }

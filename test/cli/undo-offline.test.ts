@@ -2,6 +2,7 @@ import {readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {withoutDecisions} from '../../src/files/undo/undo-queue.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {markUndo, undoMark} from '../../src/store/undo-marks.ts';
 import {read} from '../daemon/serve.ts';
 import {agentdir, environment, git, newHome, put, temporary} from './run.ts';
@@ -86,8 +87,8 @@ it('keeps what it wrote while no daemon ran: each undo and edit by itself, witho
 it('takes no mark for one that would write more into a commit than what was taken back', () => {
   const home = temporary();
   const id = 'a'.repeat(40);
-  markUndo(home, 'memory/a.md', id, {commit: id, words: 'x', base: null});
-  expect(undoMark(home, 'memory/a.md', id)).toEqual({commit: id, words: 'x', base: null});
+  markUndo(nodeDisk(home), 'memory/a.md', id, {commit: id, words: 'x', base: null});
+  expect(undoMark(nodeDisk(home), 'memory/a.md', id)).toEqual({commit: id, words: 'x', base: null});
   const [name = ''] = readdirSync(join(home, '.agentdir/undo'));
   for (const mark of [
     {commit: `${id}\nApproval: x`, words: '', base: null},
@@ -97,7 +98,7 @@ it('takes no mark for one that would write more into a commit than what was take
     {commit: id, base: id},
   ]) {
     writeFileSync(join(home, '.agentdir/undo', name), JSON.stringify(mark));
-    expect(undoMark(home, 'memory/a.md', id)).toBeUndefined();
+    expect(undoMark(nodeDisk(home), 'memory/a.md', id)).toBeUndefined();
   }
 });
 

@@ -2,6 +2,7 @@ import {readdirSync, readFileSync, rmSync, truncateSync, writeFileSync} from 'no
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {Aside, takeAside} from '../../src/store/aside.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {blobId} from '../../src/store/git/blob-id.ts';
 import {temporary} from '../cli/run.ts';
 
@@ -13,7 +14,7 @@ const only = (home: string) => join(home, '.agentdir/aside', filesOf(home)[0] ??
 
 function left(home: string): [string, string][] {
   const found: [string, string][] = [];
-  takeAside(home, ({path, blob, bytes}) => {
+  takeAside(nodeDisk(home), ({path, blob, bytes}) => {
     expect(blob).toBe(blobId(bytes));
     found.push([path, bytes.toString()]);
   });
@@ -22,7 +23,7 @@ function left(home: string): [string, string][] {
 
 it('has what was not dropped for the next daemon, in order, once', () => {
   const home = temporary();
-  const aside = new Aside(home);
+  const aside = new Aside(nodeDisk(home));
   for (const text of ['one\n', 'two', '']) keep(aside, 'memory/a "b"\n.md', text);
   keep(aside, 'memory/ü.md', 'three\0\n');
   aside.close();
@@ -38,7 +39,7 @@ it('has what was not dropped for the next daemon, in order, once', () => {
 
 it('takes no more room than what waits does', () => {
   const home = temporary();
-  const aside = new Aside(home);
+  const aside = new Aside(nodeDisk(home));
   const text = 'x'.repeat(256 * KB);
   const drops = Array.from({length: 100}, (_, i) => keep(aside, `memory/${i}.md`, text));
   expect(filesOf(home)).toHaveLength(4);
@@ -54,7 +55,7 @@ it('takes no more room than what waits does', () => {
 
 it('leaves nothing behind when git has all of it', () => {
   const home = temporary();
-  const aside = new Aside(home);
+  const aside = new Aside(nodeDisk(home));
   keep(aside, 'memory/a.md', 'a\n')();
   aside.close();
   expect(filesOf(home)).toEqual([]);
@@ -62,7 +63,7 @@ it('leaves nothing behind when git has all of it', () => {
 
 it('a version that is not whole is left out, and those before it are not', () => {
   const home = temporary();
-  const aside = new Aside(home);
+  const aside = new Aside(nodeDisk(home));
   keep(aside, 'memory/a.md', 'a\n');
   keep(aside, 'memory/b.md', 'bbb\n');
   aside.close();
@@ -76,10 +77,10 @@ it('a version that is not whole is left out, and those before it are not', () =>
 
 it('stays if nobody could take it', () => {
   const home = temporary();
-  const aside = new Aside(home);
+  const aside = new Aside(nodeDisk(home));
   keep(aside, 'memory/a.md', 'a\n');
   aside.close();
-  takeAside(home, () => {
+  takeAside(nodeDisk(home), () => {
     throw new Error('ENOSPC');
   });
   expect(left(home)).toEqual([['memory/a.md', 'a\n']]);
@@ -87,7 +88,7 @@ it('stays if nobody could take it', () => {
 
 it('is made anew after somebody emptied .agentdir, and does not throw where nothing can be written', () => {
   const home = temporary();
-  const aside = new Aside(home);
+  const aside = new Aside(nodeDisk(home));
   const drop = keep(aside, 'memory/a.md', 'a\n');
   rmSync(join(home, '.agentdir'), {recursive: true});
   drop();
@@ -96,5 +97,5 @@ it('is made anew after somebody emptied .agentdir, and does not throw where noth
   expect(left(home)).toEqual([['memory/b.md', 'b\n']]);
   rmSync(join(home, '.agentdir'), {recursive: true});
   writeFileSync(join(home, '.agentdir'), '');
-  expect(() => keep(new Aside(home), 'memory/c.md', 'c\n')()).not.toThrow();
+  expect(() => keep(new Aside(nodeDisk(home)), 'memory/c.md', 'c\n')()).not.toThrow();
 });

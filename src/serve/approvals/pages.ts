@@ -1,5 +1,3 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {UserError} from '../../errors.ts';
 import {parseApproval} from '../../files/approval/approval.ts';
 import {setMeta, setReview} from '../../files/approval/approval-edit.ts';
@@ -41,7 +39,7 @@ export async function makePage(serving: Serving, path: string): Promise<Outcome>
   if (before.length === 0) recordOwn(serving, written.seen, entry);
   // A decision was taken back: the page is where it is waited for, and nowhere else.
   for (const {path: old, bytes} of before)
-    if (removeIf(serving.home, old, bytes)) forget(serving, old, () => recordMove(serving, old, written.seen, entry));
+    if (removeIf(serving.disk, old, bytes)) forget(serving, old, () => recordMove(serving, old, written.seen, entry));
   return undefined;
 }
 
@@ -74,19 +72,19 @@ export async function settlePage(serving: Serving, seen: Seen): Promise<Outcome>
   const text = decidedText(seen.text ?? '', state, said, item);
   const bytes = Buffer.from(text);
   const entry = {words: state, cause: 'decision', trailers: [['Approval', id] as [string, string]]};
-  const there = readHomeFile(serving.home, to);
+  const there = readHomeFile(serving.disk, to);
   if (there) {
     // Moved, and killed before it was taken away; anything else was saved since, and is left.
     const own = seen.parsed?.kind === 'approval' ? seen.parsed.file.review?.decision : undefined;
     if (!there.bytes?.equals(bytes) || (own ?? said) !== said) return undefined;
-    if (!removeIf(serving.home, seen.path, seen.bytes)) return undefined;
+    if (!removeIf(serving.disk, seen.path, seen.bytes)) return undefined;
     const moved = seenText(to, kind, text, {bytes, stat: there.stat});
     forget(serving, seen.path, () => recordMove(serving, seen.path, moved, entry));
     return undefined;
   }
   const {making} = serving;
   making.add(to);
-  const result = await move(serving.home, {from: seen.path, expected: seen.bytes, to, bytes}).finally(() =>
+  const result = await move(serving.disk, {from: seen.path, expected: seen.bytes, to, bytes}).finally(() =>
     making.delete(to),
   );
   if ('failed' in result) return {failed: result.failed};
@@ -99,7 +97,7 @@ export async function settlePage(serving: Serving, seen: Seen): Promise<Outcome>
   if (known) Object.assign(known, {settled: true, ignored: serving.known.get(seen.path)?.ignored ?? false});
   // It was turned meanwhile.
   if (approvalStateOf(serving, id) !== state) lookAgain(serving, to);
-  if (existsSync(join(serving.home, seen.path))) {
+  if (serving.disk.exists(seen.path)) {
     recordMove(serving, seen.path, moved, entry);
     return {after: 1};
   }
@@ -120,10 +118,10 @@ function turns(serving: Serving, id: string, {path, parsed}: Seen): boolean {
 }
 
 /** Pages of a request in the folders of decided ones. */
-function decidedPages({home}: Serving, id: string): {path: string; bytes: Buffer}[] {
+function decidedPages({disk}: Serving, id: string): {path: string; bytes: Buffer}[] {
   return ['approved', 'rejected'].flatMap(folder => {
     const path = `approvals/${folder}/${id}.approval.md`;
-    const bytes = readHomeFile(home, path)?.bytes;
+    const bytes = readHomeFile(disk, path)?.bytes;
     return bytes ? [{path, bytes}] : [];
   });
 }
