@@ -1,12 +1,11 @@
 import type {Models} from '../effects/model/models.ts';
 import type {Sandbox} from '../effects/sandbox/sandbox.ts';
-import {type Disk, nodeDisk} from '../store/disk.ts';
-import {type HomeGit, systemGit} from '../store/home-git.ts';
-import {type Random, systemRandom} from '../store/random.ts';
-import {lazySandbox} from './confinement.ts';
+import type {Disk} from '../store/disk.ts';
+import type {HomeGit} from '../store/home-git.ts';
+import type {Random} from '../store/random.ts';
 import type {Effects} from './effects.ts';
-import {type Notice, noticesOf} from './notices.ts';
-import {type StopRequest, untilSignal} from './signals.ts';
+import type {Notice} from './notices.ts';
+import type {StopRequest} from './signals.ts';
 
 /** Everything outside of the daemon that it reads, changes or waits for. The simulator has a world of its own. */
 export interface World {
@@ -23,17 +22,4 @@ export interface World {
   /** What is unusual about this machine and the repository. */
   notices: () => Promise<Notice[]>;
   untilStopped: () => StopRequest;
-}
-
-/** This machine. */
-export function systemWorld(home: string): World {
-  return {
-    disk: nodeDisk(home),
-    random: systemRandom,
-    git: systemGit(home),
-    sandbox: lazySandbox(home),
-    environment: process.env,
-    notices: () => noticesOf(home),
-    untilStopped: untilSignal,
-  };
 }

@@ -10,6 +10,7 @@ import {Spend} from '../../src/serve/turns/spend.ts';
 import {Waits} from '../../src/serve/turns/waits.ts';
 import {wake, wakeInTime} from '../../src/serve/turns/wake.ts';
 import {systemClock} from '../../src/store/clock.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 
 function clocked(time: string) {
   const clock = {time, dues: 0, days: 0};
@@ -87,6 +88,8 @@ describe('sessions that wait', () => {
     const waits = new Waits();
     const serving = {
       home: '/nowhere',
+      disk: nodeDisk('/nowhere'),
+      clock: systemClock,
       index: new HomeIndex(),
       sessions: new Map<string, number>(),
       known: new Map(),
