@@ -7,6 +7,7 @@ import {follow} from '../../src/serve/inbox/inbox-follow.ts';
 import {isRotatedName, missedFiles} from '../../src/serve/inbox/inbox-missed.ts';
 import {Inboxes} from '../../src/serve/inbox/inboxes.ts';
 import type {Serving} from '../../src/serve/serving.ts';
+import {systemClock} from '../../src/store/clock.ts';
 import {nodeDisk} from '../../src/store/disk.ts';
 import {closeInbox, openInbox} from '../../src/store/inbox-lines.ts';
 import {put, temporary} from '../cli/run.ts';
@@ -72,7 +73,7 @@ describe('files that had the name of an inbox', () => {
       const before = {...newCursor(1), inode: inode('x.jsonl.2')};
       reading.cursor = read ? before : {...newCursor(2), rotated: [before]};
       renameSync(join(home, 'inbox/x.jsonl'), join(home, 'inbox/x.jsonl.1'));
-      expect(await follow({home, inboxes} as Serving, reading, file)).toBe(0);
+      expect(await follow({disk: nodeDisk(home), clock: systemClock, inboxes} as Serving, reading, file)).toBe(0);
       closeInbox(file);
       expect(reading.cursor).toMatchObject({inode: file.inode, generation: 2});
       expect(reading.cursor.rotated?.map(each => each.inode)).toEqual([before.inode]);
