@@ -6,6 +6,7 @@ import {
   existsSync,
   fchmodSync,
   fchownSync,
+  fdatasync,
   fdatasyncSync,
   fstatSync,
   fsync,
@@ -79,7 +80,9 @@ export interface OpenFile {
   truncate: (size: number) => void;
   /** Resolves when content and length are on the disk (fsync); rejects with what the system says. */
   sync: () => Promise<void>;
-  /** The same, at once (fdatasync). */
+  /** The same without times and other metadata (fdatasync). */
+  syncData: () => Promise<void>;
+  /** The same, at once. */
   syncNow: () => void;
   chmod: (mode: number) => void;
   chown: (uid: number, gid: number) => void;
@@ -227,6 +230,10 @@ class NodeFile implements OpenFile {
 
   sync(): Promise<void> {
     return new Promise((resolve, reject) => fsync(this.#fd, error => (error ? reject(error) : resolve())));
+  }
+
+  syncData(): Promise<void> {
+    return new Promise((resolve, reject) => fdatasync(this.#fd, error => (error ? reject(error) : resolve())));
   }
 
   syncNow(): void {

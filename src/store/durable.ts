@@ -61,8 +61,8 @@ class NotDurable extends Error {
   override readonly name = 'NotDurable';
 }
 
-/** Only this waits for the disk; all else goes to the page cache. */
-async function durable(sync: Promise<void>): Promise<void> {
+/** Wait for a sync: only this waits for the disk, everything else goes to the page cache. Rejects with `NotDurable` if the disk fails. */
+export async function durable(sync: Promise<void>): Promise<void> {
   try {
     await sync;
   } catch (error) {
