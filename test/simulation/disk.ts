@@ -348,7 +348,17 @@ export class SimulatedDisk {
     for (const {inode} of names) if (inode) inode.links++;
     for (const inode of [...before, ...names.map(({inode}) => inode)]) if (inode) inode.changed = now;
     this.#changes.push({names, isSynced});
-    if (isSynced) for (const {directory} of names) this.#syncNames(directory);
+    if (isSynced) for (const {directory} of names) this.#syncWay(directory);
+  }
+
+  /** An editor's fsync takes the folders above with it, as on ext4. */
+  #syncWay(directory: Inode): void {
+    for (let below: Inode | undefined = directory; below; ) {
+      const at: Inode = below;
+      this.#syncNames(at);
+      below = this.#changes.find(({names, isSynced}) => !isSynced && names.some(({inode}) => inode === at))?.names[0]
+        ?.directory;
+    }
   }
 
   #syncNames(directory: Inode | undefined): void {
@@ -531,8 +541,13 @@ function entryOf(name: string, {isDirectory}: Inode): DirectoryEntry {
   return {name, isFile: () => !isDirectory, isDirectory: () => isDirectory, isSymbolicLink: () => false};
 }
 
+/** Without a stack: most are expected, and it would cost more than all else. */
 function failure(code: string, path: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(`${code}: ${path}`), {code});
+  const {stackTraceLimit} = Error;
+  Error.stackTraceLimit = 0;
+  const error = Object.assign(new Error(`${code}: ${path}`), {code});
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
 }
 
 /** Who lives in this simulation. */

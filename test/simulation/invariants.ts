@@ -114,7 +114,7 @@ function wrongFiles({files}: EndState): string[] {
 }
 
 /** 8. The first commit that has a word is by whoever wrote the word. What the person commits by hand is theirs to sort out. */
-function wrongAuthors({git}: EndState): string[] {
+function wrongAuthors({git, written}: EndState): string[] {
   const wrong: string[] = [];
   const known = new Set<string>();
   for (const {id, parent, tree, author, subject, byHand, trailers} of [...git.commits.values()]) {
@@ -130,6 +130,8 @@ function wrongAuthors({git}: EndState): string[] {
         if (known.has(word)) continue;
         known.add(word);
         if (byHand !== undefined || path.startsWith('conflicts/')) continue;
+        // What agents were told has words of the person's in it.
+        if (word.startsWith('w') && written.get(word) !== path) continue;
         const isPersons = author.email === PERSON.email;
         if (isPersons !== word.startsWith('w'))
           wrong.push(

@@ -270,17 +270,20 @@ export class Person {
   }
 
   #send({lines, slowly}: Extract<Step, {do: 'inbox'}>, random: SeededRandom): string {
+    if (this.#saving.has(INBOX)) return 'somebody writes there';
     const words = Array.from({length: lines}, () => `i${++this.#count}`);
     const text = words.map(word => `${JSON.stringify({text: `${word} do:say`})}\n`).join('');
     this.#disk.makeDirectory('inbox');
     const file = this.#disk.open(INBOX, 'a');
     const life = this.#life;
     const cut = slowly ? random.int(text.length) : 0;
+    if (cut > 0) this.#saving.add(INBOX);
     if (cut > 0) file.write(Buffer.from(text.slice(0, cut)));
     const rest = () => {
       if (life !== this.#life) return;
       file.write(Buffer.from(text.slice(cut)));
       file.close();
+      this.#saving.delete(INBOX);
       for (const word of words) this.written.set(word, INBOX);
     };
     if (cut > 0) this.#time.after(1 + random.int(300), rest);

@@ -1,4 +1,5 @@
 import {serve} from '../../src/daemon.ts';
+import {UserError} from '../../src/errors.ts';
 import type {Happening} from '../../src/happening.ts';
 import type {World} from '../../src/serve/world.ts';
 import type {Disk} from '../../src/store/disk.ts';
@@ -43,7 +44,7 @@ const HOME: Readonly<Record<string, string>> = {
 
 const START = Date.parse('2026-03-02T08:00:00.000Z');
 /** After the last step everything that is due is done within this. */
-const SETTLE_MS = 45_000;
+const SETTLE_MS = 25_000;
 const MOST_RESTARTS = 60;
 
 /** One history: a home, its person, its agents, and daemons that come and go. */
@@ -259,7 +260,9 @@ export class Simulation {
 
   #failed(process: SimulatedProcess, error: Error): void {
     if (process.isDead || error instanceof Killed) return;
-    this.#found.push(`a daemon ended with an error: ${error.stack?.split('\n').slice(0, 4).join(' | ')}`);
+    // It said what is wrong, and what to do.
+    if (!(error instanceof UserError))
+      this.#found.push(`a daemon ended with an error: ${error.stack?.split('\n').slice(0, 4).join(' | ')}`);
     this.#ended(process, error.message);
   }
 
