@@ -11,11 +11,11 @@ import {
 } from 'node:fs';
 import {crashPoint} from './crash.ts';
 
-/** A new file with these bytes, on the disk; with mode and owner of another. */
-export async function writeDurably(
+/** A new file with these bytes, with mode and owner of another. `durable`: it is on the disk when this resolves. */
+export async function writeNewFile(
   path: string,
   bytes: Buffer,
-  like: {mode: number; uid: number; gid: number} | undefined,
+  {like, durable: isDurable}: {like: {mode: number; uid: number; gid: number} | undefined; durable: boolean},
 ): Promise<void> {
   const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
   try {
@@ -26,7 +26,7 @@ export async function writeDurably(
       if (own.mode !== like.mode) fchmodSync(fd, like.mode & 0o7777);
       if (own.uid !== like.uid || own.gid !== like.gid) ownAs(fd, like);
     }
-    await durable(fd);
+    if (isDurable) await durable(fd);
     crashPoint('save-fsync');
   } finally {
     closeSync(fd);

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fdatasync,
   ftruncateSync,
   mkdirSync,
@@ -11,15 +12,28 @@ import {
   writeSync,
 } from 'node:fs';
 import {join} from 'node:path';
+import {crashPoint} from '../crash.ts';
 import {durable, syncDirectory} from '../durable.ts';
 import type {LogFile, LogStorage} from './version-log.ts';
 
 const FOLDER = '.agentdir/versions';
 
+/** False: no daemon with a version log has served this home, or somebody emptied `.agentdir/`. */
+export function hasVersionLog(home: string): boolean {
+  return existsSync(join(home, FOLDER));
+}
+
 /** The segments of a home's version log. */
 export function logFolder(home: string): LogStorage {
   const folder = join(home, FOLDER);
   return {
+    prepare: () => {
+      try {
+        mkdirSync(folder, {recursive: true});
+      } catch {
+        // A full disk.
+      }
+    },
     list: () => {
       try {
         return readdirSync(folder);
@@ -43,11 +57,13 @@ function openSegment(folder: string, name: string): LogFile {
   return {
     write: (bytes, at) => {
       for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, at + done);
+      crashPoint('version-append');
     },
     sync: async () => {
       await durable(fd, fdatasync);
       if (!isListed) await syncDirectory(folder);
       isListed = true;
+      crashPoint('version-sync');
     },
     truncate: length => ftruncateSync(fd, length),
     close: () => closeSync(fd),
