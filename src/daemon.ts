@@ -4,13 +4,14 @@ import {type Outcome, Queue} from './queue.ts';
 import {Approvals} from './serve/approvals/approvals.ts';
 import {brokenDisk} from './serve/broken-disk.ts';
 import {forgetOutdated, remember, restore} from './serve/cache.ts';
+import {StartedCalls} from './serve/calls/started-calls.ts';
 import {claim} from './serve/claim.ts';
 import {Current} from './serve/current.ts';
 import {Ignored} from './serve/ignored.ts';
 import {unseenInboxes} from './serve/inbox/inbox-missed.ts';
 import {Inboxes} from './serve/inbox/inboxes.ts';
 import {Schedules} from './serve/inbox/schedules.ts';
-import {Latest, Recent, Texts} from './serve/known.ts';
+import {Latest, Texts} from './serve/known.ts';
 import {findLastGood} from './serve/last-good.ts';
 import {recoverReplaced} from './serve/late.ts';
 import {lookAtSlots} from './serve/look-again.ts';
@@ -18,6 +19,7 @@ import {Looker} from './serve/looker.ts';
 import {Mail} from './serve/mail/mail.ts';
 import {Needs} from './serve/needs.ts';
 import {workOnce} from './serve/once.ts';
+import {recoverFromGit, recoverVersions} from './serve/recover.ts';
 import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
 import {Scanner} from './serve/scanner.ts';
 import type {Serving} from './serve/serving.ts';
@@ -31,10 +33,11 @@ import {Spend} from './serve/turns/spend.ts';
 import {Turns} from './serve/turns/turns.ts';
 import {wakeInTime} from './serve/turns/wake.ts';
 import type {World} from './serve/world.ts';
-import {Aside} from './store/aside.ts';
-import type {Cancel} from './store/clock.ts';
+import {type Cancel, timestamp} from './store/clock.ts';
 import {servedSince} from './store/served-since.ts';
-import {UsedCalls} from './store/used-calls.ts';
+import {hasVersionLog, logFolder} from './store/versions/log-folder.ts';
+import {VersionLog} from './store/versions/version-log.ts';
+import {Versions} from './store/versions/versions.ts';
 import {watchHome} from './store/watch.ts';
 
 export interface ServeOptions {
@@ -76,11 +79,14 @@ export async function serve({
     });
     const [journal, restored] = await Promise.all([world.git.openJournal(earlier), restoring]);
     forgetOutdated(restored, journal);
-    const since = restored.committed?.commit;
-    const [committedOver] = await Promise.all([
-      since === journal.at.commit ? new Map<string, string>() : journal.committedOver(since),
-      world.git.excludeDerived(),
-    ]);
+    await world.git.excludeDerived();
+    const {boot, pid} = disk.processes.self();
+    const isFirst = !hasVersionLog(disk);
+    const upgrading = isFirst ? await import('./serve/upgrade.ts') : undefined;
+    const log = VersionLog.open(logFolder(disk), {now: clock.now, boot, checkpoint: restored.seq});
+    const before = restored.started ?? upgrading?.startedBefore(disk) ?? {since: timestamp(clock), names: []};
+    const started = new StartedCalls(before);
+    started.add(log.started);
     const broken = brokenDisk();
     const troubles = new Troubles(clock, report, () => needs.changed());
     const waits = once ? new Map<string, number>() : undefined;
@@ -98,11 +104,10 @@ export async function serve({
       version,
       name: 'home',
       journal,
-      aside: new Aside(disk),
+      versions: new Versions(log, journal, committed => report({event: 'committed', ...committed})),
       ...restored.remembered,
       texts: new Texts(32 * 1024 * 1024),
       savedAt: new Map(),
-      own: new Recent(10_000),
       latest: new Latest(16 * 1024 * 1024),
       approvals: new Approvals(clock),
       notes: new Map(),
@@ -120,7 +125,7 @@ export async function serve({
       ending: new Map(),
       closing: new Set(),
       cloned: new Set(),
-      used: new UsedCalls(disk),
+      started,
       spend: new Spend({
         clock,
         onDue: () => writeSpend(serving),
@@ -129,16 +134,8 @@ export async function serve({
       nudged: new Set(),
       pending: new Map(),
       shown: new Map(),
-      underWay: new Map(),
-      unpublished: new Map(),
-      crossed: new Map(),
-      overtaken: new Map(),
       making: new Set(),
-      left: new Map(),
-      madeFrom: new Map(),
-      writtenBefore: new Set(),
-      leftBefore: new Map(),
-      committedOver,
+      unplaced: new Map(),
       late: new Map(),
       ignored: new Ignored(clock, journal),
       troubles,
@@ -182,9 +179,13 @@ export async function serve({
     journal.expecting = () => serving.turns.underWay > 0 || serving.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);
     try {
+      await recoverVersions(serving);
+      await upgrading?.upgrade(serving);
+      await recoverFromGit(serving, restored.committed?.commit);
       recoverReplaced(serving);
       await scanner.first(looker);
       await findLastGood(serving);
+      serving.versions.startPublishing();
       if ([...serving.index.sessions()].some(({host}) => host)) await looker.suspectEarlier(serving);
       serving.approvals.changedBefore.clear();
       if (once) {
@@ -194,7 +195,7 @@ export async function serve({
       }
       const {agents, sessions, tasks} = serving.index.counts();
       served = true;
-      report({event: 'serving', home, pid: disk.processes.self().pid, agents, sessions, tasks});
+      report({event: 'serving', home, pid, agents, sessions, tasks});
       scanner.loaded();
       void serving.schedules.tick();
       void looker.announce(serving);

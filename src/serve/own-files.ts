@@ -21,7 +21,7 @@ import {settleSlots} from './inbox/due-slots.ts';
 import {isCursorWanted, settleCursor} from './inbox/inbox-cursor.ts';
 import {lookAgain} from './look-again.ts';
 import {makeMailed} from './mail/deliver-step.ts';
-import {type OwnEntry, recordOwn} from './record.ts';
+import {isIgnored, type OwnEntry} from './record.ts';
 import type {Serving} from './serving.ts';
 import {take} from './state.ts';
 import {settleEdits} from './tasks/task-edits.ts';
@@ -141,12 +141,10 @@ export async function makeOwn(serving: Serving, path: string): Promise<Outcome> 
             settleMemory(serving, path, ''));
   if (!completed) return undefined;
   if (serving.journal.unfinished()) return {after: WAIT_MS};
-  const written = await createText(serving, path, completed.text);
+  const written = await createText(serving, path, completed.text, entryOf(path, completed));
   if ('outcome' in written) return written.outcome;
   take(serving, written.seen);
-  const known = serving.known.get(path);
-  if (known) known.ignored = await serving.ignored.has(path);
-  recordOwn(serving, written.seen, entryOf(path, completed));
+  await isIgnored(serving, path);
   completed.written?.();
   return undefined;
 }

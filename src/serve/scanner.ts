@@ -8,7 +8,7 @@ import {unseenInboxes} from './inbox/inbox-missed.ts';
 import type {Looker} from './looker.ts';
 import {scan} from './scan.ts';
 import type {Serving} from './serving.ts';
-import {followHead, journalled, setFacts, tell} from './state.ts';
+import {followHead, setFacts, tell} from './state.ts';
 import {loadSpend} from './turns/budget.ts';
 
 const PERIOD_MS = 2_000;
@@ -62,7 +62,7 @@ export class Scanner {
     if (known.size === 0) await looker.load(this.#serving);
     await this.#scan(false, path => looker.knows(this.#serving, path));
     for (const [path, {blob, settled}] of known) {
-      const kind = journalled(this.#serving, path) === blob ? undefined : kindOf(path);
+      const kind = this.#serving.versions.blobAt(path) === blob ? undefined : kindOf(path);
       if (!settled || (kind && isJournalled(kind))) queue.add(path);
     }
     for (const path of journal.committed.keys()) if (!known.has(path)) queue.add(path);

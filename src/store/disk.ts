@@ -131,6 +131,8 @@ export interface Disk {
   unlinkSoon: (path: string) => void;
   /** As `unlink`, but a file that is not there is no error. */
   remove: (path: string) => void;
+  /** With all that is in it; nothing if it is not there. */
+  removeFolder: (path: string) => void;
   /** With those above it. True: something was made. */
   makeDirectory: (path: string) => boolean;
   chown: (path: string, uid: number, gid: number) => void;
@@ -179,6 +181,7 @@ function makeDisk(root: string): Disk {
     unlink: path => unlinkSync(at(path)),
     unlinkSoon: path => unlink(at(path), () => {}),
     remove: path => rmSync(at(path), {force: true}),
+    removeFolder: path => rmSync(at(path), {recursive: true, force: true}),
     makeDirectory: path => mkdirSync(at(path), {recursive: true}) !== undefined,
     chown: (path, uid, gid) => chownSync(at(path), uid, gid),
     setTimes: (path, accessed, modified) => utimesSync(at(path), accessed, modified),

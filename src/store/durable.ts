@@ -2,8 +2,13 @@ import {constants} from 'node:fs';
 import {crashPoint} from './crash.ts';
 import type {Disk, FileStat, OpenFile} from './disk.ts';
 
-/** A new file with these bytes, on the disk; with mode and owner of another. */
-export async function writeDurably(disk: Disk, path: string, bytes: Buffer, like: FileStat | undefined): Promise<void> {
+/** A new file with these bytes, with mode and owner of another. `durable`: it is on the disk when this resolves. */
+export async function writeNewFile(
+  disk: Disk,
+  path: string,
+  bytes: Buffer,
+  {like, durable: isDurable}: {like: FileStat | undefined; durable: boolean},
+): Promise<void> {
   const file = disk.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
   try {
     for (let at = 0; at < bytes.length; ) at += file.write(bytes, at);
@@ -13,7 +18,7 @@ export async function writeDurably(disk: Disk, path: string, bytes: Buffer, like
       if (own.mode !== like.mode) file.chmod(Number(like.mode) & 0o7777);
       if (own.uid !== like.uid || own.gid !== like.gid) ownAs(file, like);
     }
-    await durable(file.sync());
+    if (isDurable) await durable(file.sync());
     crashPoint('save-fsync');
   } finally {
     file.close();

@@ -10,22 +10,14 @@ import {isAbandoned} from './temporary.ts';
 export interface Replaced {
   /** Of the file in the home. */
   path: string;
-  by: Replacer;
   /** Git's name for what it held when it was compared, and the beginning of that for what took its place. */
   base: string;
   next: string;
   inode: bigint;
-  /** When what it held was written. */
-  since: bigint;
-  /** The file by which it is kept, and when it was replaced. */
-  link: string;
-  at: number;
   /** What was written into it since; undefined if nothing. */
   late: () => Late | undefined;
   /** These bytes are taken care of: from now on only what is written after them is late. */
   after: (bytes: Buffer) => Replaced;
-  /** What was replaced, if nothing was written into it since, or only lines at its end. */
-  kept: () => Buffer | undefined;
   forget: () => void;
 }
 
@@ -41,9 +33,8 @@ export interface Late {
 /** Longer than any file system's clock stands still. */
 const TICK_MS = 50n;
 
-/** What the daemon replaced; what commands did, for the daemon to look after. */
-const FOLDERS = {daemon: '.agentdir/replaced', command: '.agentdir/sent'} as const;
-export type Replacer = keyof typeof FOLDERS;
+/** Links to files that the daemon or a command replaced. */
+const FOLDER = '.agentdir/replaced';
 
 export interface Replacing {
   disk: Disk;
@@ -54,52 +45,35 @@ export interface Replacing {
   temp: string;
   expected: Buffer;
   bytes: Buffer;
-  by: Replacer;
 }
 
 /** Undefined where the file system has no hard links, or the path is too long for a name. */
-export function keepReplaced({disk, path, target, temp, expected, bytes, by}: Replacing): Replaced | undefined {
+export function keepReplaced({disk, path, target, temp, expected, bytes}: Replacing): Replaced | undefined {
   const parts = [blobId(expected), idOf(temp), shortId(blobId(bytes)), Buffer.from(path).toString('base64url')];
   const name = parts.join('.');
   if (name.length > 255) return undefined;
   try {
-    linkInto(disk, FOLDERS[by], target, name);
+    linkInto(disk, target, name);
   } catch (error) {
     const {code} = error as NodeJS.ErrnoException;
     if (code === 'EXDEV' || code === 'EPERM' || code === 'ENOTSUP' || code === 'EMLINK') return undefined;
     throw error;
   }
-  return replacedAt(disk, by, name);
+  return replacedAt(disk, name);
 }
 
-function linkInto(disk: Disk, folder: string, target: string, name: string): void {
+function linkInto(disk: Disk, target: string, name: string): void {
   try {
-    disk.link(target, `${folder}/${name}`);
+    disk.link(target, `${FOLDER}/${name}`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    disk.makeDirectory(folder);
-    disk.link(target, `${folder}/${name}`);
+    disk.makeDirectory(FOLDER);
+    disk.link(target, `${FOLDER}/${name}`);
   }
 }
 
-const MOST_LINES = 200;
-
-/** That part of a file to which lines were appended. */
-function beginning(bytes: Buffer, base: string): Buffer | undefined {
-  let end = bytes.length;
-  for (let lines = 0; lines < MOST_LINES && end > 0; lines++) {
-    end = bytes.lastIndexOf(NEWLINE, end - 2) + 1;
-    const part = bytes.subarray(0, end);
-    if (blobId(part) === base) return part;
-  }
-  return undefined;
-}
-
-const NEWLINE = 10;
-
-function replacedAt(disk: Disk, by: Replacer, name: string): Replaced {
-  const folder = FOLDERS[by];
-  const link = `${folder}/${name}`;
+function replacedAt(disk: Disk, name: string): Replaced {
+  const link = `${FOLDER}/${name}`;
   const [base = '', id = '', next = '', encoded = ''] = name.split('.');
   const path = Buffer.from(encoded, 'base64url').toString();
   const found = disk.stat(link);
@@ -107,13 +81,9 @@ function replacedAt(disk: Disk, by: Replacer, name: string): Replaced {
   let seen: FileStat | undefined;
   return {
     path,
-    by,
     base,
     next,
     inode: found?.ino ?? 0n,
-    since: found?.mtimeNs ?? 0n,
-    link,
-    at: Number(found?.ctimeMs ?? 0n),
     late: () => {
       const stat = statOf(disk, link);
       if (stat.mtimeNs === seen?.mtimeNs && stat.size === seen.size) return undefined;
@@ -124,12 +94,8 @@ function replacedAt(disk: Disk, by: Replacer, name: string): Replaced {
     },
     after: bytes => {
       const later = [blobId(bytes), id, next, encoded].join('.');
-      disk.rename(link, `${folder}/${later}`);
-      return replacedAt(disk, by, later);
-    },
-    kept: () => {
-      const bytes = disk.read(link);
-      return blobId(bytes) === base ? bytes : beginning(bytes, base);
+      disk.rename(link, `${FOLDER}/${later}`);
+      return replacedAt(disk, later);
     },
     // Freeing a file takes long on some file systems. Gone: somebody emptied .agentdir.
     forget: () => disk.unlinkSoon(link),
@@ -137,28 +103,20 @@ function replacedAt(disk: Disk, by: Replacer, name: string): Replaced {
 }
 
 /**
- * All that earlier runs left, oldest first. Where the crash came while the new file was still at its temporary name, nothing was
+ * All that earlier runs left. Where the crash came while the new file was still at its temporary name, nothing was
  * replaced: that is let go at once.
  */
 export function leftReplaced(disk: Disk): Replaced[] {
-  const all = Object.keys(FOLDERS) as Replacer[];
-  const left = all.flatMap(by =>
-    namesIn(disk, by).flatMap(name => {
-      const replaced = replacedAt(disk, by, name);
-      const id = name.split('.')[1] ?? '';
-      const nth = Number(id.slice(id.lastIndexOf('-') + 1));
-      const temp = `${dirname(replaced.path)}/.agentdir-${id}.tmp`;
-      const found = disk.stat(temp);
-      if (found === undefined || found.ino === replaced.inode) return [{replaced, nth}];
-      if (isAbandoned(disk, basename(temp))) giveBack(disk, temp, replaced.path, replaced.next);
-      replaced.forget();
-      return [];
-    }),
-  );
-  // Within a tick of the clock, as the daemon counted them.
-  const order = (a: (typeof left)[number], b: (typeof left)[number]) =>
-    Number(a.replaced.since - b.replaced.since) || a.nth - b.nth;
-  return left.sort(order).map(({replaced}) => replaced);
+  return namesIn(disk).flatMap(name => {
+    const replaced = replacedAt(disk, name);
+    const id = name.split('.')[1] ?? '';
+    const temp = `${dirname(replaced.path)}/.agentdir-${id}.tmp`;
+    const found = disk.stat(temp);
+    if (found === undefined || found.ino === replaced.inode) return [replaced];
+    if (isAbandoned(disk, basename(temp))) giveBack(disk, temp, replaced.path, replaced.next);
+    replaced.forget();
+    return [];
+  });
 }
 
 /** What is there is not what was to take its place: an editor's file, which came at the last moment and was to go back. */
@@ -167,19 +125,28 @@ function giveBack(disk: Disk, temp: string, target: string, next: string): void 
   if (taken !== next && there === next) disk.rename(temp, target);
 }
 
-function namesIn(disk: Disk, by: Replacer): string[] {
+function namesIn(disk: Disk): string[] {
   try {
-    return disk.names(FOLDERS[by]);
+    return disk.names(FOLDER);
   } catch {
     return [];
   }
 }
 
-/** What a command of ours replaced by this content; none if it was written by anybody else. */
+/** The content of a version that was replaced at a path, as long as its file is linked and nobody wrote into it. */
+export function replacedContent(disk: Disk, path: string, base: string): Buffer | undefined {
+  const end = `.${Buffer.from(path).toString('base64url')}`;
+  const name = namesIn(disk).find(each => each.startsWith(`${base}.`) && each.endsWith(end));
+  const bytes = name === undefined ? undefined : disk.read(`${FOLDER}/${name}`);
+  return bytes && blobId(bytes) === base ? bytes : undefined;
+}
+
+/** The files that this content replaced at a path. */
 export function replacedBy(disk: Disk, path: string, blob: string): Replaced[] {
   const end = `.${shortId(blob)}.${Buffer.from(path).toString('base64url')}`;
-  const names = namesIn(disk, 'command').filter(name => name.endsWith(end));
-  return names.map(name => replacedAt(disk, 'command', name));
+  return namesIn(disk)
+    .filter(name => name.endsWith(end))
+    .map(name => replacedAt(disk, name));
 }
 
 /** What tells one temporary file from all others: `.agentdir-ID.tmp`. */

@@ -3,10 +3,10 @@ import {constants} from 'node:fs';
 import {dirname} from 'node:path';
 import {crashPoint} from './crash.ts';
 import type {Disk, FileStat, OpenFile} from './disk.ts';
-import {syncDirectory, writeDurably} from './durable.ts';
+import {syncDirectory, writeNewFile} from './durable.ts';
 import {waitForLock} from './lock.ts';
 import {linkTarget} from './read.ts';
-import {keepReplaced, type Replaced, type Replacer} from './replaced.ts';
+import {keepReplaced, type Replaced} from './replaced.ts';
 import {temporaryBeside} from './temporary.ts';
 
 /** What to put where, and the bytes the decision was made on: undefined if there was no file. */
@@ -14,10 +14,8 @@ export interface Write {
   path: string;
   expected: Buffer | undefined;
   bytes: Buffer;
-  /** Nothing follows from it that a power cut must not undo: the folder need not be synced. The content always is. */
-  light?: boolean;
-  /** Who writes; a command leaves what it replaced to the daemon. */
-  by?: Replacer;
+  /** No version log has the bytes: they must survive a power cut by themselves. */
+  durable?: boolean;
 }
 
 export type SaveResult =
@@ -30,9 +28,9 @@ export type SaveResult =
 const LOCK_MS = 5_000;
 
 /**
- * The one way by which a file of the home is written: lock, write a temporary file beside it and make it durable, then
- * compare and let the two change places with nothing in between. The old file stays linked for a while, so that bytes an
- * editor wrote into it at the last moment are found.
+ * The one way by which a file of the home is written: lock, write a temporary file beside it, then compare and let the two
+ * change places with nothing in between. The old file stays linked for a while, so that bytes an editor wrote into it at the
+ * last moment are found.
  */
 export async function save(disk: Disk, write: Write): Promise<SaveResult> {
   try {
@@ -54,7 +52,7 @@ export function lockPath(path: string): string {
   return `.agentdir/locks/${createHash('sha1').update(path).digest('hex').slice(0, 16)}`;
 }
 
-async function saveLocked(disk: Disk, {path, expected, bytes, light, by = 'daemon'}: Write): Promise<SaveResult> {
+async function saveLocked(disk: Disk, {path, expected, bytes, durable = false}: Write): Promise<SaveResult> {
   if (linkTarget(disk, path) !== undefined)
     return {failed: new Error(`${path} is a link, and nothing is written through it`)};
   const folder = dirname(path) === '.' ? '' : dirname(path);
@@ -66,10 +64,10 @@ async function saveLocked(disk: Disk, {path, expected, bytes, light, by = 'daemo
     if (before && (Number(before.mode) & 0o222) === 0)
       return {failed: new Error(`${path} is read-only; to let the daemon write it: chmod u+w ${path}`)};
     if (!before) disk.makeDirectory(folder);
-    await Promise.all([writeDurably(disk, temp, bytes, before), disk.prepareSwap()]);
-    const saved = replace({disk, path, temp, old, expected, bytes, by});
+    await Promise.all([writeNewFile(disk, temp, bytes, {like: before, durable}), disk.prepareSwap()]);
+    const saved = replace({disk, path, temp, old, expected, bytes});
     if (!saved) return {changed: true};
-    if (!light) await syncDirectory(disk, folder);
+    if (durable) await syncDirectory(disk, folder);
     crashPoint('save-check');
     return saved;
   } finally {
@@ -85,7 +83,6 @@ interface Replacement {
   old: OpenFile | undefined;
   expected: Buffer | undefined;
   bytes: Buffer;
-  by: Replacer;
 }
 
 /** Compare, keep the old file by a link, take its place: no await in between. Undefined: it had changed. */
@@ -96,7 +93,6 @@ function replace({
   old,
   expected,
   bytes,
-  by,
 }: Replacement): Extract<SaveResult, {saved: unknown}> | undefined {
   if (old === undefined || !expected) {
     // A link is made only where nothing is yet.
@@ -114,7 +110,7 @@ function replace({
   let replaced: Replaced | undefined;
   let isDone = false;
   try {
-    replaced = keepReplaced({disk, path, target: path, temp, expected, bytes, by});
+    replaced = keepReplaced({disk, path, target: path, temp, expected, bytes});
     crashPoint('save-keep');
     isDone =
       (replaced === undefined || replaced.inode === ino) && takePlace(disk, temp, path, {compared: ino, own: own.ino});

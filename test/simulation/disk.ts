@@ -172,6 +172,9 @@ export class SimulatedDisk {
         step();
         this.#remove(path, isPerson);
       },
+      removeFolder: path => {
+        for (const at of [...this.files().keys()]) if (at.startsWith(`${path}/`)) this.#remove(at, isPerson);
+      },
       makeDirectory: path => {
         check();
         return this.#makeDirectories(path, process);

@@ -4,6 +4,7 @@ import {parseSession} from '../../src/files/session/session.ts';
 import type {Disk} from '../../src/store/disk.ts';
 import type {Committed, Entry} from '../../src/store/entry.ts';
 import {blobId} from '../../src/store/git/blob-id.ts';
+import type {RecentCommit} from '../../src/store/git/git-committed-over.ts';
 import {isEdit, type PastVersion, type Version} from '../../src/store/git/git-history.ts';
 import type {HomeGit, HomeJournal} from '../../src/store/home-git.ts';
 import type {SimulatedProcess} from './process.ts';
@@ -168,6 +169,7 @@ function isSameTree(a: ReadonlyMap<string, Leaf>, b: ReadonlyMap<string, Leaf>):
   return a.size === b.size && [...a].every(([path, {blob}]) => b.get(path)?.blob === blob);
 }
 
+const NONE = '0'.repeat(40);
 const FIRST_PUBLISH_MS = 12;
 const GAP_MS = 200;
 
@@ -316,6 +318,21 @@ class SimulatedJournal implements HomeJournal {
       }
     }
     return over;
+  }
+
+  async commitsAfter(commit: string): Promise<RecentCommit[]> {
+    if (!this.#git.commits.has(commit)) return [];
+    const known = new Set([...this.#git.history(commit)].map(({id}) => id));
+    const later = [...this.#git.history()].filter(({id}) => !known.has(id)).reverse();
+    return later.map(each => {
+      const was = this.#git.tree(each.parent ?? '');
+      const paths = [...new Set([...each.tree.keys(), ...was.keys()])];
+      const files = paths.flatMap(path => {
+        const [before, after] = [was.get(path)?.blob ?? NONE, each.tree.get(path)?.blob ?? NONE];
+        return before === after ? [] : [{path, was: before, is: after}];
+      });
+      return {id: each.id, byPerson: causeOf(each) === undefined, subject: each.subject, files};
+    });
   }
 
   async undone(path: string, blob: string): Promise<PastVersion[]> {

@@ -18,7 +18,7 @@ while (!over) {
     path,
     expected,
     bytes: Buffer.from(`${first}\nsave ${saves}\n`),
-    light: true,
+    durable: true,
   });
   if ('failed' in result) throw result.failed;
   if ('saved' in result) {

@@ -8,7 +8,7 @@ import {withHeader} from '../../reconcile/turn.ts';
 import {timestamp} from '../../store/clock.ts';
 import {crashPoint} from '../../store/crash.ts';
 import {lookAgain} from '../look-again.ts';
-import {type OwnEntry, recordOwn} from '../record.ts';
+import {isIgnored, type OwnEntry} from '../record.ts';
 import type {Serving} from '../serving.ts';
 import {take} from '../state.ts';
 import {FULL_AT, makeRoom, movable} from '../turns/make-room.ts';
@@ -47,8 +47,6 @@ export async function deliverStep(
   return {
     session: withHeader(result, {...(wakes && {status: 'active'}), ...taintKeys(result)}, now),
     entry: entryOf(put),
-    // Whoever sent it goes on from here: a power cut must not take it away again.
-    marked: true,
     done: () => {
       crashPoint('delivery');
       for (const letter of put) serving.mail.delivered(path, letter, {session: id, begun: false, at: now});
@@ -142,12 +140,10 @@ export async function makeMailed(serving: Serving, path: string): Promise<Outcom
   const messages = letters.map(letter => messageOf(letter, now));
   Object.assign(header, taintKeys({header, messages}));
   const schema = `${'../'.repeat(path.split('/').length - 1)}schemas/session.json`;
-  const written = await createText(serving, path, newSession(header, messages, schema));
+  const written = await createText(serving, path, newSession(header, messages, schema), entryOf(letters));
   if ('outcome' in written) return written.outcome;
   take(serving, written.seen);
-  const known = serving.known.get(path);
-  if (known) known.ignored = await serving.ignored.has(path);
-  recordOwn(serving, written.seen, entryOf(letters));
+  await isIgnored(serving, path);
   crashPoint('delivery');
   for (const letter of letters) serving.mail.delivered(path, letter, {session: id, begun: false, at: now});
   return {after: 1};

@@ -1,12 +1,25 @@
+import {crashPoint} from '../crash.ts';
 import type {Disk} from '../disk.ts';
 import {durable, syncDirectory} from '../durable.ts';
 import type {LogFile, LogStorage} from './version-log.ts';
 
 const FOLDER = '.agentdir/versions';
 
+/** False: no daemon with a version log has served this home, or somebody emptied `.agentdir/`. */
+export function hasVersionLog(disk: Disk): boolean {
+  return disk.exists(FOLDER);
+}
+
 /** The segments of a home's version log. */
 export function logFolder(disk: Disk): LogStorage {
   return {
+    prepare: () => {
+      try {
+        disk.makeDirectory(FOLDER);
+      } catch {
+        // A full disk.
+      }
+    },
     list: () => {
       try {
         return disk.names(FOLDER);
@@ -30,11 +43,13 @@ function openSegment(disk: Disk, name: string): LogFile {
   return {
     write: (bytes, at) => {
       for (let done = 0; done < bytes.length; ) done += file.write(bytes, done, bytes.length - done, at + done);
+      crashPoint('version-append');
     },
     sync: async () => {
       await durable(file.syncData());
       if (!isListed) await syncDirectory(disk, FOLDER);
       isListed = true;
+      crashPoint('version-sync');
     },
     truncate: length => file.truncate(length),
     close: () => file.close(),
