@@ -3,6 +3,7 @@
 import {appendFileSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
+import {nodeDisk} from '../dist/store/disk.js';
 import {save} from '../dist/store/save.js';
 import {serveHere} from './serve-here.mjs';
 
@@ -55,7 +56,7 @@ for (let i = 0; i < 60; i++) {
   const begun = performance.now();
   (i % 2 === 0 ? edited : sent).push(performance.timeOrigin + performance.now());
   if (i % 2 === 0) writeFileSync(fileOf(id), text);
-  else await save(home, {path: pathOf(id), expected: before, bytes: Buffer.from(text), durable: true});
+  else await save(nodeDisk(home), {path: pathOf(id), expected: before, bytes: Buffer.from(text), durable: true});
   const took = (await done) - begun;
   if (i % 2 === 1) sentTurns.push(took);
   await sleep(30);

@@ -34,7 +34,7 @@ export async function complete(serving: Serving, seen: Seen): Promise<Outcome> {
   serving.nudged.delete(path);
   try {
     // A file that is kept elsewhere is read, and never written.
-    const own = linkTarget(serving.home, path) === undefined && !path.startsWith('sessions/archive/');
+    const own = linkTarget(serving.disk, path) === undefined && !path.startsWith('sessions/archive/');
     const isSession = own && parsed?.kind === 'session';
     const outcome = isSession ? await proceed(serving, seen) : await fillIn(serving, seen, own);
     serving.troubles.set(trouble, undefined);

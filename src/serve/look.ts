@@ -1,5 +1,3 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {blocks, hasErrors, type Problem} from '../files/diagnostic.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
@@ -35,7 +33,7 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
   if (kind === 'inbox') return lookAtInbox(serving, path);
   if (serving.making.has(path)) return {after: 1};
   // The scan leaves other repositories out by itself.
-  const read = !serving.loading && isForeign(serving.home, path) ? undefined : readHomeFile(serving.home, path);
+  const read = !serving.loading && isForeign(serving.disk, path) ? undefined : readHomeFile(serving.disk, path);
   if (!read) return lookAtNothing(serving, path);
   if (read.bytes === undefined) return showUnreadable(serving, path, read.problem);
   const known = serving.known.get(path);
@@ -89,7 +87,7 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
   const blob = seen?.blob ?? '';
   let pending = serving.pending.get(path);
   if (pending?.blob !== blob) {
-    const since = performance.now();
+    const since = serving.clock.monotonic();
     const wrong = hasErrors(seen?.facts.problems ?? []);
     const last = lastBlob(serving, path);
     const before = last === undefined ? undefined : await textOf(serving, last, path);
@@ -100,17 +98,17 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
     serving.report({event: 'seen', path, wrong});
   }
   // What was saved a good while before the start holds still. A time in the future says nothing.
-  if (seen && serving.loading && Date.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
+  if (seen && serving.loading && serving.clock.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
   const needed = !pending.doubtful && serving.hurry ? 0 : pending.needed;
   // A timer may come a little early.
-  const left = needed - (performance.now() - pending.since);
+  const left = needed - (serving.clock.monotonic() - pending.since);
   return left < 1 ? 0 : Math.ceil(left);
 }
 
 /** Whether a command of ours wrote it, all at once. An editor may have the file open that it replaced. */
 function savedWhole(serving: Serving, path: string, blob: string): boolean {
-  if (!noteOn(serving.home, path, blob)) return false;
-  for (const old of replacedBy(serving.home, path, blob)) watchReplaced(serving, old);
+  if (!noteOn(serving.disk, path, blob)) return false;
+  for (const old of replacedBy(serving.disk, path, blob)) watchReplaced(serving, old);
   return true;
 }
 
@@ -141,7 +139,7 @@ async function record(serving: Serving, seen: Seen, unchanged: boolean): Promise
   const {path, blob} = seen;
   const former = serving.latest.get(path);
   if (unchanged && serving.versions.blobAt(path) !== blob) await recordAgain(serving, seen);
-  else if (noteOn(serving.home, path, blob)?.undo) await recordUndo(serving, seen, former);
+  else if (noteOn(serving.disk, path, blob)?.undo) await recordUndo(serving, seen, former);
   else await recordEdit(serving, seen, former);
 }
 
@@ -162,7 +160,7 @@ async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
   const wait = await holdsStill(serving, path, undefined);
   if (wait > 0) return {after: wait};
   // Unmounted, or moved away: that is not a removal of its files.
-  const there = existsSync(join(serving.home, MARKER));
+  const there = serving.disk.exists(MARKER);
   serving.troubles.set(
     'marker',
     there ? undefined : `${MARKER} is gone, so this is no home now; nothing is done until it is back`,

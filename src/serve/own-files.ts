@@ -1,5 +1,3 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
 import {parseFile} from '../check/parse-file.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../files/approval/approval-item.ts';
@@ -11,6 +9,7 @@ import {parseTasks} from '../files/task/task-parse.ts';
 import type {Outcome} from '../queue.ts';
 import type {Completed} from '../reconcile/complete.ts';
 import {completeQueue} from '../reconcile/queue.ts';
+import {timestamp} from '../store/clock.ts';
 import {MARKER} from '../store/locate.ts';
 import {pendingId} from './approvals/approvals.ts';
 import {leaveQueue, settleArchive} from './approvals/archive.ts';
@@ -48,7 +47,7 @@ export async function settleQueue(
   // Who waits is looked up last: it may change while git is asked.
   const {name, email} = await serving.journal.person();
   const by = `${name} <${email}>`;
-  const now = new Date().toISOString();
+  const now = timestamp(serving.clock);
   const taken = await takeDecisions(serving, file.items, by, now);
   const waiting = (id: string) => waits.for(id).size;
   const outcomeOf = (id: string) => approvals.outcomes.get(id);
@@ -126,7 +125,7 @@ export async function makeOwn(serving: Serving, path: string): Promise<Outcome> 
   if (!isWanted && !isDue) return undefined;
   serving.nudged.delete(path);
   // Nothing is put where a home was unmounted or moved away.
-  if (serving.loading || !existsSync(join(serving.home, MARKER))) return undefined;
+  if (serving.loading || !serving.disk.exists(MARKER)) return undefined;
   if (serving.mail.has(path)) return serving.journal.unfinished() ? {after: WAIT_MS} : makeMailed(serving, path);
   const parsed = parseFile(path, NEW_QUEUE);
   const completed =

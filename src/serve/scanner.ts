@@ -1,7 +1,7 @@
-import {rmSync} from 'node:fs';
-import {basename, join} from 'node:path';
+import {basename} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {isJournalled, kindOf, stemOf} from '../files/key.ts';
+import type {Cancel} from '../store/clock.ts';
 import {clearAbandoned, isAbandoned} from '../store/temporary.ts';
 import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
 import {unseenInboxes} from './inbox/inbox-missed.ts';
@@ -23,7 +23,7 @@ export class Scanner {
   readonly #cover: (directory: string) => void;
   readonly #onRound: () => void;
   readonly #unreadable = new Set<string>();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Cancel | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
 
@@ -48,7 +48,7 @@ export class Scanner {
   #look(path: string): void {
     const {queue, savedAt} = this.#serving;
     const saved = savedAt.get(path);
-    if (saved !== undefined && performance.now() - saved < ECHO_MS) queue.addAfter(path, ECHO_MS);
+    if (saved !== undefined && this.#serving.clock.monotonic() - saved < ECHO_MS) queue.addAfter(path, ECHO_MS);
     else {
       savedAt.delete(path);
       queue.add(path);
@@ -57,8 +57,8 @@ export class Scanner {
 
   /** At the start: all that is not as it was when the last daemon knew it, or not as git has it. */
   async first(looker: Looker): Promise<void> {
-    const {home, known, journal, queue, pending} = this.#serving;
-    for (const folder of ['', '.agentdir']) clearAbandoned(join(home, folder));
+    const {disk, known, journal, queue, pending} = this.#serving;
+    for (const folder of ['', '.agentdir']) clearAbandoned(disk, folder);
     if (known.size === 0) await looker.load(this.#serving);
     await this.#scan(false, path => looker.knows(this.#serving, path));
     for (const [path, {blob, settled}] of known) {
@@ -69,9 +69,9 @@ export class Scanner {
     for (const path of this.#serving.late.keys()) queue.add(path);
     await queue.whenQuiet();
     // What was saved a moment ago is read as soon as it holds still.
-    const until = performance.now() + DOUBTFUL_MS;
-    while (performance.now() < until && [...pending.values()].some(({doubtful}) => !doubtful)) {
-      await new Promise(resolve => setTimeout(resolve, STABLE_MS));
+    const until = this.#serving.clock.monotonic() + DOUBTFUL_MS;
+    while (this.#serving.clock.monotonic() < until && [...pending.values()].some(({doubtful}) => !doubtful)) {
+      await this.#serving.clock.pause(STABLE_MS);
       await queue.whenQuiet();
     }
   }
@@ -97,21 +97,25 @@ export class Scanner {
 
   stop(): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#timer?.();
     return this.#running ?? Promise.resolve();
   }
 
   #after(ms: number): void {
     if (this.#stopped) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#running = this.#round();
-    }, ms);
+    this.#timer?.();
+    this.#timer = this.#serving.clock.after(
+      ms,
+      () => {
+        this.#running = this.#round();
+      },
+      'held',
+    );
   }
 
   async #round(): Promise<void> {
     if (this.#running) await this.#running;
-    const began = performance.now();
+    const began = this.#serving.clock.monotonic();
     try {
       this.#onRound();
       await this.#scan(true);
@@ -121,20 +125,20 @@ export class Scanner {
       this.#serving.troubles.set('scan', `the home cannot be looked at: ${(error as Error).message}`);
     }
     this.#running = undefined;
-    this.#after(Math.max(PERIOD_MS, SHARE * (performance.now() - began)));
+    this.#after(Math.max(PERIOD_MS, SHARE * (this.#serving.clock.monotonic() - began)));
   }
 
   async #scan(patient: boolean, isKnown = (_path: string) => false): Promise<void> {
-    const {home, known, queue} = this.#serving;
+    const {disk, known, queue} = this.#serving;
     const unreadable = new Set<string>();
     await scan(
       {
-        home,
+        disk,
         signatureOf: path => known.get(path)?.signature,
         paths: () => known.keys(),
         onDirectory: this.#cover,
         onLeftover: path => {
-          if (isAbandoned(basename(path))) rmSync(join(home, path), {force: true});
+          if (isAbandoned(disk, basename(path))) disk.remove(path);
         },
         onUnreadable: problem => {
           unreadable.add(problem.file);

@@ -7,7 +7,10 @@ import type {TaskFile} from '../files/task/task.ts';
 import type {Report} from '../happening.ts';
 import type {TaskQuery} from '../query/task-query.ts';
 import type {Queue} from '../queue.ts';
-import type {Journal} from '../store/journal.ts';
+import type {Clock} from '../store/clock.ts';
+import type {Disk} from '../store/disk.ts';
+import type {HomeJournal} from '../store/home-git.ts';
+import type {Random} from '../store/random.ts';
 import type {Replaced} from '../store/replaced.ts';
 import type {Versions} from '../store/versions/versions.ts';
 import type {Approvals} from './approvals/approvals.ts';
@@ -26,6 +29,7 @@ import type {Segments} from './turns/segments.ts';
 import type {Spend} from './turns/spend.ts';
 import type {Turns} from './turns/turns.ts';
 import type {Waits} from './turns/waits.ts';
+import type {World} from './world.ts';
 
 /** A content that was read once, and is acted on when it is still the same at a later look. */
 interface Pending {
@@ -64,11 +68,16 @@ export interface TaskEdit {
 
 /** What serving a home needs at hand. All of it is a cache of files: a new daemon builds the same from them. */
 export interface Serving {
+  /** Where the home is, for messages and for what is not reached through `disk`: workspaces, git, the sandbox. */
   readonly home: string;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly world: World;
   readonly version: string;
   /** The home's own name, as agents' addresses have it; known from the first look on. */
   name: string;
-  readonly journal: Journal;
+  readonly journal: HomeJournal;
   /** Every version of every file, recorded before it is visible or acted on, and published to the journal. */
   readonly versions: Versions;
   readonly index: HomeIndex;
@@ -128,7 +137,7 @@ export interface Serving {
   readonly turns: Turns;
   readonly current: Current;
   /** Loaded with the first question. */
-  models: Models | undefined;
+  models: Pick<Models, 'ask'> | undefined;
   /** SQL over tasks; loaded with the first query. */
   queries: TaskQuery | undefined;
   /** Which model answers by default, in words; known soon after the start. */

@@ -58,7 +58,7 @@ export async function contextOf(
     query: text => query(serving, text, signal),
     outside: {
       settings,
-      env: process.env,
+      env: serving.world.environment,
       messageName: nameOfCall(caller, before?.first ?? call),
       sent: (file, record) => recordSent(serving, file, record),
     },

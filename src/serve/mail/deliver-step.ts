@@ -1,4 +1,3 @@
-import {setImmediate as turn} from 'node:timers/promises';
 import {stemOf} from '../../files/key.ts';
 import {type Item, newSession, type Session} from '../../files/session/session.ts';
 import {appendItems, insertMessage, itemFor} from '../../files/session/session-edit.ts';
@@ -6,6 +5,7 @@ import type {Message, SessionHeader} from '../../files/session/session-schema.ts
 import type {Outcome} from '../../queue.ts';
 import {taintKeys} from '../../reconcile/taint.ts';
 import {withHeader} from '../../reconcile/turn.ts';
+import {timestamp} from '../../store/clock.ts';
 import {crashPoint} from '../../store/crash.ts';
 import {lookAgain} from '../look-again.ts';
 import {isIgnored, type OwnEntry} from '../record.ts';
@@ -83,16 +83,21 @@ async function withLetters(
     const message = messageOf(letter, now);
     result = insertMessage(result, at, instead === undefined ? message : {...message, content: instead});
   }
-  const grown = await appendMany(result, many, now);
+  const grown = await appendMany(serving, result, many, now);
   const moved = await makeRoom(serving, path, grown, now);
   const put = [...single, ...many];
   return put.length > 0 ? {session: moved, letters: put} : undefined;
 }
 
 /** Many messages at the end. Others have their turn meanwhile. */
-async function appendMany(session: Session, letters: readonly Letter[], now: string): Promise<Session> {
+async function appendMany(
+  {clock}: Serving,
+  session: Session,
+  letters: readonly Letter[],
+  now: string,
+): Promise<Session> {
   const items: Item[] = [];
-  let slice = performance.now();
+  let slice = clock.monotonic();
   let result = session;
   for (const letter of letters) {
     const item = itemFor(session, messageOf(letter, now));
@@ -101,9 +106,9 @@ async function appendMany(session: Session, letters: readonly Letter[], now: str
       result = insertMessage(appendItems(result, items), result.messages.length + items.length, messageOf(letter, now));
       items.length = 0;
     }
-    if (performance.now() - slice < SLICE_MS) continue;
-    await turn();
-    slice = performance.now();
+    if (clock.monotonic() - slice < SLICE_MS) continue;
+    await clock.nextTurn();
+    slice = clock.monotonic();
   }
   return appendItems(result, items);
 }
@@ -119,7 +124,7 @@ export async function makeMailed(serving: Serving, path: string): Promise<Outcom
   const [first] = letters;
   const template = first && (await serving.current.template(first.agent));
   if (!first || !template) return undefined;
-  const now = new Date().toISOString();
+  const now = timestamp(serving.clock);
   const id = stemOf(path);
   const header: SessionHeader = {
     session_id: id,
