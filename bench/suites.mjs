@@ -17,6 +17,7 @@ export const suites = {
   journal: {load: () => import('./journal.mjs'), seconds: [220, 30]},
   daemon: {load: () => import('./daemon.mjs'), seconds: [180, 40]},
   turns: {load: () => import('./turns.mjs'), seconds: [30, 12]},
+  long: {load: () => import('./long.mjs'), seconds: [60, 30]},
   peers: {load: () => import('./peers.mjs'), seconds: [40, 15], installs: 900},
   tools: {load: () => import('./tools.mjs'), seconds: [45, 18]},
   sandbox: {load: () => import('./sandbox.mjs'), seconds: [15, 3]},
