@@ -7,7 +7,7 @@ import {ratioAtMost, row} from './row.mjs';
 import {makeHome} from './turns.mjs';
 
 const SIZES = [20, 2_000, 20_000];
-const ROUNDS = rounds(15, 7);
+const ROUNDS = rounds(15, 5);
 const MOST = {2000: 1.3, 20000: 3};
 
 const here = name => fileURLToPath(new URL(name, import.meta.url));

@@ -21,6 +21,7 @@ import {Mail} from './serve/mail/mail.ts';
 import {Needs} from './serve/needs.ts';
 import {workOnce} from './serve/once.ts';
 import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
+import {Renames} from './serve/renames.ts';
 import {Scanner} from './serve/scanner.ts';
 import type {Serving} from './serve/serving.ts';
 import {settleDown} from './serve/settle-down.ts';
@@ -86,6 +87,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       ...restored.remembered,
       texts: new Texts(32 * 1024 * 1024),
       savedAt: new Map(),
+      renames: new Renames(home),
       own: new Recent(10_000),
       latest: new Latest(16 * 1024 * 1024),
       approvals: new Approvals(),
@@ -159,7 +161,8 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
         wakeInTime(serving);
       },
     );
-    const watch = once || process.env.AGENTDIR_NO_WATCH ? undefined : watchHome(home, path => scanner.hint(path));
+    const watch =
+      once || process.env.AGENTDIR_NO_WATCH ? undefined : watchHome(home, (path, event) => scanner.hint(path, event));
     // What follows from an edit comes before its commit, and is committed with it.
     journal.expecting = () => serving.turns.underWay > 0 || serving.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);

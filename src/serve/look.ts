@@ -14,7 +14,7 @@ import {cutLinks, isProtected, takeBack, whyVoid} from './approvals/void.ts';
 import {takeCommittedOver} from './committed-over.ts';
 import {complete, leavesNothing} from './complete.ts';
 import {notKept} from './conflict.ts';
-import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
+import {DOUBTFUL_MS, hasItsEnd, isDoubtful, stableMs} from './doubt.ts';
 import {lookAtInbox} from './inbox/inbox-look.ts';
 import {isExecutable, signature} from './known.ts';
 import {watchReplaced} from './late.ts';
@@ -97,7 +97,8 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
     const last = lastBlob(serving, path);
     const before = last === undefined ? undefined : await textOf(serving, last);
     const doubtful = isDoubtful(before, seen?.text, wrong);
-    const needed = doubtful ? DOUBTFUL_MS : savedWhole(serving, path, blob) ? 0 : stableMs(before, seen?.text ?? '');
+    const whole = !doubtful && (savedWhole(serving, path, blob) || (await cameByRename(serving, seen, before)));
+    const needed = doubtful ? DOUBTFUL_MS : whole ? 0 : stableMs(before, seen?.text ?? '');
     pending = {blob, since, doubtful, needed, seen};
     serving.pending.set(path, pending);
     serving.report({event: 'seen', path, wrong});
@@ -108,6 +109,12 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
   // A timer may come a little early.
   const left = needed - (performance.now() - pending.since);
   return left < 1 ? 0 : Math.ceil(left);
+}
+
+/** Whether it was put in place by a rename, as most editors save. */
+async function cameByRename({renames, known}: Serving, seen: Seen | undefined, before: string | undefined) {
+  if (!seen || seen.link || !hasItsEnd(before, seen.text ?? '')) return false;
+  return renames.has(seen.path, seen.stat, known.get(seen.path)?.signature.split('.')[0]);
 }
 
 /** Whether a command of ours wrote it, all at once. An editor may have the file open that it replaced. */

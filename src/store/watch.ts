@@ -11,12 +11,15 @@ export interface HomeWatch {
   close: () => void;
 }
 
+/** As Node has it: a name came or went, or what it names was written to. */
+export type WatchEvent = 'rename' | 'change';
+
 /**
  * Call `hint` with the path, relative to the home, of what may have changed; undefined where that is not known.
  * One watch a directory, not a file: it sees the second of two writes that follow each other, is ready in a tenth of
  * the time, and needs a hundredth of the watches (docs/decisions/0007).
  */
-export function watchHome(home: string, hint: (path: string | undefined) => void): HomeWatch {
+export function watchHome(home: string, hint: (path: string | undefined, event: WatchEvent) => void): HomeWatch {
   const watchers = new Map<string, FSWatcher>();
   let trouble: string | undefined;
 
@@ -27,15 +30,15 @@ export function watchHome(home: string, hint: (path: string | undefined) => void
   const watchOne = (directory: string): boolean => {
     if (watchers.has(directory)) return true;
     try {
-      const watcher = watch(join(home, directory), {persistent: false}, (_event, name) => {
-        if (name === null) return hint(undefined);
+      const watcher = watch(join(home, directory), {persistent: false}, (event, name) => {
+        if (name === null) return hint(undefined, event);
         const path = directory === '' ? name : `${directory}/${name}`;
         // A new directory may hold files that were there before anybody watched it: look at all of it.
         if (watchers.has(path) || (isFolder(path) && !/\.\w+$/.test(name))) {
           drop(path);
           cover(path);
         }
-        hint(path);
+        hint(path, event);
       });
       watcher.on('error', () => drop(directory));
       watchers.set(directory, watcher);

@@ -15,6 +15,7 @@ export async function askFor(serving: Serving, caller: Caller, session: Session,
   if (!header || serving.turns.stopped) return;
   const earlier = await serving.segments.messages(header.segments ?? []);
   const asking = {
+    path: caller.path,
     session: caller.session,
     agent: caller.agent,
     template: caller.template,
