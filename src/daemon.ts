@@ -77,7 +77,10 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     const broken = brokenDisk();
     const troubles = new Troubles(report, () => needs.changed());
     const waits = once ? new Map<string, number>() : undefined;
-    const queue = new Queue({run: path => lookSafely(looker, serving, path, waits, broken.report), concurrency: 64});
+    const queue = new Queue({
+      run: path => lookSafely(looker, serving, path, waits, broken.report),
+      concurrency: () => (serving.loading ? LOADING_AT_ONCE : LOOKS_AT_ONCE),
+    });
     const serving: Serving = {
       home,
       version,
@@ -212,6 +215,11 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     if (served) report({event: 'stopped'});
   }
 }
+
+/** Looks that run beside each other while files are read for the first time: most of them wait for git. */
+const LOADING_AT_ONCE = 64;
+/** And later: enough to keep the disk busy, and few enough that a person's edit does not wait for what all of them have to do. */
+const LOOKS_AT_ONCE = 8;
 
 /** With `--once`, what is still waited for after this is left to the next run. */
 const ONCE_WAIT_MS = 3_000;

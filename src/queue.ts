@@ -1,7 +1,8 @@
 export interface QueueOptions {
   /** Look at one key. What it returns decides when the key is looked at again, and nothing else does. */
   run: (key: string) => Promise<Outcome> | Outcome;
-  concurrency: number;
+  /** How many keys may run at a time, asked for each. */
+  concurrency: () => number;
 }
 
 /** Done; look again after a while; or failed, which is tried again later and later. */
@@ -128,7 +129,7 @@ export class Queue {
     let preferred: string | undefined;
     for (const key of this.#preferred) if (this.#waiting.has(key)) preferred = key;
     if (preferred !== undefined) return preferred;
-    if (this.#running.size >= this.#options.concurrency) return undefined;
+    if (this.#running.size >= this.#options.concurrency()) return undefined;
     for (const key of this.#waiting) return key;
     return undefined;
   }

@@ -18,7 +18,7 @@ function slowQueue(concurrency: number) {
     ends.get(key)?.();
     await setImmediate();
   };
-  return {queue: new Queue({run, concurrency}), begun, end};
+  return {queue: new Queue({run, concurrency: () => concurrency}), begun, end};
 }
 
 it('a file that a person has just edited is looked at beside all that run, and before all that wait', async () => {
