@@ -12,6 +12,8 @@ const COALESCE_MS = 50;
 const LARGEST_SHARE = 1 / 20;
 const LONGEST_MS = 500;
 const RETRY_MS = 2_000;
+/** How many sessions are at work changes with every turn: that alone is written no more often than this. */
+const COUNTS_MS = 500;
 
 /** Keeps NEEDS_YOU.md and the daemon's status file in step with what the daemon knows. */
 export class Needs {
@@ -22,6 +24,8 @@ export class Needs {
   #took = 0;
   #written = '';
   #writtenStatus = '';
+  #statusAt = 0;
+  #later: NodeJS.Timeout | undefined;
   #stopped: Status['stopped'];
 
   constructor(serving: Serving) {
@@ -31,7 +35,7 @@ export class Needs {
   /** Something changed: write soon, many changes at once. */
   changed(): void {
     const wait = Math.min(LONGEST_MS, Math.max(COALESCE_MS, this.#took / LARGEST_SHARE));
-    this.#timer ??= setTimeout(() => this.write(), wait);
+    this.#timer ??= setTimeout(() => this.write(true), wait);
   }
 
   /** The daemon stops by itself: what is written from here on says why. */
@@ -39,7 +43,8 @@ export class Needs {
     this.#stopped = {why, at: new Date().toISOString()};
   }
 
-  write(): void {
+  /** `patient`: what only says how many sessions are at work may be written later. */
+  write(patient = false): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const begun = performance.now();
@@ -54,14 +59,27 @@ export class Needs {
     // Where the one cannot be written the other may be, and say so.
     const status = this.#try('.agentdir/status.json', () => {
       const text = JSON.stringify(this.#serving.redact.value(this.#status()), null, 2);
-      if (text === this.#writtenStatus) return;
+      if (text === this.#writtenStatus || (patient && this.#mayWait(text))) return;
       writeOver(statusPath(home), text);
       this.#writtenStatus = text;
+      this.#statusAt = performance.now();
     });
     this.#took = performance.now() - begun;
     if (needs && status) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.write(), RETRY_MS).unref();
+  }
+
+  /** Whether this status says nothing but other numbers of sessions than the last one, which was written just now. */
+  #mayWait(status: string): boolean {
+    const withoutCounts = (text: string) => text.replace(/"sessions": \{[^}]*\}/, '');
+    const left = this.#statusAt + COUNTS_MS - performance.now();
+    if (left <= 0 || withoutCounts(status) !== withoutCounts(this.#writtenStatus)) return false;
+    this.#later ??= setTimeout(() => {
+      this.#later = undefined;
+      this.changed();
+    }, left).unref();
+    return true;
   }
 
   #try(path: string, write: () => void): boolean {
@@ -93,6 +111,7 @@ export class Needs {
 
   close(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#later);
   }
 
   #text(): string {
