@@ -21,6 +21,7 @@ import {Needs} from './serve/needs.ts';
 import {workOnce} from './serve/once.ts';
 import {recoverFromGit, recoverVersions} from './serve/recover.ts';
 import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
+import {Renames} from './serve/renames.ts';
 import {Scanner} from './serve/scanner.ts';
 import type {Serving} from './serve/serving.ts';
 import {settleDown} from './serve/settle-down.ts';
@@ -80,19 +81,19 @@ export async function serve({
     const [journal, restored] = await Promise.all([world.git.openJournal(earlier), restoring]);
     forgetOutdated(restored, journal);
     await world.git.excludeDerived();
-    const {boot, pid} = disk.processes.self();
+    const {boot} = disk.processes.self();
     const isFirst = !hasVersionLog(disk);
     const upgrading = isFirst ? await import('./serve/upgrade.ts') : undefined;
     const log = VersionLog.open(logFolder(disk), {now: clock.now, boot, checkpoint: restored.seq});
     const before = restored.started ?? upgrading?.startedBefore(disk) ?? {since: timestamp(clock), names: []};
-    const started = new StartedCalls(before);
+    const started = new StartedCalls(clock, before);
     started.add(log.started);
     const broken = brokenDisk();
     const troubles = new Troubles(clock, report, () => needs.changed());
     const waits = once ? new Map<string, number>() : undefined;
     const queue = new Queue({
       run: path => lookSafely(looker, serving, path, waits, broken.report),
-      concurrency: 64,
+      concurrency: () => (serving.loading ? LOADING_AT_ONCE : LOOKS_AT_ONCE),
       clock,
     });
     const serving: Serving = {
@@ -108,6 +109,7 @@ export async function serve({
       ...restored.remembered,
       texts: new Texts(32 * 1024 * 1024),
       savedAt: new Map(),
+      renames: new Renames(disk),
       latest: new Latest(16 * 1024 * 1024),
       approvals: new Approvals(clock),
       notes: new Map(),
@@ -174,7 +176,8 @@ export async function serve({
         wakeInTime(serving);
       },
     );
-    const watch = once || environment.AGENTDIR_NO_WATCH ? undefined : watchHome(disk, path => scanner.hint(path));
+    const watch =
+      once || environment.AGENTDIR_NO_WATCH ? undefined : watchHome(disk, (path, event) => scanner.hint(path, event));
     // What follows from an edit comes before its commit, and is committed with it.
     journal.expecting = () => serving.turns.underWay > 0 || serving.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);
@@ -195,7 +198,7 @@ export async function serve({
       }
       const {agents, sessions, tasks} = serving.index.counts();
       served = true;
-      report({event: 'serving', home, pid, agents, sessions, tasks});
+      report({event: 'serving', home, pid: disk.processes.self().pid, agents, sessions, tasks});
       scanner.loaded();
       void serving.schedules.tick();
       void looker.announce(serving);
@@ -245,6 +248,11 @@ function rememberEvery(serving: Serving): Cancel {
   again();
   return () => cancel();
 }
+
+/** Looks that run beside each other while files are read for the first time: most of them wait for git. */
+const LOADING_AT_ONCE = 64;
+/** And later: enough to keep the disk busy, and few enough that a person's edit does not wait for what all of them have to do. */
+const LOOKS_AT_ONCE = 8;
 
 /** With `--once`, what is still waited for after this is left to the next run. */
 const ONCE_WAIT_MS = 3_000;

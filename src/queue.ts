@@ -3,7 +3,8 @@ import {type Cancel, type Clock, systemClock} from './store/clock.ts';
 export interface QueueOptions {
   /** Look at one key. What it returns decides when the key is looked at again, and nothing else does. */
   run: (key: string) => Promise<Outcome> | Outcome;
-  concurrency: number;
+  /** How many keys may run at a time, asked for each. */
+  concurrency: () => number;
   clock?: Clock;
 }
 
@@ -14,10 +15,13 @@ const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 15_000;
 /** Runs that wait for nothing follow each other for so long before others have their turn. */
 const SLICE_MS = 10;
+/** So many keys at a time go before all others. */
+const MOST_PREFERRED = 16;
 
 /**
  * Keys to look at: each once, however often it was added; one run a key at a time; a key that is added while it runs
- * is run again. It holds no state that a look at the files could not give.
+ * is run again. Keys are run in the order they came, but for those that were preferred last: a person who has just edited a file
+ * does not wait for a thousand agents at work. It holds no state that a look at the files could not give.
  */
 export class Queue {
   readonly #options: QueueOptions;
@@ -27,6 +31,8 @@ export class Queue {
   readonly #again = new Set<string>();
   readonly #timers = new Map<string, Cancel>();
   readonly #failures = new Map<string, number>();
+  /** Newest last. */
+  readonly #preferred = new Set<string>();
   #waiters: {holds: () => boolean; resolve: () => void}[] = [];
   #stopped = false;
   /** When the loop had its turn last, as far as is known. */
@@ -47,6 +53,20 @@ export class Queue {
     this.#clear(key);
     this.#waiting.add(key);
     this.#next();
+  }
+
+  /** From now on this key goes before others, until so many others were preferred after it. */
+  prefer(key: string): void {
+    this.#preferred.delete(key);
+    this.#preferred.add(key);
+    for (const oldest of this.#preferred) {
+      if (this.#preferred.size <= MOST_PREFERRED) break;
+      this.#preferred.delete(oldest);
+    }
+  }
+
+  isPreferred(key: string): boolean {
+    return this.#preferred.has(key);
   }
 
   /** Look at `key` after `ms`, unless it is looked at before. The sooner of two wins. */
@@ -98,8 +118,7 @@ export class Queue {
 
   #next(): void {
     if (this.#pausing) return;
-    for (const key of this.#waiting) {
-      if (this.#running.size >= this.#options.concurrency) return;
+    for (let key = this.#first(); key !== undefined; key = this.#first()) {
       if (this.#clock.monotonic() - this.#slice > SLICE_MS) {
         this.#pause();
         return;
@@ -108,6 +127,16 @@ export class Queue {
       this.#running.add(key);
       void this.#run(key);
     }
+  }
+
+  /** The next key to run; undefined: none may run now. Preferred keys may run beside as many others as there are. */
+  #first(): string | undefined {
+    let preferred: string | undefined;
+    for (const key of this.#preferred) if (this.#waiting.has(key)) preferred = key;
+    if (preferred !== undefined) return preferred;
+    if (this.#running.size >= this.#options.concurrency()) return undefined;
+    for (const key of this.#waiting) return key;
+    return undefined;
   }
 
   /** Let timers, signals and the watch have their turn. */

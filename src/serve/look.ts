@@ -11,7 +11,7 @@ import {replacedBy} from '../store/replaced.ts';
 import {cutLinks, isProtected, takeBack, whyVoid} from './approvals/void.ts';
 import {complete, leavesNothing} from './complete.ts';
 import {notKept} from './conflict.ts';
-import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
+import {DOUBTFUL_MS, hasItsEnd, isDoubtful, stableMs} from './doubt.ts';
 import {lookAtInbox} from './inbox/inbox-look.ts';
 import {isExecutable, signature} from './known.ts';
 import {watchReplaced} from './late.ts';
@@ -37,7 +37,9 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
   if (!read) return lookAtNothing(serving, path);
   if (read.bytes === undefined) return showUnreadable(serving, path, read.problem);
   const known = serving.known.get(path);
-  const blob = blobId(read.bytes);
+  const latest = serving.latest.get(path);
+  // Comparing with what was written last costs a tenth of hashing.
+  const blob = latest?.bytes.equals(read.bytes) ? latest.blob : blobId(read.bytes);
   const same = known?.blob === blob;
   if (same) {
     serving.pending.delete(path);
@@ -54,10 +56,9 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
         serving.journal.executable.has(path) === isExecutable(read.stat));
     if (known.settled && done && !serving.late.has(path)) return undefined;
     // A session that something is under way for, as it was left.
-    const last = serving.latest.get(path);
-    if (last?.blob === known.blob && done && !serving.late.has(path) && !serving.loading) {
+    if (latest?.blob === known.blob && done && !serving.late.has(path) && !serving.loading) {
       const idle = serving.turns.has(path) && !serving.turns.hasNews(path) && !serving.nudged.has(path);
-      return idle || blocks(serving.index.problems(path)) ? undefined : complete(serving, last);
+      return idle || blocks(serving.index.problems(path)) ? undefined : complete(serving, latest);
     }
   }
   const held = serving.pending.get(path)?.seen;
@@ -65,7 +66,7 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
     held?.blob === blob
       ? {...held, stat: read.stat, link: read.link}
       : 'text' in read
-        ? seenText(path, kind, read.text, {...read, blob}, sessionIn(serving.latest.get(path)))
+        ? seenText(path, kind, read.text, {...read, blob}, sessionIn(latest))
         : seenBytes(path, kind, read.problem, {...read, blob});
   // What git has is nothing new, to whichever daemon.
   const isNew = lastBlob(serving, path) !== seen.blob;
@@ -92,7 +93,8 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
     const last = lastBlob(serving, path);
     const before = last === undefined ? undefined : await textOf(serving, last, path);
     const doubtful = isDoubtful(before, seen?.text, wrong);
-    const needed = doubtful ? DOUBTFUL_MS : savedWhole(serving, path, blob) ? 0 : stableMs(before, seen?.text ?? '');
+    const whole = !doubtful && (savedWhole(serving, path, blob) || (await cameByRename(serving, seen, before)));
+    const needed = doubtful ? DOUBTFUL_MS : whole ? 0 : stableMs(before, seen?.text ?? '');
     pending = {blob, since, doubtful, needed, seen};
     serving.pending.set(path, pending);
     serving.report({event: 'seen', path, wrong});
@@ -103,6 +105,12 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
   // A timer may come a little early.
   const left = needed - (serving.clock.monotonic() - pending.since);
   return left < 1 ? 0 : Math.ceil(left);
+}
+
+/** Whether it was put in place by a rename, as most editors save. */
+async function cameByRename({renames, known}: Serving, seen: Seen | undefined, before: string | undefined) {
+  if (!seen || seen.link || !hasItsEnd(before, seen.text ?? '')) return false;
+  return renames.has(seen.path, seen.stat, known.get(seen.path)?.signature.split('.')[0]);
 }
 
 /** Whether a command of ours wrote it, all at once. An editor may have the file open that it replaced. */

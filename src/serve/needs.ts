@@ -12,6 +12,8 @@ const COALESCE_MS = 50;
 const LARGEST_SHARE = 1 / 20;
 const LONGEST_MS = 500;
 const RETRY_MS = 2_000;
+/** How many sessions are at work changes with every turn: that alone is written no more often than this. */
+const COUNTS_MS = 500;
 
 /** Keeps NEEDS_YOU.md and the daemon's status file in step with what the daemon knows. */
 export class Needs {
@@ -22,6 +24,8 @@ export class Needs {
   #took = 0;
   #written = '';
   #writtenStatus = '';
+  #statusAt = 0;
+  #later: Cancel | undefined;
   #stopped: Status['stopped'];
 
   constructor(serving: Serving) {
@@ -32,7 +36,7 @@ export class Needs {
   /** Something changed: write soon, many changes at once. */
   changed(): void {
     const wait = Math.min(LONGEST_MS, Math.max(COALESCE_MS, this.#took / LARGEST_SHARE));
-    this.#timer ??= this.#serving.clock.after(wait, () => this.write(), 'held');
+    this.#timer ??= this.#serving.clock.after(wait, () => this.write(true), 'held');
   }
 
   /** The daemon stops by itself: what is written from here on says why. */
@@ -40,7 +44,8 @@ export class Needs {
     this.#stopped = {why, at: timestamp(this.#serving.clock)};
   }
 
-  write(): void {
+  /** `patient`: what only says how many sessions are at work may be written later. */
+  write(patient = false): void {
     this.#cancel();
     const begun = this.#serving.clock.monotonic();
     const {disk} = this.#serving;
@@ -54,9 +59,10 @@ export class Needs {
     // Where the one cannot be written the other may be, and say so.
     const status = this.#try('.agentdir/status.json', () => {
       const text = JSON.stringify(this.#serving.redact.value(this.#status()), null, 2);
-      if (text === this.#writtenStatus) return;
+      if (text === this.#writtenStatus || (patient && this.#mayWait(text))) return;
       writeOver(disk, STATUS_FILE, text);
       this.#writtenStatus = text;
+      this.#statusAt = this.#serving.clock.monotonic();
     });
     this.#took = this.#serving.clock.monotonic() - begun;
     if (needs && status) return;
@@ -67,6 +73,18 @@ export class Needs {
   #cancel(): void {
     this.#timer?.();
     this.#timer = undefined;
+  }
+
+  /** Whether this status says nothing but other numbers of sessions than the last one, which was written just now. */
+  #mayWait(status: string): boolean {
+    const withoutCounts = (text: string) => text.replace(/"sessions": \{[^}]*\}/, '');
+    const left = this.#statusAt + COUNTS_MS - this.#serving.clock.monotonic();
+    if (left <= 0 || withoutCounts(status) !== withoutCounts(this.#writtenStatus)) return false;
+    this.#later ??= this.#serving.clock.after(left, () => {
+      this.#later = undefined;
+      this.changed();
+    });
+    return true;
   }
 
   #try(path: string, write: () => void): boolean {
@@ -98,6 +116,7 @@ export class Needs {
 
   close(): void {
     this.#timer?.();
+    this.#later?.();
   }
 
   #text(): string {

@@ -1,7 +1,7 @@
 import {isQueue} from '../check/parse-file.ts';
 import {isJournalled, type Kind, kindOf, stemOf} from '../files/key.ts';
 import {MAIL_CURSORS} from '../files/mail-cursors.ts';
-import {describeEdit} from '../files/merge/describe-edit.ts';
+import {type CutSession, cutSession, describeEdit} from '../files/merge/describe-edit.ts';
 import type {TaskFile} from '../files/task/task.ts';
 import {parseTasks} from '../files/task/task-parse.ts';
 import {visibleLine} from '../files/visible.ts';
@@ -93,9 +93,10 @@ function editOf(
   const {path, kind} = seen;
   const content = passing ? {bytes: passing, blob: blobId(passing), mode: modeOf(seen)} : contentInGit(serving, seen);
   const queue = isQueue(path);
-  const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '', queue, text =>
-    tasksOf(text, [seen, former]),
-  );
+  const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '', queue, {
+    tasksIn: text => tasksOf(text, [seen, former]),
+    cutIn: text => cutOf(text, [seen, former]),
+  });
   const trailers = queue
     ? edit.tasks.map((id): [string, string] => ['Approval', id])
     : [...trailersOf(seen, edit.tasks), ...approvalOf(seen)];
@@ -132,6 +133,13 @@ function undoWords({commit, words}: NonNullable<CommandNote['undo']>): string {
 function tasksOf(text: string, files: readonly (Seen | undefined)[]): TaskFile {
   const parsed = files.find(file => file?.text === text)?.parsed;
   return parsed?.kind === 'tasks' || parsed?.kind === 'queue' ? parsed.file : parseTasks(text);
+}
+
+/** A session's text cut at its messages, which may be the text of a file that is parsed. */
+function cutOf(text: string, files: readonly (Seen | undefined)[]): CutSession | undefined {
+  const parsed = files.find(file => file?.text === text)?.parsed;
+  const {head, foot, items} = parsed?.kind === 'session' ? parsed.file : {};
+  return head !== undefined && foot !== undefined && items ? {head, foot, items} : cutSession(text);
 }
 
 /** Which request a page is about. */

@@ -1,7 +1,6 @@
 import {kindOf} from '../files/key.ts';
 import {undoes} from '../files/merge/merge-lasting.ts';
 import {blobId} from '../store/git/blob-id.ts';
-import type {Version} from '../store/git/git-history.ts';
 import {readHomeFile} from '../store/read.ts';
 import {save} from '../store/save.ts';
 import type {Unpublished} from '../store/versions/version-log.ts';
@@ -44,25 +43,20 @@ export async function recoverFromGit(serving: Serving, checkpoint: string | unde
     const kind = kindOf(path);
     const read = kind && readHomeFile(serving.disk, path);
     if (versions.log.recovered.has(path) || !kind || !read || !('text' in read)) continue;
-    if (!undoes(kind, (await textOf(serving, over, path)) ?? '', read.text)) continue;
-    const past = await journal.versions(path, MOST_COMMITS);
-    const own = past.findIndex(({blob, cause}) => blob === over || cause !== undefined);
-    const blob = (await broughtBack(serving, path, past, own === -1 ? past.length : own)) ?? over;
+    const isUndone = undoes(kind, (await textOf(serving, over, path)) ?? '', read.text);
+    const blob = (isUndone ? await broughtBack(serving, path, over) : undefined) ?? over;
     const {ignored = false} = known.get(path) ?? {};
     known.set(path, {signature: '', blob, good: undefined, ignored, settled: false});
   }
 }
 
-/** The newest of the first `count` versions, newest first, all of whose lines an older one had: git brought it back. */
-async function broughtBack(
-  serving: Serving,
-  path: string,
-  versions: readonly Version[],
-  count: number,
-): Promise<string | undefined> {
+/** The newest version that a person committed after the daemon's last one, and all of whose lines an older one had: git brought it back. */
+async function broughtBack(serving: Serving, path: string, over: string): Promise<string | undefined> {
+  const versions = await serving.journal.versions(path, MOST_COMMITS);
+  const own = versions.findIndex(({blob, cause}) => blob === over || cause !== undefined);
   const texts: string[] = [];
   for (const {blob} of versions) texts.push((await textOf(serving, blob, path)) ?? '');
-  const at = texts.slice(0, count).findIndex((text, i) => {
+  const at = texts.slice(0, own === -1 ? undefined : own).findIndex((text, i) => {
     const older = new Set(texts.slice(i + 1).flatMap(other => other.split('\n')));
     return text.split('\n').every(line => older.has(line));
   });

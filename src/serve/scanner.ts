@@ -2,9 +2,11 @@ import {basename} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {isJournalled, kindOf, stemOf} from '../files/key.ts';
 import type {Cancel} from '../store/clock.ts';
+import type {WatchEvent} from '../store/disk.ts';
 import {clearAbandoned, isAbandoned} from '../store/temporary.ts';
 import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
 import {unseenInboxes} from './inbox/inbox-missed.ts';
+import {signature} from './known.ts';
 import type {Looker} from './looker.ts';
 import {scan} from './scan.ts';
 import type {Serving} from './serving.ts';
@@ -35,7 +37,9 @@ export class Scanner {
   }
 
   /** The watch saw something. */
-  hint(path: string | undefined): void {
+  hint(path: string | undefined, event: WatchEvent): void {
+    if (path === undefined) this.#serving.renames.forgetAll();
+    else if (kindOf(path)) this.#serving.renames.noted(path, event);
     if (path?.endsWith('.gitignore')) this.#serving.ignored.forget();
     // A name that is not UTF-8 is only seen by listing its folder.
     if (path?.includes('\ufffd')) this.#after(PERIOD_MS / 20);
@@ -44,15 +48,26 @@ export class Scanner {
     else if (path === undefined || !/\.\w+$|~$|\/\d+$|^\./.test(path)) this.#after(PERIOD_MS / 20);
   }
 
-  /** Of what the daemon wrote itself the watch tells several times: one look a moment later is enough. */
+  /**
+   * Of what the daemon wrote itself the watch tells several times: one look a moment later is enough. What somebody else wrote goes
+   * before all that is to be done.
+   */
   #look(path: string): void {
     const {queue, savedAt} = this.#serving;
     const saved = savedAt.get(path);
     if (saved !== undefined && this.#serving.clock.monotonic() - saved < ECHO_MS) queue.addAfter(path, ECHO_MS);
     else {
       savedAt.delete(path);
+      if (!this.#isOwn(path)) queue.prefer(path);
       queue.add(path);
     }
+  }
+
+  /** Whether the file is as the daemon knows it. */
+  #isOwn(path: string): boolean {
+    const {disk, known} = this.#serving;
+    const stat = disk.stat(path);
+    return known.get(path)?.signature === (stat && signature(stat));
   }
 
   /** At the start: all that is not as it was when the last daemon knew it, or not as git has it. */

@@ -31,7 +31,9 @@ export function seenText(path: string, kind: Kind, text: string, found: Found, p
 
 /** A session that was written just now: it need not be read again. */
 export function seenSession(path: string, session: Session, text: string, found: Found): Seen {
-  const parsed: ParsedFile = {kind: 'session', path, file: session};
+  // The text is one string by now; the messages as a slice of it take no memory of their own.
+  const body = text.slice(session.head.length, text.length - session.foot.length);
+  const parsed: ParsedFile = {kind: 'session', path, file: {...session, body}};
   const {bytes, stat, link = false, blob = blobId(bytes)} = found;
   return {path, kind: 'session', bytes, blob, stat, link, text, parsed, facts: factsFrom(parsed)};
 }

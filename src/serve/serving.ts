@@ -22,6 +22,7 @@ import type {Schedules} from './inbox/schedules.ts';
 import type {Known, Latest, Texts} from './known.ts';
 import type {Mail} from './mail/mail.ts';
 import type {Redaction} from './redaction.ts';
+import type {Renames} from './renames.ts';
 import type {Seen} from './seen.ts';
 import type {TasksHeard} from './tasks/task-news.ts';
 import type {Troubles} from './troubles.ts';
@@ -86,6 +87,8 @@ export interface Serving {
   readonly latest: Latest;
   /** When the daemon has written a file, until it is looked at: the watch tells of that, too. */
   readonly savedAt: Map<string, number>;
+  /** Files that were put in place by a rename. */
+  readonly renames: Renames;
   /** How many sessions there are of each status. */
   readonly sessions: Map<string, number>;
   /** Sessions that wait for a person to grant more. */

@@ -47,7 +47,8 @@ export async function upgrade(serving: Serving): Promise<void> {
     written.add(replacement.next);
   }
   for (const replacement of last.values()) await recordLast(serving, replacement, written);
-  for (const folder of FOLDERS) disk.removeFolder(`.agentdir/${folder}`);
+  for (const folder of FOLDERS)
+    for (const name of namesIn(disk, `.agentdir/${folder}`)) disk.remove(`.agentdir/${folder}/${name}`);
   disk.remove(USED);
 }
 
@@ -82,7 +83,7 @@ function replacementsOf(disk: Disk): Replacement[] {
   const found = namesIn(disk, folder).map((name): Replacement => {
     const [base = '', id = '', next = '', encoded = ''] = name.split('.');
     const link = `${folder}/${name}`;
-    const {mtimeNs = 0n} = disk.stat(link) ?? {};
+    const mtimeNs = disk.stat(link)?.mtimeNs ?? 0n;
     const nth = Number(id.slice(id.lastIndexOf('-') + 1));
     return {path: Buffer.from(encoded, 'base64url').toString(), base, next, link, order: [mtimeNs, nth]};
   });

@@ -89,6 +89,9 @@ export interface OpenFile {
   close: () => void;
 }
 
+/** As Node has it: a name came or went, or what it names was written to. */
+export type WatchEvent = 'rename' | 'change';
+
 export interface DirectoryWatch {
   close: () => void;
 }
@@ -131,8 +134,6 @@ export interface Disk {
   unlinkSoon: (path: string) => void;
   /** As `unlink`, but a file that is not there is no error. */
   remove: (path: string) => void;
-  /** With all that is in it; nothing if it is not there. */
-  removeFolder: (path: string) => void;
   /** With those above it. True: something was made. */
   makeDirectory: (path: string) => boolean;
   chown: (path: string, uid: number, gid: number) => void;
@@ -141,7 +142,11 @@ export interface Disk {
   /** Resolves when the names in this directory are on the disk. */
   syncDirectory: (path: string) => Promise<void>;
   /** Names that change in this directory; null where the system does not say which. */
-  watch: (directory: string, onEvent: (name: string | null) => void, onError: () => void) => DirectoryWatch;
+  watch: (
+    directory: string,
+    onEvent: (name: string | null, event: WatchEvent) => void,
+    onError: () => void,
+  ) => DirectoryWatch;
   /** Whether a process other than this one has this file open, as far as the system tells. */
   isOpenElsewhere: (inode: bigint) => Promise<boolean>;
 }
@@ -181,7 +186,6 @@ function makeDisk(root: string): Disk {
     unlink: path => unlinkSync(at(path)),
     unlinkSoon: path => unlink(at(path), () => {}),
     remove: path => rmSync(at(path), {force: true}),
-    removeFolder: path => rmSync(at(path), {recursive: true, force: true}),
     makeDirectory: path => mkdirSync(at(path), {recursive: true}) !== undefined,
     chown: (path, uid, gid) => chownSync(at(path), uid, gid),
     setTimes: (path, accessed, modified) => utimesSync(at(path), accessed, modified),
@@ -194,7 +198,7 @@ function makeDisk(root: string): Disk {
       }
     },
     watch: (directory, onEvent, onError) => {
-      const watcher = watch(at(directory), {persistent: false}, (_event, name) => onEvent(name));
+      const watcher = watch(at(directory), {persistent: false}, (event, name) => onEvent(name, event));
       watcher.on('error', onError);
       return watcher;
     },

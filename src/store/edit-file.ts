@@ -1,6 +1,6 @@
 import {UserError} from '../errors.ts';
 import {leaveNote, noteOn} from './command-notes.ts';
-import {type Disk, nodeDisk} from './disk.ts';
+import {nodeDisk} from './disk.ts';
 import {blobId} from './git/blob-id.ts';
 import type {Replaced} from './replaced.ts';
 import {save} from './save.ts';
@@ -26,16 +26,16 @@ export async function editFile<T>(
   path: string,
   edit: () => FileEdit<T> | Promise<FileEdit<T>>,
 ): Promise<T> {
-  const disk = nodeDisk(home);
   for (const end = performance.now() + TRY_MS; ; ) {
     const {expected, text, saved} = await edit();
+    const disk = nodeDisk(home);
     const bytes = Buffer.from(text);
-    if (!noteOn(disk, path, blobId(bytes)))
-      leaveNote(disk, path, blobId(bytes), {base: expected ? blobId(expected) : null});
+    const blob = blobId(bytes);
+    if (!noteOn(disk, path, blob)) leaveNote(disk, path, blob, {base: expected ? blobId(expected) : null});
     const result = await save(disk, {path, expected, bytes, durable: true});
     if ('saved' in result) {
       const value = saved();
-      if (result.replaced) await letGo(disk, result.replaced);
+      if (result.replaced) await letGo(home, result.replaced);
       return value;
     }
     if ('failed' in result) throw new UserError(`${path} cannot be written: ${result.failed.message}`);
@@ -45,9 +45,13 @@ export async function editFile<T>(
 }
 
 /** A daemon looks after it. Without one, and where an editor has the old file open, it stays until there is one. */
-async function letGo(disk: Disk, replaced: Replaced): Promise<void> {
+async function letGo(home: string, replaced: Replaced): Promise<void> {
   try {
-    if (!daemonOf(disk) && !(await disk.isOpenElsewhere(replaced.inode)) && replaced.late() === undefined)
+    if (
+      !daemonOf(nodeDisk(home)) &&
+      !(await nodeDisk(home).isOpenElsewhere(replaced.inode)) &&
+      replaced.late() === undefined
+    )
       replaced.forget();
   } catch {
     // Somebody emptied .agentdir.

@@ -1,5 +1,5 @@
 import {folders} from '../files/key.ts';
-import type {DirectoryWatch, Disk} from './disk.ts';
+import type {DirectoryWatch, Disk, WatchEvent} from './disk.ts';
 
 /** A watch on the directories of a home. It only hints: whatever it misses, the next scan finds. */
 export interface HomeWatch {
@@ -15,7 +15,7 @@ export interface HomeWatch {
  * One watch a directory, not a file: it sees the second of two writes that follow each other, is ready in a tenth of
  * the time, and needs a hundredth of the watches (docs/decisions/0007).
  */
-export function watchHome(disk: Disk, hint: (path: string | undefined) => void): HomeWatch {
+export function watchHome(disk: Disk, hint: (path: string | undefined, event: WatchEvent) => void): HomeWatch {
   const watchers = new Map<string, DirectoryWatch>();
   let trouble: string | undefined;
 
@@ -26,15 +26,15 @@ export function watchHome(disk: Disk, hint: (path: string | undefined) => void):
   const watchOne = (directory: string): boolean => {
     if (watchers.has(directory)) return true;
     try {
-      const onEvent = (name: string | null) => {
-        if (name === null) return hint(undefined);
+      const onEvent = (name: string | null, event: WatchEvent) => {
+        if (name === null) return hint(undefined, event);
         const path = directory === '' ? name : `${directory}/${name}`;
         // A new directory may hold files that were there before anybody watched it: look at all of it.
         if (watchers.has(path) || (isFolder(path) && !/\.\w+$/.test(name))) {
           drop(path);
           cover(path);
         }
-        hint(path);
+        hint(path, event);
       };
       watchers.set(
         directory,

@@ -1,6 +1,6 @@
 import {constants} from 'node:fs';
 import type {Clock} from '../../src/store/clock.ts';
-import type {DirectoryEntry, Disk, FileStat, OpenFile, OpenFlags} from '../../src/store/disk.ts';
+import type {DirectoryEntry, Disk, FileStat, OpenFile, OpenFlags, WatchEvent} from '../../src/store/disk.ts';
 import type {Holder, Processes} from '../../src/store/holder.ts';
 import type {SimulatedProcess} from './process.ts';
 import type {SeededRandom} from './random.ts';
@@ -29,7 +29,7 @@ interface NameChange {
 interface Watcher {
   owner: SimulatedProcess | undefined;
   directory: Inode;
-  onEvent: (name: string | null) => void;
+  onEvent: (name: string | null, event: WatchEvent) => void;
 }
 
 export interface DiskFaults {
@@ -171,9 +171,6 @@ export class SimulatedDisk {
       remove: path => {
         step();
         this.#remove(path, isPerson);
-      },
-      removeFolder: path => {
-        for (const at of [...this.files().keys()]) if (at.startsWith(`${path}/`)) this.#remove(at, isPerson);
       },
       makeDirectory: path => {
         check();
@@ -393,10 +390,11 @@ export class SimulatedDisk {
     });
   }
 
+  /** Events are lost and late here, so none may say that a file is complete: each tells of a write. */
   #tell(directory: Inode, name: string): void {
     for (const {owner, directory: watched, onEvent} of this.#watchers) {
       if (watched !== directory || this.#random.chance(this.faults.lostEvents)) continue;
-      this.#time.after(this.#random.chance(0.1) ? this.#random.int(200) : 1, () => onEvent(name), owner);
+      this.#time.after(this.#random.chance(0.1) ? this.#random.int(200) : 1, () => onEvent(name, 'change'), owner);
     }
   }
 

@@ -169,7 +169,6 @@ function isSameTree(a: ReadonlyMap<string, Leaf>, b: ReadonlyMap<string, Leaf>):
   return a.size === b.size && [...a].every(([path, {blob}]) => b.get(path)?.blob === blob);
 }
 
-const NONE = '0'.repeat(40);
 const FIRST_PUBLISH_MS = 12;
 const GAP_MS = 200;
 
@@ -321,16 +320,20 @@ class SimulatedJournal implements HomeJournal {
   }
 
   async commitsAfter(commit: string): Promise<RecentCommit[]> {
-    if (!this.#git.commits.has(commit)) return [];
     const known = new Set([...this.#git.history(commit)].map(({id}) => id));
+    if (known.size === 0) return [];
     const later = [...this.#git.history()].filter(({id}) => !known.has(id)).reverse();
+    const none = '0'.repeat(40);
     return later.map(each => {
       const was = this.#git.tree(each.parent ?? '');
-      const paths = [...new Set([...each.tree.keys(), ...was.keys()])];
-      const files = paths.flatMap(path => {
-        const [before, after] = [was.get(path)?.blob ?? NONE, each.tree.get(path)?.blob ?? NONE];
-        return before === after ? [] : [{path, was: before, is: after}];
-      });
+      const changed = [...new Set([...each.tree.keys(), ...was.keys()])].filter(
+        path => each.tree.get(path)?.blob !== was.get(path)?.blob,
+      );
+      const files = changed.map(path => ({
+        path,
+        was: was.get(path)?.blob ?? none,
+        is: each.tree.get(path)?.blob ?? none,
+      }));
       return {id: each.id, byPerson: causeOf(each) === undefined, subject: each.subject, files};
     });
   }

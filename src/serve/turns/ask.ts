@@ -17,6 +17,7 @@ import type {Ended} from './turns.ts';
 
 /** What a model is to be asked. */
 export interface Asking {
+  path: string;
   session: string;
   agent: string;
   template: TemplateValue;
@@ -115,7 +116,7 @@ async function once(
   const choice = chooseModel(asking.model ?? template.model, settings, serving.world.environment);
   if ('failed' in choice) return {answer: choice, server: ''};
   const server = choice.kind === 'playbook' ? 'playbook' : `${choice.id ?? ''} ${choice.baseURL ?? 'openai'}`.trim();
-  const release = await serving.turns.slots.take(server, signal);
+  const release = await serving.turns.slots.take(server, signal, () => serving.queue.isPreferred(asking.path));
   if (!release) return {answer: {aborted: true}, server};
   try {
     // Others may have used up what was left while this waited for its slot.

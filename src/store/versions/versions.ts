@@ -1,10 +1,9 @@
 import type {FileStat} from '../disk.ts';
-import type {Committed, Entry} from '../entry.ts';
-import type {HomeJournal} from '../home-git.ts';
+import type {Committed, Entry, Journal} from '../journal.ts';
 import type {NewVersion, PastVersion, Unpublished, VersionLog} from './version-log.ts';
 
 /** What the log needs of git. */
-export type PublishingJournal = Pick<HomeJournal, 'add' | 'committed'>;
+export type PublishingJournal = Pick<Journal, 'add' | 'committed'>;
 
 /** Versions that are durable in the log, and that no file holds yet. */
 export interface Prepared {
