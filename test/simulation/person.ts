@@ -46,7 +46,10 @@ export class Person {
   #count = 0;
   /** Another one after each power cut: what was being saved then is never finished. */
   #life = 0;
-  #saving = new Set<string>();
+  readonly #saving = new Set<string>();
+  /** After a power cut the person looks at the home when a daemon serves it again: until then files may be damaged. */
+  #isAway = false;
+  #isInboxTorn = false;
 
   constructor(disk: Disk, git: SimulatedGit, time: SimulatedTime) {
     this.#disk = disk;
@@ -57,12 +60,19 @@ export class Person {
   /** The machine lost its power: editors are gone, and so is what they had open. */
   losePower(): void {
     this.#life++;
+    this.#isAway = true;
+    this.#isInboxTorn ||= this.#saving.has(INBOX);
     this.#saving.clear();
     this.#buffers.clear();
   }
 
+  comeBack(): void {
+    this.#isAway = false;
+  }
+
   /** What came of it, in a few words. */
   do(step: Step): string {
+    if (this.#isAway && step.do !== 'inbox') return 'the person is away';
     const random = new SeededRandom(step.seed);
     switch (step.do) {
       case 'say': {
@@ -272,7 +282,9 @@ export class Person {
   #send({lines, slowly}: Extract<Step, {do: 'inbox'}>, random: SeededRandom): string {
     if (this.#saving.has(INBOX)) return 'somebody writes there';
     const words = Array.from({length: lines}, () => `i${++this.#count}`);
-    const text = words.map(word => `${JSON.stringify({text: `${word} do:say`})}\n`).join('');
+    const all = words.map(word => `${JSON.stringify({text: `${word} do:say`})}\n`).join('');
+    const text = `${this.#isInboxTorn ? '\n' : ''}${all}`;
+    this.#isInboxTorn = false;
     this.#disk.makeDirectory('inbox');
     const file = this.#disk.open(INBOX, 'a');
     const life = this.#life;

@@ -236,6 +236,8 @@ export class Simulation {
 
   #report(process: SimulatedProcess, happening: Happening): void {
     if (process.isDead) return;
+    // Files that were just saved are looked at a moment later.
+    if (happening.event === 'serving') this.#time.after(1_500, () => this.#person.comeBack(), process);
     if (['committed', 'seen', 'asking', 'answered', 'called'].includes(happening.event)) return;
     const {event, ...rest} = happening;
     this.#note(`  ${event} ${JSON.stringify(rest).slice(0, 200)}`);
