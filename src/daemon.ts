@@ -55,7 +55,7 @@ const REMEMBER_MS = 60_000;
 export async function serve({home, once, version, report: tell}: ServeOptions): Promise<number> {
   const redact = makeRedaction(process.env);
   const report = redactReport(redact, tell);
-  const held = claim(home);
+  const held = await claim(home);
   const signals = untilSignal();
   let served = false;
   let failed = false;
@@ -148,11 +148,20 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       },
       onChanged: () => needs.changed(),
     };
-    const needs = new Needs(serving);
+    /** Nothing may be written to the old path of a home that was moved or deleted: the daemon ends. */
+    const isGone = () => {
+      if (!held.isHomeGone()) return false;
+      broken.report(
+        new Error(`the home is gone: ${home} was moved or deleted. Start the daemon where the home is now`),
+      );
+      return true;
+    };
+    const needs = new Needs(serving, isGone);
     const scanner = new Scanner(
       serving,
       directory => watch?.cover(directory),
       () => {
+        if (isGone()) return;
         if (!held.renew()) broken.report(new Error('another daemon has taken this home over'));
         needs.verify();
         for (const path of unseenInboxes(serving)) serving.queue.add(path);
@@ -196,10 +205,11 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       watch?.close();
       serving.schedules.close();
       await scanner.stop();
-      await settleDown(serving, broken.found());
+      const gone = isGone();
+      await settleDown(serving, gone ? 'gone' : broken.found() ? 'broken' : 'asked');
       needs.write();
       needs.close();
-      await remember(serving);
+      if (!gone) await remember(serving);
     }
   } catch (error) {
     throw redactError(redact, error);

@@ -1,7 +1,8 @@
-import {rmSync, writeFileSync} from 'node:fs';
-import {dirname} from 'node:path';
+import {rmSync, statSync, writeFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {setTimeout as pause} from 'node:timers/promises';
 import {exit, UserError} from '../errors.ts';
-import {type Holder, holderText, thisProcess} from '../store/holder.ts';
+import {type Holder, isRunning, isSameProcess, thisProcess} from '../store/holder.ts';
 import {clearDeadLocks, holderOf, type LockResult, lendLock, tryLock} from '../store/lock.ts';
 import {daemonLock, pidPath, statusPath} from '../store/status.ts';
 import {inWords} from './troubles.ts';
@@ -9,25 +10,31 @@ import {inWords} from './troubles.ts';
 export interface Claim {
   /** Whether the home is still ours. If somebody removed the lock (`git clean -fdx`), it is taken again. */
   renew: () => boolean;
+  /** Whether the home was moved or deleted. Nothing may be written to its old path then. */
+  isHomeGone: () => boolean;
   /** `failed`: the status file stays, and says why. */
   release: (failed: boolean) => void;
 }
 
-/** One daemon a home: take it, or say who has it. */
-export function claim(home: string): Claim {
+/** A killed process takes a moment to end. From another container it cannot be seen that it is about to. */
+const ENDING_MS = 50;
+const UNSEEN_ENDING_MS = 1_000;
+const LOOK_MS = 25;
+
+/** One daemon for each home: take the home, or say who serves it. */
+export async function claim(home: string): Promise<Claim> {
   const path = daemonLock(home);
-  const lock = tryLockOrSay(path);
-  if ('heldBy' in lock) throw taken(path, lock.heldBy);
+  let lock = await takeOrSay(path);
   clearDeadLocks(dirname(path));
   lendLock(path);
   const release = (failed: boolean) => {
-    if (!isOurs(path)) return;
-    for (const own of [pidPath(home), ...(failed ? [] : [statusPath(home)])]) rmSync(own, {force: true});
-    rmSync(path, {force: true});
+    if (isOurs(path))
+      for (const own of [pidPath(home), ...(failed ? [] : [statusPath(home)])]) rmSync(own, {force: true});
+    lock.release();
   };
   const writePid = () => writeFileSync(pidPath(home), `${process.pid}\n`);
   try {
-    // Of a daemon that is no more, perhaps with the pid this one has.
+    // Of an earlier daemon, perhaps with the pid of this one.
     rmSync(statusPath(home), {force: true});
     writePid();
   } catch (error) {
@@ -37,25 +44,64 @@ export function claim(home: string): Claim {
   const renew = () => {
     if (isOurs(path)) return true;
     try {
-      if ('heldBy' in tryLock(path)) return false;
+      lock.release();
+      const again = tryLock(path, 'life');
+      if ('heldBy' in again) return false;
+      lock = again;
       writePid();
     } catch {
       // The disk is full, or not to be written: nobody else can take it either.
     }
     return true;
   };
-  return {renew, release};
+  return {renew, isHomeGone: watchIdentity(home), release};
+}
+
+/**
+ * Says whether the folder at this path is no longer the home that is served. A folder that has neither its settings nor
+ * our lock is being deleted.
+ */
+function watchIdentity(home: string): () => boolean {
+  const identity = identityOf(home);
+  return () => {
+    if (identityOf(home) !== identity) return true;
+    return !exists(join(home, 'agentdir.yaml')) && !exists(daemonLock(home));
+  };
+}
+
+/** '' if there is no such folder. */
+function identityOf(folder: string): string {
+  const stat = statSync(folder, {bigint: true, throwIfNoEntry: false});
+  return stat ? `${stat.dev}.${stat.ino}` : '';
+}
+
+function exists(path: string): boolean {
+  return statSync(path, {throwIfNoEntry: false}) !== undefined;
 }
 
 function isOurs(path: string): boolean {
   const holder = holderOf(path);
-  return holder !== undefined && holderText(holder) === holderText(thisProcess());
+  return holder !== undefined && isSameProcess(holder, thisProcess());
 }
 
-function taken(path: string, {pid, host}: Holder): UserError {
-  const gone = host === thisProcess().host ? '' : ` (if ${host} is gone for good: rm ${path})`;
+async function takeOrSay(path: string): Promise<Exclude<LockResult, {heldBy: Holder}>> {
+  const begun = performance.now();
+  for (;;) {
+    const lock = tryLockOrSay(path);
+    if ('release' in lock) return lock;
+    const {heldBy} = lock;
+    const patience = isRunning(heldBy) === undefined ? UNSEEN_ENDING_MS : ENDING_MS;
+    if (performance.now() - begun > patience) throw taken(path, heldBy);
+    await pause(LOOK_MS);
+  }
+}
+
+function taken(path: string, holder: Holder): UserError {
+  const {pid, host} = holder;
+  const unseen = isRunning(holder) === undefined;
+  const gone = unseen ? ` (if ${host} is gone for good: rm ${path})` : '';
   return new UserError(
-    `a daemon already serves this home: process ${pid} on ${host}`,
+    `a daemon already serves this home: process ${pid} on ${host}${unseen ? ', in another container or machine' : ''}`,
     exit.daemon,
     `look: agentdir status; stop it: agentdir stop${gone}`,
   );
@@ -63,7 +109,7 @@ function taken(path: string, {pid, host}: Holder): UserError {
 
 function tryLockOrSay(path: string): LockResult {
   try {
-    return tryLock(path);
+    return tryLock(path, 'life');
   } catch (error) {
     throw cannotWrite(path, error as Error);
   }

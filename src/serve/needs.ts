@@ -16,6 +16,7 @@ const RETRY_MS = 2_000;
 /** Keeps NEEDS_YOU.md and the daemon's status file in step with what the daemon knows. */
 export class Needs {
   readonly #serving: Serving;
+  readonly #isGone: () => boolean;
   readonly #since = new Date().toISOString();
   #timer: NodeJS.Timeout | undefined;
   /** How long it took the last time. */
@@ -24,8 +25,10 @@ export class Needs {
   #writtenStatus = '';
   #stopped: Status['stopped'];
 
-  constructor(serving: Serving) {
+  /** `isGone`: the home was moved or deleted, and nothing may be written to its old path. */
+  constructor(serving: Serving, isGone: () => boolean) {
     this.#serving = serving;
+    this.#isGone = isGone;
   }
 
   /** Something changed: write soon, many changes at once. */
@@ -42,6 +45,7 @@ export class Needs {
   write(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    if (this.#isGone()) return;
     const begun = performance.now();
     const {home} = this.#serving;
     const needs = this.#try('NEEDS_YOU.md', () => {

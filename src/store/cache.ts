@@ -34,7 +34,7 @@ export function writeCache(path: string, version: string, value: string): void {
 
 /** Put a derived file in place whole, or leave it as it was and throw. It is not made durable: a crash costs the time to derive it again. */
 export function writeDerived(path: string, text: string): void {
-  mkdirSync(dirname(path), {recursive: true});
+  makeFolder(dirname(path));
   const temp = temporaryBeside(path);
   try {
     writeFileSync(temp, text);
@@ -43,6 +43,15 @@ export function writeDerived(path: string, text: string): void {
   } catch (error) {
     rmSync(temp, {force: true});
     throw error;
+  }
+}
+
+/** One folder, not those above it: a home that was moved or deleted is not made again. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import {closeSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync} from 'node:fs';
+import {closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {clearAbandoned, temporaryBeside} from './temporary.ts';
 
@@ -172,7 +172,8 @@ function openForAppend(path: string): number {
     return openSync(path, 'a');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    mkdirSync(dirname(path), {recursive: true});
+    // Only .agentdir and the folder in it: a home that was moved or deleted is not made again.
+    for (const folder of [dirname(dirname(path)), dirname(path)]) if (!existsSync(folder)) mkdirSync(folder);
     return openSync(path, 'a');
   }
 }

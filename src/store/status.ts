@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {type Holder, isHolding} from './holder.ts';
-import {holderOf} from './lock.ts';
+import type {Holder} from './holder.ts';
+import {livingHolder} from './lock.ts';
 
 /** What the daemon last said of itself and the home: derived, in .agentdir/, for `agentdir status`. */
 export interface Status {
@@ -39,8 +39,7 @@ export const statusPath = (home: string) => join(home, '.agentdir/status.json');
 
 /** The daemon that serves this home, if one does. */
 export function daemonOf(home: string): Holder | undefined {
-  const holder = holderOf(daemonLock(home));
-  return holder && isHolding(holder) ? holder : undefined;
+  return livingHolder(daemonLock(home));
 }
 
 /** Why the last daemon stopped by itself, if it did and none has served since. */
