@@ -64,8 +64,13 @@ export async function claim(home: string): Promise<Claim> {
 function watchIdentity(home: string): () => boolean {
   const identity = identityOf(home);
   return () => {
-    if (identityOf(home) !== identity) return true;
-    return !exists(join(home, 'agentdir.yaml')) && !exists(daemonLock(home));
+    try {
+      if (identityOf(home) !== identity) return true;
+      return !exists(join(home, 'agentdir.yaml')) && !exists(daemonLock(home));
+    } catch {
+      // A folder above it may not be entered: the home may well be there.
+      return false;
+    }
   };
 }
 

@@ -12,6 +12,8 @@ const COALESCE_MS = 50;
 const LARGEST_SHARE = 1 / 20;
 const LONGEST_MS = 500;
 const RETRY_MS = 2_000;
+/** Files that vanish may be the first of all: so long a home is left alone that somebody may be deleting. */
+const REMOVED_MS = 1_500;
 
 /** Keeps NEEDS_YOU.md and the daemon's status file in step with what the daemon knows. */
 export class Needs {
@@ -24,6 +26,7 @@ export class Needs {
   #written = '';
   #writtenStatus = '';
   #stopped: Status['stopped'];
+  #incompleteSince: number | undefined;
 
   /** `isGone`: the home was moved or deleted, and nothing may be written to its old path. */
   constructor(serving: Serving, isGone: () => boolean) {
@@ -46,6 +49,10 @@ export class Needs {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#isGone()) return;
+    if (this.#mayBeRemoved()) {
+      this.#timer = setTimeout(() => this.write(), REMOVED_MS).unref();
+      return;
+    }
     const begun = performance.now();
     const {home} = this.#serving;
     const needs = this.#try('NEEDS_YOU.md', () => {
@@ -66,6 +73,17 @@ export class Needs {
     if (needs && status) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.write(), RETRY_MS).unref();
+  }
+
+  /** Some file that every served home has was there and is missing, and has not been for long. */
+  #mayBeRemoved(): boolean {
+    const {home} = this.#serving;
+    const isIncomplete =
+      isMissing(join(home, 'agentdir.yaml')) ||
+      (this.#written !== '' && isMissing(join(home, 'NEEDS_YOU.md'))) ||
+      (this.#writtenStatus !== '' && isMissing(statusPath(home)));
+    this.#incompleteSince = isIncomplete ? (this.#incompleteSince ?? performance.now()) : undefined;
+    return this.#incompleteSince !== undefined && performance.now() - this.#incompleteSince < REMOVED_MS;
   }
 
   #try(path: string, write: () => void): boolean {
@@ -90,6 +108,7 @@ export class Needs {
         return false;
       }
     };
+    if (this.#mayBeRemoved()) return;
     if (!is(join(home, 'NEEDS_YOU.md'), this.#written)) this.#written = '';
     if (!is(statusPath(home), this.#writtenStatus)) this.#writtenStatus = '';
     if (this.#written === '' || this.#writtenStatus === '') this.write();
@@ -136,6 +155,15 @@ export class Needs {
       watching: watching(),
       ...(this.#stopped && {stopped: this.#stopped}),
     };
+  }
+}
+
+/** False where nobody may look. */
+function isMissing(path: string): boolean {
+  try {
+    return lstatSync(path, {throwIfNoEntry: false}) === undefined;
+  } catch {
+    return false;
   }
 }
 

@@ -1,9 +1,19 @@
-import {spawn} from 'node:child_process';
-import {existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync} from 'node:fs';
+import {execFileSync, spawn} from 'node:child_process';
+import {existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {agentdir, environment, main, newHome, put, until} from '../cli/run.ts';
-import {serve, settled} from './serve.ts';
+import {type Served, serve, settled} from './serve.ts';
+
+/** Until the daemon has tested its sandbox and written all that it derives: nothing is under way. */
+async function serveQuietly(home: string): Promise<Served> {
+  const served = await serve(home);
+  await until(
+    () => served.events.some(({event}) => event === 'sandbox') && existsSync(join(home, 'NEEDS_YOU.md')),
+    isQuiet => isQuiet,
+  );
+  return served;
+}
 
 describe('a home that goes away under its daemon', () => {
   it('was moved: the daemon says so and ends, nothing appears at the old path, and the new one can be served', async () => {
@@ -21,15 +31,15 @@ describe('a home that goes away under its daemon', () => {
 
   it('was deleted: the daemon ends, and nothing is made again', async () => {
     const home = await newHome();
-    const served = await serve(home);
-    rmSync(home, {recursive: true, maxRetries: 20, retryDelay: 20});
+    const served = await serveQuietly(home);
+    execFileSync('rm', ['-rf', home]);
     expect(await served.exited).toBe(1);
     expect(existsSync(home)).toBe(false);
   });
 
   it('was moved, and another folder has its path: that one stays as it is', async () => {
     const home = await newHome();
-    const served = await serve(home);
+    const served = await serveQuietly(home);
     renameSync(home, `${home}-moved`);
     mkdirSync(home);
     expect(await served.exited).toBe(1);
