@@ -1,4 +1,14 @@
-import {closeSync, constants, fchmodSync, fchownSync, fstatSync, fsync, openSync, writeSync} from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  type fdatasync,
+  fstatSync,
+  fsync,
+  openSync,
+  writeSync,
+} from 'node:fs';
 import {crashPoint} from './crash.ts';
 
 /** A new file with these bytes, on the disk; with mode and owner of another. */
@@ -66,9 +76,9 @@ class NotDurable extends Error {
   override readonly name = 'NotDurable';
 }
 
-/** Only this waits for the disk; all else goes to the page cache. */
-async function durable(fd: number): Promise<void> {
-  const error = await new Promise<NodeJS.ErrnoException | null>(resolve => fsync(fd, resolve));
+/** Wait until the disk has what was written to a file; everything else goes to the page cache. */
+export async function durable(fd: number, sync: typeof fsync | typeof fdatasync = fsync): Promise<void> {
+  const error = await new Promise<NodeJS.ErrnoException | null>(resolve => sync(fd, resolve));
   if (!error) return;
   const {code} = error;
   // Some file systems cannot sync a directory; that is no fault of the disk.
