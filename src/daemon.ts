@@ -8,6 +8,7 @@ import {forgetOutdated, remember, restore} from './serve/cache.ts';
 import {claim} from './serve/claim.ts';
 import {lazySandbox} from './serve/confinement.ts';
 import {Current} from './serve/current.ts';
+import {retryWhileFull, untilRoom} from './serve/full-disk.ts';
 import {Ignored} from './serve/ignored.ts';
 import {unseenInboxes} from './serve/inbox/inbox-missed.ts';
 import {Inboxes} from './serve/inbox/inboxes.ts';
@@ -55,8 +56,13 @@ const REMEMBER_MS = 60_000;
 export async function serve({home, once, version, report: tell}: ServeOptions): Promise<number> {
   const redact = makeRedaction(process.env);
   const report = redactReport(redact, tell);
-  const held = await claim(home);
   const signals = untilSignal();
+  const claiming = () => claim(home);
+  const held = await (once ? claiming() : untilRoom(claiming, report, signals.signal)).catch((error: unknown) => {
+    signals.release();
+    throw error;
+  });
+  if (!held) return exit.done;
   let served = false;
   let failed = false;
   try {
@@ -69,10 +75,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     const [journal, restored] = await Promise.all([Journal.open(home, {}, earlier), restoring]);
     forgetOutdated(restored, journal);
     const since = restored.committed?.commit;
-    const [committedOver] = await Promise.all([
-      since === journal.at.commit ? new Map<string, string>() : journal.committedOver(since),
-      excludeDerived(home),
-    ]);
+    const committedOver = since === journal.at.commit ? new Map<string, string>() : await journal.committedOver(since);
     const broken = brokenDisk();
     const troubles = new Troubles(report, () => needs.changed());
     const waits = once ? new Map<string, number>() : undefined;
@@ -173,6 +176,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     journal.expecting = () => serving.turns.underWay > 0 || serving.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);
     try {
+      await retryWhileFull(troubles, '.git/info/exclude', () => excludeDerived(home));
       recoverReplaced(serving);
       await scanner.first(looker);
       await findLastGood(serving);

@@ -121,5 +121,5 @@ function tryLockOrSay(path: string): LockResult {
 }
 
 function cannotWrite(path: string, error: Error): UserError {
-  return new UserError(inWords(path, error), exit.failed, 'then start again');
+  return Object.assign(new UserError(inWords(path, error), exit.failed, 'then start again'), {cause: error});
 }

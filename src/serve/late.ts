@@ -3,7 +3,9 @@ import {isOpen} from '../store/open-files.ts';
 import {KEPT_MS, leftPassed, type Passed, pass, versionsIn} from '../store/passed.ts';
 import {type Late, leftReplaced, type Replaced, shortId} from '../store/replaced.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
+import {retryWhileFull} from './full-disk.ts';
 import type {Serving} from './serving.ts';
+import {inWords} from './troubles.ts';
 
 /** How long an editor that had the old file open may take to write into it. */
 const CHECKS_MS = [300, 1_500];
@@ -131,6 +133,11 @@ function recoverVersions(serving: Serving, replaced: readonly Replaced[]): void 
     serving.left.set(path, versionsIn(all.filter(one => one.path === path)));
 }
 
-function keep({journal}: Serving, {path, base}: {path: string; base: string}, bytes: Buffer | undefined): void {
-  if (bytes && journal.committed.get(path) !== base) journal.keep(bytes);
+/** On a full disk later: until then it is where it was found. */
+function keep(serving: Serving, {path, base}: {path: string; base: string}, bytes: Buffer | undefined): void {
+  const {journal, troubles} = serving;
+  if (!bytes || journal.committed.get(path) === base) return;
+  void retryWhileFull(troubles, `an earlier version of ${path}`, () => void journal.keep(bytes)).catch((error: Error) =>
+    troubles.set(`keep ${path}`, inWords(`an earlier version of ${path}`, error)),
+  );
 }

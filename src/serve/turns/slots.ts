@@ -5,18 +5,20 @@ interface Waiter {
 }
 
 /**
- * So many at a time, in the order they came; but of each group one may always go: a server that answers nothing, and so
- * holds all the slots there are, does not keep others from being asked.
+ * So many at a time, in the order they came; but of each group one may go beyond that: a server that answers nothing, and
+ * so holds all the slots there are, does not keep others from being asked. `limit` holds whatever the number of groups.
  */
 export class Slots {
   readonly #most: () => number;
+  readonly #limit: number;
   readonly #waiting: Waiter[] = [];
   readonly #taken = new Map<string, number>();
   #count = 0;
 
   /** `most` is asked each time: a person may change it. */
-  constructor(most: () => number) {
+  constructor(most: () => number, limit = Number.POSITIVE_INFINITY) {
     this.#most = most;
+    this.#limit = limit;
   }
 
   /** Resolves to what gives the slot back; undefined if `signal` came first. */
@@ -35,7 +37,7 @@ export class Slots {
   }
 
   #mayGo(group: string): boolean {
-    return this.#count < this.#most() || !this.#taken.has(group);
+    return this.#count < this.#limit && (this.#count < this.#most() || !this.#taken.has(group));
   }
 
   #change(group: string, by: 1 | -1): void {
