@@ -31,8 +31,7 @@ export function tryLock(path: string, term: LockTerm = 'brief'): LockResult {
   if (lent && dirname(lent) === dirname(path) && linkLent(lent, path)) return {release: () => remove(path)};
   makeLockFolder(dirname(path));
   const own = thisProcess();
-  // Unique: another container may have a process of our pid.
-  const mine = `${path}.${own.pid}-${randomBytes(4).toString('hex')}`;
+  const mine = uniqueBeside(path);
   let kernelLock: number | undefined;
   const taken = (): LockResult => {
     const fd = kernelLock;
@@ -68,6 +67,11 @@ export function tryLock(path: string, term: LockTerm = 'brief'): LockResult {
     rmSync(mine, {force: true});
     if (kernelLock !== undefined) closeSync(kernelLock);
   }
+}
+
+/** Of this process alone: another container may have a process of our pid. */
+function uniqueBeside(path: string): string {
+  return `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
 }
 
 /** The folder of locks is derived and may be missing. The home is not made: one that is gone stays gone. */
@@ -168,7 +172,7 @@ export async function waitForLock(path: string, ms: number): Promise<LockResult>
   }
 }
 
-/** Remove the lock files of killed processes from this folder, in the way in which any other would be taken over. */
+/** Remove the lock files of killed processes from this folder. Writes nothing: the disk may be full. */
 export function clearDeadLocks(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
@@ -176,10 +180,7 @@ export function clearDeadLocks(folder: string): void {
     if (!holder || isHolding(path, holder)) continue;
     // What a process links from, or moved aside, nobody else ever takes.
     if (/\.\d+(?:-[0-9a-f]{8})?(?:\.old)?$/.test(name)) rmSync(path, {force: true});
-    else {
-      const lock = tryLock(path);
-      if ('release' in lock) lock.release();
-    }
+    else takeAway(path, uniqueBeside(path), holder);
   }
 }
 
