@@ -1,10 +1,9 @@
-import {rmSync, statSync, writeFileSync} from 'node:fs';
-import {dirname, join} from 'node:path';
-import {setTimeout as pause} from 'node:timers/promises';
+import {dirname} from 'node:path';
 import {exit, UserError} from '../errors.ts';
-import {type Holder, isRunning, isSameProcess, thisProcess} from '../store/holder.ts';
+import type {Disk} from '../store/disk.ts';
+import {type Holder, isSameProcess} from '../store/holder.ts';
 import {clearDeadLocks, holderOf, type LockResult, lendLock, tryLock} from '../store/lock.ts';
-import {daemonLock, pidPath, statusPath} from '../store/status.ts';
+import {DAEMON_LOCK, PID_FILE, STATUS_FILE} from '../store/status.ts';
 import {inWords} from './troubles.ts';
 
 export interface Claim {
@@ -22,30 +21,28 @@ const UNSEEN_ENDING_MS = 1_000;
 const LOOK_MS = 25;
 
 /** One daemon for each home: take the home, or say who serves it. */
-export async function claim(home: string): Promise<Claim> {
-  const path = daemonLock(home);
-  let lock = await takeOrSay(path);
-  clearDeadLocks(dirname(path));
-  lendLock(path);
+export async function claim(disk: Disk): Promise<Claim> {
+  let lock = await takeOrSay(disk);
+  clearDeadLocks(disk, dirname(DAEMON_LOCK));
+  lendLock(disk, DAEMON_LOCK);
   const release = (failed: boolean) => {
-    if (isOurs(path))
-      for (const own of [pidPath(home), ...(failed ? [] : [statusPath(home)])]) rmSync(own, {force: true});
+    if (isOurs(disk)) for (const own of [PID_FILE, ...(failed ? [] : [STATUS_FILE])]) disk.remove(own);
     lock.release();
   };
-  const writePid = () => writeFileSync(pidPath(home), `${process.pid}\n`);
+  const writePid = () => disk.write(PID_FILE, `${disk.processes.self().pid}\n`);
   try {
     // Of an earlier daemon, perhaps with the pid of this one.
-    rmSync(statusPath(home), {force: true});
+    disk.remove(STATUS_FILE);
     writePid();
   } catch (error) {
     release(false);
-    throw cannotWrite(pidPath(home), error as Error);
+    throw cannotWrite(disk, PID_FILE, error as Error);
   }
   const renew = () => {
-    if (isOurs(path)) return true;
+    if (isOurs(disk)) return true;
     try {
       lock.release();
-      const again = tryLock(path, 'life');
+      const again = tryLock(disk, DAEMON_LOCK, 'life');
       if ('heldBy' in again) return false;
       lock = again;
       writePid();
@@ -54,19 +51,22 @@ export async function claim(home: string): Promise<Claim> {
     }
     return true;
   };
-  return {renew, isHomeGone: watchIdentity(home), release};
+  return {renew, isHomeGone: watchIdentity(disk), release};
 }
 
 /**
  * Says whether the folder at this path is no longer the home that is served. A folder that has neither its settings nor
  * our lock is being deleted.
  */
-function watchIdentity(home: string): () => boolean {
-  const identity = identityOf(home);
+function watchIdentity(disk: Disk): () => boolean {
+  const identityOf = () => {
+    const stat = disk.stat('');
+    return stat ? `${stat.dev}.${stat.ino}` : '';
+  };
+  const identity = identityOf();
   return () => {
     try {
-      if (identityOf(home) !== identity) return true;
-      return !exists(join(home, 'agentdir.yaml')) && !exists(daemonLock(home));
+      return identityOf() !== identity || (!disk.stat('agentdir.yaml') && !disk.stat(DAEMON_LOCK));
     } catch {
       // A folder above it may not be entered: the home may well be there.
       return false;
@@ -74,37 +74,31 @@ function watchIdentity(home: string): () => boolean {
   };
 }
 
-/** '' if there is no such folder. */
-function identityOf(folder: string): string {
-  const stat = statSync(folder, {bigint: true, throwIfNoEntry: false});
-  return stat ? `${stat.dev}.${stat.ino}` : '';
+function isOurs(disk: Disk): boolean {
+  const holder = holderOf(disk, DAEMON_LOCK);
+  return holder !== undefined && isSameProcess(holder, disk.processes.self());
 }
 
-function exists(path: string): boolean {
-  return statSync(path, {throwIfNoEntry: false}) !== undefined;
-}
-
-function isOurs(path: string): boolean {
-  const holder = holderOf(path);
-  return holder !== undefined && isSameProcess(holder, thisProcess());
-}
-
-async function takeOrSay(path: string): Promise<Exclude<LockResult, {heldBy: Holder}>> {
-  const begun = performance.now();
+async function takeOrSay(disk: Disk): Promise<Exclude<LockResult, {heldBy: Holder}>> {
+  const begun = disk.clock.monotonic();
   for (;;) {
-    const lock = tryLockOrSay(path);
+    const lock = tryLockOrSay(disk);
     if ('release' in lock) return lock;
-    const {heldBy} = lock;
-    const patience = isRunning(heldBy) === undefined ? UNSEEN_ENDING_MS : ENDING_MS;
-    if (performance.now() - begun > patience) throw taken(path, heldBy);
-    await pause(LOOK_MS);
+    const patience = isUnseen(disk, lock.heldBy) ? UNSEEN_ENDING_MS : ENDING_MS;
+    if (disk.clock.monotonic() - begun > patience) throw taken(disk, lock.heldBy);
+    await disk.clock.pause(LOOK_MS);
   }
 }
 
-function taken(path: string, holder: Holder): UserError {
+/** Whether this holder runs in another container, or on another machine. */
+function isUnseen({processes}: Disk, holder: Holder): boolean {
+  return processes.isRunning !== undefined && processes.isRunning(holder) === undefined;
+}
+
+function taken(disk: Disk, holder: Holder): UserError {
   const {pid, host} = holder;
-  const unseen = isRunning(holder) === undefined;
-  const gone = unseen ? ` (if ${host} is gone for good: rm ${path})` : '';
+  const unseen = isUnseen(disk, holder);
+  const gone = unseen ? ` (if ${host} is gone for good: rm ${disk.root}/${DAEMON_LOCK})` : '';
   return new UserError(
     `a daemon already serves this home: process ${pid} on ${host}${unseen ? ', in another container or machine' : ''}`,
     exit.daemon,
@@ -112,14 +106,15 @@ function taken(path: string, holder: Holder): UserError {
   );
 }
 
-function tryLockOrSay(path: string): LockResult {
+function tryLockOrSay(disk: Disk): LockResult {
   try {
-    return tryLock(path, 'life');
+    return tryLock(disk, DAEMON_LOCK, 'life');
   } catch (error) {
-    throw cannotWrite(path, error as Error);
+    throw cannotWrite(disk, DAEMON_LOCK, error as Error);
   }
 }
 
-function cannotWrite(path: string, error: Error): UserError {
-  return Object.assign(new UserError(inWords(path, error), exit.failed, 'then start again'), {cause: error});
+function cannotWrite(disk: Disk, path: string, error: Error): UserError {
+  const words = inWords(`${disk.root}/${path}`, error);
+  return Object.assign(new UserError(words, exit.failed, 'then start again'), {cause: error});
 }

@@ -1,6 +1,6 @@
-import {setTimeout as pause} from 'node:timers/promises';
+import {UserError} from '../errors.ts';
 import type {Report} from '../happening.ts';
-import {inWords, type Troubles} from './troubles.ts';
+import type {Clock} from '../store/clock.ts';
 
 const RETRY_MS = 2_000;
 
@@ -15,9 +15,8 @@ export function isDiskFull(error: unknown): boolean {
  * room. Undefined if the daemon was asked to stop meanwhile.
  */
 export async function untilRoom<T>(
-  step: () => Promise<T>,
-  report: Report,
-  asked: Promise<unknown>,
+  {clock, report, asked}: {clock: Clock; report: Report; asked: Promise<unknown>},
+  step: () => T | Promise<T>,
 ): Promise<T | undefined> {
   let told: string | undefined;
   let isStopped = false;
@@ -31,26 +30,12 @@ export async function untilRoom<T>(
       return result;
     } catch (error) {
       if (!isDiskFull(error)) throw error;
-      if (told === undefined) report({event: 'trouble', what: (error as Error).message});
-      told ??= (error as Error).message;
+      const what =
+        error instanceof UserError ? error.message : 'the disk is full; the daemon goes on when there is room';
+      if (told === undefined) report({event: 'trouble', what});
+      told ??= what;
     }
-    await Promise.race([pause(RETRY_MS), asked]);
+    await Promise.race([clock.pause(RETRY_MS), asked]);
   }
   return undefined;
-}
-
-/** Do a step that the rest does not wait for: on a full disk it is a trouble, and done again until there is room. */
-export async function retryWhileFull(
-  troubles: Troubles,
-  path: string,
-  step: () => void | Promise<void>,
-): Promise<void> {
-  try {
-    await step();
-    troubles.set(`full ${path}`, undefined);
-  } catch (error) {
-    if (!isDiskFull(error)) throw error;
-    troubles.set(`full ${path}`, inWords(path, error as Error));
-    setTimeout(() => void retryWhileFull(troubles, path, step).catch(() => {}), RETRY_MS).unref();
-  }
 }

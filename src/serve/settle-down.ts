@@ -14,7 +14,8 @@ export type StopReason = 'asked' | 'broken' | 'gone';
  * commands are ended and their results are not waited for.
  */
 export async function settleDown(serving: Serving, reason: StopReason): Promise<void> {
-  const {queue, journal, aside, pending, turns, once} = serving;
+  const {queue, journal, versions, pending, turns, once, clock} = serving;
+  const soon = (ms: number) => new Promise<void>(resolve => clock.after(ms, resolve));
   const looksMs = reason === 'asked' ? STOP_LOOKS_MS : 0;
   serving.hurry = true;
   turns.stop();
@@ -22,19 +23,15 @@ export async function settleDown(serving: Serving, reason: StopReason): Promise<
   serving.spend.close();
   if (looksMs > 0) {
     for (const path of pending.keys()) queue.add(path);
-    await Promise.race([whenDone(serving), pause(Math.min(looksMs, STOP_CALLS_MS))]);
+    await Promise.race([whenDone(serving), soon(Math.min(looksMs, STOP_CALLS_MS))]);
     turns.endCalls('the daemon was stopped');
-    await Promise.race([whenDone(serving), pause(looksMs)]);
+    await Promise.race([whenDone(serving), soon(looksMs)]);
   } else {
     turns.endCalls('the daemon was stopped');
-    await Promise.race([whenDone(serving), pause(STOP_CALLS_MS)]);
+    await Promise.race([whenDone(serving), soon(STOP_CALLS_MS)]);
   }
   await queue.stop();
   if (reason !== 'gone') await journal.flush(once ? 0 : STOP_JOURNAL_MS);
   await journal.close();
-  aside.close();
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, ms).unref());
+  await versions.log.close();
 }
