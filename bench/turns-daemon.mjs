@@ -3,6 +3,7 @@
 import {appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
+import {nodeDisk} from '../dist/store/disk.js';
 import {save} from '../dist/store/save.js';
 import {serveHere} from './serve-here.mjs';
 
@@ -59,7 +60,7 @@ for (let i = 0; i < 90; i++) {
   else if (i % 3 === 2) {
     writeFileSync(`${fileOf(id)}.tmp`, text);
     renameSync(`${fileOf(id)}.tmp`, fileOf(id));
-  } else await save(home, {path: pathOf(id), expected: before, bytes: Buffer.from(text), by: 'command'});
+  } else await save(nodeDisk(home), {path: pathOf(id), expected: before, bytes: Buffer.from(text), durable: true});
   const took = (await done) - begun;
   if (i % 3 === 1) sentTurns.push(took);
   await sleep(30);

@@ -1,8 +1,11 @@
+import {type Cancel, type Clock, systemClock} from './store/clock.ts';
+
 export interface QueueOptions {
   /** Look at one key. What it returns decides when the key is looked at again, and nothing else does. */
   run: (key: string) => Promise<Outcome> | Outcome;
   /** How many keys may run at a time, asked for each. */
   concurrency: () => number;
+  clock?: Clock;
 }
 
 /** Done; look again after a while; or failed, which is tried again later and later. */
@@ -22,10 +25,11 @@ const MOST_PREFERRED = 16;
  */
 export class Queue {
   readonly #options: QueueOptions;
+  readonly #clock: Clock;
   readonly #waiting = new Set<string>();
   readonly #running = new Set<string>();
   readonly #again = new Set<string>();
-  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #timers = new Map<string, Cancel>();
   readonly #failures = new Map<string, number>();
   /** Newest last. */
   readonly #preferred = new Set<string>();
@@ -37,6 +41,7 @@ export class Queue {
 
   constructor(options: QueueOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
   }
 
   add(key: string): void {
@@ -69,7 +74,7 @@ export class Queue {
     if (this.#stopped || this.#waiting.has(key) || this.#timers.has(key)) return;
     this.#timers.set(
       key,
-      setTimeout(() => this.add(key), ms),
+      this.#clock.after(ms, () => this.add(key), 'held'),
     );
   }
 
@@ -104,7 +109,7 @@ export class Queue {
   /** Start nothing more; resolves when what runs has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const timer of this.#timers.values()) clearTimeout(timer);
+    for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     this.#waiting.clear();
     this.#again.clear();
@@ -114,7 +119,7 @@ export class Queue {
   #next(): void {
     if (this.#pausing) return;
     for (let key = this.#first(); key !== undefined; key = this.#first()) {
-      if (performance.now() - this.#slice > SLICE_MS) {
+      if (this.#clock.monotonic() - this.#slice > SLICE_MS) {
         this.#pause();
         return;
       }
@@ -137,9 +142,9 @@ export class Queue {
   /** Let timers, signals and the watch have their turn. */
   #pause(): void {
     this.#pausing = true;
-    setImmediate(() => {
+    void this.#clock.nextTurn().then(() => {
       this.#pausing = false;
-      this.#slice = performance.now();
+      this.#slice = this.#clock.monotonic();
       this.#next();
     });
   }
@@ -168,8 +173,7 @@ export class Queue {
   }
 
   #clear(key: string): void {
-    const timer = this.#timers.get(key);
-    if (timer !== undefined) clearTimeout(timer);
+    this.#timers.get(key)?.();
     this.#timers.delete(key);
   }
 }

@@ -1,7 +1,4 @@
-import {type BigIntStats, statSync} from 'node:fs';
-import {join} from 'node:path';
-import {setImmediate as turn} from 'node:timers/promises';
-import type {WatchEvent} from '../store/watch.ts';
+import type {Disk, FileStat, WatchEvent} from '../store/disk.ts';
 
 /**
  * Files that somebody put in place by renaming another file, as most editors save: complete at once. A file that is created and
@@ -9,12 +6,12 @@ import type {WatchEvent} from '../store/watch.ts';
  * write to that name was told of since. Elsewhere the watch does not tell the two apart, and no file counts.
  */
 export class Renames {
-  readonly #home: string;
+  readonly #disk: Disk;
   /** Paths whose name came, with no write told of since. */
   readonly #came = new Set<string>();
 
-  constructor(home: string) {
-    this.#home = home;
+  constructor(disk: Disk) {
+    this.#disk = disk;
   }
 
   noted(path: string, event: WatchEvent): void {
@@ -28,12 +25,12 @@ export class Renames {
   }
 
   /** Whether the file that was read with this stat came by a rename. `inode`: of the file that was known at this path. */
-  async has(path: string, read: BigIntStats, inode: string | undefined): Promise<boolean> {
+  async has(path: string, read: FileStat, inode: string | undefined): Promise<boolean> {
     if (!this.#came.has(path) || read.nlink !== 1n || `${read.ino}` === inode) return false;
     // The writes that put there what was read are told of in the next round of the event loop, but for one that is still under way.
-    await turn();
-    await turn();
-    const now = statSync(join(this.#home, path), {bigint: true, throwIfNoEntry: false});
+    await this.#disk.clock.nextTurn();
+    await this.#disk.clock.nextTurn();
+    const now = this.#disk.stat(path);
     return this.#came.has(path) && now?.ino === read.ino && now.size === read.size && now.mtimeNs === read.mtimeNs;
   }
 }

@@ -4,6 +4,7 @@ import {factsFrom} from '../check/read-facts.ts';
 import type {Problem} from '../files/diagnostic.ts';
 import type {Kind} from '../files/key.ts';
 import type {Session} from '../files/session/session.ts';
+import type {Disk} from '../store/disk.ts';
 import {blobId} from '../store/git/blob-id.ts';
 import {type FileRead, readHomeFile} from '../store/read.ts';
 
@@ -16,8 +17,6 @@ export interface Seen extends FileRead {
   text: string | undefined;
   parsed: ParsedFile | undefined;
   facts: Facts;
-  /** What git had of it when we began to write it, and when that was. */
-  over?: {blob: string | undefined; at: number};
 }
 
 export type Found = Pick<Seen, 'bytes' | 'stat'> & Partial<Pick<Seen, 'link' | 'blob'>>;
@@ -46,8 +45,8 @@ export function seenBytes(path: string, kind: Kind, problem: Problem, found: Fou
 }
 
 /** What the home calls itself, for addresses such as `planner-001@home`. */
-export function homeName(home: string): string {
-  const read = readHomeFile(home, 'agentdir.yaml');
+export function homeName(disk: Disk): string {
+  const read = readHomeFile(disk, 'agentdir.yaml');
   const parsed = read && 'text' in read ? parseFile('agentdir.yaml', read.text) : undefined;
   return (parsed?.kind === 'settings' && parsed.file.value?.name) || 'home';
 }

@@ -1,6 +1,5 @@
-import {type FSWatcher, readdirSync, watch} from 'node:fs';
-import {join} from 'node:path';
 import {folders} from '../files/key.ts';
+import type {DirectoryWatch, Disk, WatchEvent} from './disk.ts';
 
 /** A watch on the directories of a home. It only hints: whatever it misses, the next scan finds. */
 export interface HomeWatch {
@@ -11,16 +10,13 @@ export interface HomeWatch {
   close: () => void;
 }
 
-/** As Node has it: a name came or went, or what it names was written to. */
-export type WatchEvent = 'rename' | 'change';
-
 /**
  * Call `hint` with the path, relative to the home, of what may have changed; undefined where that is not known.
  * One watch a directory, not a file: it sees the second of two writes that follow each other, is ready in a tenth of
  * the time, and needs a hundredth of the watches (docs/decisions/0007).
  */
-export function watchHome(home: string, hint: (path: string | undefined, event: WatchEvent) => void): HomeWatch {
-  const watchers = new Map<string, FSWatcher>();
+export function watchHome(disk: Disk, hint: (path: string | undefined, event: WatchEvent) => void): HomeWatch {
+  const watchers = new Map<string, DirectoryWatch>();
   let trouble: string | undefined;
 
   const drop = (directory: string) => {
@@ -30,7 +26,7 @@ export function watchHome(home: string, hint: (path: string | undefined, event: 
   const watchOne = (directory: string): boolean => {
     if (watchers.has(directory)) return true;
     try {
-      const watcher = watch(join(home, directory), {persistent: false}, (event, name) => {
+      const onEvent = (name: string | null, event: WatchEvent) => {
         if (name === null) return hint(undefined, event);
         const path = directory === '' ? name : `${directory}/${name}`;
         // A new directory may hold files that were there before anybody watched it: look at all of it.
@@ -39,9 +35,11 @@ export function watchHome(home: string, hint: (path: string | undefined, event: 
           cover(path);
         }
         hint(path, event);
-      });
-      watcher.on('error', () => drop(directory));
-      watchers.set(directory, watcher);
+      };
+      watchers.set(
+        directory,
+        disk.watch(directory, onEvent, () => drop(directory)),
+      );
       trouble = undefined;
       return true;
     } catch (error) {
@@ -54,7 +52,7 @@ export function watchHome(home: string, hint: (path: string | undefined, event: 
   const cover = (directory: string): void => {
     if (!watchOne(directory) || directory === '') return;
     try {
-      for (const entry of readdirSync(join(home, directory), {withFileTypes: true}))
+      for (const entry of disk.list(directory))
         if (entry.isDirectory() && !entry.name.startsWith('.')) cover(`${directory}/${entry.name}`);
     } catch {
       drop(directory);

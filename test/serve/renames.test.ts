@@ -14,6 +14,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, describe, expect, it, vi} from 'vitest';
 import {Renames} from '../../src/serve/renames.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {watchHome} from '../../src/store/watch.ts';
 
 const PATH = 'memory/m.md';
@@ -29,9 +30,9 @@ async function watched() {
   const file = join(home, PATH);
   writeFileSync(file, 'before\n');
   const inode = `${statSync(file).ino}`;
-  const renames = new Renames(home);
+  const renames = new Renames(nodeDisk(home));
   let told = 0;
-  const watch = watchHome(home, (path, event) => {
+  const watch = watchHome(nodeDisk(home), (path, event) => {
     told++;
     if (path !== undefined) renames.noted(path, event);
   });

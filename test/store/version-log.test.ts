@@ -9,6 +9,8 @@ class MemoryStorage implements LogStorage {
   room = Number.POSITIVE_INFINITY;
   syncs = 0;
 
+  prepare(): void {}
+
   list(): string[] {
     return [...this.files.keys()];
   }

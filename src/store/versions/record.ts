@@ -34,6 +34,11 @@ export interface VersionHead {
   undo?: Undo;
   /** Git ignores the file: the log alone has its versions. */
   local?: true;
+  /**
+   * A text that was saved from an older version: it is merged with the version before it, and the result is recorded next. A
+   * start after a crash goes on from the version before it.
+   */
+  stale?: true;
 }
 
 /** How a record stores its content: whole, or as one replaced range of the record of the same file before it. */

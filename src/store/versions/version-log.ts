@@ -13,6 +13,8 @@ import {
 
 /** Where segments are kept: `.agentdir/versions/` of a home, or a simulated disk. */
 export interface LogStorage {
+  /** Make the folder, so that a later start knows that there is a log. Must not throw: a full disk is told of with the first version. */
+  prepare(): void;
   /** Names of segments, in the order in which they were made. */
   list(): string[];
   /** The whole of it, or its first `length` bytes. */
@@ -34,6 +36,8 @@ export interface LogFile {
 export interface NewVersion extends Omit<VersionHead, 'seq' | 'time' | 'blob'> {
   /** Undefined: the file is removed. */
   bytes: Buffer | undefined;
+  /** Git's name for the bytes, where it is known already. */
+  blob?: string | undefined;
 }
 
 /** A recorded version, with its content on demand. */
@@ -109,6 +113,8 @@ export class VersionLog {
   #failed: Error | undefined;
   /** Found by `open`: versions of an earlier run that came after the checkpoint, the last of each path. */
   readonly recovered = new Map<string, Unpublished>();
+  /** Found by `open`: calls and approvals that were started since the checkpoint, and perhaps before. */
+  readonly started: string[] = [];
   /** Found by `open`: the machine was started since, so files may lack what was not synced. */
   rebooted = false;
 
@@ -120,6 +126,7 @@ export class VersionLog {
   /** Read what earlier runs wrote, as far back as git or the checkpoint lack something. */
   static open(storage: LogStorage, options: LogOptions): VersionLog {
     const log = new VersionLog(storage, options);
+    storage.prepare();
     log.#recover();
     return log;
   }
@@ -145,13 +152,13 @@ export class VersionLog {
   }
 
   /** Record a version. It is durable when a `durable()` that is called after this resolves. Throws what the disk says. */
-  append({bytes, ...rest}: NewVersion): Unpublished {
+  append({bytes, blob, ...rest}: NewVersion): Unpublished {
     const {path} = rest;
     const head: VersionHead = {
       ...rest,
       seq: this.#seq + 1,
       time: this.#options.now(),
-      blob: bytes ? blobId(bytes) : null,
+      blob: bytes ? (blob ?? blobId(bytes)) : null,
     };
     const segment = this.#current();
     const before = this.#previous.get(path);
@@ -163,9 +170,7 @@ export class VersionLog {
     addTo(segment.offsets, path, at);
     this.#remember(path, bytes, isShort ? (before?.splices ?? 0) + 1 : 0);
     const version: Unpublished = {...head, bytes: () => bytes, placed: false};
-    if (head.local) return version;
-    this.#unpublished.set(head.seq, version);
-    this.#last.set(path, version);
+    if (!head.local) this.#await(version);
     return version;
   }
 
@@ -189,7 +194,7 @@ export class VersionLog {
 
   /** This version never became visible: the file had changed before it could be put in place. */
   cancelled(version: Unpublished): void {
-    this.#forget(version);
+    this.#forget(version, true);
     this.#previous.delete(version.path);
     this.#mark({cancelled: version.seq});
   }
@@ -202,8 +207,8 @@ export class VersionLog {
     }
     const [oldest] = this.#unpublished.keys();
     if (oldest !== undefined) this.#published = Math.min(this.#published, oldest - 1);
-    this.#commit = commit;
-    this.#mark({published: this.#published, commit});
+    if (commit !== '') this.#commit = commit;
+    this.#mark({published: this.#published, commit: this.#commit});
   }
 
   /** Versions of a path, newest first, as far back as the log goes. */
@@ -274,19 +279,28 @@ export class VersionLog {
     for (const version of versions) {
       if (cancelled.has(version.seq)) continue;
       const recovered: Unpublished = {...version, placed: placed.has(version.seq)};
-      if (version.seq > this.#options.checkpoint) this.recovered.set(version.path, recovered);
+      this.started.push(...(version.started ?? []));
+      if (version.seq > this.#options.checkpoint && !version.stale) this.recovered.set(version.path, recovered);
       if (version.seq <= this.#published || version.local) continue;
-      this.#unpublished.set(version.seq, recovered);
-      this.#last.set(version.path, recovered);
+      this.#await(recovered);
     }
   }
 
-  #forget(version: Unpublished): void {
-    this.#unpublished.delete(version.seq);
-    if (this.#last.get(version.path)?.seq !== version.seq) return;
-    this.#last.delete(version.path);
-    // A cancelled version may have others before it.
-    for (const other of this.#unpublished.values()) if (other.path === version.path) this.#last.set(other.path, other);
+  /** Git is to get this version. */
+  #await(version: Unpublished): void {
+    this.#unpublished.set(version.seq, version);
+    this.#last.set(version.path, version);
+    const {movedFrom} = version;
+    if (movedFrom !== undefined) this.#last.set(movedFrom, {...version, path: movedFrom, blob: null});
+  }
+
+  #forget({seq, path, movedFrom}: Unpublished, isCancelled = false): void {
+    this.#unpublished.delete(seq);
+    for (const each of movedFrom === undefined ? [path] : [path, movedFrom])
+      if (this.#last.get(each)?.seq === seq) this.#last.delete(each);
+    // Git still lacks the versions before a cancelled one.
+    if (isCancelled)
+      for (const other of this.#unpublished.values()) if (other.path === path) this.#last.set(path, other);
   }
 
   #mark(mark: Mark): void {
