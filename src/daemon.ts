@@ -1,15 +1,17 @@
 import {randomBytes} from 'node:crypto';
+import {Tools} from './effects/tools/provider.ts';
 import {exit} from './errors.ts';
 import type {Report} from './happening.ts';
 import {type Outcome, Queue} from './queue.ts';
+import {lazyRunner} from './runners/runner.ts';
 import {Approvals} from './serve/approvals/approvals.ts';
 import {brokenDisk} from './serve/broken-disk.ts';
 import {forgetOutdated, remember, restore} from './serve/cache.ts';
 import {claim} from './serve/claim.ts';
 import {lazySandbox} from './serve/confinement.ts';
 import {Current} from './serve/current.ts';
+import {everythingCounts} from './serve/guard.ts';
 import {Ignored} from './serve/ignored.ts';
-import {unseenInboxes} from './serve/inbox/inbox-missed.ts';
 import {Inboxes} from './serve/inbox/inboxes.ts';
 import {Schedules} from './serve/inbox/schedules.ts';
 import {Latest, Recent, Texts} from './serve/known.ts';
@@ -20,6 +22,7 @@ import {Looker} from './serve/looker.ts';
 import {Mail} from './serve/mail/mail.ts';
 import {Needs} from './serve/needs.ts';
 import {workOnce} from './serve/once.ts';
+import {Reconcilers} from './serve/reconciler.ts';
 import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
 import {Scanner} from './serve/scanner.ts';
 import type {Serving} from './serve/serving.ts';
@@ -31,7 +34,6 @@ import {writeSpend} from './serve/turns/budget.ts';
 import {Segments} from './serve/turns/segments.ts';
 import {Spend} from './serve/turns/spend.ts';
 import {Turns} from './serve/turns/turns.ts';
-import {wakeInTime} from './serve/turns/wake.ts';
 import {Aside} from './store/aside.ts';
 import {excludeDerived} from './store/exclude.ts';
 import {Journal} from './store/journal.ts';
@@ -77,6 +79,8 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     const troubles = new Troubles(report, () => needs.changed());
     const waits = once ? new Map<string, number>() : undefined;
     const queue = new Queue({run: path => lookSafely(looker, serving, path, waits, broken.report), concurrency: 64});
+    const tools = new Tools();
+    const sandbox = lazySandbox(home);
     const serving: Serving = {
       home,
       version,
@@ -85,6 +89,8 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       aside: new Aside(home),
       ...restored.remembered,
       texts: new Texts(32 * 1024 * 1024),
+      reconcilers: new Reconcilers(),
+      guard: everythingCounts,
       savedAt: new Map(),
       own: new Recent(10_000),
       latest: new Latest(16 * 1024 * 1024),
@@ -129,10 +135,14 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       once,
       turns: new Turns(path => queue.add(path)),
       current: new Current(() => serving),
-      models: undefined,
+      tools,
+      runner: lazyRunner(async () => {
+        const {inProcessRunner} = await import('./runners/in-process.ts');
+        return inProcessRunner({tools, sandbox, redact, env: process.env});
+      }),
       queries: undefined,
       model: undefined,
-      sandbox: lazySandbox(home),
+      sandbox,
       confinement: undefined,
       queue,
       redact,
@@ -155,8 +165,6 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       () => {
         if (!held.renew()) broken.report(new Error('another daemon has taken this home over'));
         needs.verify();
-        for (const path of unseenInboxes(serving)) serving.queue.add(path);
-        wakeInTime(serving);
       },
     );
     const watch = once || process.env.AGENTDIR_NO_WATCH ? undefined : watchHome(home, path => scanner.hint(path));
@@ -170,14 +178,14 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       if ([...serving.index.sessions()].some(({host}) => host)) await looker.suspectEarlier(serving);
       serving.approvals.changedBefore.clear();
       if (once) {
-        scanner.loaded();
+        await scanner.loaded(looker);
         await serving.schedules.tick();
         return await workOnce(serving);
       }
       const {agents, sessions, tasks} = serving.index.counts();
       served = true;
       report({event: 'serving', home, pid: process.pid, agents, sessions, tasks});
-      scanner.loaded();
+      await scanner.loaded(looker);
       void serving.schedules.tick();
       void looker.announce(serving);
       void queue.whenIdle().then(() => {

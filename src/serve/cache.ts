@@ -9,6 +9,7 @@ import type {CommittedAt} from '../store/committed.ts';
 import type {Journal} from '../store/journal.ts';
 import type {Serving} from './serving.ts';
 import {setFacts} from './state.ts';
+import {SessionCounts} from './turns/session-counts.ts';
 import {Waits} from './turns/waits.ts';
 
 /** A file as it was when it was last read. */
@@ -28,7 +29,7 @@ interface Cached {
 }
 
 /** What an earlier run knew. */
-type Remembered = Pick<Serving, 'known' | 'index' | 'sessions' | 'waits' | 'unsaved'>;
+type Remembered = Pick<Serving, 'known' | 'index' | 'sessions' | 'waits' | 'followers' | 'unsaved'>;
 
 export interface Restored {
   remembered: Remembered;
@@ -47,11 +48,13 @@ const versionOf = (version: string) => `${version}/${FACTS_VERSION}`;
 export async function restore(home: string, version: string): Promise<Restored> {
   // Git is asked first: it answers while this goes on.
   await turn();
+  const [sessions, waits] = [new SessionCounts(), new Waits()];
   const remembered: Remembered = {
     known: new Map(),
     index: new HomeIndex(),
-    sessions: new Map(),
-    waits: new Waits(),
+    sessions,
+    waits,
+    followers: [sessions, waits],
     unsaved: false,
   };
   const cached = readCache<Cached>(pathOf(home), versionOf(version));

@@ -8,7 +8,7 @@ import {save} from '../store/save.ts';
 import {recordOwn} from './record.ts';
 import {seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
-import {take} from './state.ts';
+import {acceptVersion} from './state.ts';
 import {inWords} from './troubles.ts';
 
 /**
@@ -32,7 +32,7 @@ export async function keepConflict(
   if (failed) return false;
   const {stat} = readBytes(join(serving.home, copy));
   const seen = seenText(copy, kindOf(copy) ?? 'conflict', bytes.toString(), {bytes, stat});
-  take(serving, seen);
+  acceptVersion(serving, seen);
   const words = isVoid
     ? `a change of ${visibleLine(path)} that does not count: ${visibleLine(conflicts.join('; '))}`
     : `an edit of ${visibleLine(path)} that could not be merged`;

@@ -3,30 +3,25 @@ import {join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {blocks, hasErrors, type Problem} from '../files/diagnostic.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
-import type {Session} from '../files/session/session.ts';
 import type {Outcome} from '../queue.ts';
 import {blobId} from '../store/git/blob-id.ts';
 import {MARKER} from '../store/locate.ts';
 import {isForeign, readHomeFile} from '../store/read.ts';
 import {replacedBy, shortId} from '../store/replaced.ts';
 import {undoMark} from '../store/undo-marks.ts';
-import {cutLinks, isProtected, takeBack, whyVoid} from './approvals/void.ts';
 import {takeCommittedOver} from './committed-over.ts';
-import {complete, leavesNothing} from './complete.ts';
 import {notKept} from './conflict.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
-import {lookAtInbox} from './inbox/inbox-look.ts';
 import {isExecutable, signature} from './known.ts';
 import {watchReplaced} from './late.ts';
 import {takeLeftBehind} from './left-behind.ts';
 import {keepLate, mergeStale} from './merge-stale.ts';
-import {makeOwn} from './own-files.ts';
 import {recordAgain, recordEdit, recordMerge, recordRemoval, recordUndo, type Saved} from './record.ts';
 import {recordRecovered} from './record-recovered.ts';
 import {type Seen, seenBytes, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
-import {journalled, lastBlob, setFacts, take, tell, textOf} from './state.ts';
-import {wakeWaiting} from './turns/at-work.ts';
+import {createMissing, isAtRest, settle} from './settle.ts';
+import {acceptVersion, journalled, lastBlob, reportProblems, setFacts, textOf} from './state.ts';
 
 /**
  * Look at one file and do what follows from it: tell of its problems, commit what a person changed, fill in what they
@@ -35,7 +30,8 @@ import {wakeWaiting} from './turns/at-work.ts';
 export async function look(serving: Serving, path: string): Promise<Outcome> {
   const kind = kindOf(path);
   if (!kind) return undefined;
-  if (kind === 'inbox') return lookAtInbox(serving, path);
+  const reconciler = serving.reconcilers.for(path, kind);
+  if (reconciler?.look) return reconciler.look(path);
   if (serving.making.has(path)) return {after: 1};
   // The scan leaves other repositories out by itself.
   const read = !serving.loading && isForeign(serving.home, path) ? undefined : readHomeFile(serving.home, path);
@@ -48,20 +44,20 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
     serving.pending.delete(path);
     if (!serving.late.has(path)) serving.troubles.set(notKept(path), undefined);
     known.signature = signature(read.stat);
-    if (whyVoid(serving, path) !== undefined && read.stat.nlink > 1n && 'text' in read)
-      return cutLinks(serving, seenText(path, kind, read.text, {...read, blob}));
-    serving.approvals.suspects.delete(path);
+    if (serving.guard.whyVoid(path) !== undefined && read.stat.nlink > 1n && 'text' in read)
+      return serving.guard.cutLinks(seenText(path, kind, read.text, {...read, blob}));
+    serving.guard.unchanged(path);
     serving.unsaved = true;
     const done =
       known.ignored ||
       !isJournalled(kind) ||
       (journalled(serving, path) === known.blob && serving.journal.executable.has(path) === isExecutable(read.stat));
     if (known.settled && done && !serving.late.has(path)) return undefined;
-    // A session that something is under way for, as it was left.
+    // Unchanged, and still parsed: what it waits for may have come.
     const last = serving.latest.get(path);
     if (last?.blob === known.blob && done && !serving.late.has(path) && !serving.loading) {
-      const idle = serving.turns.has(path) && !serving.turns.hasNews(path) && !serving.nudged.has(path);
-      return idle || blocks(serving.index.problems(path)) ? undefined : complete(serving, last);
+      const isWaiting = reconciler?.isWaiting?.(path) === true && !serving.nudged.has(path);
+      return isWaiting || blocks(serving.index.problems(path)) ? undefined : settle(serving, last);
     }
   }
   const held = serving.pending.get(path)?.seen;
@@ -69,21 +65,17 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
     held?.blob === blob
       ? {...held, stat: read.stat, link: read.link}
       : 'text' in read
-        ? seenText(path, kind, read.text, {...read, blob}, sessionIn(serving.latest.get(path)))
+        ? seenText(path, kind, read.text, {...read, blob}, serving.latest.get(path)?.parsed)
         : seenBytes(path, kind, read.problem, {...read, blob});
   // What git has is nothing new, to whichever daemon.
   const isNew = lastBlob(serving, path) !== seen.blob;
   const wait = isNew ? await holdsStill(serving, path, seen) : 0;
   if (wait > 0) return {after: wait};
-  const why = isNew && !serving.loading ? whyVoid(serving, path) : undefined;
-  if (why !== undefined) return takeBack(serving, path, seen, why);
-  serving.approvals.suspects.delete(path);
-  if (isNew && serving.loading && isProtected(path)) serving.approvals.changedBefore.set(path, lastBlob(serving, path));
+  const why = isNew && !serving.loading ? serving.guard.whyVoid(path) : undefined;
+  if (why !== undefined) return serving.guard.takeBack(path, seen, why);
+  serving.guard.unchanged(path);
+  if (isNew && serving.loading) serving.guard.changedBeforeStart(path, lastBlob(serving, path));
   return accept(serving, seen, same && serving.cause === 'edit');
-}
-
-function sessionIn(seen: Seen | undefined): Session | undefined {
-  return seen?.parsed?.kind === 'session' ? seen.parsed.file : undefined;
 }
 
 /** How long to wait before a new content, or its absence, may be acted on. */
@@ -133,14 +125,14 @@ async function accept(serving: Serving, found: Seen, unchanged: boolean): Promis
   const {seen, saved} = merged;
   serving.pending.delete(path);
   const former = serving.latest.get(path);
-  take(serving, seen);
+  acceptVersion(serving, seen);
   const recorded = record(serving, seen, {saved, unchanged, former});
   const known = serving.known.get(path);
-  if (serving.loading && known && leavesNothing(seen)) known.settled = true;
+  if (serving.loading && known && isAtRest(serving, seen)) known.settled = true;
   // What follows begins while the edit is being recorded, which may take git some time.
-  // What was set aside is not right, and stays so.
-  const acts = !serving.loading && (seen.kind === 'rejected' || !blocks(serving.index.problems(path)));
-  const [outcome] = await Promise.all([acts ? complete(serving, seen, recorded) : undefined, recorded]);
+  const mayAct = serving.reconcilers.for(path, seen.kind)?.settlesWithErrors || !blocks(serving.index.problems(path));
+  const settles = !serving.loading && mayAct;
+  const [outcome] = await Promise.all([settles ? settle(serving, seen, recorded) : undefined, recorded]);
   forgetLeft(serving, path);
   return outcome;
 }
@@ -176,8 +168,8 @@ async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
     // Never ours, or gone for good: perhaps it could not be read.
     serving.pending.delete(path);
     setFacts(serving, path, undefined);
-    tell(serving);
-    return makeOwn(serving, path);
+    reportProblems(serving);
+    return createMissing(serving, path);
   }
   const wait = await holdsStill(serving, path, undefined);
   if (wait > 0) return {after: wait};
@@ -188,17 +180,16 @@ async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
     there ? undefined : `${MARKER} is gone, so this is no home now; nothing is done until it is back`,
   );
   if (!there) return {after: DOUBTFUL_MS};
-  const why = whyVoid(serving, path);
-  if (why !== undefined) return takeBack(serving, path, undefined, why);
+  const why = serving.guard.whyVoid(path);
+  if (why !== undefined) return serving.guard.takeBack(path, undefined, why);
   serving.pending.delete(path);
   serving.known.delete(path);
-  serving.turns.drop(path);
-  serving.turns.endCalls('the session was removed', path);
   setFacts(serving, path, undefined);
-  tell(serving);
-  wakeWaiting(serving, path);
+  reportProblems(serving);
+  const kind = kindOf(path);
+  if (kind) serving.reconcilers.for(path, kind)?.removed?.(path);
   recordRemoval(serving, path);
-  return makeOwn(serving, path);
+  return createMissing(serving, path);
 }
 
 /** What cannot be read keeps its last good state in git. It is looked at again by itself. */
@@ -207,6 +198,6 @@ function showUnreadable(serving: Serving, path: string, problem: Problem): Outco
   // When it can be read again it is read anew, even if it is what it was.
   const known = serving.known.get(path);
   if (known) known.settled = false;
-  tell(serving);
+  reportProblems(serving);
   return {after: 2 * DOUBTFUL_MS};
 }

@@ -16,6 +16,7 @@ export class Looker {
   /** Load what a start without a cache will need, while git is being asked. */
   prepare(): void {
     void import('./look.ts');
+    void import('./reconcilers.ts');
   }
 
   /** Whether the file is known already without a look. */
@@ -48,13 +49,20 @@ export class Looker {
   }
 
   async #load(serving: Serving): Promise<typeof look> {
-    const [{look}, {announce}, {recognize}, {homeName}] = await Promise.all([
-      import('./look.ts'),
-      import('./announce.ts'),
-      import('./recognize.ts'),
-      import('./seen.ts'),
-    ]);
+    const [{look}, {makeReconcilers}, {makeGuard}, {builtInTools}, {announce}, {recognize}, {homeName}] =
+      await Promise.all([
+        import('./look.ts'),
+        import('./reconcilers.ts'),
+        import('./approvals/void.ts'),
+        import('../effects/tools/built-in.ts'),
+        import('./announce.ts'),
+        import('./recognize.ts'),
+        import('./seen.ts'),
+      ]);
     serving.name = homeName(serving.home);
+    serving.reconcilers.add(makeReconcilers(serving));
+    serving.guard = makeGuard(serving);
+    serving.tools.add(builtInTools);
     this.#recognize = recognize;
     this.#announce = announce;
     return look;

@@ -120,7 +120,7 @@ export class Needs {
       home,
       agents,
       tasks,
-      sessions: Object.fromEntries([...sessions].filter(([, count]) => count > 0)),
+      sessions: sessions.byStatus(),
       errors,
       warnings: problems.length - errors,
       needs: needs.length,

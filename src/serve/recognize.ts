@@ -1,10 +1,10 @@
 import {kindOf} from '../files/key.ts';
 import {blobId} from '../store/git/blob-id.ts';
 import {readHomeFile} from '../store/read.ts';
-import {leavesNothing} from './complete.ts';
 import {isExecutable, signature} from './known.ts';
 import {seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
+import {isAtRest} from './settle.ts';
 import {journalled, setFacts} from './state.ts';
 
 /**
@@ -13,16 +13,17 @@ import {journalled, setFacts} from './state.ts';
  */
 export function recognize(serving: Serving, path: string): boolean {
   const {home, journal, known, late, pending} = serving;
-  if (!serving.loading || known.has(path) || pending.has(path) || late.has(path) || kindOf(path) !== 'session')
-    return false;
+  if (!serving.loading || known.has(path) || pending.has(path) || late.has(path)) return false;
+  const kind = kindOf(path);
+  if (!kind || !serving.reconcilers.for(path, kind)?.isKnownByReading) return false;
   if (serving.committedOver.has(path)) return false;
   const read = readHomeFile(home, path);
   if (!read || !('text' in read) || read.link) return false;
   const blob = blobId(read.bytes);
   if (blob !== journalled(serving, path) || journal.executable.has(path) !== isExecutable(read.stat)) return false;
-  const seen = seenText(path, 'session', read.text, {...read, blob});
+  const seen = seenText(path, kind, read.text, {...read, blob});
   // A conflict that git left there has errors, too.
-  if (seen.facts.problems.length > 0 || !leavesNothing(seen)) return false;
+  if (seen.facts.problems.length > 0 || !isAtRest(serving, seen)) return false;
   known.set(path, {signature: signature(read.stat), blob, good: blob, ignored: false, settled: true});
   setFacts(serving, path, seen.facts);
   return true;

@@ -7,6 +7,7 @@ import {parseTasks} from '../files/task/task-parse.ts';
 import {visibleLine} from '../files/visible.ts';
 import type {Entry} from '../store/journal.ts';
 import {type UndoMark, undoMark, undosTo} from '../store/undo-marks.ts';
+import type {OwnEntry} from './change.ts';
 import {add, inGit, passed, subject, trailersOf} from './record-entry.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
@@ -130,18 +131,6 @@ export function recordRemoval(serving: Serving, path: string): void {
     author: 'human',
     ...edited(serving, {path, kind, blob: null}, 'removed by hand'),
   });
-}
-
-/** What the journal says of something that the daemon wrote. */
-export interface OwnEntry {
-  words: string;
-  cause: string;
-  /** Ids of the tasks it concerns. */
-  tasks?: readonly string[];
-  /** Whose doing it is, if an agent's. */
-  agent?: string;
-  /** Besides those that follow from the file. */
-  trailers?: readonly [string, string][];
 }
 
 /** Commit what the daemon itself wrote, or keeps. `passing`: what the file would have been on the way to what it is. */

@@ -1,15 +1,13 @@
 import {rmSync} from 'node:fs';
 import {basename, join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
-import {isJournalled, kindOf, stemOf} from '../files/key.ts';
+import {isJournalled, kindOf} from '../files/key.ts';
 import {clearAbandoned, isAbandoned} from '../store/temporary.ts';
 import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
-import {unseenInboxes} from './inbox/inbox-missed.ts';
 import type {Looker} from './looker.ts';
 import {scan} from './scan.ts';
 import type {Serving} from './serving.ts';
-import {followHead, journalled, setFacts, tell} from './state.ts';
-import {loadSpend} from './turns/budget.ts';
+import {followHead, journalled, reportProblems, setFacts} from './state.ts';
 
 const PERIOD_MS = 2_000;
 /** Longer than a tick of the file system's clock. */
@@ -76,18 +74,15 @@ export class Scanner {
     }
   }
 
-  /** All files are read: tell what is wrong, and do what is left to do. */
-  loaded(): void {
-    const {known, queue} = this.#serving;
-    loadSpend(this.#serving);
+  /** All files are read: report what is wrong, and do what is still to be done. */
+  async loaded(looker: Looker): Promise<void> {
+    await looker.load(this.#serving);
+    const {known, queue, reconcilers} = this.#serving;
+    const more = [...reconcilers].flatMap(reconciler => [...(reconciler.started?.() ?? [])]);
     this.#serving.loading = false;
-    tell(this.#serving);
-    for (const [path, {settled}] of known) {
-      if (!settled) queue.add(path);
-      // An inbox that is gone may have been renamed, and what it is now have more to read.
-      if (path.startsWith('state/inbox/')) queue.add(`inbox/${stemOf(path)}.jsonl`);
-    }
-    for (const path of unseenInboxes(this.#serving)) queue.add(path);
+    reportProblems(this.#serving);
+    for (const [path, {settled}] of known) if (!settled) queue.add(path);
+    for (const path of more) queue.add(path);
   }
 
   /** From now on, every few seconds. */
@@ -114,6 +109,8 @@ export class Scanner {
     const began = performance.now();
     try {
       this.#onRound();
+      for (const reconciler of this.#serving.loading ? [] : this.#serving.reconcilers)
+        for (const path of reconciler.tick?.() ?? []) this.#serving.queue.add(path);
       await this.#scan(true);
       await followHead(this.#serving);
       this.#serving.troubles.set('scan', undefined);
@@ -149,6 +146,6 @@ export class Scanner {
     for (const folder of this.#unreadable) if (!unreadable.has(folder)) setFacts(this.#serving, folder, undefined);
     this.#unreadable.clear();
     for (const folder of unreadable) this.#unreadable.add(folder);
-    tell(this.#serving);
+    reportProblems(this.#serving);
   }
 }

@@ -1,28 +1,32 @@
 import type {HomeIndex} from '../check/home-index.ts';
-import type {Models} from '../effects/model/models.ts';
 import type {Sandbox} from '../effects/sandbox/sandbox.ts';
+import type {Tools} from '../effects/tools/provider.ts';
 import type {ToolFailure} from '../effects/tools/tool.ts';
 import type {Problem} from '../files/diagnostic.ts';
 import type {TaskFile} from '../files/task/task.ts';
 import type {Report} from '../happening.ts';
 import type {TaskQuery} from '../query/task-query.ts';
 import type {Queue} from '../queue.ts';
+import type {Runner} from '../runners/runner.ts';
 import type {Aside} from '../store/aside.ts';
 import type {Journal} from '../store/journal.ts';
 import type {Replaced} from '../store/replaced.ts';
 import type {UsedCalls} from '../store/used-calls.ts';
 import type {Approvals} from './approvals/approvals.ts';
 import type {Current} from './current.ts';
+import type {Guard} from './guard.ts';
 import type {Ignored} from './ignored.ts';
 import type {Inboxes} from './inbox/inboxes.ts';
 import type {Schedules} from './inbox/schedules.ts';
 import type {Known, Latest, Recent, Texts} from './known.ts';
 import type {Mail} from './mail/mail.ts';
+import type {FactsFollower, Reconcilers} from './reconciler.ts';
 import type {Redaction} from './redaction.ts';
 import type {Seen} from './seen.ts';
 import type {TasksHeard} from './tasks/task-news.ts';
 import type {Troubles} from './troubles.ts';
 import type {Segments} from './turns/segments.ts';
+import type {SessionCounts} from './turns/session-counts.ts';
 import type {Spend} from './turns/spend.ts';
 import type {Turns} from './turns/turns.ts';
 import type {Waits} from './turns/waits.ts';
@@ -89,7 +93,13 @@ export interface Serving {
   /** Contents that this daemon has written lately, by blob. */
   readonly own: Recent;
   /** How many sessions there are of each status. */
-  readonly sessions: Map<string, number>;
+  readonly sessions: SessionCounts;
+  /** Kept in step with what files say. */
+  readonly followers: readonly FactsFollower[];
+  /** What is done about each kind of file; empty until the first look. */
+  readonly reconcilers: Reconcilers;
+  /** Which changes of files count; set with the first look. */
+  guard: Guard;
   /** Sessions that wait for a person to grant more. */
   readonly waits: Waits;
   /** What calls wait for, beyond what the files say. */
@@ -154,8 +164,10 @@ export interface Serving {
   readonly once: boolean;
   readonly turns: Turns;
   readonly current: Current;
-  /** Loaded with the first question. */
-  models: Models | undefined;
+  /** What agents can call. */
+  readonly tools: Tools;
+  /** Where questions to models and calls run. */
+  readonly runner: Runner;
   /** SQL over tasks; loaded with the first query. */
   queries: TaskQuery | undefined;
   /** Which model answers by default, in words; known soon after the start. */

@@ -1,15 +1,11 @@
-import {isDeepStrictEqual} from 'node:util';
 import type {Facts} from '../check/facts.ts';
 import {blocks, type Problem} from '../files/diagnostic.ts';
 import {signature} from './known.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
-import {wakeTasks} from './tasks/wake-tasks.ts';
-import {wakeWaiting} from './turns/at-work.ts';
-import {reconsider, wake} from './turns/wake.ts';
 
-/** From here on this is the file's last known state. */
-export function take(serving: Serving, seen: Seen): void {
+/** From here on this is the file's last known version. */
+export function acceptVersion(serving: Serving, seen: Seen): void {
   const {path, blob, text} = seen;
   const {ignored = false, good} = serving.known.get(path) ?? {};
   const wrong = blocks(seen.facts.problems);
@@ -21,36 +17,28 @@ export function take(serving: Serving, seen: Seen): void {
     settled: false,
   });
   if (text !== undefined) serving.texts.set(blob, text);
-  serving.latest.set(path, wrong || serving.loading ? undefined : seen);
+  const reconciler = serving.reconcilers.for(path, seen.kind);
+  const keeps = reconciler?.keepsParsed && !wrong && !serving.loading;
+  serving.latest.set(path, keeps ? seen : undefined);
   setFacts(serving, path, seen.facts);
-  tell(serving);
-  if (seen.kind === 'session') wakeWaiting(serving, path);
-  if (seen.kind === 'settings' && !serving.loading) serving.onSettings();
-  if (seen.kind === 'policy' && !wrong && !serving.loading) reconsider(serving);
+  reportProblems(serving);
+  reconciler?.accepted?.(seen);
 }
 
 /** What a file says now; undefined: it is gone. */
 export function setFacts(
-  serving: Pick<Serving, 'index' | 'sessions' | 'waits' | 'unsaved'>,
+  serving: Pick<Serving, 'index' | 'followers' | 'unsaved'>,
   path: string,
   found: Facts | undefined,
 ): void {
-  const {index, sessions, waits} = serving;
+  const {index, followers} = serving;
   serving.unsaved = true;
-  const former = index.facts(path);
+  const before = index.facts(path);
   const wrong = found !== undefined && blocks(found.problems);
-  // As long as a file has errors, what it said last of limits and decisions holds, and a session goes on waiting.
-  const facts = wrong && former ? {...found, ...lasting(former, found)} : found;
-  if (!wrong) waits.set(path, facts?.session, facts?.tasks);
-  if (!isDeepStrictEqual(former?.limits, facts?.limits)) waits.allChanged();
-  for (const id of changedStates(former?.approvals, facts?.approvals)) waits.changed(id);
-  const count = (session: Facts['session'], by: number) => {
-    const status = session?.status ?? 'new';
-    if (session && !session.segment) sessions.set(status, (sessions.get(status) ?? 0) + by);
-  };
-  count(former?.session, -1);
-  count(facts?.session, 1);
-  if (facts) index.set(path, facts);
+  // As long as a file has errors, what it said last of limits and decisions holds.
+  const now = wrong && before ? {...found, ...lasting(before, found)} : found;
+  for (const follower of followers) follower.factsChanged(path, before, now);
+  if (now) index.set(path, now);
   else index.remove(path);
 }
 
@@ -61,15 +49,8 @@ function lasting({limits, approvals}: Facts, found: Facts): Pick<Facts, 'limits'
   };
 }
 
-/** Requests that are not what they were. */
-function changedStates(before: Facts['approvals'] = {}, after: Facts['approvals'] = {}): string[] {
-  if (before === after) return [];
-  const gone = Object.keys(before).filter(id => !Object.hasOwn(after, id));
-  return [...Object.keys(after).filter(id => before[id] !== after[id]), ...gone];
-}
-
-/** Tell of problems that are new or gone, and look again where that may change what is to be done. */
-export function tell(serving: Serving): void {
+/** Report problems that are new or gone, and look again at files for which that may change what is to be done. */
+export function reportProblems(serving: Serving): void {
   if (serving.loading) return;
   const key = (p: Problem) => `${p.code}\0${p.message}`;
   for (const {path, problems} of serving.index.settle()) {
@@ -85,8 +66,7 @@ export function tell(serving: Serving): void {
     else serving.shown.delete(path);
     if (known && !known.settled && !blocks(problems)) serving.queue.add(path);
   }
-  wakeTasks(serving);
-  wake(serving);
+  for (const reconciler of serving.reconcilers) reconciler.indexChanged?.();
   serving.onChanged();
 }
 

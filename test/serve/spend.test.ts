@@ -83,7 +83,7 @@ describe('sessions that wait', () => {
     const serving = {
       home: '/nowhere',
       index: new HomeIndex(),
-      sessions: new Map<string, number>(),
+      followers: [waits],
       known: new Map(),
       nudged: new Set<string>(),
       unsaved: false,

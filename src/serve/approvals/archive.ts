@@ -1,9 +1,12 @@
+import {isQueue} from '../../check/parse-file.ts';
 import type {ApprovalItem} from '../../files/approval/approval-item.ts';
 import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
 import type {TaskFile} from '../../files/task/task.ts';
 import {archiveText, toArchive, withoutItems} from '../../reconcile/archive.ts';
 import type {Completed} from '../../reconcile/complete.ts';
+import {changeOf} from '../change.ts';
 import {lookAgain} from '../look-again.ts';
+import type {Reconciler} from '../reconciler.ts';
 import type {Serving} from '../serving.ts';
 
 type Queue = TaskFile & {items: readonly ApprovalItem[]};
@@ -25,8 +28,20 @@ export function leaveQueue(serving: Serving, file: Queue): Completed | undefined
   return {text: withoutItems(file, there), words: `${there.length} decided moved to the archive`, tasks: []};
 }
 
+/** tasks/archive/approvals-*.task.md: requests that are decided and done. */
+export function archiveFiles(serving: Serving): Reconciler {
+  return {
+    kind: 'tasks',
+    owns: isQueue,
+    keepsParsed: true,
+    settle: ({path, parsed}) =>
+      parsed?.kind === 'queue' ? changeOf(settleArchive(serving, path, parsed.file), 'approval') : undefined,
+    create: path => changeOf(settleArchive(serving, path, undefined), 'approval'),
+  };
+}
+
 /** An archive with what is to go there; undefined if it has it. */
-export function settleArchive(serving: Serving, path: string, file: Queue | undefined): Completed | undefined {
+function settleArchive(serving: Serving, path: string, file: Queue | undefined): Completed | undefined {
   const due = serving.approvals.archive.get(path);
   if (!due) return undefined;
   const there = new Set(file?.items.map(({id}) => id));

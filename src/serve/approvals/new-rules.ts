@@ -1,14 +1,18 @@
 import {UserError} from '../../errors.ts';
 import {addRules} from '../../files/allowlist-edit.ts';
 import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
+import {blocks} from '../../files/diagnostic.ts';
 import type {NewRule} from '../../files/rule.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {Completed} from '../../reconcile/complete.ts';
+import {changeOf} from '../change.ts';
 import {lookAgain} from '../look-again.ts';
+import type {Reconciler} from '../reconciler.ts';
 import type {Serving} from '../serving.ts';
 import {textOf} from '../state.ts';
+import {reconsider} from '../turns/wake.ts';
 
-export const POLICY_FILE = 'allowlist.yaml';
+const POLICY_FILE = 'allowlist.yaml';
 
 /** What became of a person's wish that a call is always allowed, in words; `later`: the policy is being written. */
 export async function ruleFor(
@@ -30,8 +34,20 @@ export async function ruleFor(
   return {later: true};
 }
 
+/** allowlist.yaml: gets the rules that persons add by `always`; when it changes, calls that wait are judged again. */
+export function policyFile(serving: Serving): Reconciler {
+  return {
+    kind: 'policy',
+    settle: ({parsed}) =>
+      parsed?.kind === 'policy' ? changeOf(settlePolicy(serving, parsed.file.text), 'always') : undefined,
+    accepted: ({facts}) => {
+      if (!serving.loading && !blocks(facts.problems)) reconsider(serving);
+    },
+  };
+}
+
 /** The policy with the rules that persons want added. */
-export function settlePolicy(serving: Serving, text: string): Completed | undefined {
+function settlePolicy(serving: Serving, text: string): Completed | undefined {
   const {rules} = serving.approvals;
   let result = text;
   const added: string[] = [];

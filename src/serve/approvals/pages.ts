@@ -13,10 +13,11 @@ import {move, removeIf} from '../../store/move.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {watchReplaced} from '../late.ts';
 import {lookAgain} from '../look-again.ts';
+import type {Reconciler} from '../reconciler.ts';
 import {recordMove, recordOwn} from '../record.ts';
 import {type Seen, seenText} from '../seen.ts';
 import type {Serving} from '../serving.ts';
-import {setFacts, take, tell} from '../state.ts';
+import {acceptVersion, reportProblems, setFacts} from '../state.ts';
 import {approvalStateOf} from '../turns/budget.ts';
 import {createText} from '../write.ts';
 import {approvedId, pendingId} from './approvals.ts';
@@ -25,15 +26,24 @@ import {takenPage} from './known-page.ts';
 
 const WAIT_MS = 500;
 
+/** approvals/pending, approved and rejected: a page for each request. Pages are moved, so a look at one does all of it by itself. */
+export function approvalPages(serving: Serving): Reconciler {
+  return {
+    kind: 'approval',
+    settle: async file => (file.parsed?.kind === 'approval' ? {outcome: await settlePage(serving, file)} : undefined),
+    create: async path => ({outcome: await makePage(serving, path)}),
+  };
+}
+
 /** The page of a request that waits and has none. */
-export async function makePage(serving: Serving, path: string): Promise<Outcome> {
+async function makePage(serving: Serving, path: string): Promise<Outcome> {
   const id = pendingId(path);
   const request = id === undefined ? undefined : serving.approvals.asked.get(id);
   if (!request || id === undefined || approvalStateOf(serving, id) !== 'pending') return undefined;
   if (serving.journal.unfinished()) return {after: WAIT_MS};
   const written = await createText(serving, path, pageFor(request));
   if ('outcome' in written) return written.outcome;
-  take(serving, written.seen);
+  acceptVersion(serving, written.seen);
   const known = serving.known.get(path);
   if (known) known.ignored = await serving.ignored.has(path);
   const entry = {words: 'asked', cause: 'ask', trailers: [['Approval', id] as [string, string]]};
@@ -50,7 +60,7 @@ export async function makePage(serving: Serving, path: string): Promise<Outcome>
  * where decided ones are. One that was saved again after that is ignored. In approvals/approved a person may turn it
  * until its call begins.
  */
-export async function settlePage(serving: Serving, seen: Seen): Promise<Outcome> {
+async function settlePage(serving: Serving, seen: Seen): Promise<Outcome> {
   const taken = approvedId(seen.path);
   const id = pendingId(seen.path) ?? taken;
   if (id === undefined) return undefined;
@@ -94,7 +104,7 @@ export async function settlePage(serving: Serving, seen: Seen): Promise<Outcome>
   if (result.replaced) watchReplaced(serving, result.replaced);
   const moved = seenText(to, kind, text, {bytes, stat: result.saved});
   serving.own.add(moved.blob);
-  take(serving, moved);
+  acceptVersion(serving, moved);
   const known = serving.known.get(to);
   if (known) Object.assign(known, {settled: true, ignored: serving.known.get(seen.path)?.ignored ?? false});
   // It was turned meanwhile.
@@ -133,7 +143,7 @@ function forget(serving: Serving, path: string, record: () => void): void {
   record();
   serving.known.delete(path);
   setFacts(serving, path, undefined);
-  tell(serving);
+  reportProblems(serving);
 }
 
 /** The page with what was decided in the queue; as it is, where that has no place. What a person wrote there stays. */

@@ -6,16 +6,29 @@ import type {Outcome} from '../../queue.ts';
 import {removeIf} from '../../store/move.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {keepConflict} from '../conflict.ts';
+import type {Guard} from '../guard.ts';
 import {signature} from '../known.ts';
 import {lookAgain} from '../look-again.ts';
 import {recordOwn} from '../record.ts';
 import {type Seen, seenText} from '../seen.ts';
 import type {Serving} from '../serving.ts';
-import {lastBlob, setFacts, take, textOf} from '../state.ts';
+import {acceptVersion, lastBlob, setFacts, textOf} from '../state.ts';
 import {createText, replaceText} from '../write.ts';
 
 export const SINGLE: readonly string[] = ['agentdir.yaml', 'allowlist.yaml', APPROVALS_FILE];
 const FOLDERS = ['templates', 'approvals/pending', 'tasks/archive'];
+
+/** Guards the files in which a person decides against commands that run outside the sandbox. */
+export function makeGuard(serving: Serving): Guard {
+  const {approvals} = serving;
+  return {
+    whyVoid: path => whyVoid(serving, path),
+    takeBack: (path, seen, why) => takeBack(serving, path, seen, why),
+    cutLinks: seen => cutLinks(serving, seen),
+    unchanged: path => void approvals.suspects.delete(path),
+    changedBeforeStart: (path, before) => void (isProtected(path) && approvals.changedBefore.set(path, before)),
+  };
+}
 
 /** Where a person decides, and what they have decided once and for all. */
 export function isProtected(path: string): boolean {
@@ -63,17 +76,17 @@ export async function suspectEarlier(
 }
 
 /** Another name of the file may be where an agent can write: what is there now becomes a file of its own. */
-export async function cutLinks(serving: Serving, seen: Seen): Promise<Outcome> {
+async function cutLinks(serving: Serving, seen: Seen): Promise<Outcome> {
   serving.approvals.suspects.delete(seen.path);
   const written = await replaceText(serving, seen, seen.text ?? '');
   if ('outcome' in written) return written.outcome;
-  take(serving, written.seen);
+  acceptVersion(serving, written.seen);
   lookAgain(serving, seen.path);
   return undefined;
 }
 
 /** Why a change of this file does not count. */
-export function whyVoid({approvals}: Serving, path: string): string | undefined {
+function whyVoid({approvals}: Serving, path: string): string | undefined {
   return isProtected(path) ? (approvals.unconfined ?? approvals.suspects.get(path)) : undefined;
 }
 
@@ -81,7 +94,7 @@ export function whyVoid({approvals}: Serving, path: string): string | undefined 
  * Take back a change that an unsandboxed command may have made: nobody can tell it from a person's. What was there
  * comes back, and the change is kept in conflicts/, for the person to make again. `seen`: undefined if the file is gone.
  */
-export async function takeBack(
+async function takeBack(
   serving: Serving,
   path: string,
   seen: Seen | undefined,
@@ -105,7 +118,7 @@ export async function takeBack(
     serving.approvals.suspects.set(path, why);
     return written.outcome;
   }
-  take(serving, written.seen);
+  acceptVersion(serving, written.seen);
   recordOwn(serving, written.seen, {words: 'as it was before an unsandboxed command', cause: 'void'});
   lookAgain(serving, path);
   return undefined;

@@ -5,7 +5,8 @@ import {stemOf} from '../../files/key.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import {interruptedBefore} from '../../reconcile/interrupted.ts';
 import {taintOf} from '../../reconcile/taint.ts';
-import {crashPoint} from '../../store/crash.ts';
+import {contextFor} from '../../runners/in-process.ts';
+import type {DaemonServices, RunnableCall} from '../../runners/runner.ts';
 import {sendMessage} from '../mail/send.ts';
 import type {Serving} from '../serving.ts';
 import {createTasks} from '../tasks/create-tasks.ts';
@@ -20,54 +21,66 @@ export interface BegunCall {
   again: boolean;
 }
 
-export async function contextOf(
+/** A call as a runner takes it: for the tools of this process, `context`; for a runner, the plain values and services it is made from. */
+export interface CallSetting {
+  context: ToolContext;
+  plain: Pick<RunnableCall, 'place' | 'sandbox' | 'outside'>;
+  services: DaemonServices;
+  signal: AbortSignal;
+}
+
+export async function settingOf(
   serving: Serving,
   caller: Caller,
   call: Call,
   signal: AbortSignal,
   begun?: BegunCall,
-): Promise<ToolContext> {
-  const {home, index, run, sandbox, redact, current} = serving;
+): Promise<CallSetting> {
+  const {home, run, sandbox, redact, current} = serving;
   const {agent, session, template, of} = caller;
   const settings = await current.settings();
   const seconds = template.limits?.call_timeout_seconds;
   const before = isRepeatable(call) ? undefined : interruptedBefore(of.messages, call);
+  const plain: CallSetting['plain'] = {
+    place: {
+      home,
+      agent,
+      session,
+      call: call.id,
+      mark: markOf(run, session, call.id),
+      workspace: join(home, 'workspaces', agent),
+      search: settings.search,
+      timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+      tainted: taintOf(of),
+      retries: isRepeatable(call)
+        ? false
+        : before
+          ? before.as === 'call'
+            ? 'interrupted'
+            : 'interrupted message'
+          : (begun?.again ?? wasBegun(serving, caller, call)) && 'brought back',
+    },
+    sandbox: settings.sandbox ?? 'auto',
+    outside: {settings, messageName: nameOfCall(caller, before?.first ?? call)},
+  };
+  // Of a command only the time counts that it runs.
+  const limited =
+    seconds === undefined || isCommand(call) ? signal : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
+  const services = servicesFor(serving, caller, call, signal);
+  const context = contextFor({sandbox, redact, env: process.env}, plain, services, limited);
+  return {context, plain, services, signal: limited};
+}
+
+/** What a call asks of the daemon. */
+function servicesFor(serving: Serving, caller: Caller, call: Call, signal: AbortSignal): DaemonServices {
+  const {index} = serving;
   return {
-    home,
-    agent,
-    session,
-    call: call.id,
-    mark: markOf(run, session, call.id),
-    workspace: join(home, 'workspaces', agent),
-    commands: {mode: settings.sandbox ?? 'auto', sandbox},
-    search: settings.search,
-    onStarted: () => crashPoint('spawn-command'),
-    timeoutMs: seconds === undefined ? undefined : seconds * 1000,
-    tainted: taintOf(of),
-    retries: isRepeatable(call)
-      ? false
-      : before
-        ? before.as === 'call'
-          ? 'interrupted'
-          : 'interrupted message'
-        : (begun?.again ?? wasBegun(serving, caller, call)) && 'brought back',
     remember: (file, text) => remember(serving, caller, call, {file, text}),
     createTask: task => createTasks(serving, caller, call, task),
     updateTask: change => updateTask(serving, caller, call, change),
     send: message => sendMessage(serving, caller, call, message),
     query: text => query(serving, text, signal),
-    outside: {
-      settings,
-      env: process.env,
-      messageName: nameOfCall(caller, before?.first ?? call),
-      sent: (file, record) => recordSent(serving, file, record),
-    },
-    redact,
-    // Of a command only the time counts that it runs.
-    signal:
-      seconds === undefined || isCommand(call)
-        ? signal
-        : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]),
+    sent: (file, record) => recordSent(serving, file, record),
     agents: () =>
       index.pathsOf('template').map(path => {
         const {type, description} = index.facts(path)?.agent ?? {};

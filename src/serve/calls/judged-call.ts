@@ -1,27 +1,30 @@
 import {parseFile} from '../../check/parse-file.ts';
 import {isFailure} from '../../effects/tools/failure.ts';
-import {prepare} from '../../effects/tools/prepare-call.ts';
-import type {Ask, ReadyCall, ToolContext, ToolResult} from '../../effects/tools/tool.ts';
+import type {Ask, ReadyCall, ToolResult} from '../../effects/tools/tool.ts';
 import {digestOf} from '../../files/approval/approval-digest.ts';
 import type {Session} from '../../files/session/session.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {Serving} from '../serving.ts';
 import {textOf} from '../state.ts';
-import {contextOf} from './call-context.ts';
+import {type CallSetting, settingOf} from './call-context.ts';
 import type {Caller} from './caller.ts';
 
 /** A call by the policy and the template as they are now. */
 export async function judged(
   serving: Serving,
   {agent, template}: Caller,
-  call: {name: string; arguments: string},
-  context: ToolContext,
+  {name, arguments: args}: Call['function'],
+  {context, plain, services, signal}: CallSetting,
 ): Promise<{result: ToolResult} | {ready: ReadyCall}> {
   const policy = await serving.current.policy();
   serving.redact.follow(await serving.current.settings());
-  const ready = await prepare(call, template.capabilities, policy, context);
-  if ('refused' in ready) return {result: ready.refused};
+  const call = {name, arguments: args, capabilities: template.capabilities, policy};
+  const prepared = await serving.tools.prepare(call, context);
+  if ('refused' in prepared) return {result: prepared.refused};
+  // A call that asks is executed only after a person said yes to it.
+  const execute = () => serving.runner.execute({...call, ...plain, approved: prepared.asks}, services, signal);
+  const ready = {...prepared, execute};
   if (ready.effect === 'read' || serving.current.hasTemplate(agent)) return {ready};
   return {result: {success: false, code: 'NOT_ALLOWED', error: 'the template of this agent was removed'}};
 }
@@ -43,9 +46,9 @@ export async function editedDigest(
   serving: Serving,
   caller: Caller,
   edited: Call,
-  context: ToolContext,
+  setting: CallSetting,
 ): Promise<string> {
-  const anew = await judged(serving, caller, edited.function, context);
+  const anew = await judged(serving, caller, edited.function, setting);
   const ask = 'ready' in anew ? await anew.ready.ask() : undefined;
   return boundDigest(caller, edited, ask && !isFailure(ask) ? ask.basis : {});
 }
@@ -62,8 +65,8 @@ export async function editedNow(
   const template = await serving.current.template(agent);
   if (!of || !call || !template) return undefined;
   const caller = {path, session, agent, template, of};
-  const context = await contextOf(serving, caller, call, new AbortController().signal);
-  return editedDigest(serving, caller, withEdit(call, argument, text), context);
+  const setting = await settingOf(serving, caller, call, new AbortController().signal);
+  return editedDigest(serving, caller, withEdit(call, argument, text), setting);
 }
 
 async function sessionAt(serving: Serving, path: string): Promise<Session | undefined> {

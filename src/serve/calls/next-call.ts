@@ -1,11 +1,13 @@
 import {isFailure} from '../../effects/tools/failure.ts';
-import type {Ask, ReadyCall, ToolContext, ToolResult} from '../../effects/tools/tool.ts';
+import type {Ask, ReadyCall, ToolResult} from '../../effects/tools/tool.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../../files/approval/approval-item.ts';
 import type {Call} from '../../files/session/session-schema.ts';
+import type {Settings} from '../../files/settings.ts';
 import {fieldOf} from '../../files/task/task.ts';
 import {durationMs} from '../../files/values.ts';
 import {type CallRequest, partOf} from '../../reconcile/call-request.ts';
 import {hasExpired} from '../../reconcile/queue.ts';
+import {taintOf} from '../../reconcile/taint.ts';
 import {approvedPage, newApprovalId} from '../approvals/approvals.ts';
 import {itemOf, recordedEdit} from '../approvals/decisions.ts';
 import {isBeingSaved, takenPage, turnedOnPage} from '../approvals/known-page.ts';
@@ -14,7 +16,7 @@ import {lookAgain, SAVED_MS} from '../look-again.ts';
 import type {Serving} from '../serving.ts';
 import {approvalStateOf} from '../turns/budget.ts';
 import {putIntoWords} from '../turns/wake.ts';
-import {type BegunCall, contextOf} from './call-context.ts';
+import {type BegunCall, type CallSetting, settingOf} from './call-context.ts';
 import {endOf, interrupted, rejected} from './call-ends.ts';
 import {type Caller, isCommand, isRepeatable} from './caller.ts';
 import {boundDigest, editedDigest, judged, withEdit} from './judged-call.ts';
@@ -44,10 +46,10 @@ export async function nextFor(
   {fresh = false, begun}: {fresh?: boolean; begun?: BegunCall},
 ): Promise<NextCall> {
   if (!begun) await recall(serving, caller, call);
-  const context = await contextOf(serving, caller, call, signal, begun);
+  const setting = await settingOf(serving, caller, call, signal, begun);
   // A call that this daemon runs is known to `turns`.
   if (call.started !== undefined && !isRepeatable(call)) {
-    const result = await interrupted(call, caller, context);
+    const result = await interrupted(call, caller, setting.context);
     await recoverWorkspace(serving, caller);
     return {result};
   }
@@ -61,7 +63,7 @@ export async function nextFor(
   const missing = await makeWorkspace(serving, caller);
   // Given up by a stop, it says nothing about the call.
   if (missing) return serving.turns.stopped ? {wait: true} : {result: missing};
-  const asIs = await judged(serving, caller, call.function, context);
+  const asIs = await judged(serving, caller, call.function, setting);
   if ('result' in asIs) return asIs;
   // What a person has said to it counts, even where the policy allows the call by now: they may have changed it.
   if (!asIs.ready.asks && !(item && isSaid(serving, item))) return policyAllows(serving, asIs.ready, approval);
@@ -69,12 +71,12 @@ export async function nextFor(
   if (isFailure(ask)) return {result: ask};
   const digest = boundDigest(caller, call, ask.basis);
   if (state === 'approved' && item)
-    return decided(serving, {caller, call, context, item, ask, digest, asIs: asIs.ready, begun});
+    return decided(serving, {caller, call, setting, item, ask, digest, asIs: asIs.ready, begun});
   const settings = await serving.current.settings();
   // An item that is gone comes back; what is about something else by now is another request.
   const same = item ? item.digest === digest && state !== 'superseded' : state === undefined;
   if (approval !== undefined && same) {
-    putIntoWords(serving, requestOf(caller, call, ask, {id: approval, digest, context, settings}));
+    putIntoWords(serving, requestOf(caller, call, ask, {id: approval, digest, settings}));
     return {wait: true};
   }
   const id = newApprovalId();
@@ -84,13 +86,13 @@ export async function nextFor(
       status: 'superseded',
       outcome: `nothing was run: what it is about has changed since it was asked; asked again as ${id}`,
     });
-  return {ask: requestOf(caller, call, ask, {id, digest, context, settings})};
+  return {ask: requestOf(caller, call, ask, {id, digest, settings})};
 }
 
 interface Decided {
   caller: Caller;
   call: Call;
-  context: ToolContext;
+  setting: CallSetting;
   item: ApprovalItem;
   ask: Ask;
   digest: string;
@@ -100,7 +102,7 @@ interface Decided {
 
 /** A call that a person said yes to: what runs is what they saw, or what they made of it. */
 async function decided(serving: Serving, about: Decided): Promise<NextCall> {
-  const {caller, call, context, item, ask, digest, asIs, begun} = about;
+  const {caller, call, setting, item, ask, digest, asIs, begun} = about;
   const wasUsed = !begun && serving.used.has(item.id ?? '');
   const isOwn =
     item.session === caller.session &&
@@ -117,7 +119,7 @@ async function decided(serving: Serving, about: Decided): Promise<NextCall> {
         status: 'superseded',
         outcome: `nothing was run: ${why}; asked again as ${id}`,
       });
-    return {ask: requestOf(caller, call, ask, {id, digest, context, settings})};
+    return {ask: requestOf(caller, call, ask, {id, digest, settings})};
   };
   if (wasUsed) return again('it ran before, and an older version of its session was brought back');
   if (!isOwn) return again('it was asked about another call');
@@ -133,7 +135,7 @@ async function decided(serving: Serving, about: Decided): Promise<NextCall> {
   const edit =
     edited && edits && original !== undefined
       ? await recordedEdit(serving, item, {...edits, original}, text =>
-          editedDigest(serving, caller, withEdit(call, edits.argument, text), context),
+          editedDigest(serving, caller, withEdit(call, edits.argument, text), setting),
         )
       : undefined;
   if (edited && edit === undefined) return again('what was approved is not there any more, or has changed since');
@@ -149,7 +151,7 @@ async function decided(serving: Serving, about: Decided): Promise<NextCall> {
   const bound = isCommand(call) && Object.keys(ask.basis).some(key => key !== 'where');
   if (edit === undefined || !edits) return {ready: {...asIs, alone: bound}};
   const {text} = edit;
-  const anew = await judged(serving, caller, withEdit(call, edits.argument, text).function, context);
+  const anew = await judged(serving, caller, withEdit(call, edits.argument, text).function, setting);
   if ('result' in anew) return {result: {...anew.result, edited: {[edits.argument]: text}}};
   // What the person wrote may run others.
   return {ready: {...asEdited(anew.ready, {[edits.argument]: text}), alone: isCommand(call)}};
@@ -197,15 +199,10 @@ function isUsed({of}: Caller, {approval}: Call): boolean {
 export const EXPIRE_AFTER = '7d';
 
 function requestOf(
-  {path, session, agent}: Caller,
+  {path, session, agent, of}: Caller,
   call: Call,
   ask: Ask,
-  {
-    id,
-    digest,
-    context,
-    settings,
-  }: {id: string; digest: string; context: ToolContext; settings: Awaited<ReturnType<Serving['current']['settings']>>},
+  {id, digest, settings}: {id: string; digest: string; settings: Settings},
 ): CallRequest {
   const now = Date.now();
   const after = settings.approvals?.expire_after;
@@ -221,6 +218,6 @@ function requestOf(
     digest,
     created: new Date(now).toISOString(),
     expires: ms === undefined ? undefined : new Date(now + ms).toISOString(),
-    taint: context.tainted,
+    taint: taintOf(of),
   };
 }

@@ -6,7 +6,9 @@ import type {Call} from '../../files/session/session-schema.ts';
 import type {Completed} from '../../reconcile/complete.ts';
 import {withNote} from '../../reconcile/note.ts';
 import {linkTarget} from '../../store/read.ts';
+import {changeOf} from '../change.ts';
 import {lookAgain} from '../look-again.ts';
+import type {Reconciler} from '../reconciler.ts';
 import type {Note, Serving} from '../serving.ts';
 
 const PATIENCE_MS = 20_000;
@@ -45,6 +47,15 @@ function notWritable({home, index}: Serving, path: string): string | undefined {
   if (link !== undefined)
     return `${link === path ? 'is' : `is below ${link},`} a link, and nothing is written through it`;
   return blocks(index.problems(path)) ? 'has errors; see agentdir check' : undefined;
+}
+
+/** memory/: files get the notes of agents. */
+export function memoryFiles(serving: Serving): Reconciler {
+  return {
+    kind: 'memory',
+    settle: ({path, text = ''}) => changeOf(settleMemory(serving, path, text), 'remember'),
+    create: path => changeOf(settleMemory(serving, path, ''), 'remember'),
+  };
 }
 
 /** The text with the notes that are to be added to it. */

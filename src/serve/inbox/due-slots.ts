@@ -5,13 +5,26 @@ import type {ScheduleSetting} from '../../files/settings.ts';
 import {type AllSlots, type Claimed, type Slots, type SlotsFile, slotsText} from '../../files/slots-file.ts';
 import type {Completed} from '../../reconcile/complete.ts';
 import {claimSlots, slotDelivery, slotWords} from '../../reconcile/schedule.ts';
+import {changeOf} from '../change.ts';
 import {lookAgain} from '../look-again.ts';
 import {isAgent} from '../mail/agents.ts';
 import {inboxSession} from '../mail/receivers.ts';
+import type {Reconciler} from '../reconciler.ts';
 import type {Serving} from '../serving.ts';
 
+/** state/schedules.yaml: which times of schedules are dealt with. */
+export function slotsFile(serving: Serving): Reconciler {
+  return {
+    kind: 'state',
+    owns: path => path === SLOTS_FILE,
+    settle: async ({parsed}) =>
+      parsed?.kind === 'slots' ? changeOf(await settleSlots(serving, parsed.file), 'schedule') : undefined,
+    create: async () => changeOf(await settleSlots(serving, undefined), 'schedule'),
+  };
+}
+
 /** Times that have come are claimed, those whose message is delivered are done with. What is claimed is posted. */
-export async function settleSlots(serving: Serving, file: SlotsFile | undefined): Promise<Completed | undefined> {
+async function settleSlots(serving: Serving, file: SlotsFile | undefined): Promise<Completed | undefined> {
   const schedules = (await serving.current.settings()).schedules ?? [];
   const before = file?.value?.schedules ?? {};
   const after: AllSlots = {};

@@ -1,12 +1,37 @@
 import {type CursorFile, cursorText, inboxOf, isUnread} from '../../files/cursor-file.ts';
 import {type RejectedFile, withoutEntries} from '../../files/rejected.ts';
 import type {Completed} from '../../reconcile/complete.ts';
+import {changeOf} from '../change.ts';
 import {lookAgain} from '../look-again.ts';
+import type {Reconciler} from '../reconciler.ts';
 import type {Serving} from '../serving.ts';
 import {newOnes, released} from './inbox-batch.ts';
 
+/** state/inbox/NAME.yaml: how far each inbox is read. */
+export function cursorFiles(serving: Serving): Reconciler {
+  return {
+    kind: 'state',
+    owns: path => inboxOf(path) !== undefined,
+    settle: ({path, parsed}) =>
+      parsed?.kind === 'cursor' ? changeOf(settleCursor(serving, path, parsed.file), 'inbox') : undefined,
+    create: path => changeOf(settleCursor(serving, path, undefined), 'inbox'),
+    // An inbox that is gone may have been renamed, and the renamed file may have more lines.
+    started: () => [...serving.known.keys()].flatMap(path => inboxOf(path) ?? []),
+  };
+}
+
+/** inbox/rejected/: lines that could not be delivered. Their files stay wrong until somebody mends them. */
+export function rejectedFiles(serving: Serving): Reconciler {
+  return {
+    kind: 'rejected',
+    settlesWithErrors: true,
+    settle: async ({path, parsed}) =>
+      parsed?.kind === 'rejected' ? changeOf(await settleRejected(serving, path, parsed.file), 'fill-in') : undefined,
+  };
+}
+
 /** How far an inbox is read, if that is not what the file says. */
-export function settleCursor(serving: Serving, path: string, file: CursorFile | undefined): Completed | undefined {
+function settleCursor(serving: Serving, path: string, file: CursorFile | undefined): Completed | undefined {
   const inbox = inboxOf(path);
   const reading = inbox === undefined ? undefined : serving.inboxes.get(inbox);
   // It had errors, and may be mended.
@@ -25,17 +50,8 @@ export function settleCursor(serving: Serving, path: string, file: CursorFile | 
   return {text, words: `read up to line ${cursor.line}`, tasks: [], written};
 }
 
-/** Whether something is to be written there. */
-export function isCursorWanted(serving: Serving, path: string): boolean {
-  return settleCursor(serving, path, undefined) !== undefined;
-}
-
 /** Lines that were set aside for an agent that is there by now: they are delivered, and leave the file. */
-export async function settleRejected(
-  serving: Serving,
-  path: string,
-  file: RejectedFile,
-): Promise<Completed | undefined> {
+async function settleRejected(serving: Serving, path: string, file: RejectedFile): Promise<Completed | undefined> {
   const {inboxes} = serving;
   const gone = new Set(file.entries.filter(({id}) => inboxes.released.has(id)).map(({id}) => id));
   if (gone.size > 0) {

@@ -16,11 +16,13 @@ import {removeUnpacked} from '../../store/unpack-inbox.ts';
 import {DOUBTFUL_MS} from '../doubt.ts';
 import {signature} from '../known.ts';
 import {lookAgain} from '../look-again.ts';
+import type {Reconciler} from '../reconciler.ts';
 import type {Serving} from '../serving.ts';
-import {setFacts, tell} from '../state.ts';
+import {reportProblems, setFacts} from '../state.ts';
 import {advanced, after, type Batch, batchOf, newOnes} from './inbox-batch.ts';
 import {readCursor} from './inbox-cursors.ts';
 import {follow, followGone} from './inbox-follow.ts';
+import {unseenInboxes} from './inbox-missed.ts';
 import {drop, isOpen, isSaved, isTaken, letGo, openRotated} from './inbox-rotated.ts';
 import {showBlocked, showUnreadable} from './inbox-show.ts';
 import {findUnseen} from './inbox-unseen.ts';
@@ -40,11 +42,21 @@ const LARGE = 512 * 1024;
 /** Lines that are delivered at a time. */
 const MOST_LINES = 2_000;
 
+/** inbox/NAME.jsonl: raw lines, read from where their cursor is. */
+export function inboxFiles(serving: Serving): Reconciler {
+  return {
+    kind: 'inbox',
+    look: path => lookAtInbox(serving, path),
+    started: () => unseenInboxes(serving),
+    tick: () => unseenInboxes(serving),
+  };
+}
+
 /**
  * Look at an inbox: some of its lines that were not read yet become letters. When all of those are delivered it is looked at again, until
  * nothing is left. It costs what was appended.
  */
-export async function lookAtInbox(serving: Serving, path: string): Promise<Outcome> {
+async function lookAtInbox(serving: Serving, path: string): Promise<Outcome> {
   const reading = serving.inboxes.of(path);
   if (serving.loading) {
     remember(serving, path, '');
@@ -238,7 +250,7 @@ async function gone(serving: Serving, reading: Reading): Promise<Outcome> {
   if (isOpen(reading)) return again(serving, WAIT_MS);
   serving.known.delete(path);
   setFacts(serving, path, undefined);
-  tell(serving);
+  reportProblems(serving);
   return undefined;
 }
 

@@ -3,7 +3,7 @@ import {type Problem, problem} from '../../files/diagnostic.ts';
 import type {Outcome} from '../../queue.ts';
 import {DOUBTFUL_MS} from '../doubt.ts';
 import type {Serving} from '../serving.ts';
-import {setFacts, tell} from '../state.ts';
+import {reportProblems, setFacts} from '../state.ts';
 import {inWords} from '../troubles.ts';
 import type {Batch} from './inbox-batch.ts';
 import type {Reading} from './inboxes.ts';
@@ -18,7 +18,7 @@ export function showBlocked(serving: Serving, reading: Reading, blocked: Batch['
   const facts = unreadFacts(path, wrong ? [wrong] : []);
   const refers = agent === undefined ? [] : [{name: agent, line: line ?? 1, column: 1}];
   setFacts(serving, path, {...facts, ...(refers.length > 0 && {refers})});
-  tell(serving);
+  reportProblems(serving);
 }
 
 export function showUnreadable(serving: Serving, path: string, error: NodeJS.ErrnoException): Outcome {
@@ -27,6 +27,6 @@ export function showUnreadable(serving: Serving, path: string, error: NodeJS.Err
   const found: Problem = problem('UNREADABLE', {line: 1, column: 1}, message, hint, path);
   serving.inboxes.of(path).waits = inWords(path, error);
   setFacts(serving, path, unreadFacts(path, [found]));
-  tell(serving);
+  reportProblems(serving);
   return {after: 2 * DOUBTFUL_MS};
 }

@@ -3,17 +3,15 @@ import {stemOf} from '../../files/key.ts';
 import {type Item, newSession, type Session} from '../../files/session/session.ts';
 import {appendItems, insertMessage, itemFor} from '../../files/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
-import type {Outcome} from '../../queue.ts';
 import {taintKeys} from '../../reconcile/taint.ts';
 import {withHeader} from '../../reconcile/turn.ts';
 import {crashPoint} from '../../store/crash.ts';
+import type {OwnEntry} from '../change.ts';
 import {lookAgain} from '../look-again.ts';
-import {type OwnEntry, recordOwn} from '../record.ts';
+import type {Creation} from '../reconciler.ts';
 import type {Serving} from '../serving.ts';
-import {take} from '../state.ts';
 import {FULL_AT, makeRoom, movable} from '../turns/make-room.ts';
 import type {Step} from '../turns/step.ts';
-import {createText} from '../write.ts';
 import type {Letter} from './mail.ts';
 import {sharedSession} from './receivers.ts';
 
@@ -114,9 +112,9 @@ const SLICE_MS = 5;
 
 const MOST_AT_FIRST = 20;
 
-/** A session that does not exist yet and that something is to be delivered to: with all of it. */
-export async function makeMailed(serving: Serving, path: string): Promise<Outcome> {
-  // The rest comes when it is there.
+/** The session that is made for what is to be delivered to it, with the first of that. */
+export async function newSessionFor(serving: Serving, path: string): Promise<Creation> {
+  // The rest comes when the session is there.
   const letters = urgentFirst(serving.mail.due(path)).slice(0, MOST_AT_FIRST);
   const [first] = letters;
   const template = first && (await serving.current.template(first.agent));
@@ -137,15 +135,15 @@ export async function makeMailed(serving: Serving, path: string): Promise<Outcom
   const messages = letters.map(letter => messageOf(letter, now));
   Object.assign(header, taintKeys({header, messages}));
   const schema = `${'../'.repeat(path.split('/').length - 1)}schemas/session.json`;
-  const written = await createText(serving, path, newSession(header, messages, schema));
-  if ('outcome' in written) return written.outcome;
-  take(serving, written.seen);
-  const known = serving.known.get(path);
-  if (known) known.ignored = await serving.ignored.has(path);
-  recordOwn(serving, written.seen, entryOf(letters));
-  crashPoint('delivery');
-  for (const letter of letters) serving.mail.delivered(path, letter, {session: id, begun: false, at: now});
-  return {after: 1};
+  return {
+    text: newSession(header, messages, schema),
+    entry: entryOf(letters),
+    done: () => {
+      crashPoint('delivery');
+      for (const letter of letters) serving.mail.delivered(path, letter, {session: id, begun: false, at: now});
+    },
+    next: {after: 1},
+  };
 }
 
 function messageOf({id, message}: Letter, now: string): Message {

@@ -4,22 +4,39 @@ import {type Chain, chainIn, chainOfTask, longer} from '../../files/chain.ts';
 import {blocks} from '../../files/diagnostic.ts';
 import {fieldOf, type Task, type TaskFile, type TaskState} from '../../files/task/task.ts';
 import {newTaskId} from '../../files/task/task-id.ts';
+import {parseTasks} from '../../files/task/task-parse.ts';
 import type {Completed} from '../../reconcile/complete.ts';
 import {completeTasks, keyOf} from '../../reconcile/task.ts';
 import {dueOf, type TaskDue} from '../../reconcile/task-due.ts';
 import {endWords, mentionWords, messageOn, partsWords} from '../../reconcile/task-words.ts';
+import {changeOf} from '../change.ts';
 import {lookAgain} from '../look-again.ts';
 import {isAgent} from '../mail/agents.ts';
 import type {Letter} from '../mail/mail.ts';
 import {openSession, ownSession, type Receiver, sharedSession} from '../mail/receivers.ts';
+import type {Reconciler} from '../reconciler.ts';
 import type {Serving} from '../serving.ts';
 import {closeSession} from '../turns/close-step.ts';
 import {deliverTask} from './deliver-task.ts';
 import {settleEdits} from './task-edits.ts';
 import {askToStart} from './task-start.ts';
+import {wakeTasks} from './wake-tasks.ts';
+
+/** Task files: what agents change in them, what a person left out, and what is to be done about their tasks. */
+export function taskFiles(serving: Serving): Reconciler {
+  return {
+    kind: 'tasks',
+    settle: ({path, parsed}) =>
+      parsed?.kind === 'tasks' ? changeOf(settleTasks(serving, path, parsed.file), 'fill-in') : undefined,
+    finish: async ({path, parsed}) => parsed?.kind !== 'tasks' || !(await followTasks(serving, path, parsed.file)),
+    create: path => changeOf(settleEdits(serving, path, parseTasks('')), 'fill-in'),
+    indexChanged: () => wakeTasks(serving),
+    isAtRest: () => false,
+  };
+}
 
 /** A task file with what agents changed in it; else with what is missing. */
-export function settleTasks(serving: Serving, path: string, file: TaskFile): Completed | undefined {
+function settleTasks(serving: Serving, path: string, file: TaskFile): Completed | undefined {
   const edited = settleEdits(serving, path, file);
   if (edited) return edited;
   for (const task of file.tasks) leaveSession(serving, task);
@@ -41,7 +58,7 @@ function leaveSession(serving: Serving, task: Task): void {
 }
 
 /** Begin what follows from the tasks of a file as it is. Whether something is left that the next daemon has to look at. */
-export async function followTasks(serving: Serving, path: string, file: TaskFile): Promise<boolean> {
+async function followTasks(serving: Serving, path: string, file: TaskFile): Promise<boolean> {
   if (serving.turns.stopped || blocks(serving.index.problems(path))) return true;
   const due = dueOf(file, {
     stateOf: id => (serving.index.definitionsOf(`task/${id}`)[0]?.state ?? undefined) as TaskState | undefined,

@@ -1,12 +1,10 @@
 import {chooseModel} from '../../config.ts';
-import {notSetUp} from '../../effects/connect/set-up.ts';
-import type {Answer, ModelRequest, RetryKind} from '../../effects/model/answer.ts';
+import type {Answer, RetryKind} from '../../effects/model/answer.ts';
 import {estimateUsage} from '../../effects/model/estimate.ts';
-import {Models} from '../../effects/model/models.ts';
-import {offers} from '../../effects/tools/registry.ts';
 import type {Message} from '../../files/session/session-schema.ts';
 import type {TemplateValue} from '../../files/template.ts';
 import {historyOf} from '../../reconcile/history.ts';
+import type {ModelQuestion} from '../../runners/runner.ts';
 import {crashPoint} from '../../store/crash.ts';
 import {type AskedWith, LiveOutput} from '../../store/live.ts';
 import {redactAnswer} from '../redaction.ts';
@@ -121,24 +119,23 @@ async function once(
     if (asking.limited()) return {answer: {limited: true}, server};
     const playbooks = choice.kind === 'playbook' ? await serving.current.playbooks() : [];
     const shown = serving.redact.stream();
-    const tools = offers(template.capabilities, notSetUp(settings, process.env));
-    const request: ModelRequest = {
+    const tools = await serving.tools.list({capabilities: template.capabilities, settings, env: process.env});
+    const question: ModelQuestion = {
+      choice,
+      playbooks,
       agent,
       messages: historyOf((prompt ?? template.system_prompt) + reachOf(serving, agent, tools, asking.task), messages),
       session: messages,
       tools,
-      signal,
-      onText: delta => live.text(shown.push(delta)),
     };
     const model = choice.kind === 'playbook' ? 'playbook' : (choice.id ?? 'the first model of the server');
     serving.report({event: 'asking', session, agent, model});
     live.begin(`${serving.run}.${serving.turns.newTurn()}`, asking.after);
     crashPoint('turn-ask');
-    serving.models ??= new Models();
-    const answer = await serving.models.ask(choice, request, playbooks);
+    const answer = await serving.runner.ask(question, {signal, onText: delta => live.text(shown.push(delta))});
     live.text(shown.end());
     if ('reply' in answer && !answer.reply.usage && choice.kind === 'openai')
-      answer.reply.usage = estimateUsage(request, answer.reply, choice.price);
+      answer.reply.usage = estimateUsage(question, answer.reply, choice.price);
     return {answer, server};
   } catch (error) {
     // What no one has foreseen is told, and does not stop the others.

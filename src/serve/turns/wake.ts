@@ -100,7 +100,6 @@ function notWritten({home, index}: Serving): string | undefined {
 
 /** To be called every few seconds: what is used up today is not tomorrow, and nobody waits for ever. */
 export function wakeInTime(serving: Serving): void {
-  if (serving.loading) return;
   const expires = serving.index.facts(APPROVALS_FILE)?.expires;
   if (expires !== undefined && Date.parse(expires) < Date.now()) lookAgain(serving, APPROVALS_FILE);
   noticeTargets(serving);

@@ -1,69 +1,95 @@
-import {blocks} from '../../files/diagnostic.ts';
 import {stemOf} from '../../files/key.ts';
 import {type Session, sessionText} from '../../files/session/session.ts';
 import type {SessionHeader} from '../../files/session/session-schema.ts';
 import {visibleLine} from '../../files/visible.ts';
-import type {Outcome} from '../../queue.ts';
 import {endWait} from '../../reconcile/budget.ts';
-import {completeSession} from '../../reconcile/session.ts';
+import {completeSession, isComplete} from '../../reconcile/session.ts';
 import {taintKeys} from '../../reconcile/taint.ts';
 import {mayWork, statusFor, withHeader, workOf} from '../../reconcile/turn.ts';
 import {outcomesWanted} from '../calls/call-outcomes.ts';
 import {callStep} from '../calls/call-step.ts';
 import type {Caller} from '../calls/caller.ts';
-import {deliverStep} from '../mail/deliver-step.ts';
+import type {Change} from '../change.ts';
+import {deliverStep, newSessionFor} from '../mail/deliver-step.ts';
 import {mentionStep} from '../mail/mention-step.ts';
-import {recordOwn} from '../record.ts';
-import {type Found, type Seen, seenSession} from '../seen.ts';
+import type {Reconciler} from '../reconciler.ts';
+import {type Seen, seenSession} from '../seen.ts';
 import type {Serving} from '../serving.ts';
-import {take} from '../state.ts';
-import {replaceText} from '../write.ts';
 import {laterStep} from './after-answer.ts';
 import {answerStep} from './answer-step.ts';
-import {owesNews} from './at-work.ts';
+import {owesNews, wakeWaiting} from './at-work.ts';
 import {approvalStateOf, reachedBy} from './budget.ts';
 import {closeStep} from './close-step.ts';
 import {endStep} from './end-step.ts';
 import {askFor} from './question.ts';
 import {limitStep, type Step} from './step.ts';
 
-const WAIT_MS = 500;
-
 /**
- * Go on with a session as far as it goes without waiting for anybody: record what has come in, start what is to be
- * done next, and write down where it stands. What is waited for brings the session back here. The file has no errors.
- * `recorded`: when the person's own edit is in the journal.
+ * Sessions. Each step records what has come in (an answer, results, a delivery) or writes down where the session stands, and starts what is
+ * to be done next. What the session waits for brings it back here.
  */
-export async function proceed(serving: Serving, seen: Seen, recorded?: Promise<void>): Promise<Outcome> {
-  let current = seen;
-  for (;;) {
-    const step = await nextStep(serving, current);
-    if (!step) break;
-    // A rebase or merge does not go on over files that change meanwhile.
-    if (serving.journal.unfinished()) return {after: WAIT_MS};
-    await recorded;
-    const steps = [step, step.then, step.then?.then].filter(each => each !== undefined);
-    const last = steps.at(-1) ?? step;
-    const text = sessionText(last.session);
-    const seenAs = (found: Found) => seenSession(current.path, last.session, text, found);
-    const written = await replaceText(serving, current, text, {light: !steps.some(({marked}) => marked), seenAs});
-    if ('outcome' in written) return written.outcome;
-    current = written.seen;
-    for (const each of steps) each.written?.();
-    take(serving, current);
-    for (const {entry, session} of steps.slice(0, -1))
-      recordOwn(serving, current, entry, Buffer.from(sessionText(session)));
-    recordOwn(serving, current, last.entry);
-    for (const each of steps) each.done?.();
-    if (blocks(current.facts.problems)) break;
-  }
-  const known = serving.known.get(seen.path);
-  // A daemon that is stopping begins nothing more: what is left is for the next one.
-  const {turns, nudged} = serving;
-  const owes = current.parsed?.kind === 'session' && owesNews(current.parsed.file);
-  if (known) known.settled = !turns.stopped && !turns.has(seen.path) && !nudged.has(seen.path) && !owes;
-  serving.unsaved = true;
-  return undefined;
+export function sessionFiles(serving: Serving): Reconciler {
+  const {turns} = serving;
+  return {
+    kind: 'session',
+    keepsParsed: true,
+    settlesEarly: true,
+    isKnownByReading: true,
+    async settle(file) {
+      const step = await nextStep(serving, file);
+      return step && changeFor(file.path, step);
+    },
+    // A daemon that is stopping begins nothing more: the next one does.
+    finish: ({path, parsed}) =>
+      !turns.stopped && !turns.has(path) && !(parsed?.kind === 'session' && owesNews(parsed.file)),
+    create: path => (serving.mail.has(path) ? newSessionFor(serving, path) : undefined),
+    accepted: ({path}) => wakeWaiting(serving, path),
+    removed(path) {
+      turns.drop(path);
+      turns.endCalls('the session was removed', path);
+      wakeWaiting(serving, path);
+    },
+    // Nobody could write the answer down. The next start reports the refused edit again.
+    unwritable: path => turns.drop(path),
+    isAtRest: ({parsed}) => parsed?.kind === 'session' && hasNothingToDo(parsed.file),
+    isWaiting: path => turns.has(path) && !turns.hasNews(path),
+  };
+}
+
+/** Segments with older messages, and sessions that a person put away: nothing is written into them. */
+export function archivedSessions(): Reconciler {
+  return {
+    kind: 'session',
+    owns: path => path.startsWith('sessions/archive/'),
+    isKnownByReading: true,
+  };
+}
+
+function hasNothingToDo(session: Session): boolean {
+  const {status} = session.header ?? {};
+  if (!isComplete(session) || owesNews(session)) return false;
+  return !mayWork(session.header) || (status === 'sleeping' && workOf(session).do === 'rest');
+}
+
+/** A step with those that follow from it at once: one write, a commit for each. */
+function changeFor(path: string, step: Step): Change {
+  const steps = [step, step.then, step.then?.then].filter(each => each !== undefined);
+  const last = steps.at(-1) ?? step;
+  const text = sessionText(last.session);
+  return {
+    text,
+    entry: last.entry,
+    earlier: steps.slice(0, -1).map(({entry, session}) => ({text: () => sessionText(session), entry})),
+    light: !steps.some(({marked}) => marked),
+    readBack: found => seenSession(path, last.session, text, found),
+    saved: () => {
+      for (const each of steps) each.written?.();
+    },
+    done: () => {
+      for (const each of steps) each.done?.();
+    },
+    again: true,
+  };
 }
 
 /** The next thing to write, if any. What must be durable before it begins, `done` begins. */

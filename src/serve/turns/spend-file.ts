@@ -1,0 +1,44 @@
+import {isDeepStrictEqual} from 'node:util';
+import {type DaySpend, type SpendFile, spendText} from '../../files/spend-file.ts';
+import {SPEND_FILE} from '../../files/spent.ts';
+import type {Completed} from '../../reconcile/complete.ts';
+import {changeOf} from '../change.ts';
+import type {Reconciler} from '../reconciler.ts';
+import type {Serving} from '../serving.ts';
+import {loadSpend} from './budget.ts';
+
+/** state/spend.yaml: what agents have used today. */
+export function spendFile(serving: Serving): Reconciler {
+  return {
+    kind: 'state',
+    owns: path => path === SPEND_FILE,
+    settle: ({parsed}) => (parsed?.kind === 'state' ? changeOf(settleSpend(serving, parsed.file), 'spend') : undefined),
+    create: () => changeOf(settleSpend(serving, undefined), 'spend'),
+    started() {
+      loadSpend(serving);
+      return [];
+    },
+  };
+}
+
+/** What was used today, if that is not what the file says. */
+function settleSpend({spend}: Serving, file: SpendFile | undefined): Completed | undefined {
+  const value = spend.value();
+  if (!value || isDeepStrictEqual(value, file?.value && ours(file.value))) return undefined;
+  const {turns, input_tokens, output_tokens, cost_usd} = spend.all;
+  const tokens = (input_tokens + output_tokens).toLocaleString('en-US');
+  return {
+    text: spendText(value),
+    words: `${value.day}: ${turns.toLocaleString('en-US')} ${turns === 1 ? 'turn' : 'turns'}, ${tokens} tokens, $${cost_usd.toFixed(2)}`,
+    tasks: [],
+  };
+}
+
+/** Without keys that are not ours. */
+function ours({day, agents}: DaySpend): DaySpend {
+  const own = Object.entries(agents).map(([name, {turns, input_tokens, output_tokens, cost_usd}]) => [
+    name,
+    {turns, input_tokens, output_tokens, cost_usd},
+  ]);
+  return {day, agents: Object.fromEntries(own)};
+}
