@@ -7,10 +7,12 @@ import {lazyRunner} from './runners/runner.ts';
 import {Approvals} from './serve/approvals/approvals.ts';
 import {brokenDisk} from './serve/broken-disk.ts';
 import {forgetOutdated, remember, restore} from './serve/cache.ts';
+import {Notes} from './serve/calls/notes.ts';
 import {claim} from './serve/claim.ts';
 import {lazySandbox} from './serve/confinement.ts';
 import {Current} from './serve/current.ts';
 import {everythingCounts} from './serve/guard.ts';
+import type {HomeFiles} from './serve/home-files.ts';
 import {Ignored} from './serve/ignored.ts';
 import {Inboxes} from './serve/inbox/inboxes.ts';
 import {Schedules} from './serve/inbox/schedules.ts';
@@ -22,13 +24,13 @@ import {Looker} from './serve/looker.ts';
 import {Mail} from './serve/mail/mail.ts';
 import {Needs} from './serve/needs.ts';
 import {workOnce} from './serve/once.ts';
+import type {Daemon} from './serve/parts.ts';
 import {Reconcilers} from './serve/reconciler.ts';
 import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
 import {Scanner} from './serve/scanner.ts';
-import type {Serving} from './serve/serving.ts';
 import {settleDown} from './serve/settle-down.ts';
 import {untilSignal} from './serve/signals.ts';
-import {TasksHeard} from './serve/tasks/task-news.ts';
+import {Tasks} from './serve/tasks/task-news.ts';
 import {Troubles} from './serve/troubles.ts';
 import {writeSpend} from './serve/turns/budget.ts';
 import {Segments} from './serve/turns/segments.ts';
@@ -63,7 +65,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
   let failed = false;
   try {
     const restoring = restore(home, version);
-    const looker = new Looker();
+    const looker = new Looker(() => daemon);
     const earlier = restoring.then(({committed}) => {
       if (!committed) looker.prepare();
       return committed;
@@ -77,90 +79,86 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     ]);
     const broken = brokenDisk();
     const troubles = new Troubles(report, () => needs.changed());
-    const waits = once ? new Map<string, number>() : undefined;
-    const queue = new Queue({run: path => lookSafely(looker, serving, path, waits, broken.report), concurrency: 64});
+    const waitingSince = once ? new Map<string, number>() : undefined;
+    const queue = new Queue({
+      run: path => lookSafely(looker, troubles, path, waitingSince, broken.report),
+      concurrency: 64,
+    });
     const tools = new Tools();
     const sandbox = lazySandbox(home);
-    const serving: Serving = {
+    const {known, index, sessions, waits, kinds, phase} = restored.remembered;
+    const files: HomeFiles = {
       home,
-      version,
       name: 'home',
       journal,
-      aside: new Aside(home),
-      ...restored.remembered,
-      texts: new Texts(32 * 1024 * 1024),
-      reconcilers: new Reconcilers(),
-      guard: everythingCounts,
-      savedAt: new Map(),
-      own: new Recent(10_000),
-      latest: new Latest(16 * 1024 * 1024),
-      approvals: new Approvals(),
-      notes: new Map(),
-      mail: new Mail(),
-      inboxes: new Inboxes(servedSince(home)),
-      schedules: new Schedules({
-        settings: () => serving.current.settings(),
-        look: any => lookAtSlots(serving, any),
-      }),
-      segments: new Segments(home),
-      edits: new Map(),
-      tasks: new TasksHeard(),
-      woken: new Map(),
-      ending: new Map(),
-      closing: new Set(),
-      cloned: new Set(),
-      used: new UsedCalls(home),
-      spend: new Spend({
-        onDue: () => writeSpend(serving),
-        onNewDay: () => serving.waits.allChanged(),
-      }),
-      nudged: new Set(),
-      pending: new Map(),
-      shown: new Map(),
-      underWay: new Map(),
-      unpublished: new Map(),
-      crossed: new Map(),
-      overtaken: new Map(),
-      making: new Set(),
-      left: new Map(),
-      madeFrom: new Map(),
-      writtenBefore: new Set(),
-      leftBefore: new Map(),
-      committedOver,
-      late: new Map(),
-      ignored: new Ignored(journal),
-      troubles,
-      // Begins with a letter: where it is written, nobody can take it for a number, and the quick ways of YAML hold.
-      run: `r${randomBytes(6).toString('hex')}`,
-      once,
-      turns: new Turns(path => queue.add(path)),
-      current: new Current(() => serving),
-      tools,
-      runner: lazyRunner(async () => {
-        const {inProcessRunner} = await import('./runners/in-process.ts');
-        return inProcessRunner({tools, sandbox, redact, env: process.env});
-      }),
-      queries: undefined,
-      model: undefined,
-      sandbox,
-      confinement: undefined,
       queue,
-      redact,
-      report,
-      watching: () => watch !== undefined && watch.trouble === undefined,
-      cause: 'recovered',
-      loading: true,
-      hurry: false,
-      onSettings: () => {
-        void serving.schedules.tick();
-        for (const path of serving.inboxes.waiting()) queue.add(path);
-        if (served) void looker.announce(serving);
+      index,
+      known,
+      texts: new Texts(32 * 1024 * 1024),
+      latest: new Latest(16 * 1024 * 1024),
+      looks: {pending: new Map(), nudged: new Set(), shown: new Map(), making: new Set(), savedAt: new Map()},
+      kinds: {reconcilers: new Reconcilers(), guard: everythingCounts, followers: kinds.followers},
+      phase: {cause: 'recovered', loading: true, unsaved: phase.unsaved, hurry: false, once},
+      versions: {
+        aside: new Aside(home),
+        own: new Recent(10_000),
+        ignored: new Ignored(journal),
+        late: new Map(),
+        underWay: new Map(),
+        unpublished: new Map(),
+        crossed: new Map(),
+        overtaken: new Map(),
+        earlier: {
+          left: new Map(),
+          madeFrom: new Map(),
+          writtenBefore: new Set(),
+          leftBefore: new Map(),
+          committedOver,
+        },
       },
-      onChanged: () => needs.changed(),
     };
-    const needs = new Needs(serving);
+    const current = new Current(files);
+    const schedules = new Schedules({settings: () => current.settings(), look: any => lookAtSlots(daemon.files, any)});
+    const daemon: Daemon = {
+      files,
+      reports: {report, troubles, redact, changed: () => needs.changed()},
+      current,
+      turns: new Turns(new Segments(home), path => queue.add(path)),
+      mail: new Mail(),
+      approvals: new Approvals(waits, new UsedCalls(home)),
+      inboxes: new Inboxes(servedSince(home), schedules),
+      tasks: new Tasks(),
+      notes: new Notes(),
+      spend: new Spend({onDue: () => writeSpend(daemon.files), onNewDay: () => waits.allChanged()}),
+      effects: {
+        // Begins with a letter: where it is written, nobody can take it for a number, and the quick ways of YAML hold.
+        run: `r${randomBytes(6).toString('hex')}`,
+        tools,
+        sandbox,
+        runner: lazyRunner(async () => {
+          const {inProcessRunner} = await import('./runners/in-process.ts');
+          return inProcessRunner({tools, sandbox, redact, env: process.env});
+        }),
+        services: () => {
+          throw new Error('nothing was looked at yet');
+        },
+        queries: undefined,
+        cloned: new Set(),
+      },
+      status: {
+        version,
+        model: undefined,
+        confinement: undefined,
+        watching: () => watch !== undefined && watch.trouble === undefined,
+        sessions,
+        announce: () => {
+          if (served) void looker.announce();
+        },
+      },
+    };
+    const needs = new Needs(daemon);
     const scanner = new Scanner(
-      serving,
+      daemon,
       directory => watch?.cover(directory),
       () => {
         if (!held.renew()) broken.report(new Error('another daemon has taken this home over'));
@@ -169,31 +167,31 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     );
     const watch = once || process.env.AGENTDIR_NO_WATCH ? undefined : watchHome(home, path => scanner.hint(path));
     // What follows from an edit comes before its commit, and is committed with it.
-    journal.expecting = () => serving.turns.underWay > 0 || serving.approvals.starting;
+    journal.expecting = () => daemon.turns.underWay > 0 || daemon.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);
     try {
-      recoverReplaced(serving);
+      recoverReplaced(daemon.files);
       await scanner.first(looker);
-      await findLastGood(serving);
-      if ([...serving.index.sessions()].some(({host}) => host)) await looker.suspectEarlier(serving);
-      serving.approvals.changedBefore.clear();
+      await findLastGood(daemon.files);
+      if ([...index.sessions()].some(({host}) => host)) await looker.suspectEarlier();
+      daemon.approvals.changedBefore.clear();
       if (once) {
         await scanner.loaded(looker);
-        await serving.schedules.tick();
-        return await workOnce(serving);
+        await schedules.tick();
+        return await workOnce(daemon);
       }
-      const {agents, sessions, tasks} = serving.index.counts();
+      const {agents, sessions, tasks} = index.counts();
       served = true;
       report({event: 'serving', home, pid: process.pid, agents, sessions, tasks});
       await scanner.loaded(looker);
-      void serving.schedules.tick();
-      void looker.announce(serving);
+      void schedules.tick();
+      void looker.announce();
       void queue.whenIdle().then(() => {
-        serving.cause = 'edit';
-        return remember(serving);
+        files.phase.cause = 'edit';
+        return remember(daemon);
       });
       scanner.start();
-      const timer = setInterval(() => void remember(serving), REMEMBER_MS);
+      const timer = setInterval(() => void remember(daemon), REMEMBER_MS);
       const why = await Promise.race([signals.signal, broken.seen]);
       clearInterval(timer);
       report({event: 'stopping', why: why instanceof Error ? why.message : why});
@@ -202,12 +200,12 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       return failed ? exit.failed : exit.done;
     } finally {
       watch?.close();
-      serving.schedules.close();
+      schedules.close();
       await scanner.stop();
-      await settleDown(serving, broken.found());
+      await settleDown(daemon, broken.found());
       needs.write();
       needs.close();
-      await remember(serving);
+      await remember(daemon);
     }
   } catch (error) {
     throw redactError(redact, error);
@@ -222,28 +220,28 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
 const ONCE_WAIT_MS = 3_000;
 
 /**
- * A look that fails is tried again later and later, and the person is told. With `--once` (`waits`: since when each is waited for) it is
+ * A look that fails is tried again later and later, and the person is told. With `--once` (`waitingSince`, by path) it is
  * not tried again, and what has to wait for a person (a rebase, a file that cannot be read) is not waited for.
  */
 async function lookSafely(
   looker: Looker,
-  serving: Serving,
+  troubles: Troubles,
   path: string,
-  waits: Map<string, number> | undefined,
+  waitingSince: Map<string, number> | undefined,
   onBroken: (error: Error) => void,
 ): Promise<Outcome> {
   const trouble = `look ${path}`;
   let outcome: Outcome;
   try {
-    outcome = await looker.look(serving, path);
-    serving.troubles.set(trouble, undefined);
+    outcome = await looker.look(path);
+    troubles.set(trouble, undefined);
   } catch (error) {
     outcome = {failed: error as Error};
-    serving.troubles.set(trouble, `${path}: ${(error as Error).message}`);
+    troubles.set(trouble, `${path}: ${(error as Error).message}`);
     if ((error as Error).name === 'NotDurable') onBroken(error as Error);
   }
-  if (!waits || !outcome) return outcome;
-  const since = waits.get(path) ?? performance.now();
-  waits.set(path, since);
+  if (!waitingSince || !outcome) return outcome;
+  const since = waitingSince.get(path) ?? performance.now();
+  waitingSince.set(path, since);
   return 'failed' in outcome || performance.now() - since > ONCE_WAIT_MS ? undefined : outcome;
 }

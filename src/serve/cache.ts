@@ -7,7 +7,8 @@ import {blocks} from '../files/diagnostic.ts';
 import {readCache, writeCache} from '../store/cache.ts';
 import type {CommittedAt} from '../store/committed.ts';
 import type {Journal} from '../store/journal.ts';
-import type {Serving} from './serving.ts';
+import type {HomeFiles} from './home-files.ts';
+import type {With} from './parts.ts';
 import {setFacts} from './state.ts';
 import {SessionCounts} from './turns/session-counts.ts';
 import {Waits} from './turns/waits.ts';
@@ -29,7 +30,14 @@ interface Cached {
 }
 
 /** What an earlier run knew. */
-type Remembered = Pick<Serving, 'known' | 'index' | 'sessions' | 'waits' | 'followers' | 'unsaved'>;
+interface Remembered {
+  known: HomeFiles['known'];
+  index: HomeIndex;
+  sessions: SessionCounts;
+  waits: Waits;
+  kinds: Pick<HomeFiles['kinds'], 'followers'>;
+  phase: Pick<HomeFiles['phase'], 'unsaved'>;
+}
 
 export interface Restored {
   remembered: Remembered;
@@ -54,8 +62,8 @@ export async function restore(home: string, version: string): Promise<Restored> 
     index: new HomeIndex(),
     sessions,
     waits,
-    followers: [sessions, waits],
-    unsaved: false,
+    kinds: {followers: [sessions, waits]},
+    phase: {unsaved: false},
   };
   const cached = readCache<Cached>(pathOf(home), versionOf(version));
   if (![cached?.rows, cached?.otherwise, cached?.executable].every(Array.isArray) || !cached)
@@ -78,7 +86,7 @@ export async function restore(home: string, version: string): Promise<Restored> 
     if (blob === null) blobs.delete(path);
     else blobs.set(path, blob);
   }
-  remembered.unsaved = false;
+  remembered.phase.unsaved = false;
   return {remembered, committed: {commit, prefix, files: {blobs, executable: new Set(executable)}}};
 }
 
@@ -99,27 +107,28 @@ export function forgetOutdated(restored: Restored, journal: Pick<Journal, 'commi
  * Only what held still when it was read: a file written twice within a tick of the clock has one signature. It makes
  * way for other work, unless the daemon is stopping. A cache that cannot be written is missed by nobody: next time.
  */
-export async function remember(serving: Serving): Promise<void> {
-  if (!serving.unsaved) return;
-  serving.unsaved = false;
+export async function remember({files, status}: With<'files' | 'status'>): Promise<void> {
+  if (!files.phase.unsaved) return;
+  files.phase.unsaved = false;
   const rows: string[] = [];
   const blobs = new Map<string, string>();
   const settled = BigInt(Date.now() - SETTLED_MS) * 1_000_000n;
   let slice = performance.now();
-  for (const [path, {signature, blob, settled: done}] of serving.known) {
-    const facts = serving.index.facts(path);
+  for (const [path, {signature, blob, settled: done}] of files.known) {
+    const facts = files.index.facts(path);
     // A mode on its way into git may not get there, and only the file's stat tells of it: let the next start look again.
-    const changed = serving.underWay.has(path) && serving.underWay.get(path) === serving.journal.committed.get(path);
-    if (facts && !changed && !serving.pending.has(path) && BigInt(signature.split('.')[3] ?? 0) < settled) {
+    const changed =
+      files.versions.underWay.has(path) && files.versions.underWay.get(path) === files.journal.committed.get(path);
+    if (facts && !changed && !files.looks.pending.has(path) && BigInt(signature.split('.')[3] ?? 0) < settled) {
       rows.push(JSON.stringify([path, signature, blob, done, packFacts(path, facts)] satisfies Row).slice(1, -1));
       blobs.set(path, blob);
     }
-    if (serving.hurry || performance.now() - slice < SLICE_MS) continue;
+    if (files.phase.hurry || performance.now() - slice < SLICE_MS) continue;
     await turn();
     slice = performance.now();
   }
-  const {commit = '', prefix} = serving.journal.at;
-  const {committed, executable} = serving.journal;
+  const {commit = '', prefix} = files.journal.at;
+  const {committed, executable} = files.journal;
   const cached: Omit<Cached, 'rows'> = {
     commit,
     prefix,
@@ -128,9 +137,9 @@ export async function remember(serving: Serving): Promise<void> {
   };
   try {
     const value = `${JSON.stringify(cached).slice(0, -1)},"rows":[${rows.join(',')}]}`;
-    writeCache(pathOf(serving.home), versionOf(serving.version), value);
+    writeCache(pathOf(files.home), versionOf(status.version), value);
   } catch {
-    serving.unsaved = true;
+    files.phase.unsaved = true;
   }
 }
 

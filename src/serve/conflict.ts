@@ -5,9 +5,9 @@ import {crashPoint} from '../store/crash.ts';
 import {blobId} from '../store/git/blob-id.ts';
 import {readBytes} from '../store/read.ts';
 import {save} from '../store/save.ts';
+import type {With} from './parts.ts';
 import {recordOwn} from './record.ts';
 import {seenText} from './seen.ts';
-import type {Serving} from './serving.ts';
 import {acceptVersion} from './state.ts';
 import {inWords} from './troubles.ts';
 
@@ -17,27 +17,28 @@ import {inWords} from './troubles.ts';
  * it is kept now.
  */
 export async function keepConflict(
-  serving: Serving,
+  daemon: With<'files' | 'reports'>,
   path: string,
   bytes: Buffer,
   conflicts: readonly string[],
   isVoid = false,
 ): Promise<boolean> {
+  const {files, reports} = daemon;
   const copy = copyPath(path, bytes, isVoid ? 'conflicts/void/' : 'conflicts/');
   crashPoint('conflict-write');
-  const result = await save(serving.home, {path: copy, expected: undefined, bytes});
+  const result = await save(files.home, {path: copy, expected: undefined, bytes});
   const failed = 'failed' in result;
-  serving.troubles.set(notKept(path), failed ? inWords(copy, result.failed) : undefined);
+  reports.troubles.set(notKept(path), failed ? inWords(copy, result.failed) : undefined);
   if (failed && result.failed.name === 'NotDurable') throw result.failed;
   if (failed) return false;
-  const {stat} = readBytes(join(serving.home, copy));
+  const {stat} = readBytes(join(files.home, copy));
   const seen = seenText(copy, kindOf(copy) ?? 'conflict', bytes.toString(), {bytes, stat});
-  acceptVersion(serving, seen);
+  acceptVersion(daemon, seen);
   const words = isVoid
     ? `a change of ${visibleLine(path)} that does not count: ${visibleLine(conflicts.join('; '))}`
     : `an edit of ${visibleLine(path)} that could not be merged`;
-  recordOwn(serving, seen, {words: serving.redact.text(words), cause: isVoid ? 'void' : 'merge'});
-  serving.report({event: 'conflict', path, copy, conflicts});
+  recordOwn(daemon, seen, {words: reports.redact.text(words), cause: isVoid ? 'void' : 'merge'});
+  reports.report({event: 'conflict', path, copy, conflicts});
   return true;
 }
 

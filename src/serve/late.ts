@@ -3,7 +3,7 @@ import {isOpen} from '../store/open-files.ts';
 import {KEPT_MS, leftPassed, type Passed, pass, versionsIn} from '../store/passed.ts';
 import {type Late, leftReplaced, type Replaced, shortId} from '../store/replaced.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
-import type {Serving} from './serving.ts';
+import type {HomeFiles, Phase} from './home-files.ts';
 
 /** How long an editor that had the old file open may take to write into it. */
 const CHECKS_MS = [300, 1_500];
@@ -14,7 +14,7 @@ const OPEN_MS = 2_000;
  * Look a few times whether something was written into a file that was replaced; if not, and nobody has it open any
  * more, let go of it.
  */
-export function watchReplaced(serving: Serving, replaced: Replaced): void {
+export function watchReplaced(files: HomeFiles, replaced: Replaced): void {
   const [first = 0, ...rest] = CHECKS_MS;
   const checkAfter = (ms: number, later: readonly number[]) => {
     setTimeout(() => void check(later), ms).unref();
@@ -22,20 +22,20 @@ export function watchReplaced(serving: Serving, replaced: Replaced): void {
   const take = (): boolean => {
     const late = lateIn(replaced);
     if (!late) return false;
-    const left = stillToHold(serving, late);
+    const left = stillToHold(files, late);
     if (left > 0) checkAfter(left, rest);
     else {
-      serving.late.set(replaced.path, [...(serving.late.get(replaced.path) ?? []), replaced]);
-      serving.queue.add(replaced.path);
+      files.versions.late.set(replaced.path, [...(files.versions.late.get(replaced.path) ?? []), replaced]);
+      files.queue.add(replaced.path);
     }
     return true;
   };
   const check = async ([next, ...others]: readonly number[]): Promise<void> => {
     if (take()) return;
     if (next !== undefined) return checkAfter(next, others);
-    if (isNeeded(serving, replaced) || (await isOpen(serving.home, replaced.inode))) return checkAfter(OPEN_MS, []);
+    if (isNeeded(files, replaced) || (await isOpen(files.home, replaced.inode))) return checkAfter(OPEN_MS, []);
     // What was written between the last look and the last close.
-    if (!take()) letGo(serving, replaced);
+    if (!take()) letGo(files, replaced);
   };
   checkAfter(first, rest);
 }
@@ -44,20 +44,24 @@ export function watchReplaced(serving: Serving, replaced: Replaced): void {
  * Until it is in git, this is where what the person saved is kept, and all that says that what took its place is the
  * daemon's. Of what an earlier run left, each version leads to the one before it.
  */
-function isNeeded({cause, unpublished}: Serving, {path, base, next}: Replaced): boolean {
+function isNeeded({phase, versions}: HomeFiles, {path, base, next}: Replaced): boolean {
+  const {cause} = phase;
+  const {unpublished} = versions;
   if (cause === RECOVERED) return true;
   return (unpublished.get(path) ?? []).some(
     version => version.blob === base || shortId(version.blob) === next || version.cause === RECOVERED,
   );
 }
 
-const RECOVERED: Serving['cause'] = 'recovered';
+const RECOVERED: Phase['cause'] = 'recovered';
 
 /** What history has not is kept for a while: a person's buffer may be of it, whichever daemon runs by then. */
-function letGo({home, overtaken, left}: Serving, replaced: Replaced): void {
+function letGo({home, versions}: HomeFiles, replaced: Replaced): void {
+  const {overtaken, earlier} = versions;
+  const {left} = earlier;
   const {path, base, next} = replaced;
-  const versions = [...(overtaken.get(path) ?? []), ...(left.get(path) ?? [])];
-  const isMissed = versions.some(({blob}) => blob === base || shortId(blob) === next);
+  const unpublished = [...(overtaken.get(path) ?? []), ...(left.get(path) ?? [])];
+  const isMissed = unpublished.some(({blob}) => blob === base || shortId(blob) === next);
   const passed = isMissed ? pass(home, replaced) : replaced.forget();
   if (passed) forgetInTime(passed);
 }
@@ -67,7 +71,7 @@ function forgetInTime({at, forget}: Passed): void {
 }
 
 /** These bytes are merged; whoever wrote them may not be done yet. */
-export function watchOn(serving: Serving, after: () => Replaced): void {
+export function watchOn(files: HomeFiles, after: () => Replaced): void {
   let rest: Replaced;
   try {
     rest = after();
@@ -75,11 +79,11 @@ export function watchOn(serving: Serving, after: () => Replaced): void {
     // Gone: somebody emptied .agentdir.
     return;
   }
-  watchReplaced(serving, rest);
+  watchReplaced(files, rest);
 }
 
 /** How long it must stay as it is: as with the file itself, it may be half saved. A time in the future says nothing. */
-function stillToHold({texts}: Serving, {base, bytes, writtenAt}: Late): number {
+function stillToHold({texts}: HomeFiles, {base, bytes, writtenAt}: Late): number {
   const [before, now] = [texts.get(base), bytes.toString()];
   const needed = isDoubtful(before, now, false) ? DOUBTFUL_MS : stableMs(before, now);
   const age = Date.now() - writtenAt;
@@ -96,41 +100,41 @@ function lateIn(replaced: Replaced): Late | undefined {
 }
 
 /** What an earlier run left: bytes that came late are merged; whoever had it open may still write into it. */
-export function recoverReplaced(serving: Serving): void {
-  const replaced = leftReplaced(serving.home);
+export function recoverReplaced(files: HomeFiles): void {
+  const replaced = leftReplaced(files.home);
   for (const one of replaced) {
     const {path, base, next, by, at} = one;
     // What a person saved and the daemon completed: killed before the commit, only this knows of it.
-    serving.madeFrom.set(next, base);
+    files.versions.earlier.madeFrom.set(next, base);
     if (by === 'daemon') {
-      serving.writtenBefore.add(next);
-      serving.leftBefore.set(path, {blob: next, at});
+      files.versions.earlier.writtenBefore.add(next);
+      files.versions.earlier.leftBefore.set(path, {blob: next, at});
     }
-    keep(serving, one, one.kept());
-    if (lateIn(one)) serving.late.set(path, [...(serving.late.get(path) ?? []), one]);
-    else watchReplaced(serving, one);
+    keep(files, one, one.kept());
+    if (lateIn(one)) files.versions.late.set(path, [...(files.versions.late.get(path) ?? []), one]);
+    else watchReplaced(files, one);
   }
-  takeAside(serving.home, ({path, blob, bytes}) => {
-    if (serving.leftBefore.get(path)?.blob === shortId(blob)) keep(serving, {path, base: blob}, bytes);
+  takeAside(files.home, ({path, blob, bytes}) => {
+    if (files.versions.earlier.leftBefore.get(path)?.blob === shortId(blob)) keep(files, {path, base: blob}, bytes);
   });
   recoverVersions(
-    serving,
+    files,
     replaced.filter(({by}) => by === 'daemon'),
   );
 }
 
 /** Versions that earlier daemons wrote, or wrote from, and which perhaps no commit has. */
-function recoverVersions(serving: Serving, replaced: readonly Replaced[]): void {
-  const passed = leftPassed(serving.home, Date.now());
+function recoverVersions(files: HomeFiles, replaced: readonly Replaced[]): void {
+  const passed = leftPassed(files.home, Date.now());
   for (const one of passed) {
-    keep(serving, one, one.bytes());
+    keep(files, one, one.bytes());
     forgetInTime(one);
   }
   const all = [...replaced, ...passed].sort((a, b) => b.at - a.at);
   for (const path of new Set(all.map(one => one.path)))
-    serving.left.set(path, versionsIn(all.filter(one => one.path === path)));
+    files.versions.earlier.left.set(path, versionsIn(all.filter(one => one.path === path)));
 }
 
-function keep({journal}: Serving, {path, base}: {path: string; base: string}, bytes: Buffer | undefined): void {
+function keep({journal}: HomeFiles, {path, base}: {path: string; base: string}, bytes: Buffer | undefined): void {
   if (bytes && journal.committed.get(path) !== base) journal.keep(bytes);
 }

@@ -1,9 +1,10 @@
 import {undoes} from '../files/merge/merge-lasting.ts';
 import {shortId} from '../store/replaced.ts';
+import type {HomeFiles} from './home-files.ts';
 import {isMeant} from './meant.ts';
+import type {With} from './parts.ts';
 import {recordRecovered} from './record-recovered.ts';
 import {type Seen, seenText} from './seen.ts';
-import type {Serving} from './serving.ts';
 
 /** More than a daemon writes in the time for which what it replaced is kept. */
 const PAST = 2_000;
@@ -13,33 +14,39 @@ const PAST = 2_000;
  * happened all the same (a call was started, a message sent), so it is committed, and from here on it is what was known last: what was
  * saved is an edit of it, or from an older version. `over`: what git had before the person's own commits of the file.
  */
-export async function takeLeftBehind(serving: Serving, seen: Seen, over?: string): Promise<void> {
-  const {known, texts, journal, leftBefore} = serving;
+export async function takeLeftBehind(daemon: With<'files' | 'reports'>, seen: Seen, over?: string): Promise<void> {
+  const {files} = daemon;
+
+  const {known, texts, journal, versions} = files;
+  const {earlier} = versions;
+  const {leftBefore} = earlier;
   const {path, kind, stat, link} = seen;
   const newest = leftBefore.get(path);
   leftBefore.delete(path);
   // What came late is merged with what it was made from.
-  if (newest === undefined || link || serving.late.has(path) || shortId(seen.blob) === newest.blob) return;
+  if (newest === undefined || link || files.versions.late.has(path) || shortId(seen.blob) === newest.blob) return;
   const head = journal.committed.get(path);
-  const {last, bytes} = await newestKept(serving, newest.blob);
-  if (!bytes || shortId(seen.blob) === last || !(await isAhead(serving, {path, last, at: newest.at}, over ?? head)))
+  const {last, bytes} = await newestKept(files, newest.blob);
+  if (!bytes || shortId(seen.blob) === last || !(await isAhead(files, {path, last, at: newest.at}, over ?? head)))
     return;
   const left = seenText(path, kind, bytes.toString(), {bytes, stat});
-  if (shortId(left.blob) !== last || (await isMeant(serving, seen, left.blob))) return;
+  if (shortId(left.blob) !== last || (await isMeant(files, seen, left.blob))) return;
   // They committed what they had made of it.
   if (head === seen.blob && !undoes(kind, left.text ?? '', seen.text ?? '')) return;
   const {ignored = false} = known.get(path) ?? {};
   // No file has this signature: the one that is there is another.
   known.set(path, {signature: '', blob: left.blob, good: left.blob, ignored, settled: false});
   if (left.text !== undefined) texts.set(left.blob, left.text);
-  await recordRecovered(serving, left, bytes);
+  await recordRecovered(daemon, left, bytes);
 }
 
 /** This one of the daemon's; killed before a copy of it was made, and the file saved over, what it was made from. */
 async function newestKept(
-  {journal, madeFrom, writtenBefore}: Serving,
+  {journal, versions}: HomeFiles,
   newest: string,
 ): Promise<{last: string; bytes: Buffer | undefined}> {
+  const {earlier} = versions;
+  const {madeFrom, writtenBefore} = earlier;
   const passed = new Set<string>();
   for (let last = newest; ; ) {
     const bytes = await journal.read(last);
@@ -53,12 +60,14 @@ async function newestKept(
 
 /** Whether no version that git has, up to this one at the head, is this one or was made after it. `at`: when the newest was written. */
 async function isAhead(
-  {journal, madeFrom, writtenBefore}: Serving,
+  {journal, versions}: HomeFiles,
   {path, last, at: written}: {path: string; last: string; at: number},
   head: string | undefined,
 ): Promise<boolean> {
-  const versions = await journal.versions(path, PAST);
-  const past = new Set(versions.map(({blob}) => shortId(blob)));
+  const {earlier} = versions;
+  const {madeFrom, writtenBefore} = earlier;
+  const history = await journal.versions(path, PAST);
+  const past = new Set(history.map(({blob}) => shortId(blob)));
   const passed = new Set<string>();
   let at: string | undefined = last;
   // From each version to what it was made from, as far as that was the daemon's too.
@@ -69,5 +78,5 @@ async function isAhead(
     at = base === undefined ? undefined : shortId(base);
   }
   // Or a daemon that was started since had looked at it, and was killed too.
-  return !versions.some(({cause, at}) => cause === 'recovered' && at > written);
+  return !history.some(({cause, at}) => cause === 'recovered' && at > written);
 }

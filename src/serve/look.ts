@@ -12,14 +12,15 @@ import {undoMark} from '../store/undo-marks.ts';
 import {takeCommittedOver} from './committed-over.ts';
 import {notKept} from './conflict.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
+import type {HomeFiles} from './home-files.ts';
 import {isExecutable, signature} from './known.ts';
 import {watchReplaced} from './late.ts';
 import {takeLeftBehind} from './left-behind.ts';
 import {keepLate, mergeStale} from './merge-stale.ts';
+import type {With} from './parts.ts';
 import {recordAgain, recordEdit, recordMerge, recordRemoval, recordUndo, type Saved} from './record.ts';
 import {recordRecovered} from './record-recovered.ts';
 import {type Seen, seenBytes, seenText} from './seen.ts';
-import type {Serving} from './serving.ts';
 import {createMissing, isAtRest, settle} from './settle.ts';
 import {acceptVersion, journalled, lastBlob, reportProblems, setFacts, textOf} from './state.ts';
 
@@ -27,118 +28,126 @@ import {acceptVersion, journalled, lastBlob, reportProblems, setFacts, textOf} f
  * Look at one file and do what follows from it: tell of its problems, commit what a person changed, fill in what they
  * left out. It does not matter why it is looked at, or how often.
  */
-export async function look(serving: Serving, path: string): Promise<Outcome> {
+export async function look(daemon: With<'files' | 'reports'>, path: string): Promise<Outcome> {
+  const {files} = daemon;
   const kind = kindOf(path);
   if (!kind) return undefined;
-  const reconciler = serving.reconcilers.for(path, kind);
+  const reconciler = files.kinds.reconcilers.for(path, kind);
   if (reconciler?.look) return reconciler.look(path);
-  if (serving.making.has(path)) return {after: 1};
+  if (files.looks.making.has(path)) return {after: 1};
   // The scan leaves other repositories out by itself.
-  const read = !serving.loading && isForeign(serving.home, path) ? undefined : readHomeFile(serving.home, path);
-  if (!read) return lookAtNothing(serving, path);
-  if (read.bytes === undefined) return showUnreadable(serving, path, read.problem);
-  const known = serving.known.get(path);
+  const read = !files.phase.loading && isForeign(files.home, path) ? undefined : readHomeFile(files.home, path);
+  if (!read) return lookAtNothing(daemon, path);
+  if (read.bytes === undefined) return showUnreadable(daemon, path, read.problem);
+  const known = files.known.get(path);
   const blob = blobId(read.bytes);
   const same = known?.blob === blob;
   if (same) {
-    serving.pending.delete(path);
-    if (!serving.late.has(path)) serving.troubles.set(notKept(path), undefined);
+    files.looks.pending.delete(path);
+    if (!files.versions.late.has(path)) daemon.reports.troubles.set(notKept(path), undefined);
     known.signature = signature(read.stat);
-    if (serving.guard.whyVoid(path) !== undefined && read.stat.nlink > 1n && 'text' in read)
-      return serving.guard.cutLinks(seenText(path, kind, read.text, {...read, blob}));
-    serving.guard.unchanged(path);
-    serving.unsaved = true;
+    if (files.kinds.guard.whyVoid(path) !== undefined && read.stat.nlink > 1n && 'text' in read)
+      return files.kinds.guard.cutLinks(seenText(path, kind, read.text, {...read, blob}));
+    files.kinds.guard.unchanged(path);
+    files.phase.unsaved = true;
     const done =
       known.ignored ||
       !isJournalled(kind) ||
-      (journalled(serving, path) === known.blob && serving.journal.executable.has(path) === isExecutable(read.stat));
-    if (known.settled && done && !serving.late.has(path)) return undefined;
+      (journalled(files, path) === known.blob && files.journal.executable.has(path) === isExecutable(read.stat));
+    if (known.settled && done && !files.versions.late.has(path)) return undefined;
     // Unchanged, and still parsed: what it waits for may have come.
-    const last = serving.latest.get(path);
-    if (last?.blob === known.blob && done && !serving.late.has(path) && !serving.loading) {
-      const isWaiting = reconciler?.isWaiting?.(path) === true && !serving.nudged.has(path);
-      return isWaiting || blocks(serving.index.problems(path)) ? undefined : settle(serving, last);
+    const last = files.latest.get(path);
+    if (last?.blob === known.blob && done && !files.versions.late.has(path) && !files.phase.loading) {
+      const isWaiting = reconciler?.isWaiting?.(path) === true && !files.looks.nudged.has(path);
+      return isWaiting || blocks(files.index.problems(path)) ? undefined : settle(daemon, last);
     }
   }
-  const held = serving.pending.get(path)?.seen;
+  const held = files.looks.pending.get(path)?.seen;
   const seen =
     held?.blob === blob
       ? {...held, stat: read.stat, link: read.link}
       : 'text' in read
-        ? seenText(path, kind, read.text, {...read, blob}, serving.latest.get(path)?.parsed)
+        ? seenText(path, kind, read.text, {...read, blob}, files.latest.get(path)?.parsed)
         : seenBytes(path, kind, read.problem, {...read, blob});
   // What git has is nothing new, to whichever daemon.
-  const isNew = lastBlob(serving, path) !== seen.blob;
-  const wait = isNew ? await holdsStill(serving, path, seen) : 0;
+  const isNew = lastBlob(files, path) !== seen.blob;
+  const wait = isNew ? await holdsStill(daemon, path, seen) : 0;
   if (wait > 0) return {after: wait};
-  const why = isNew && !serving.loading ? serving.guard.whyVoid(path) : undefined;
-  if (why !== undefined) return serving.guard.takeBack(path, seen, why);
-  serving.guard.unchanged(path);
-  if (isNew && serving.loading) serving.guard.changedBeforeStart(path, lastBlob(serving, path));
-  return accept(serving, seen, same && serving.cause === 'edit');
+  const why = isNew && !files.phase.loading ? files.kinds.guard.whyVoid(path) : undefined;
+  if (why !== undefined) return files.kinds.guard.takeBack(path, seen, why);
+  files.kinds.guard.unchanged(path);
+  if (isNew && files.phase.loading) files.kinds.guard.changedBeforeStart(path, lastBlob(files, path));
+  return accept(daemon, seen, same && files.phase.cause === 'edit');
 }
 
 /** How long to wait before a new content, or its absence, may be acted on. */
-async function holdsStill(serving: Serving, path: string, seen: Seen | undefined): Promise<number> {
+async function holdsStill(
+  {files, reports}: With<'files' | 'reports'>,
+  path: string,
+  seen: Seen | undefined,
+): Promise<number> {
   const blob = seen?.blob ?? '';
-  let pending = serving.pending.get(path);
+  let pending = files.looks.pending.get(path);
   if (pending?.blob !== blob) {
     const since = performance.now();
     const wrong = hasErrors(seen?.facts.problems ?? []);
-    const last = lastBlob(serving, path);
-    const before = last === undefined ? undefined : await textOf(serving, last);
+    const last = lastBlob(files, path);
+    const before = last === undefined ? undefined : await textOf(files, last);
     const doubtful = isDoubtful(before, seen?.text, wrong);
-    const needed = doubtful ? DOUBTFUL_MS : savedWhole(serving, path, blob) ? 0 : stableMs(before, seen?.text ?? '');
+    const needed = doubtful ? DOUBTFUL_MS : savedWhole(files, path, blob) ? 0 : stableMs(before, seen?.text ?? '');
     pending = {blob, since, doubtful, needed, seen};
-    serving.pending.set(path, pending);
-    serving.report({event: 'seen', path, wrong});
+    files.looks.pending.set(path, pending);
+    reports.report({event: 'seen', path, wrong});
   }
   // What was saved a good while before the start holds still. A time in the future says nothing.
-  if (seen && serving.loading && Date.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
-  const needed = !pending.doubtful && serving.hurry ? 0 : pending.needed;
+  if (seen && files.phase.loading && Date.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
+  const needed = !pending.doubtful && files.phase.hurry ? 0 : pending.needed;
   // A timer may come a little early.
   const left = needed - (performance.now() - pending.since);
   return left < 1 ? 0 : Math.ceil(left);
 }
 
 /** Whether a command of ours wrote it, all at once. An editor may have the file open that it replaced. */
-function savedWhole(serving: Serving, path: string, blob: string): boolean {
-  const replaced = replacedBy(serving.home, path, blob);
-  for (const old of replaced) watchReplaced(serving, old);
+function savedWhole(files: HomeFiles, path: string, blob: string): boolean {
+  const replaced = replacedBy(files.home, path, blob);
+  for (const old of replaced) watchReplaced(files, old);
   return replaced.length > 0;
 }
 
 /** `unchanged`: the file is as the daemon knew it, but not as git has it. */
-async function accept(serving: Serving, found: Seen, unchanged: boolean): Promise<Outcome> {
+async function accept(daemon: With<'files' | 'reports'>, found: Seen, unchanged: boolean): Promise<Outcome> {
+  const {files, reports} = daemon;
   const {path, text} = found;
   // A conflict that git left there is the person's to resolve, and no version of the file.
-  const unmerged = hasMarkers(text ?? '') && (await serving.journal.isUnmerged(path));
-  serving.troubles.set(`unmerged ${path}`, unmerged ? `${path} is unmerged; resolve it, then git add it` : undefined);
+  const unmerged = hasMarkers(text ?? '') && (await files.journal.isUnmerged(path));
+  reports.troubles.set(`unmerged ${path}`, unmerged ? `${path} is unmerged; resolve it, then git add it` : undefined);
   if (unmerged) return {after: DOUBTFUL_MS / 2};
-  if (serving.cause === 'recovered') {
-    const over = await takeCommittedOver(serving, found);
-    await takeLeftBehind(serving, found, over);
+  if (files.phase.cause === 'recovered') {
+    const over = await takeCommittedOver(files, found);
+    await takeLeftBehind(daemon, found, over);
   }
-  const merged = await mergeStale(serving, found);
+  const merged = await mergeStale(daemon, found);
   if ('outcome' in merged) return merged.outcome;
-  serving.troubles.set(notKept(path), undefined);
+  reports.troubles.set(notKept(path), undefined);
   const {seen, saved} = merged;
-  serving.pending.delete(path);
-  const former = serving.latest.get(path);
-  acceptVersion(serving, seen);
-  const recorded = record(serving, seen, {saved, unchanged, former});
-  const known = serving.known.get(path);
-  if (serving.loading && known && isAtRest(serving, seen)) known.settled = true;
+  files.looks.pending.delete(path);
+  const former = files.latest.get(path);
+  acceptVersion(daemon, seen);
+  const recorded = record(daemon, seen, {saved, unchanged, former});
+  const known = files.known.get(path);
+  if (files.phase.loading && known && isAtRest(files.kinds.reconcilers, seen)) known.settled = true;
   // What follows begins while the edit is being recorded, which may take git some time.
-  const mayAct = serving.reconcilers.for(path, seen.kind)?.settlesWithErrors || !blocks(serving.index.problems(path));
-  const settles = !serving.loading && mayAct;
-  const [outcome] = await Promise.all([settles ? settle(serving, seen, recorded) : undefined, recorded]);
-  forgetLeft(serving, path);
+  const mayAct = files.kinds.reconcilers.for(path, seen.kind)?.settlesWithErrors || !blocks(files.index.problems(path));
+  const settles = !files.phase.loading && mayAct;
+  const [outcome] = await Promise.all([settles ? settle(daemon, seen, recorded) : undefined, recorded]);
+  forgetLeft(files, path);
   return outcome;
 }
 
 /** From here on a text that the last daemon wrote is one that somebody brought back. */
-function forgetLeft({left, writtenBefore}: Serving, path: string): void {
+function forgetLeft({versions}: HomeFiles, path: string): void {
+  const {earlier} = versions;
+  const {left, writtenBefore} = earlier;
   for (const {blob, ours} of left.get(path) ?? []) if (ours) writtenBefore.delete(shortId(blob));
 }
 
@@ -149,55 +158,58 @@ interface Edit {
   former: Seen | undefined;
 }
 
-async function record(serving: Serving, seen: Seen, {saved, unchanged, former}: Edit): Promise<void> {
-  if (saved) await recordMerge(serving, saved, seen);
-  else if (unchanged && journalled(serving, seen.path) !== seen.blob) await recordAgain(serving, seen);
-  else if (undoMark(serving.home, seen.path, seen.blob)) await recordUndo(serving, seen, former);
-  else if (!(serving.cause === 'recovered' && (await recordRecovered(serving, seen))))
-    await recordEdit(serving, seen, former);
+async function record(daemon: With<'files' | 'reports'>, seen: Seen, {saved, unchanged, former}: Edit): Promise<void> {
+  const {files} = daemon;
+  if (saved) await recordMerge(daemon, saved, seen);
+  else if (unchanged && journalled(files, seen.path) !== seen.blob) await recordAgain(daemon, seen);
+  else if (undoMark(files.home, seen.path, seen.blob)) await recordUndo(daemon, seen, former);
+  else if (!(files.phase.cause === 'recovered' && (await recordRecovered(daemon, seen))))
+    await recordEdit(daemon, seen, former);
 }
 
 function hasMarkers(text: string): boolean {
   return text.includes('<<<<<<< ') && /^<{7} /m.test(text) && /^>{7} /m.test(text);
 }
 
-async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
-  if (serving.late.has(path) && !(await keepLate(serving, path))) return {after: DOUBTFUL_MS};
-  const known = serving.known.get(path);
-  if (!known && !serving.journal.committed.has(path)) {
+async function lookAtNothing(daemon: With<'files' | 'reports'>, path: string): Promise<Outcome> {
+  const {files} = daemon;
+  if (files.versions.late.has(path) && !(await keepLate(daemon, path))) return {after: DOUBTFUL_MS};
+  const known = files.known.get(path);
+  if (!known && !files.journal.committed.has(path)) {
     // Never ours, or gone for good: perhaps it could not be read.
-    serving.pending.delete(path);
-    setFacts(serving, path, undefined);
-    reportProblems(serving);
-    return createMissing(serving, path);
+    files.looks.pending.delete(path);
+    setFacts(files, path, undefined);
+    reportProblems(daemon);
+    return createMissing(daemon, path);
   }
-  const wait = await holdsStill(serving, path, undefined);
+  const wait = await holdsStill(daemon, path, undefined);
   if (wait > 0) return {after: wait};
   // Unmounted, or moved away: that is not a removal of its files.
-  const there = existsSync(join(serving.home, MARKER));
-  serving.troubles.set(
+  const there = existsSync(join(files.home, MARKER));
+  daemon.reports.troubles.set(
     'marker',
     there ? undefined : `${MARKER} is gone, so this is no home now; nothing is done until it is back`,
   );
   if (!there) return {after: DOUBTFUL_MS};
-  const why = serving.guard.whyVoid(path);
-  if (why !== undefined) return serving.guard.takeBack(path, undefined, why);
-  serving.pending.delete(path);
-  serving.known.delete(path);
-  setFacts(serving, path, undefined);
-  reportProblems(serving);
+  const why = files.kinds.guard.whyVoid(path);
+  if (why !== undefined) return files.kinds.guard.takeBack(path, undefined, why);
+  files.looks.pending.delete(path);
+  files.known.delete(path);
+  setFacts(files, path, undefined);
+  reportProblems(daemon);
   const kind = kindOf(path);
-  if (kind) serving.reconcilers.for(path, kind)?.removed?.(path);
-  recordRemoval(serving, path);
-  return createMissing(serving, path);
+  if (kind) files.kinds.reconcilers.for(path, kind)?.removed?.(path);
+  recordRemoval(daemon, path);
+  return createMissing(daemon, path);
 }
 
 /** What cannot be read keeps its last good state in git. It is looked at again by itself. */
-function showUnreadable(serving: Serving, path: string, problem: Problem): Outcome {
-  setFacts(serving, path, unreadFacts(path, [problem]));
+function showUnreadable(daemon: With<'files' | 'reports'>, path: string, problem: Problem): Outcome {
+  const {files} = daemon;
+  setFacts(files, path, unreadFacts(path, [problem]));
   // When it can be read again it is read anew, even if it is what it was.
-  const known = serving.known.get(path);
+  const known = files.known.get(path);
   if (known) known.settled = false;
-  reportProblems(serving);
+  reportProblems(daemon);
   return {after: 2 * DOUBTFUL_MS};
 }

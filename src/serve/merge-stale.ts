@@ -12,13 +12,14 @@ import {shortId} from '../store/replaced.ts';
 import {undosTo} from '../store/undo-marks.ts';
 import {pendingId} from './approvals/approvals.ts';
 import {keepConflict} from './conflict.ts';
+import type {HomeFiles} from './home-files.ts';
 import {lastGood} from './last-good.ts';
 import {watchOn} from './late.ts';
 import {isMeant} from './meant.ts';
+import type {With} from './parts.ts';
 import {pastTexts, type Texts} from './past-texts.ts';
 import type {Saved} from './record.ts';
 import {type Seen, seenText} from './seen.ts';
-import type {Serving} from './serving.ts';
 import {followHead, textOf} from './state.ts';
 import {replaceText} from './write.ts';
 
@@ -29,37 +30,38 @@ export type Merge = {seen: Seen; saved?: Saved[]} | {outcome: Outcome};
  * A save from an editor that had an older version open must not undo what was written since: find the version it was
  * made from, and merge. What cannot be merged is kept whole in conflicts/. A plain edit comes back as it is.
  */
-export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
+export async function mergeStale(daemon: With<'files' | 'reports'>, seen: Seen): Promise<Merge> {
+  const {files} = daemon;
   const {path, kind, text, blob} = seen;
-  if (serving.late.has(path)) return mergeLate(serving, seen);
+  if (files.versions.late.has(path)) return mergeLate(daemon, seen);
   // What the last daemon wrote is what there is, whether or not it could commit it.
-  if (serving.cause === 'recovered' && serving.writtenBefore.has(shortId(blob))) return {seen};
+  if (files.phase.cause === 'recovered' && files.versions.earlier.writtenBefore.has(shortId(blob))) return {seen};
   // A text with errors is neither acted on nor touched: what was good holds until it is mended.
   if (text === undefined || blocks(seen.facts.problems)) return {seen};
-  const good = await lastGood(serving, path, blob);
+  const good = await lastGood(files, path, blob);
   if (good === undefined || good === blob) return {seen};
   // Nobody but persons writes on a page that waits: what was saved last is what they say.
   if (pendingId(path) !== undefined) return {seen};
   // Nothing at all is nearest to the shortest version there ever was, but it was not made from that one.
-  if (text.trim() === '' || linkTarget(serving.home, path) !== undefined) return {seen};
-  const last = await textOf(serving, good);
+  if (text.trim() === '' || linkTarget(files.home, path) !== undefined) return {seen};
+  const last = await textOf(files, good);
   if (last === undefined) return {seen};
   const lacks = undoes(kind, last, text);
   if (!lacks && !(kind === 'session' && mayLackWords(last, text))) return {seen};
   // What a person takes back by `agentdir undo` is meant, if it was made from what was known last.
-  const undos = undosTo(serving.home, path, blob);
-  if (undos.some(({mark}) => serving.loading || mark.base === good)) return {seen};
+  const undos = undosTo(files.home, path, blob);
+  if (undos.some(({mark}) => files.phase.loading || mark.base === good)) return {seen};
   // What git put there (revert, checkout of an older version) is meant.
-  await followHead(serving);
+  await followHead(files);
   // As long as the journal is behind, HEAD and the index have older texts that nobody brought back.
-  if (!serving.underWay.has(path) && (await isMeant(serving, seen, good))) return {seen};
-  if (serving.journal.busy()) return {outcome: {after: 50}};
-  const past = await pastTexts(serving, seen, good, last);
-  return lacks ? mergeWith(serving, seen, past) : keepRephrased(serving, seen, past);
+  if (!files.versions.underWay.has(path) && (await isMeant(files, seen, good))) return {seen};
+  if (files.journal.busy()) return {outcome: {after: 50}};
+  const past = await pastTexts(files, seen, good, last);
+  return lacks ? mergeWith(daemon, seen, past) : keepRephrased(daemon, seen, past);
 }
 
 /** The save lacks something that must last. */
-async function mergeWith(serving: Serving, seen: Seen, {texts, byPerson}: Texts): Promise<Merge> {
+async function mergeWith(daemon: With<'files' | 'reports'>, seen: Seen, {texts, byPerson}: Texts): Promise<Merge> {
   const {path, kind, text = ''} = seen;
   const [last = ''] = texts;
   const isQueue = path === APPROVALS_FILE;
@@ -70,14 +72,14 @@ async function mergeWith(serving: Serving, seen: Seen, {texts, byPerson}: Texts)
   if (kind === 'tasks' && !isQueue && onlyResets(texts, byPerson, text)) return {seen};
   const {text: merged, conflicts} = merge(kind, base, text, last);
   if (kind === 'tasks' && !isQueue && text === base) conflicts.push(...resetsIn(texts.slice(0, at + 1), byPerson));
-  const kept = conflicts.length === 0 || (await keepConflict(serving, path, seen.bytes, conflicts));
+  const kept = conflicts.length === 0 || (await keepConflict(daemon, path, seen.bytes, conflicts));
   if (!kept) return {outcome: {after: 1_000}};
   const result = isQueue ? withoutOldTicks(text, merged) : merged;
-  return replaceWith(serving, seen, result, [{seen, base}]);
+  return replaceWith(daemon, seen, result, [{seen, base}]);
 }
 
 /** Nobody but persons wrote since: what they said in other words is not undone by an older buffer that says something else. */
-async function keepRephrased(serving: Serving, seen: Seen, {texts, byPerson}: Texts): Promise<Merge> {
+async function keepRephrased(daemon: With<'files' | 'reports'>, seen: Seen, {texts, byPerson}: Texts): Promise<Merge> {
   const {text = ''} = seen;
   const [last = ''] = texts;
   const since = byPerson.indexOf(false);
@@ -85,73 +87,80 @@ async function keepRephrased(serving: Serving, seen: Seen, {texts, byPerson}: Te
   const base = texts[at];
   // As it was before, with nothing else in it: that is what they mean.
   if (base === undefined || at === 0 || base === text) return {seen};
-  return replaceWith(serving, seen, keepWords(base, text, last), [{seen, base}]);
+  return replaceWith(daemon, seen, keepWords(base, text, last), [{seen, base}]);
 }
 
 /** What an editor wrote into the file that the daemon replaced meanwhile. */
-async function mergeLate(serving: Serving, seen: Seen): Promise<Merge> {
+async function mergeLate(daemon: With<'files' | 'reports'>, seen: Seen): Promise<Merge> {
+  const {files} = daemon;
   const {path, kind, text, facts} = seen;
   // A text with errors is never touched.
   if (text === undefined || blocks(facts.problems)) {
-    const kept = await keepLate(serving, path);
+    const kept = await keepLate(daemon, path);
     return kept ? {seen} : {outcome: {after: 1_000}};
   }
   let result = text;
   const saved: Saved[] = [{seen, base: undefined}];
   const goOn: (() => void)[] = [];
-  const replaced = serving.late.get(path) ?? [];
+  const replaced = files.versions.late.get(path) ?? [];
   for (const {late, after, forget} of replaced) {
     const found = late();
     if (!found) {
       goOn.push(forget);
       continue;
     }
-    goOn.push(() => watchOn(serving, () => after(found.bytes)));
-    serving.journal.keep(found.bytes);
+    goOn.push(() => watchOn(files, () => after(found.bytes)));
+    files.journal.keep(found.bytes);
     const {stat, link} = seen;
     const own = seenText(path, kind, found.bytes.toString(), {bytes: found.bytes, stat, link});
-    const base = await lateBase(serving, own, found.base);
+    const base = await lateBase(files, own, found.base);
     const merged =
       base === undefined || own.text === undefined || !found.bytes.equals(Buffer.from(own.text))
         ? {text: result, conflicts: ['what it was made from is not known, or it is not text']}
         : merge(kind, base, own.text, result);
     if (base !== undefined) saved.push({seen: own, base});
-    if (merged.conflicts.length > 0 && !(await keepConflict(serving, path, found.bytes, merged.conflicts)))
+    if (merged.conflicts.length > 0 && !(await keepConflict(daemon, path, found.bytes, merged.conflicts)))
       return {outcome: {after: 1_000}};
     result = merged.text;
   }
-  const written = await replaceWith(serving, seen, result, saved);
+  const written = await replaceWith(daemon, seen, result, saved);
   if ('outcome' in written) return written;
-  serving.late.delete(path);
+  files.versions.late.delete(path);
   for (const go of goOn) go();
   return written;
 }
 
 /** What was written into a file after it was replaced is made from what that held, or, as any save, from an older version. */
-async function lateBase(serving: Serving, seen: Seen, held: string): Promise<string | undefined> {
+async function lateBase(files: HomeFiles, seen: Seen, held: string): Promise<string | undefined> {
   const {path, kind, text = ''} = seen;
-  const base = await textOf(serving, held);
+  const base = await textOf(files, held);
   if (base === undefined || !undoes(kind, base, text)) return base;
-  const {texts, byPerson} = await pastTexts(serving, seen, held, base);
+  const {texts, byPerson} = await pastTexts(files, seen, held, base);
   return texts[baseOf(kind, texts, text, path === APPROVALS_FILE ? [] : byPerson)];
 }
 
 /** The file itself is gone, or not to be touched: what came late is kept whole in conflicts/. Whether it is kept now. */
-export async function keepLate(serving: Serving, path: string): Promise<boolean> {
-  for (const {late, after} of serving.late.get(path) ?? []) {
+export async function keepLate(daemon: With<'files' | 'reports'>, path: string): Promise<boolean> {
+  const {files} = daemon;
+  for (const {late, after} of files.versions.late.get(path) ?? []) {
     const found = late();
     const why = ['it was saved into a file that is gone or has errors'];
-    if (found && !(await keepConflict(serving, path, found.bytes, why))) return false;
-    if (found) watchOn(serving, () => after(found.bytes));
+    if (found && !(await keepConflict(daemon, path, found.bytes, why))) return false;
+    if (found) watchOn(files, () => after(found.bytes));
   }
-  serving.late.delete(path);
+  files.versions.late.delete(path);
   return true;
 }
 
-async function replaceWith(serving: Serving, seen: Seen, text: string, saved: Saved[]): Promise<Merge> {
+async function replaceWith(
+  daemon: With<'files' | 'reports'>,
+  seen: Seen,
+  text: string,
+  saved: Saved[],
+): Promise<Merge> {
   if (text === seen.text) return {seen};
-  const written = await replaceText(serving, seen, text);
+  const written = await replaceText(daemon, seen, text);
   if ('outcome' in written) return written;
-  serving.report({event: 'merged', path: seen.path});
+  daemon.reports.report({event: 'merged', path: seen.path});
   return {seen: written.seen, saved};
 }

@@ -4,7 +4,7 @@ import {needsYou} from '../check/needs-you.ts';
 import {writeDerived, writeOver} from '../store/cache.ts';
 import {crashPoint} from '../store/crash.ts';
 import {type Status, statusPath} from '../store/status.ts';
-import type {Serving} from './serving.ts';
+import type {With} from './parts.ts';
 import {inWords} from './troubles.ts';
 
 /** Many changes at once; and where there is much to tell, what is under way goes first. */
@@ -13,9 +13,12 @@ const LARGEST_SHARE = 1 / 20;
 const LONGEST_MS = 500;
 const RETRY_MS = 2_000;
 
+/** What they are made from. */
+type Shown = With<'files' | 'reports' | 'approvals' | 'status'>;
+
 /** Keeps NEEDS_YOU.md and the daemon's status file in step with what the daemon knows. */
 export class Needs {
-  readonly #serving: Serving;
+  readonly #daemon: Shown;
   readonly #since = new Date().toISOString();
   #timer: NodeJS.Timeout | undefined;
   /** How long it took the last time. */
@@ -24,8 +27,8 @@ export class Needs {
   #writtenStatus = '';
   #stopped: Status['stopped'];
 
-  constructor(serving: Serving) {
-    this.#serving = serving;
+  constructor(daemon: Shown) {
+    this.#daemon = daemon;
   }
 
   /** Something changed: write soon, many changes at once. */
@@ -43,7 +46,8 @@ export class Needs {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const begun = performance.now();
-    const {home} = this.#serving;
+    const {files} = this.#daemon;
+    const {home} = files;
     const needs = this.#try('NEEDS_YOU.md', () => {
       const text = this.#text();
       if (text === this.#written) return;
@@ -53,7 +57,7 @@ export class Needs {
     });
     // Where the one cannot be written the other may be, and say so.
     const status = this.#try('.agentdir/status.json', () => {
-      const text = JSON.stringify(this.#serving.redact.value(this.#status()), null, 2);
+      const text = JSON.stringify(this.#daemon.reports.redact.value(this.#status()), null, 2);
       if (text === this.#writtenStatus) return;
       writeOver(statusPath(home), text);
       this.#writtenStatus = text;
@@ -65,7 +69,8 @@ export class Needs {
   }
 
   #try(path: string, write: () => void): boolean {
-    const {troubles} = this.#serving;
+    const {reports} = this.#daemon;
+    const {troubles} = reports;
     try {
       write();
       troubles.set(path, undefined);
@@ -78,7 +83,8 @@ export class Needs {
 
   /** Somebody removed or changed what is derived: write it again. */
   verify(): void {
-    const {home} = this.#serving;
+    const {files} = this.#daemon;
+    const {home} = files;
     const is = (path: string, text: string) => {
       try {
         return readFileSync(path, 'utf8') === text;
@@ -96,7 +102,9 @@ export class Needs {
   }
 
   #text(): string {
-    const {home, index, troubles, known, redact} = this.#serving;
+    const {files, reports} = this.#daemon;
+    const {home, index, known} = files;
+    const {troubles, redact} = reports;
     const sinceOf = (path: string) => {
       const time = modified(home, path, known.get(path)?.signature);
       return time === undefined ? '' : new Date(time).toISOString();
@@ -108,7 +116,10 @@ export class Needs {
   }
 
   #status(): Status {
-    const {home, index, troubles, sessions, version, watching, model, confinement, approvals} = this.#serving;
+    const {files, reports, status, approvals} = this.#daemon;
+    const {home, index} = files;
+    const {troubles} = reports;
+    const {sessions, version, watching, model, confinement} = status;
     const problems = index.all();
     const needs = index.needs();
     const errors = problems.filter(({severity}) => severity === 'error').length;

@@ -2,8 +2,8 @@ import {mayBeOlder} from '../files/merge/merge-base.ts';
 import {undoes} from '../files/merge/merge-lasting.ts';
 import type {Version} from '../store/git/git-history.ts';
 import {shortId} from '../store/replaced.ts';
+import type {HomeFiles} from './home-files.ts';
 import type {Seen} from './seen.ts';
-import type {Serving} from './serving.ts';
 import {textOf} from './state.ts';
 
 /** How many earlier versions a stale buffer may be from; more are looked at only if it is from before all of these. */
@@ -34,10 +34,12 @@ type Past = Pick<Version, 'blob' | 'cause' | 'byPerson'>;
  * knew. Never a later one than the last known, such as one with errors: what that has and the last known has not would
  * count as taken away.
  */
-export async function pastTexts(serving: Serving, seen: Seen, last: string, text: string): Promise<Texts> {
+export async function pastTexts(files: HomeFiles, seen: Seen, last: string, text: string): Promise<Texts> {
   const {path, kind} = seen;
-  const {journal, madeFrom, crossed} = serving;
-  const waiting = serving.unpublished.get(path) ?? [];
+  const {journal, versions} = files;
+  const {earlier, crossed} = versions;
+  const {madeFrom} = earlier;
+  const waiting = files.versions.unpublished.get(path) ?? [];
   const passed = crossed.get(path);
   const recent = waiting.find(({blob}) => blob === last) ?? (passed?.blob === last ? passed : undefined);
   const now = seen.text ?? '';
@@ -45,7 +47,7 @@ export async function pastTexts(serving: Serving, seen: Seen, last: string, text
   let texts: string[] = [];
   let byPerson: boolean[] = [];
   // What an earlier daemon left has its place among what git has, however long ago: in front it would seem to be the newest.
-  const isLeft = (serving.left.get(path) ?? []).length > 0;
+  const isLeft = (files.versions.earlier.left.get(path) ?? []).length > 0;
   for (const most of isLeft ? [MOST_VERSIONS] : [VERSIONS, MOST_VERSIONS]) {
     const past = withoutOwn(await journal.versions(path, most), seen.blob);
     // What a person committed since the last known was made is later than that; what we did is not.
@@ -53,11 +55,11 @@ export async function pastTexts(serving: Serving, seen: Seen, last: string, text
     const older: Past[] = past.filter(
       ({cause}, i) => cause !== undefined || (since === -1 ? recent?.over : i >= since),
     );
-    for (const version of serving.overtaken.get(path) ?? []) {
+    for (const version of files.versions.overtaken.get(path) ?? []) {
       const at = older.findIndex(({blob}) => blob === version.over);
       older.splice(at === -1 ? older.length : at, 0, version);
     }
-    putLeft(serving, path, older);
+    putLeft(files, path, older);
     const all = [...waiting, ...older];
     const from = all.findIndex(({blob}) => blob === last);
     texts = [text];
@@ -69,11 +71,11 @@ export async function pastTexts(serving: Serving, seen: Seen, last: string, text
       const {blob, cause} = version;
       const made = madeFrom.get(shortId(blob));
       for (const id of made === undefined ? [blob] : [blob, made]) {
-        const own = id === last ? undefined : await textOf(serving, id);
+        const own = id === last ? undefined : await textOf(files, id);
         if (own === undefined || texts.includes(own)) continue;
         texts.push(own);
         const {byPerson: isTheirs} =
-          id === blob ? version : (all.find(other => other.blob === id) ?? leftAs(serving, path, id));
+          id === blob ? version : (all.find(other => other.blob === id) ?? leftAs(files, path, id));
         byPerson.push(isTheirs);
         length += own.length;
         // It has all that this version has: it is from about here, or later.
@@ -89,17 +91,19 @@ export async function pastTexts(serving: Serving, seen: Seen, last: string, text
 }
 
 /** Among versions, newest first, those that an earlier daemon left and no commit has: each before or after what it was. */
-function putLeft(serving: Serving, path: string, versions: Past[]): void {
+function putLeft(files: HomeFiles, path: string, versions: Past[]): void {
   let at = 0;
-  for (const {blob} of serving.left.get(path) ?? []) {
+  for (const {blob} of files.versions.earlier.left.get(path) ?? []) {
     const found = versions.findIndex(version => shortId(version.blob) === shortId(blob));
-    if (found === -1) versions.splice(at++, 0, leftAs(serving, path, blob));
+    if (found === -1) versions.splice(at++, 0, leftAs(files, path, blob));
     else at = Math.max(at, found + 1);
   }
 }
 
 /** A version that no commit has: a daemon's if it is one of those that daemons wrote, else the person's. */
-function leftAs({left}: Serving, path: string, blob: string): Past {
+function leftAs({versions}: HomeFiles, path: string, blob: string): Past {
+  const {earlier} = versions;
+  const {left} = earlier;
   const ours = left.get(path)?.some(version => version.ours && shortId(version.blob) === shortId(blob)) ?? false;
   return {blob, cause: ours ? 'recovered' : 'edit', byPerson: !ours};
 }

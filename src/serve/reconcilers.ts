@@ -6,15 +6,15 @@ import {memoryFiles} from './calls/remember.ts';
 import {slotsFile} from './inbox/due-slots.ts';
 import {cursorFiles, rejectedFiles} from './inbox/inbox-cursor.ts';
 import {inboxFiles} from './inbox/inbox-look.ts';
+import type {Daemon} from './parts.ts';
 import type {Reconciler} from './reconciler.ts';
-import type {Serving} from './serving.ts';
 import {settingsFile} from './settings-file.ts';
 import {taskFiles} from './tasks/tasks.ts';
 import {archivedSessions, sessionFiles} from './turns/session-files.ts';
 import {spendFile} from './turns/spend-file.ts';
 
 /** What the daemon does about each kind of file. A new kind is a line here; of two that own a path the first is asked. */
-const kinds: readonly ((serving: Serving) => Reconciler)[] = [
+const kinds: readonly ((daemon: Daemon) => Reconciler)[] = [
   archivedSessions,
   sessionFiles,
   approvalQueue,
@@ -31,6 +31,6 @@ const kinds: readonly ((serving: Serving) => Reconciler)[] = [
   spendFile,
 ];
 
-export function makeReconcilers(serving: Serving): Reconciler[] {
-  return kinds.map(make => make(serving));
+export function makeReconcilers(daemon: Daemon): Reconciler[] {
+  return kinds.map(make => make(daemon));
 }

@@ -7,9 +7,10 @@ import {isEdit} from '../store/git/git-history.ts';
 import type {Entry} from '../store/journal.ts';
 import {linkTarget} from '../store/read.ts';
 import {forgetUndo} from '../store/undo-marks.ts';
+import type {HomeFiles, Unpublished} from './home-files.ts';
 import {isExecutable} from './known.ts';
+import type {With} from './parts.ts';
 import type {Seen} from './seen.ts';
-import type {Serving, Unpublished} from './serving.ts';
 
 interface Adding {
   after?: (() => void) | undefined;
@@ -19,13 +20,15 @@ interface Adding {
 
 /** Hand it to the journal; until it is in git, it is known here. */
 export function add(
-  serving: Serving,
+  {files, reports}: With<'files' | 'reports'>,
   path: string,
   blob: string | null,
   {subject, trailers, ...rest}: Entry,
-  {after, made = {blob: serving.journal.committed.get(path), at: Date.now()}}: Adding = {},
+  {after, made = {blob: files.journal.committed.get(path), at: Date.now()}}: Adding = {},
 ): void {
-  const {underWay, unpublished, crossed, redact, journal, aside} = serving;
+  const {versions, journal} = files;
+  const {underWay, unpublished, crossed, aside} = versions;
+  const {redact} = reports;
   const entry = {...rest, subject: redact.text(subject), trailers: redact.value(trailers)};
   underWay.set(path, blob);
   const cause = entry.trailers.find(([key]) => key === 'Cause')?.[1] ?? '';
@@ -46,13 +49,13 @@ export function add(
     ({commit, subject, paths, already}) => {
       done();
       drop?.();
-      if (entry.trailers.some(([key]) => key === 'Undo')) forgetUndo(serving.home, path, blob);
+      if (entry.trailers.some(([key]) => key === 'Undo')) forgetUndo(files.home, path, blob);
       if (!already) {
         if (blob && journal.isForeign(path, made.at)) crossed.set(path, {blob, over});
         else crossed.delete(path);
-        serving.report({event: 'committed', commit, subject, paths});
+        reports.report({event: 'committed', commit, subject, paths});
       } else if (blob && journal.committed.get(path) !== blob)
-        keepOvertaken(serving, path, {blob, cause, byPerson, over});
+        keepOvertaken(files, path, {blob, cause, byPerson, over});
     },
     // The journal was closed first: the next start finds the file and commits it.
     done,
@@ -63,7 +66,8 @@ export function add(
 const OVERTAKEN = 20;
 
 /** It is in no commit, so its text is kept by itself. */
-function keepOvertaken({overtaken, texts, journal}: Serving, path: string, version: Unpublished): void {
+function keepOvertaken({versions, texts, journal}: HomeFiles, path: string, version: Unpublished): void {
+  const {overtaken} = versions;
   overtaken.set(path, [version, ...(overtaken.get(path) ?? [])].slice(0, OVERTAKEN));
   const text = texts.get(version.blob);
   try {
@@ -81,7 +85,7 @@ export function passed({path, stat}: Seen, bytes: Buffer): {blob: string; change
 
 /** What git has of it: the content, or, of a file that is kept elsewhere, the link and nothing of what it leads to. */
 export function inGit(
-  {home}: Serving,
+  {home}: HomeFiles,
   {path, bytes, blob, stat, link: linked}: Seen,
 ): {blob: string; change: Entry['changes'][number]} {
   const link = linked ? linkTarget(home, path) : undefined;

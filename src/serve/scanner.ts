@@ -5,8 +5,8 @@ import {isJournalled, kindOf} from '../files/key.ts';
 import {clearAbandoned, isAbandoned} from '../store/temporary.ts';
 import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
 import type {Looker} from './looker.ts';
+import type {With} from './parts.ts';
 import {scan} from './scan.ts';
-import type {Serving} from './serving.ts';
 import {followHead, journalled, reportProblems, setFacts} from './state.ts';
 
 const PERIOD_MS = 2_000;
@@ -17,7 +17,7 @@ const SHARE = 20;
 
 /** Says where to look: after a hint of the watch at once, and all over the home every few seconds. */
 export class Scanner {
-  readonly #serving: Serving;
+  readonly #daemon: With<'files' | 'reports'>;
   readonly #cover: (directory: string) => void;
   readonly #onRound: () => void;
   readonly #unreadable = new Set<string>();
@@ -26,15 +26,15 @@ export class Scanner {
   #stopped = false;
 
   /** `onRound`: whatever else is to be looked after every few seconds. */
-  constructor(serving: Serving, cover: (directory: string) => void, onRound: () => void) {
-    this.#serving = serving;
+  constructor(daemon: With<'files' | 'reports'>, cover: (directory: string) => void, onRound: () => void) {
+    this.#daemon = daemon;
     this.#cover = cover;
     this.#onRound = onRound;
   }
 
   /** The watch saw something. */
   hint(path: string | undefined): void {
-    if (path?.endsWith('.gitignore')) this.#serving.ignored.forget();
+    if (path?.endsWith('.gitignore')) this.#daemon.files.versions.ignored.forget();
     // A name that is not UTF-8 is only seen by listing its folder.
     if (path?.includes('\ufffd')) this.#after(PERIOD_MS / 20);
     else if (path !== undefined && kindOf(path)) this.#look(path);
@@ -44,7 +44,9 @@ export class Scanner {
 
   /** Of what the daemon wrote itself the watch tells several times: one look a moment later is enough. */
   #look(path: string): void {
-    const {queue, savedAt} = this.#serving;
+    const {files} = this.#daemon;
+    const {queue, looks} = files;
+    const {savedAt} = looks;
     const saved = savedAt.get(path);
     if (saved !== undefined && performance.now() - saved < ECHO_MS) queue.addAfter(path, ECHO_MS);
     else {
@@ -55,16 +57,18 @@ export class Scanner {
 
   /** At the start: all that is not as it was when the last daemon knew it, or not as git has it. */
   async first(looker: Looker): Promise<void> {
-    const {home, known, journal, queue, pending} = this.#serving;
+    const {files} = this.#daemon;
+    const {home, known, journal, queue, looks} = files;
+    const {pending} = looks;
     for (const folder of ['', '.agentdir']) clearAbandoned(join(home, folder));
-    if (known.size === 0) await looker.load(this.#serving);
-    await this.#scan(false, path => looker.knows(this.#serving, path));
+    if (known.size === 0) await looker.load();
+    await this.#scan(false, path => looker.knows(path));
     for (const [path, {blob, settled}] of known) {
-      const kind = journalled(this.#serving, path) === blob ? undefined : kindOf(path);
+      const kind = journalled(this.#daemon.files, path) === blob ? undefined : kindOf(path);
       if (!settled || (kind && isJournalled(kind))) queue.add(path);
     }
     for (const path of journal.committed.keys()) if (!known.has(path)) queue.add(path);
-    for (const path of this.#serving.late.keys()) queue.add(path);
+    for (const path of this.#daemon.files.versions.late.keys()) queue.add(path);
     await queue.whenQuiet();
     // What was saved a moment ago is read as soon as it holds still.
     const until = performance.now() + DOUBTFUL_MS;
@@ -76,11 +80,13 @@ export class Scanner {
 
   /** All files are read: report what is wrong, and do what is still to be done. */
   async loaded(looker: Looker): Promise<void> {
-    await looker.load(this.#serving);
-    const {known, queue, reconcilers} = this.#serving;
+    await looker.load();
+    const {files} = this.#daemon;
+    const {known, queue, kinds} = files;
+    const {reconcilers} = kinds;
     const more = [...reconcilers].flatMap(reconciler => [...(reconciler.started?.() ?? [])]);
-    this.#serving.loading = false;
-    reportProblems(this.#serving);
+    this.#daemon.files.phase.loading = false;
+    reportProblems(this.#daemon);
     for (const [path, {settled}] of known) if (!settled) queue.add(path);
     for (const path of more) queue.add(path);
   }
@@ -109,20 +115,21 @@ export class Scanner {
     const began = performance.now();
     try {
       this.#onRound();
-      for (const reconciler of this.#serving.loading ? [] : this.#serving.reconcilers)
-        for (const path of reconciler.tick?.() ?? []) this.#serving.queue.add(path);
+      for (const reconciler of this.#daemon.files.phase.loading ? [] : this.#daemon.files.kinds.reconcilers)
+        for (const path of reconciler.tick?.() ?? []) this.#daemon.files.queue.add(path);
       await this.#scan(true);
-      await followHead(this.#serving);
-      this.#serving.troubles.set('scan', undefined);
+      await followHead(this.#daemon.files);
+      this.#daemon.reports.troubles.set('scan', undefined);
     } catch (error) {
-      this.#serving.troubles.set('scan', `the home cannot be looked at: ${(error as Error).message}`);
+      this.#daemon.reports.troubles.set('scan', `the home cannot be looked at: ${(error as Error).message}`);
     }
     this.#running = undefined;
     this.#after(Math.max(PERIOD_MS, SHARE * (performance.now() - began)));
   }
 
   async #scan(patient: boolean, isKnown = (_path: string) => false): Promise<void> {
-    const {home, known, queue} = this.#serving;
+    const {files} = this.#daemon;
+    const {home, known, queue} = files;
     const unreadable = new Set<string>();
     await scan(
       {
@@ -135,7 +142,7 @@ export class Scanner {
         },
         onUnreadable: problem => {
           unreadable.add(problem.file);
-          setFacts(this.#serving, problem.file, unreadFacts(problem.file, [problem]));
+          setFacts(this.#daemon.files, problem.file, unreadFacts(problem.file, [problem]));
         },
         onDifference: path => {
           if (!isKnown(path)) queue.add(path);
@@ -143,9 +150,9 @@ export class Scanner {
       },
       patient,
     );
-    for (const folder of this.#unreadable) if (!unreadable.has(folder)) setFacts(this.#serving, folder, undefined);
+    for (const folder of this.#unreadable) if (!unreadable.has(folder)) setFacts(this.#daemon.files, folder, undefined);
     this.#unreadable.clear();
     for (const folder of unreadable) this.#unreadable.add(folder);
-    reportProblems(this.#serving);
+    reportProblems(this.#daemon);
   }
 }

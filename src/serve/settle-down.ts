@@ -1,5 +1,5 @@
 import {whenDone} from './once.ts';
-import type {Serving} from './serving.ts';
+import type {With} from './parts.ts';
 
 /** A stop takes ten seconds at most: so long for calls to end by themselves, for looks under way, then for the journal. */
 const STOP_CALLS_MS = 1_500;
@@ -7,21 +7,25 @@ const STOP_LOOKS_MS = 3_000;
 const STOP_JOURNAL_MS = 5_000;
 
 /** Finish what is under way, and what was saved just before the stop. `isBroken`: looks are not waited for. */
-export async function settleDown(serving: Serving, isBroken: boolean): Promise<void> {
-  const {queue, journal, aside, pending, turns, once} = serving;
+export async function settleDown(daemon: With<'files' | 'turns' | 'spend'>, isBroken: boolean): Promise<void> {
+  const {files, turns, spend} = daemon;
+
+  const {queue, journal, versions, looks} = files;
+  const {aside} = versions;
+  const {pending} = looks;
   const looksMs = isBroken ? 0 : STOP_LOOKS_MS;
-  serving.hurry = true;
+  files.phase.hurry = true;
   turns.stop();
-  if (looksMs > 0) serving.spend.due();
-  serving.spend.close();
+  if (looksMs > 0) spend.due();
+  spend.close();
   if (looksMs > 0) {
     for (const path of pending.keys()) queue.add(path);
-    await Promise.race([whenDone(serving), pause(Math.min(looksMs, STOP_CALLS_MS))]);
+    await Promise.race([whenDone(daemon), pause(Math.min(looksMs, STOP_CALLS_MS))]);
     turns.endCalls('the daemon was stopped');
-    await Promise.race([whenDone(serving), pause(looksMs)]);
+    await Promise.race([whenDone(daemon), pause(looksMs)]);
   }
   await queue.stop();
-  await journal.flush(once ? 0 : STOP_JOURNAL_MS);
+  await journal.flush(files.phase.once ? 0 : STOP_JOURNAL_MS);
   await journal.close();
   aside.close();
 }

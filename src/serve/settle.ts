@@ -7,10 +7,10 @@ import type {Outcome} from '../queue.ts';
 import {MARKER} from '../store/locate.ts';
 import {linkTarget} from '../store/read.ts';
 import type {Change} from './change.ts';
-import type {Reconciler} from './reconciler.ts';
+import type {With} from './parts.ts';
+import type {Reconciler, Reconcilers} from './reconciler.ts';
 import {recordOwn} from './record.ts';
 import type {Seen} from './seen.ts';
-import type {Serving} from './serving.ts';
 import {acceptVersion} from './state.ts';
 import {createText, replaceText} from './write.ts';
 
@@ -21,33 +21,39 @@ const UNFINISHED_MS = 500;
  * Do what follows from a file, as its reconciler says. The file has no errors, or its reconciler settles it all the same. `recorded`:
  * resolves when a person's own edit is in the journal.
  */
-export async function settle(serving: Serving, seen: Seen, recorded?: Promise<void>): Promise<Outcome> {
+export async function settle(
+  daemon: With<'files' | 'reports'>,
+  seen: Seen,
+  recorded?: Promise<void>,
+): Promise<Outcome> {
+  const {files, reports} = daemon;
   const {path} = seen;
   const trouble = `complete ${path}`;
-  const reconciler = serving.reconcilers.for(path, seen.kind);
-  serving.nudged.delete(path);
+  const reconciler = files.kinds.reconcilers.for(path, seen.kind);
+  files.looks.nudged.delete(path);
   try {
     // A file that is a link is read, and never written.
-    const isWritable = linkTarget(serving.home, path) === undefined;
-    const outcome = await settleWith(serving, reconciler, seen, recorded, isWritable);
-    serving.troubles.set(trouble, undefined);
+    const isWritable = linkTarget(files.home, path) === undefined;
+    const outcome = await settleWith(daemon, reconciler, seen, recorded, isWritable);
+    reports.troubles.set(trouble, undefined);
     return outcome;
   } catch (error) {
     // An edit that would lose a comment or change how other lines are read is refused, and left to the person.
     if (!(error instanceof UserError || error instanceof RangeError)) throw error;
-    serving.troubles.set(trouble, `${path} cannot be gone on with: ${error.message}. Write it in the plain way`);
+    reports.troubles.set(trouble, `${path} cannot be gone on with: ${error.message}. Write it in the plain way`);
     reconciler?.unwritable?.(path);
     return undefined;
   }
 }
 
 async function settleWith(
-  serving: Serving,
+  daemon: With<'files' | 'reports'>,
   reconciler: Reconciler | undefined,
   seen: Seen,
   recorded: Promise<void> | undefined,
   isWritable: boolean,
 ): Promise<Outcome> {
+  const {files} = daemon;
   if (!reconciler?.settlesEarly) await recorded;
   let current = seen;
   while (isWritable) {
@@ -57,53 +63,54 @@ async function settleWith(
       if (change.outcome) return change.outcome;
       break;
     }
-    if (serving.journal.unfinished()) return {after: UNFINISHED_MS};
+    if (files.journal.unfinished()) return {after: UNFINISHED_MS};
     await recorded;
     const {light = false, readBack} = change;
-    const written = await replaceText(serving, current, change.text, {light, ...(readBack && {seenAs: readBack})});
+    const written = await replaceText(daemon, current, change.text, {light, ...(readBack && {seenAs: readBack})});
     if ('outcome' in written) return written.outcome;
     current = written.seen;
     change.saved?.();
-    acceptVersion(serving, current);
-    recordChange(serving, current, change);
+    acceptVersion(daemon, current);
+    recordChange(daemon, current, change);
     if (!change.again || blocks(current.facts.problems)) break;
   }
   const isDone = (await reconciler?.finish?.(current)) ?? true;
-  const known = serving.known.get(seen.path);
-  if (known) known.settled = isDone && !serving.nudged.has(seen.path);
-  serving.unsaved = true;
+  const known = files.known.get(seen.path);
+  if (known) known.settled = isDone && !files.looks.nudged.has(seen.path);
+  files.phase.unsaved = true;
   return undefined;
 }
 
-function recordChange(serving: Serving, seen: Seen, {entry, earlier = [], done}: Change): void {
-  for (const version of earlier) recordOwn(serving, seen, version.entry, Buffer.from(version.text()));
-  recordOwn(serving, seen, entry);
+function recordChange(daemon: With<'files' | 'reports'>, seen: Seen, {entry, earlier = [], done}: Change): void {
+  for (const version of earlier) recordOwn(daemon, seen, version.entry, Buffer.from(version.text()));
+  recordOwn(daemon, seen, entry);
   done?.();
 }
 
 /** A file that does not exist: make it, if the daemon needs it. */
-export async function createMissing(serving: Serving, path: string): Promise<Outcome> {
+export async function createMissing(daemon: With<'files' | 'reports'>, path: string): Promise<Outcome> {
+  const {files} = daemon;
   const kind = kindOf(path);
-  const reconciler = kind && serving.reconcilers.for(path, kind);
-  serving.nudged.delete(path);
+  const reconciler = kind && files.kinds.reconcilers.for(path, kind);
+  files.looks.nudged.delete(path);
   // Nothing is put where a home was unmounted or moved away.
-  if (!reconciler?.create || serving.loading || !existsSync(join(serving.home, MARKER))) return undefined;
+  if (!reconciler?.create || files.phase.loading || !existsSync(join(files.home, MARKER))) return undefined;
   const creation = await reconciler.create(path);
   if (!creation) return undefined;
   if ('outcome' in creation) return creation.outcome;
-  if (serving.journal.unfinished()) return {after: UNFINISHED_MS};
-  const written = await createText(serving, path, creation.text, creation.readBack);
+  if (files.journal.unfinished()) return {after: UNFINISHED_MS};
+  const written = await createText(daemon, path, creation.text, creation.readBack);
   if ('outcome' in written) return written.outcome;
   creation.saved?.();
-  acceptVersion(serving, written.seen);
-  const known = serving.known.get(path);
-  if (known) known.ignored = await serving.ignored.has(path);
-  recordChange(serving, written.seen, creation);
+  acceptVersion(daemon, written.seen);
+  const known = files.known.get(path);
+  if (known) known.ignored = await files.versions.ignored.has(path);
+  recordChange(daemon, written.seen, creation);
   return creation.next;
 }
 
 /** Whether it is certain, from the file alone, that nothing is to be done about it. */
-export function isAtRest({reconcilers}: Pick<Serving, 'reconcilers'>, seen: Seen): boolean {
+export function isAtRest(reconcilers: Reconcilers, seen: Seen): boolean {
   if (blocks(seen.facts.problems)) return false;
   return reconcilers.for(seen.path, seen.kind)?.isAtRest?.(seen) ?? true;
 }

@@ -1,38 +1,42 @@
 import type {Facts} from '../check/facts.ts';
 import {blocks, type Problem} from '../files/diagnostic.ts';
+import type {HomeFiles} from './home-files.ts';
 import {signature} from './known.ts';
+import type {With} from './parts.ts';
 import type {Seen} from './seen.ts';
-import type {Serving} from './serving.ts';
 
 /** From here on this is the file's last known version. */
-export function acceptVersion(serving: Serving, seen: Seen): void {
+export function acceptVersion(daemon: With<'files' | 'reports'>, seen: Seen): void {
+  const {files} = daemon;
   const {path, blob, text} = seen;
-  const {ignored = false, good} = serving.known.get(path) ?? {};
+  const {ignored = false, good} = files.known.get(path) ?? {};
   const wrong = blocks(seen.facts.problems);
-  serving.known.set(path, {
+  files.known.set(path, {
     signature: signature(seen.stat),
     blob,
     good: wrong ? good : blob,
     ignored,
     settled: false,
   });
-  if (text !== undefined) serving.texts.set(blob, text);
-  const reconciler = serving.reconcilers.for(path, seen.kind);
-  const keeps = reconciler?.keepsParsed && !wrong && !serving.loading;
-  serving.latest.set(path, keeps ? seen : undefined);
-  setFacts(serving, path, seen.facts);
-  reportProblems(serving);
+  if (text !== undefined) files.texts.set(blob, text);
+  const reconciler = files.kinds.reconcilers.for(path, seen.kind);
+  const keeps = reconciler?.keepsParsed && !wrong && !files.phase.loading;
+  files.latest.set(path, keeps ? seen : undefined);
+  setFacts(files, path, seen.facts);
+  reportProblems(daemon);
   reconciler?.accepted?.(seen);
 }
 
+/** What `setFacts` keeps in step. */
+interface FactsOwner {
+  readonly index: HomeFiles['index'];
+  readonly kinds: Pick<HomeFiles['kinds'], 'followers'>;
+  readonly phase: Pick<HomeFiles['phase'], 'unsaved'>;
+}
+
 /** What a file says now; undefined: it is gone. */
-export function setFacts(
-  serving: Pick<Serving, 'index' | 'followers' | 'unsaved'>,
-  path: string,
-  found: Facts | undefined,
-): void {
-  const {index, followers} = serving;
-  serving.unsaved = true;
+export function setFacts({index, kinds: {followers}, phase}: FactsOwner, path: string, found: Facts | undefined): void {
+  phase.unsaved = true;
   const before = index.facts(path);
   const wrong = found !== undefined && blocks(found.problems);
   // As long as a file has errors, what it said last of limits and decisions holds.
@@ -50,33 +54,34 @@ function lasting({limits, approvals}: Facts, found: Facts): Pick<Facts, 'limits'
 }
 
 /** Report problems that are new or gone, and look again at files for which that may change what is to be done. */
-export function reportProblems(serving: Serving): void {
-  if (serving.loading) return;
+export function reportProblems({files, reports}: With<'files' | 'reports'>): void {
+  if (files.phase.loading) return;
   const key = (p: Problem) => `${p.code}\0${p.message}`;
-  for (const {path, problems} of serving.index.settle()) {
-    const known = serving.known.get(path);
-    const text = known && serving.texts.get(known.blob);
-    const before = serving.shown.get(path) ?? [];
+  for (const {path, problems} of files.index.settle()) {
+    const known = files.known.get(path);
+    const text = known && files.texts.get(known.blob);
+    const before = files.looks.shown.get(path) ?? [];
     const old = new Set(before.map(key));
     const now = new Set(problems.map(key));
     // One that only moved to another line is the same.
-    for (const problem of before) if (!now.has(key(problem))) serving.report({event: 'cleared', problem});
-    for (const problem of problems) if (!old.has(key(problem))) serving.report({event: 'problem', problem, text});
-    if (problems.length > 0) serving.shown.set(path, problems);
-    else serving.shown.delete(path);
-    if (known && !known.settled && !blocks(problems)) serving.queue.add(path);
+    for (const problem of before) if (!now.has(key(problem))) reports.report({event: 'cleared', problem});
+    for (const problem of problems) if (!old.has(key(problem))) reports.report({event: 'problem', problem, text});
+    if (problems.length > 0) files.looks.shown.set(path, problems);
+    else files.looks.shown.delete(path);
+    if (known && !known.settled && !blocks(problems)) files.queue.add(path);
   }
-  for (const reconciler of serving.reconcilers) reconciler.indexChanged?.();
-  serving.onChanged();
+  for (const reconciler of files.kinds.reconcilers) reconciler.indexChanged?.();
+  reports.changed();
 }
 
 /** Git's name for the last content that was known at this path, by this daemon or an earlier one. */
-export function lastBlob({known, journal}: Serving, path: string): string | undefined {
+export function lastBlob({known, journal}: HomeFiles, path: string): string | undefined {
   return known.get(path)?.blob ?? journal.committed.get(path);
 }
 
 /** Git's name for what the journal has, or will have, at this path. */
-export function journalled({underWay, journal}: Serving, path: string): string | undefined {
+export function journalled({versions, journal}: HomeFiles, path: string): string | undefined {
+  const {underWay} = versions;
   return underWay.has(path) ? (underWay.get(path) ?? undefined) : journal.committed.get(path);
 }
 
@@ -84,13 +89,13 @@ export function journalled({underWay, journal}: Serving, path: string): string |
 const AFTER_MOVE_MS = 2_000;
 
 /** See whether a person moved HEAD, and look later at the files it concerns: what they reverted is still in the files. */
-export async function followHead({journal, queue}: Serving): Promise<void> {
+export async function followHead({journal, queue}: HomeFiles): Promise<void> {
   for (const path of await journal.refresh()) queue.addAfter(path, AFTER_MOVE_MS);
 }
 
 /** The text of a version, from memory or from git. */
-export async function textOf(serving: Serving, blob: string): Promise<string | undefined> {
-  const text = serving.texts.get(blob) ?? (await serving.journal.read(blob))?.toString();
-  if (text !== undefined) serving.texts.set(blob, text);
+export async function textOf(files: HomeFiles, blob: string): Promise<string | undefined> {
+  const text = files.texts.get(blob) ?? (await files.journal.read(blob))?.toString();
+  if (text !== undefined) files.texts.set(blob, text);
   return text;
 }

@@ -2,18 +2,19 @@ import {kindOf} from '../files/key.ts';
 import type {Outcome} from '../queue.ts';
 import {save} from '../store/save.ts';
 import {watchReplaced} from './late.ts';
+import type {With} from './parts.ts';
 import {type Found, type Seen, seenText} from './seen.ts';
-import type {Serving} from './serving.ts';
 import {inWords} from './troubles.ts';
 
 /** Put `text` where there is no file yet: the file as it is then, or when to look again. */
 export async function createText(
-  serving: Serving,
+  {files, reports}: With<'files' | 'reports'>,
   path: string,
   text: string,
   seenAs?: (found: Found) => Seen,
 ): Promise<{seen: Seen} | {outcome: Outcome}> {
-  const {home, journal, troubles} = serving;
+  const {home, journal} = files;
+  const {troubles} = reports;
   const kind = kindOf(path);
   if (!kind) return {outcome: undefined};
   const bytes = Buffer.from(text);
@@ -36,12 +37,13 @@ interface Replacing {
 
 /** Put `text` in place of what was seen: the file as it is then, or when to look at it again. */
 export async function replaceText(
-  serving: Serving,
+  {files, reports}: With<'files' | 'reports'>,
   seen: Seen,
   text: string,
   {light = false, seenAs = found => seenText(seen.path, seen.kind, text, found)}: Replacing = {},
 ): Promise<{seen: Seen} | {outcome: Outcome}> {
-  const {home, journal, troubles} = serving;
+  const {home, journal} = files;
+  const {troubles} = reports;
   const {path} = seen;
   const trouble = `save ${path}`;
   const bytes = Buffer.from(text);
@@ -55,10 +57,10 @@ export async function replaceText(
   troubles.set(trouble, undefined);
   if ('changed' in result) return {outcome: {after: 1}};
   // What a person wrote is kept in .agentdir/replaced until it is committed; where there are no hard links, in git.
-  if (result.replaced) watchReplaced(serving, result.replaced);
-  else if (!serving.own.has(seen.blob) && journal.committed.get(path) !== seen.blob) journal.keep(seen.bytes);
+  if (result.replaced) watchReplaced(files, result.replaced);
+  else if (!files.versions.own.has(seen.blob) && journal.committed.get(path) !== seen.blob) journal.keep(seen.bytes);
   const written = seenAs({bytes, stat: result.saved});
-  serving.own.add(written.blob);
-  serving.savedAt.set(path, performance.now());
+  files.versions.own.add(written.blob);
+  files.looks.savedAt.set(path, performance.now());
   return {seen: {...written, over}};
 }

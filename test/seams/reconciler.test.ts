@@ -2,29 +2,33 @@ import {describe, expect, it} from 'vitest';
 import {HomeIndex} from '../../src/check/home-index.ts';
 import {Approvals} from '../../src/serve/approvals/approvals.ts';
 import {policyFile} from '../../src/serve/approvals/new-rules.ts';
+import {Notes} from '../../src/serve/calls/notes.ts';
 import {memoryFiles} from '../../src/serve/calls/remember.ts';
+import type {Daemon} from '../../src/serve/parts.ts';
 import {type Reconciler, Reconcilers} from '../../src/serve/reconciler.ts';
-import type {Note, Serving} from '../../src/serve/serving.ts';
-import {TasksHeard} from '../../src/serve/tasks/task-news.ts';
+import {Tasks} from '../../src/serve/tasks/task-news.ts';
 import {taskFiles} from '../../src/serve/tasks/tasks.ts';
 import {Spend} from '../../src/serve/turns/spend.ts';
 import {spendFile} from '../../src/serve/turns/spend-file.ts';
+import {Waits} from '../../src/serve/turns/waits.ts';
+import type {UsedCalls} from '../../src/store/used-calls.ts';
 import {reconcilerContract} from './reconciler-contract.ts';
 
 const nothing = () => {};
 
 /** What the reconcilers below use of a daemon. */
-function daemon(parts: Partial<Serving>): Serving {
-  const serving = {index: new HomeIndex(), known: new Map(), nudged: new Set(), queue: {add: nothing}, ...parts};
-  return serving as unknown as Serving;
+function daemon(parts: Partial<Daemon>): Daemon {
+  const files = {index: new HomeIndex(), known: new Map(), looks: {nudged: new Set()}, queue: {add: nothing}};
+  return {files, ...parts} as unknown as Daemon;
 }
 
-function noted(): Serving {
-  const notes: Note[] = [{text: 'Redis is on port 6380', agent: 'coder', approval: undefined, written: nothing}];
-  return daemon({notes: new Map([['memory/notes.md', notes]])});
+function noted(): Notes {
+  const notes = new Notes();
+  notes.add('memory/notes.md', {text: 'Redis is on port 6380', agent: 'coder', approval: undefined, written: nothing});
+  return notes;
 }
 
-reconcilerContract('memory', () => memoryFiles(noted()), {
+reconcilerContract('memory', () => memoryFiles({notes: noted()}), {
   samples: [
     {path: 'memory/notes.md', text: '# Notes\n'},
     {path: 'memory/other.md', text: '# Other\n'},
@@ -32,7 +36,7 @@ reconcilerContract('memory', () => memoryFiles(noted()), {
   elsewhere: 'tasks/a.task.md',
 });
 
-reconcilerContract('tasks', () => taskFiles(daemon({tasks: new TasksHeard(), edits: new Map()})), {
+reconcilerContract('tasks', () => taskFiles(daemon({tasks: new Tasks()})), {
   samples: [
     {path: 'tasks/a.task.md', text: '## TODO\n- [x] @human "Check Redis"\n'},
     {path: 'tasks/b.task.md', text: '## TODO\n- [ ] "Check Redis"\n  id: task-1\n'},
@@ -57,7 +61,7 @@ reconcilerContract(
 reconcilerContract(
   'policy',
   () => {
-    const approvals = new Approvals();
+    const approvals = new Approvals(new Waits(), {} as UsedCalls);
     approvals.rules.set('abc', [{match: 'git status'} as never]);
     return policyFile(daemon({approvals}));
   },

@@ -2,6 +2,8 @@ import {randomBytes} from 'node:crypto';
 import type {NewRule} from '../../files/rule.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {CallOutcome} from '../../reconcile/queue.ts';
+import type {UsedCalls} from '../../store/used-calls.ts';
+import type {Waits} from '../turns/waits.ts';
 
 /** So many requests are kept in words; what is not is put into words again when it is needed. */
 const MOST = 1_000;
@@ -10,6 +12,10 @@ const STARTING_MS = 100;
 
 /** What is known of requests besides what the files say; all of it follows from the sessions again. */
 export class Approvals {
+  /** Which sessions wait for which request. */
+  readonly waits: Waits;
+  /** Calls that were begun once, whatever the files say by now. */
+  readonly used: UsedCalls;
   /** What calls ask for, in words, by id. */
   readonly #asked = new Map<string, CallRequest>();
   /** What became of calls that were approved, until it stands in the queue. */
@@ -41,6 +47,11 @@ export class Approvals {
   readonly changedBefore = new Map<string, string | undefined>();
   readonly #unconfined = new Set<{words: string}>();
   #yesAt = Number.NEGATIVE_INFINITY;
+
+  constructor(waits: Waits, used: UsedCalls) {
+    this.waits = waits;
+    this.used = used;
+  }
 
   /** A command runs that could write files of the home: what is decided meanwhile does not count. */
   runsUnconfined(words: string): () => void {

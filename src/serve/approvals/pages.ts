@@ -11,12 +11,13 @@ import type {Outcome} from '../../queue.ts';
 import {pageFor} from '../../reconcile/call-request.ts';
 import {move, removeIf} from '../../store/move.ts';
 import {readHomeFile} from '../../store/read.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {watchReplaced} from '../late.ts';
 import {lookAgain} from '../look-again.ts';
+import type {With} from '../parts.ts';
 import type {Reconciler} from '../reconciler.ts';
 import {recordMove, recordOwn} from '../record.ts';
 import {type Seen, seenText} from '../seen.ts';
-import type {Serving} from '../serving.ts';
 import {acceptVersion, reportProblems, setFacts} from '../state.ts';
 import {approvalStateOf} from '../turns/budget.ts';
 import {createText} from '../write.ts';
@@ -27,31 +28,32 @@ import {takenPage} from './known-page.ts';
 const WAIT_MS = 500;
 
 /** approvals/pending, approved and rejected: a page for each request. Pages are moved, so a look at one does all of it by itself. */
-export function approvalPages(serving: Serving): Reconciler {
+export function approvalPages(daemon: With<'files' | 'reports' | 'approvals'>): Reconciler {
   return {
     kind: 'approval',
-    settle: async file => (file.parsed?.kind === 'approval' ? {outcome: await settlePage(serving, file)} : undefined),
-    create: async path => ({outcome: await makePage(serving, path)}),
+    settle: async file => (file.parsed?.kind === 'approval' ? {outcome: await settlePage(daemon, file)} : undefined),
+    create: async path => ({outcome: await makePage(daemon, path)}),
   };
 }
 
 /** The page of a request that waits and has none. */
-async function makePage(serving: Serving, path: string): Promise<Outcome> {
+async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: string): Promise<Outcome> {
+  const {files} = daemon;
   const id = pendingId(path);
-  const request = id === undefined ? undefined : serving.approvals.asked.get(id);
-  if (!request || id === undefined || approvalStateOf(serving, id) !== 'pending') return undefined;
-  if (serving.journal.unfinished()) return {after: WAIT_MS};
-  const written = await createText(serving, path, pageFor(request));
+  const request = id === undefined ? undefined : daemon.approvals.asked.get(id);
+  if (!request || id === undefined || approvalStateOf(files, id) !== 'pending') return undefined;
+  if (files.journal.unfinished()) return {after: WAIT_MS};
+  const written = await createText(daemon, path, pageFor(request));
   if ('outcome' in written) return written.outcome;
-  acceptVersion(serving, written.seen);
-  const known = serving.known.get(path);
-  if (known) known.ignored = await serving.ignored.has(path);
+  acceptVersion(daemon, written.seen);
+  const known = files.known.get(path);
+  if (known) known.ignored = await files.versions.ignored.has(path);
   const entry = {words: 'asked', cause: 'ask', trailers: [['Approval', id] as [string, string]]};
-  const before = decidedPages(serving, id);
-  if (before.length === 0) recordOwn(serving, written.seen, entry);
+  const before = decidedPages(files, id);
+  if (before.length === 0) recordOwn(daemon, written.seen, entry);
   // A decision was taken back: the page is where it is waited for, and nowhere else.
   for (const {path: old, bytes} of before)
-    if (removeIf(serving.home, old, bytes)) forget(serving, old, () => recordMove(serving, old, written.seen, entry));
+    if (removeIf(files.home, old, bytes)) forget(daemon, old, () => recordMove(daemon, old, written.seen, entry));
   return undefined;
 }
 
@@ -60,22 +62,24 @@ async function makePage(serving: Serving, path: string): Promise<Outcome> {
  * where decided ones are. One that was saved again after that is ignored. In approvals/approved a person may turn it
  * until its call begins.
  */
-async function settlePage(serving: Serving, seen: Seen): Promise<Outcome> {
+async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen: Seen): Promise<Outcome> {
+  const {files} = daemon;
   const taken = approvedId(seen.path);
   const id = pendingId(seen.path) ?? taken;
   if (id === undefined) return undefined;
-  const state = approvalStateOf(serving, id);
-  if (state === 'approved' && takenPage(serving, id) === seen.path && turns(serving, id, seen))
+  const state = approvalStateOf(files, id);
+  if (state === 'approved' && takenPage(files, id) === seen.path && turns(daemon, id, seen))
     return taken === undefined ? {after: WAIT_MS} : undefined;
   if (taken !== undefined && state !== 'rejected') return undefined;
   if (state === undefined || state === 'pending') {
     const decided = seen.parsed?.kind === 'approval' && seen.parsed.file.review?.decision !== undefined;
     // Or it does not say any more what was unclear.
-    if ((decided || serving.troubles.has(`approval ${id}`)) && state === 'pending') lookAgain(serving, APPROVALS_FILE);
+    if ((decided || daemon.reports.troubles.has(`approval ${id}`)) && state === 'pending')
+      lookAgain(files, APPROVALS_FILE);
     return undefined;
   }
-  if (serving.journal.unfinished()) return {after: WAIT_MS};
-  const item = await itemOf(serving, APPROVALS_FILE, id);
+  if (files.journal.unfinished()) return {after: WAIT_MS};
+  const item = await itemOf(files, APPROVALS_FILE, id);
   const said =
     state === 'approved' || (state === 'superseded' && item?.decision === 'approved') ? 'approved' : 'rejected';
   const to = `approvals/${said}/${id}.approval.md`;
@@ -84,53 +88,55 @@ async function settlePage(serving: Serving, seen: Seen): Promise<Outcome> {
   const text = decidedText(seen.text ?? '', state, said, item);
   const bytes = Buffer.from(text);
   const entry = {words: state, cause: 'decision', trailers: [['Approval', id] as [string, string]]};
-  const there = readHomeFile(serving.home, to);
+  const there = readHomeFile(files.home, to);
   if (there) {
     // Moved, and killed before it was taken away; anything else was saved since, and is left.
     const own = seen.parsed?.kind === 'approval' ? seen.parsed.file.review?.decision : undefined;
     if (!there.bytes?.equals(bytes) || (own ?? said) !== said) return undefined;
-    if (!removeIf(serving.home, seen.path, seen.bytes)) return undefined;
+    if (!removeIf(files.home, seen.path, seen.bytes)) return undefined;
     const moved = seenText(to, kind, text, {bytes, stat: there.stat});
-    forget(serving, seen.path, () => recordMove(serving, seen.path, moved, entry));
+    forget(daemon, seen.path, () => recordMove(daemon, seen.path, moved, entry));
     return undefined;
   }
-  const {making} = serving;
+
+  const {looks} = files;
+  const {making} = looks;
   making.add(to);
-  const result = await move(serving.home, {from: seen.path, expected: seen.bytes, to, bytes}).finally(() =>
+  const result = await move(files.home, {from: seen.path, expected: seen.bytes, to, bytes}).finally(() =>
     making.delete(to),
   );
   if ('failed' in result) return {failed: result.failed};
   if ('changed' in result) return {after: 1};
-  if (result.replaced) watchReplaced(serving, result.replaced);
+  if (result.replaced) watchReplaced(files, result.replaced);
   const moved = seenText(to, kind, text, {bytes, stat: result.saved});
-  serving.own.add(moved.blob);
-  acceptVersion(serving, moved);
-  const known = serving.known.get(to);
-  if (known) Object.assign(known, {settled: true, ignored: serving.known.get(seen.path)?.ignored ?? false});
+  files.versions.own.add(moved.blob);
+  acceptVersion(daemon, moved);
+  const known = files.known.get(to);
+  if (known) Object.assign(known, {settled: true, ignored: files.known.get(seen.path)?.ignored ?? false});
   // It was turned meanwhile.
-  if (approvalStateOf(serving, id) !== state) lookAgain(serving, to);
-  if (existsSync(join(serving.home, seen.path))) {
-    recordMove(serving, seen.path, moved, entry);
+  if (approvalStateOf(files, id) !== state) lookAgain(files, to);
+  if (existsSync(join(files.home, seen.path))) {
+    recordMove(daemon, seen.path, moved, entry);
     return {after: 1};
   }
-  forget(serving, seen.path, () => recordMove(serving, seen.path, moved, entry));
+  forget(daemon, seen.path, () => recordMove(daemon, seen.path, moved, entry));
   return undefined;
 }
 
 /** Whether the page turns a yes that was recorded, or did: the queue and the sessions that wait look at it. */
-function turns(serving: Serving, id: string, {path, parsed}: Seen): boolean {
-  const waiting = serving.waits.for(id);
+function turns({files, approvals}: With<'files' | 'approvals'>, id: string, {path, parsed}: Seen): boolean {
+  const waiting = approvals.waits.for(id);
   const said = parsed?.kind === 'approval' ? parsed.file.review?.decision : undefined;
-  const before = serving.approvals.told.has(id);
+  const before = approvals.told.has(id);
   const isTurned = said === 'rejected' || (approvedId(path) !== undefined && said === undefined);
   if (waiting.size === 0 || !(isTurned || before)) return false;
-  lookAgain(serving, APPROVALS_FILE);
-  if (!isTurned) for (const session of waiting) lookAgain(serving, session);
+  lookAgain(files, APPROVALS_FILE);
+  if (!isTurned) for (const session of waiting) lookAgain(files, session);
   return isTurned;
 }
 
 /** Pages of a request in the folders of decided ones. */
-function decidedPages({home}: Serving, id: string): {path: string; bytes: Buffer}[] {
+function decidedPages({home}: HomeFiles, id: string): {path: string; bytes: Buffer}[] {
   return ['approved', 'rejected'].flatMap(folder => {
     const path = `approvals/${folder}/${id}.approval.md`;
     const bytes = readHomeFile(home, path)?.bytes;
@@ -139,11 +145,12 @@ function decidedPages({home}: Serving, id: string): {path: string; bytes: Buffer
 }
 
 /** The file was taken away by us. */
-function forget(serving: Serving, path: string, record: () => void): void {
+function forget(daemon: With<'files' | 'reports'>, path: string, record: () => void): void {
+  const {files} = daemon;
   record();
-  serving.known.delete(path);
-  setFacts(serving, path, undefined);
-  reportProblems(serving);
+  files.known.delete(path);
+  setFacts(files, path, undefined);
+  reportProblems(daemon);
 }
 
 /** The page with what was decided in the queue; as it is, where that has no place. What a person wrote there stays. */

@@ -1,20 +1,14 @@
 import {join} from 'node:path';
 import {markOf} from '../../effects/sandbox/mark.ts';
 import type {ToolContext} from '../../effects/tools/tool.ts';
-import {stemOf} from '../../files/key.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import {interruptedBefore} from '../../reconcile/interrupted.ts';
 import {taintOf} from '../../reconcile/taint.ts';
 import {contextFor} from '../../runners/in-process.ts';
 import type {DaemonServices, RunnableCall} from '../../runners/runner.ts';
-import {sendMessage} from '../mail/send.ts';
-import type {Serving} from '../serving.ts';
-import {createTasks} from '../tasks/create-tasks.ts';
-import {updateTask} from '../tasks/update-task.ts';
+import type {Approvals} from '../approvals/approvals.ts';
+import type {With} from '../parts.ts';
 import {type Caller, isCommand, isRepeatable, nameOfCall} from './caller.ts';
-import {query} from './query.ts';
-import {remember} from './remember.ts';
-import {recordSent} from './sent.ts';
 
 /** A call that is being run. `again`: not for the first time, though its session does not say so. */
 export interface BegunCall {
@@ -30,13 +24,15 @@ export interface CallSetting {
 }
 
 export async function settingOf(
-  serving: Serving,
+  {files, reports, current, approvals, effects}: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
   caller: Caller,
   call: Call,
   signal: AbortSignal,
   begun?: BegunCall,
 ): Promise<CallSetting> {
-  const {home, run, sandbox, redact, current} = serving;
+  const {home} = files;
+  const {run, sandbox} = effects;
+  const {redact} = reports;
   const {agent, session, template, of} = caller;
   const settings = await current.settings();
   const seconds = template.limits?.call_timeout_seconds;
@@ -58,7 +54,7 @@ export async function settingOf(
           ? before.as === 'call'
             ? 'interrupted'
             : 'interrupted message'
-          : (begun?.again ?? wasBegun(serving, caller, call)) && 'brought back',
+          : (begun?.again ?? wasBegun(approvals, caller, call)) && 'brought back',
     },
     sandbox: settings.sandbox ?? 'auto',
     outside: {settings, messageName: nameOfCall(caller, before?.first ?? call)},
@@ -66,37 +62,12 @@ export async function settingOf(
   // Of a command only the time counts that it runs.
   const limited =
     seconds === undefined || isCommand(call) ? signal : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
-  const services = servicesFor(serving, caller, call, signal);
+  const services = effects.services(caller, call, signal);
   const context = contextFor({sandbox, redact, env: process.env}, plain, services, limited);
   return {context, plain, services, signal: limited};
 }
 
-/** What a call asks of the daemon. */
-function servicesFor(serving: Serving, caller: Caller, call: Call, signal: AbortSignal): DaemonServices {
-  const {index} = serving;
-  return {
-    remember: (file, text) => remember(serving, caller, call, {file, text}),
-    createTask: task => createTasks(serving, caller, call, task),
-    updateTask: change => updateTask(serving, caller, call, change),
-    send: message => sendMessage(serving, caller, call, message),
-    query: text => query(serving, text, signal),
-    sent: (file, record) => recordSent(serving, file, record),
-    agents: () =>
-      index.pathsOf('template').map(path => {
-        const {type, description} = index.facts(path)?.agent ?? {};
-        return {id: stemOf(path), type: type ?? undefined, description: description ?? undefined};
-      }),
-    sessions: () =>
-      [...index.sessions()].map(({id, agent: of, status, updated}) => ({
-        id,
-        agent: of,
-        status: status ?? 'new',
-        updated: updated ?? undefined,
-      })),
-  };
-}
-
 /** This very call ran before, and somebody brought back its session from before that. */
-export function wasBegun({used}: Serving, caller: Caller, call: Call): boolean {
+export function wasBegun({used}: Approvals, caller: Caller, call: Call): boolean {
   return used.has(nameOfCall(caller, call));
 }

@@ -5,27 +5,28 @@ import {digestOf} from '../../files/approval/approval-digest.ts';
 import type {Session} from '../../files/session/session.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
-import type {Serving} from '../serving.ts';
+import type {HomeFiles} from '../home-files.ts';
+import type {With} from '../parts.ts';
 import {textOf} from '../state.ts';
 import {type CallSetting, settingOf} from './call-context.ts';
 import type {Caller} from './caller.ts';
 
 /** A call by the policy and the template as they are now. */
 export async function judged(
-  serving: Serving,
+  {reports, current, effects}: With<'reports' | 'current' | 'effects'>,
   {agent, template}: Caller,
   {name, arguments: args}: Call['function'],
   {context, plain, services, signal}: CallSetting,
 ): Promise<{result: ToolResult} | {ready: ReadyCall}> {
-  const policy = await serving.current.policy();
-  serving.redact.follow(await serving.current.settings());
+  const policy = await current.policy();
+  reports.redact.follow(await current.settings());
   const call = {name, arguments: args, capabilities: template.capabilities, policy};
-  const prepared = await serving.tools.prepare(call, context);
+  const prepared = await effects.tools.prepare(call, context);
   if ('refused' in prepared) return {result: prepared.refused};
   // A call that asks is executed only after a person said yes to it.
-  const execute = () => serving.runner.execute({...call, ...plain, approved: prepared.asks}, services, signal);
+  const execute = () => effects.runner.execute({...call, ...plain, approved: prepared.asks}, services, signal);
   const ready = {...prepared, execute};
-  if (ready.effect === 'read' || serving.current.hasTemplate(agent)) return {ready};
+  if (ready.effect === 'read' || current.hasTemplate(agent)) return {ready};
   return {result: {success: false, code: 'NOT_ALLOWED', error: 'the template of this agent was removed'}};
 }
 
@@ -43,37 +44,37 @@ export function withEdit(call: Call, argument: string, text: string): Call {
 
 /** What a decision is bound to that changed the call: the files that matter to it may be others than those of what was asked. */
 export async function editedDigest(
-  serving: Serving,
+  daemon: With<'reports' | 'current' | 'effects'>,
   caller: Caller,
   edited: Call,
   setting: CallSetting,
 ): Promise<string> {
-  const anew = await judged(serving, caller, edited.function, setting);
+  const anew = await judged(daemon, caller, edited.function, setting);
   const ask = 'ready' in anew ? await anew.ready.ask() : undefined;
   return boundDigest(caller, edited, ask && !isFailure(ask) ? ask.basis : {});
 }
 
 /** The same of a request that a person has changed just now. Undefined: the call is not there. */
 export async function editedNow(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
   {path, session, agent, call: id}: CallRequest,
   argument: string,
   text: string,
 ): Promise<string | undefined> {
-  const of = await sessionAt(serving, path);
+  const of = await sessionAt(daemon.files, path);
   const call = of?.messages.flatMap(({tool_calls = []}) => tool_calls).findLast(each => each.id === id);
-  const template = await serving.current.template(agent);
+  const template = await daemon.current.template(agent);
   if (!of || !call || !template) return undefined;
   const caller = {path, session, agent, template, of};
-  const setting = await settingOf(serving, caller, call, new AbortController().signal);
-  return editedDigest(serving, caller, withEdit(call, argument, text), setting);
+  const setting = await settingOf(daemon, caller, call, new AbortController().signal);
+  return editedDigest(daemon, caller, withEdit(call, argument, text), setting);
 }
 
-async function sessionAt(serving: Serving, path: string): Promise<Session | undefined> {
-  let parsed = serving.latest.get(path)?.parsed;
+async function sessionAt(files: HomeFiles, path: string): Promise<Session | undefined> {
+  let parsed = files.latest.get(path)?.parsed;
   if (parsed?.kind !== 'session') {
-    const blob = serving.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await textOf(serving, blob);
+    const blob = files.known.get(path)?.blob;
+    const text = blob === undefined ? undefined : await textOf(files, blob);
     parsed = text === undefined ? undefined : parseFile(path, text);
   }
   return parsed?.kind === 'session' ? parsed.file : undefined;

@@ -12,8 +12,9 @@ import {approvedPage, newApprovalId} from '../approvals/approvals.ts';
 import {itemOf, recordedEdit} from '../approvals/decisions.ts';
 import {isBeingSaved, takenPage, turnedOnPage} from '../approvals/known-page.ts';
 import {signatureProblem} from '../approvals/signatures.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {lookAgain, SAVED_MS} from '../look-again.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {approvalStateOf} from '../turns/budget.ts';
 import {putIntoWords} from '../turns/wake.ts';
 import {type BegunCall, type CallSetting, settingOf} from './call-context.ts';
@@ -39,50 +40,51 @@ export type NextCall =
  * `begun`: it is marked as started, by us.
  */
 export async function nextFor(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'effects'>,
   caller: Caller,
   call: Call,
   signal: AbortSignal,
   {fresh = false, begun}: {fresh?: boolean; begun?: BegunCall},
 ): Promise<NextCall> {
-  if (!begun) await recall(serving, caller, call);
-  const setting = await settingOf(serving, caller, call, signal, begun);
+  const {files, approvals} = daemon;
+  if (!begun) await recall(daemon, caller, call);
+  const setting = await settingOf(daemon, caller, call, signal, begun);
   // A call that this daemon runs is known to `turns`.
   if (call.started !== undefined && !isRepeatable(call)) {
     const result = await interrupted(call, caller, setting.context);
-    await recoverWorkspace(serving, caller);
+    await recoverWorkspace(daemon, caller);
     return {result};
   }
   const {approval} = call;
-  const state = approval === undefined ? undefined : approvalStateOf(serving, approval);
-  const item = state === undefined ? undefined : await itemOf(serving, APPROVALS_FILE, approval ?? '');
+  const state = approval === undefined ? undefined : approvalStateOf(files, approval);
+  const item = state === undefined ? undefined : await itemOf(files, APPROVALS_FILE, approval ?? '');
   const ended = endOf(state, item);
   if (ended) return {result: ended};
   const open = state === undefined || state === 'pending' || state === 'withdrawn';
-  if (!fresh && open && serving.approvals.asked.has(approval ?? '')) return {wait: true};
-  const missing = await makeWorkspace(serving, caller);
+  if (!fresh && open && approvals.asked.has(approval ?? '')) return {wait: true};
+  const missing = await makeWorkspace(daemon, caller);
   // Given up by a stop, it says nothing about the call.
-  if (missing) return serving.turns.stopped ? {wait: true} : {result: missing};
-  const asIs = await judged(serving, caller, call.function, setting);
+  if (missing) return daemon.turns.stopped ? {wait: true} : {result: missing};
+  const asIs = await judged(daemon, caller, call.function, setting);
   if ('result' in asIs) return asIs;
   // What a person has said to it counts, even where the policy allows the call by now: they may have changed it.
-  if (!asIs.ready.asks && !(item && isSaid(serving, item))) return policyAllows(serving, asIs.ready, approval);
+  if (!asIs.ready.asks && !(item && isSaid(files, item))) return policyAllows(files, asIs.ready, approval);
   const ask = await asIs.ready.ask();
   if (isFailure(ask)) return {result: ask};
   const digest = boundDigest(caller, call, ask.basis);
   if (state === 'approved' && item)
-    return decided(serving, {caller, call, setting, item, ask, digest, asIs: asIs.ready, begun});
-  const settings = await serving.current.settings();
+    return decided(daemon, {caller, call, setting, item, ask, digest, asIs: asIs.ready, begun});
+  const settings = await daemon.current.settings();
   // An item that is gone comes back; what is about something else by now is another request.
   const same = item ? item.digest === digest && state !== 'superseded' : state === undefined;
   if (approval !== undefined && same) {
-    putIntoWords(serving, requestOf(caller, call, ask, {id: approval, digest, settings}));
+    putIntoWords(daemon, requestOf(caller, call, ask, {id: approval, digest, settings}));
     return {wait: true};
   }
   const id = newApprovalId();
   // The request of a session that this one is a copy of stays.
   if (approval !== undefined && item?.session === caller.session && item.call === call.id)
-    serving.approvals.outcomes.set(approval, {
+    approvals.outcomes.set(approval, {
       status: 'superseded',
       outcome: `nothing was run: what it is about has changed since it was asked; asked again as ${id}`,
     });
@@ -101,9 +103,13 @@ interface Decided {
 }
 
 /** A call that a person said yes to: what runs is what they saw, or what they made of it. */
-async function decided(serving: Serving, about: Decided): Promise<NextCall> {
+async function decided(
+  daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
+  about: Decided,
+): Promise<NextCall> {
+  const {files, approvals} = daemon;
   const {caller, call, setting, item, ask, digest, asIs, begun} = about;
-  const wasUsed = !begun && serving.used.has(item.id ?? '');
+  const wasUsed = !begun && approvals.used.has(item.id ?? '');
   const isOwn =
     item.session === caller.session &&
     item.call === call.id &&
@@ -112,10 +118,10 @@ async function decided(serving: Serving, about: Decided): Promise<NextCall> {
     item.outcome === undefined &&
     !isUsed(caller, call);
   const again = async (why: string): Promise<NextCall> => {
-    const settings = await serving.current.settings();
+    const settings = await daemon.current.settings();
     const id = newApprovalId();
     if (isOwn || wasUsed)
-      serving.approvals.outcomes.set(item.id ?? '', {
+      approvals.outcomes.set(item.id ?? '', {
         status: 'superseded',
         outcome: `nothing was run: ${why}; asked again as ${id}`,
       });
@@ -125,50 +131,50 @@ async function decided(serving: Serving, about: Decided): Promise<NextCall> {
   if (!isOwn) return again('it was asked about another call');
   if (begun) {
     // Said after it was judged, while it was marked or waited to run.
-    const turned = await turnedOnPage(serving, item);
+    const turned = await turnedOnPage(files, item);
     if (turned) return 'no' in turned ? {result: rejected(turned.no.reason)} : {wait: true};
-  } else if (await mayBeTurned(serving, caller, item)) return {wait: true};
+  } else if (await mayBeTurned(files, caller, item)) return {wait: true};
   if (hasExpired(item, item.at ?? '')) return again('it was decided too late');
   const edited = fieldOf(item.task, 'edited') === 'true';
   const {edits} = ask;
   const original = edits && partOf(ask, edits.label);
   const edit =
     edited && edits && original !== undefined
-      ? await recordedEdit(serving, item, {...edits, original}, text =>
-          editedDigest(serving, caller, withEdit(call, edits.argument, text), setting),
+      ? await recordedEdit(files, item, {...edits, original}, text =>
+          editedDigest(daemon, caller, withEdit(call, edits.argument, text), setting),
         )
       : undefined;
   if (edited && edit === undefined) return again('what was approved is not there any more, or has changed since');
   if (item.digest !== digest && (edited || asIs.asks)) return again('what it is about has changed since it was asked');
   const signed = ask.question ? item.answer : edit?.shown;
-  const unsigned = await signatureProblem(serving, {item, digest: item.digest ?? '', edited: signed});
-  serving.troubles.set(`approval ${item.id}`, unsigned && `approval ${item.id}: ${unsigned}`);
+  const unsigned = await signatureProblem(daemon, {item, digest: item.digest ?? '', edited: signed});
+  daemon.reports.troubles.set(`approval ${item.id}`, unsigned && `approval ${item.id}: ${unsigned}`);
   if (unsigned !== undefined) {
-    serving.approvals.told.add(item.id ?? '');
+    approvals.told.add(item.id ?? '');
     return {wait: true};
   }
   if (ask.question) return {result: {success: true, answer: item.answer ?? ''}};
   const bound = isCommand(call) && Object.keys(ask.basis).some(key => key !== 'where');
   if (edit === undefined || !edits) return {ready: {...asIs, alone: bound}};
   const {text} = edit;
-  const anew = await judged(serving, caller, withEdit(call, edits.argument, text).function, setting);
+  const anew = await judged(daemon, caller, withEdit(call, edits.argument, text).function, setting);
   if ('result' in anew) return {result: {...anew.result, edited: {[edits.argument]: text}}};
   // What the person wrote may run others.
   return {ready: {...asEdited(anew.ready, {[edits.argument]: text}), alone: isCommand(call)}};
 }
 
 /** Whether the page or the queue says something else by now, or may in a moment. */
-async function mayBeTurned(serving: Serving, {path}: Caller, item: ApprovalItem): Promise<boolean> {
-  const page = takenPage(serving, item.id ?? '');
-  const isPageSaved = isBeingSaved(serving, page) && !serving.making.has(approvedPage(item.id ?? ''));
-  const saved = isPageSaved ? page : isBeingSaved(serving, APPROVALS_FILE) ? APPROVALS_FILE : undefined;
+async function mayBeTurned(files: HomeFiles, {path}: Caller, item: ApprovalItem): Promise<boolean> {
+  const page = takenPage(files, item.id ?? '');
+  const isPageSaved = isBeingSaved(files, page) && !files.looks.making.has(approvedPage(item.id ?? ''));
+  const saved = isPageSaved ? page : isBeingSaved(files, APPROVALS_FILE) ? APPROVALS_FILE : undefined;
   if (saved !== undefined) {
-    lookAgain(serving, saved);
-    lookAgain(serving, path, SAVED_MS);
+    lookAgain(files, saved);
+    lookAgain(files, path, SAVED_MS);
     return true;
   }
-  if ((await turnedOnPage(serving, item)) === undefined) return false;
-  lookAgain(serving, APPROVALS_FILE);
+  if ((await turnedOnPage(files, item)) === undefined) return false;
+  lookAgain(files, APPROVALS_FILE);
   return true;
 }
 
@@ -178,13 +184,13 @@ function asEdited(ready: ReadyCall, edited: Record<string, string>): ReadyCall {
   return {...ready, edited, execute: async () => ({...(await ready.execute()), edited, edited_note: note})};
 }
 
-function policyAllows(serving: Serving, ready: ReadyCall, approval: string | undefined): NextCall {
-  const open = approval !== undefined && approvalStateOf(serving, approval) !== 'approved';
+function policyAllows(files: HomeFiles, ready: ReadyCall, approval: string | undefined): NextCall {
+  const open = approval !== undefined && approvalStateOf(files, approval) !== 'approved';
   return open ? {ready, instead: approval} : {ready};
 }
 
 /** Whether a person has decided, in either place. */
-function isSaid({index}: Serving, {id, decision}: ApprovalItem): boolean {
+function isSaid({index}: HomeFiles, {id, decision}: ApprovalItem): boolean {
   return decision !== undefined || index.definitionsOf(`page/${id}`).some(({state}) => state !== null);
 }
 

@@ -1,13 +1,19 @@
 import type {Call} from '../../files/session/session-schema.ts';
 import {versionsWithStarts} from '../../store/past-starts.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {type Caller, isRead, nameOfCall} from './caller.ts';
 
 /**
  * Before a call begins that is older than what is remembered of calls: what of its session was begun once, from the
  * journal. So `.agentdir/` may be deleted.
  */
-export async function recall({home, used}: Serving, caller: Caller, call: Call): Promise<void> {
+export async function recall(
+  {files, approvals}: With<'files' | 'approvals'>,
+  caller: Caller,
+  call: Call,
+): Promise<void> {
+  const {home} = files;
+  const {used} = approvals;
   const {path, session, of} = caller;
   if (call.started !== undefined || isRead(call)) return;
   const {timestamp = ''} = of.messages.find(({tool_calls}) => tool_calls?.includes(call)) ?? {};

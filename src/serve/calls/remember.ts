@@ -7,40 +7,38 @@ import type {Completed} from '../../reconcile/complete.ts';
 import {withNote} from '../../reconcile/note.ts';
 import {linkTarget} from '../../store/read.ts';
 import {changeOf} from '../change.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {lookAgain} from '../look-again.ts';
+import type {With} from '../parts.ts';
 import type {Reconciler} from '../reconciler.ts';
-import type {Note, Serving} from '../serving.ts';
+import type {Note, Notes} from './notes.ts';
 
 const PATIENCE_MS = 20_000;
 
 /** The file is written when it is looked at, as all are; a note that could not be written in time is taken back. */
 export async function remember(
-  serving: Serving,
+  {files, reports, notes}: With<'files' | 'reports' | 'notes'>,
   {agent}: {agent: string},
   {approval}: Call,
   {file: path, text}: {file: string; text: string},
 ): Promise<ToolResult> {
-  const problem = notWritable(serving, path);
+  const problem = notWritable(files, path);
   if (problem !== undefined) return {success: false, code: 'FAILED', error: `${path} ${problem}`};
-  const notes = serving.notes.get(path) ?? [];
-  serving.notes.set(path, notes);
   let timer: NodeJS.Timeout | undefined;
   const result = await new Promise<ToolResult>(resolve => {
     const note: Note = {text, agent, approval, written: () => resolve({success: true, path})};
-    notes.push(note);
+    notes.add(path, note);
     timer = setTimeout(() => {
-      const at = notes.indexOf(note);
-      if (at === -1) return;
-      notes.splice(at, 1);
-      resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
+      if (notes.remove(path, note))
+        resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
     }, PATIENCE_MS);
-    lookAgain(serving, path);
+    lookAgain(files, path);
   });
   clearTimeout(timer);
-  return isFailure(result) ? serving.redact.value(result) : result;
+  return isFailure(result) ? reports.redact.value(result) : result;
 }
 
-function notWritable({home, index}: Serving, path: string): string | undefined {
+function notWritable({home, index}: HomeFiles, path: string): string | undefined {
   if (kindOf(path) !== 'memory') return 'is not a file of the memory';
   const parts = path.split('/');
   const link = parts.map((_, i) => parts.slice(0, i + 1).join('/')).find(way => linkTarget(home, way) !== undefined);
@@ -50,33 +48,31 @@ function notWritable({home, index}: Serving, path: string): string | undefined {
 }
 
 /** memory/: files get the notes of agents. */
-export function memoryFiles(serving: Serving): Reconciler {
+export function memoryFiles({notes}: With<'notes'>): Reconciler {
   return {
     kind: 'memory',
-    settle: ({path, text = ''}) => changeOf(settleMemory(serving, path, text), 'remember'),
-    create: path => changeOf(settleMemory(serving, path, ''), 'remember'),
+    settle: ({path, text = ''}) => changeOf(settleMemory(notes, path, text), 'remember'),
+    create: path => changeOf(settleMemory(notes, path, ''), 'remember'),
   };
 }
 
 /** The text with the notes that are to be added to it. */
-export function settleMemory({notes}: Serving, path: string, text: string): Completed | undefined {
-  const due = notes.get(path);
-  if (!due?.length) return undefined;
-  const now = new Date().toISOString();
+export function settleMemory(notes: Notes, path: string, text: string): Completed | undefined {
+  const due = notes.due(path);
   const [first] = due;
-  const taken = due.slice();
-  const result = taken.reduce((before, {text, agent}) => withNote(before, {text, agent, day: now.slice(0, 10)}), text);
+  if (!first) return undefined;
+  const now = new Date().toISOString();
+  const result = due.reduce((before, {text, agent}) => withNote(before, {text, agent, day: now.slice(0, 10)}), text);
   return {
     text: result,
-    words: `noted by ${[...new Set(taken.map(({agent}) => agent))].join(', ')}`,
+    words: `noted by ${[...new Set(due.map(({agent}) => agent))].join(', ')}`,
     tasks: [],
-    approvals: taken.flatMap(({approval}) => approval ?? []),
-    ...(first && taken.every(({agent}) => agent === first.agent) && {agent: first.agent}),
+    approvals: due.flatMap(({approval}) => approval ?? []),
+    ...(due.every(({agent}) => agent === first.agent) && {agent: first.agent}),
     written: () => {
-      for (const note of taken) {
+      for (const note of due) {
         // It may have been taken back while it was written.
-        const at = due.indexOf(note);
-        if (at !== -1) due.splice(at, 1);
+        notes.remove(path, note);
         note.written();
       }
     },

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {newRecord} from '../../files/inbox.ts';
 import {appendLines} from '../../store/append-line.ts';
 import {crashPoint} from '../../store/crash.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 
 /** So much of the end of the file is looked through. */
 const TAIL = 1024 * 1024;
@@ -13,10 +13,12 @@ const TAIL = 1024 * 1024;
  * sent again, since a crash came between its record and its result, stands there already, under its id.
  */
 export async function recordSent(
-  {home, redact}: Pick<Serving, 'home' | 'redact'>,
+  {files, reports}: With<'files' | 'reports'>,
   file: string,
   record: Readonly<Record<string, unknown>>,
 ): Promise<void> {
+  const {home} = files;
+  const {redact} = reports;
   crashPoint('message-sent');
   if (isRecorded(join(home, 'inbox', file), record.id)) return;
   await appendLines(home, `inbox/${file}`, newRecord({direction: 'out', ...redact.value(record)}));

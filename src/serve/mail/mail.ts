@@ -35,6 +35,8 @@ export class Mail {
   /** By its id: the session that a letter is on its way to. */
   readonly #to = new Map<string, string>();
   readonly #expected = new Map<string, number>();
+  /** Mentions in answers of a session that are delivered, until the session says so: by path. */
+  readonly woken = new Map<string, Set<string>>();
 
   /** Once for each id, whoever posts it how often: told is the last who did, and it goes where that one says. */
   post(path: string, letter: Letter): void {

@@ -1,5 +1,5 @@
 import {blocks} from '../../files/diagnostic.ts';
-import type {Serving} from '../serving.ts';
+import type {HomeFiles} from '../home-files.ts';
 
 const PATIENCE_MS = 20_000;
 /** One that is to be made. */
@@ -10,7 +10,7 @@ const MOST_MS = 10 * 60_000;
  * Tell when a file cannot be written: it has errors, or git is at work in the home. One that only many want to change is
  * waited for much longer. Call what it returns when the file was written. `where`: which file it is by then.
  */
-export function whenStuck(serving: Serving, where: () => string, tell: () => void): () => void {
+export function whenStuck(files: HomeFiles, where: () => string, tell: () => void): () => void {
   let began = performance.now();
   let before = where();
   let timer: NodeJS.Timeout;
@@ -18,8 +18,8 @@ export function whenStuck(serving: Serving, where: () => string, tell: () => voi
     const path = where();
     if (path !== before) began = performance.now();
     before = path;
-    const stuck = blocks(serving.index.problems(path)) || serving.journal.unfinished();
-    const most = serving.known.has(path) ? MOST_MS : NEW_MS;
+    const stuck = blocks(files.index.problems(path)) || files.journal.unfinished();
+    const most = files.known.has(path) ? MOST_MS : NEW_MS;
     if (stuck || performance.now() - began > most) tell();
     else timer = setTimeout(look, PATIENCE_MS);
   };

@@ -7,8 +7,8 @@ import {historyOf} from '../../reconcile/history.ts';
 import type {ModelQuestion} from '../../runners/runner.ts';
 import {crashPoint} from '../../store/crash.ts';
 import {type AskedWith, LiveOutput} from '../../store/live.ts';
+import type {With} from '../parts.ts';
 import {redactAnswer} from '../redaction.ts';
-import type {Serving} from '../serving.ts';
 import {reachOf} from './reach.ts';
 import type {Ended} from './turns.ts';
 
@@ -37,14 +37,19 @@ const ONCE_PATIENCE_MS = 20_000;
 const MOST_TRIES: Partial<Record<RetryKind, number>> = {empty: 3, garbage: 3};
 
 /** Ask until there is an answer, or no hope of one; undefined: given up by `signal`. Never throws. */
-export async function ask(serving: Serving, asking: Asking, signal: AbortSignal): Promise<Ended | undefined> {
-  const live = new LiveOutput(serving.home, asking.session, asking.agent);
+export async function ask(
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'spend' | 'effects'>,
+  asking: Asking,
+  signal: AbortSignal,
+): Promise<Ended | undefined> {
+  const {files, reports} = daemon;
+  const live = new LiveOutput(files.home, asking.session, asking.agent);
   const began = performance.now();
   const tries: Partial<Record<RetryKind, number>> = {};
   for (let count = 1; ; count++) {
-    const tried = await once(serving, asking, live, signal);
+    const tried = await once(daemon, asking, live, signal);
     const {server} = tried;
-    const answer = redactAnswer(serving.redact, tried.answer);
+    const answer = redactAnswer(reports.redact, tried.answer);
     if ('limited' in answer) {
       live.end('dropped');
       return answer;
@@ -58,11 +63,11 @@ export async function ask(serving: Serving, asking: Asking, signal: AbortSignal)
       return answer;
     }
     if ('reply' in answer) {
-      serving.spend.add(asking.agent, answer.reply.usage, new Date().toISOString());
+      daemon.spend.add(asking.agent, answer.reply.usage, new Date().toISOString());
       for (const {name, arguments: args} of answer.reply.calls) live.call(name, args);
       live.end('answered');
       crashPoint('turn-answer');
-      serving.troubles.set(`model ${server}`, undefined);
+      reports.troubles.set(`model ${server}`, undefined);
       return answer;
     }
     const {retry, kind, after} = answer;
@@ -70,12 +75,12 @@ export async function ask(serving: Serving, asking: Asking, signal: AbortSignal)
     // A server that says "at once" is not asked at once for ever.
     const backoff = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (count - 1)) * (0.75 + Math.random() / 2);
     const ms = Math.max(after ?? 0, backoff);
-    const patience = serving.once ? ONCE_PATIENCE_MS : PATIENCE_MS;
+    const patience = files.phase.once ? ONCE_PATIENCE_MS : PATIENCE_MS;
     const most = MOST_TRIES[kind];
     const waited = performance.now() - began;
     if (most === undefined ? waited + ms > Math.max(patience, after ?? 0) : (tries[kind] ?? 0) >= most) {
       live.end('failed', retry);
-      serving.troubles.set(`model ${server}`, undefined);
+      reports.troubles.set(`model ${server}`, undefined);
       return {
         failed: `${retry} (tried ${count === 1 ? 'once' : `${count} times`}${after !== undefined && after > patience ? `; it asks to wait ${Math.round(after / 1000)} s` : ''})`,
         hint: 'set "status: active" to try again',
@@ -83,14 +88,14 @@ export async function ask(serving: Serving, asking: Asking, signal: AbortSignal)
     }
     const at = new Date(Date.now() + ms).toISOString();
     live.retry(retry, at);
-    serving.report({
+    reports.report({
       event: 'retrying',
       session: asking.session,
       agent: asking.agent,
       why: retry,
       after: Math.round(ms),
     });
-    serving.troubles.set(`model ${server}`, `${retry}; it is tried again`);
+    reports.troubles.set(`model ${server}`, `${retry}; it is tried again`);
     if (!(await pause(ms, signal))) {
       live.end('dropped');
       return undefined;
@@ -100,39 +105,39 @@ export async function ask(serving: Serving, asking: Asking, signal: AbortSignal)
 
 /** One try, in a slot of its own: who waits for the next one holds none. */
 async function once(
-  serving: Serving,
+  {files, reports, current, turns, effects}: With<'files' | 'reports' | 'current' | 'turns' | 'effects'>,
   asking: Asking,
   live: LiveOutput,
   signal: AbortSignal,
 ): Promise<{answer: Answer | {limited: true}; server: string}> {
-  const settings = await serving.current.settings();
-  serving.redact.follow(settings);
-  serving.turns.concurrency = settings.concurrency ?? 8;
+  const settings = await current.settings();
+  reports.redact.follow(settings);
+  turns.concurrency = settings.concurrency ?? 8;
   const {agent, session, template, prompt, messages} = asking;
   const choice = chooseModel(asking.model ?? template.model, settings, process.env);
   if ('failed' in choice) return {answer: choice, server: ''};
   const server = choice.kind === 'playbook' ? 'playbook' : `${choice.id ?? ''} ${choice.baseURL ?? 'openai'}`.trim();
-  const release = await serving.turns.slots.take(server, signal);
+  const release = await turns.slots.take(server, signal);
   if (!release) return {answer: {aborted: true}, server};
   try {
     // Others may have used up what was left while this waited for its slot.
     if (asking.limited()) return {answer: {limited: true}, server};
-    const playbooks = choice.kind === 'playbook' ? await serving.current.playbooks() : [];
-    const shown = serving.redact.stream();
-    const tools = await serving.tools.list({capabilities: template.capabilities, settings, env: process.env});
+    const playbooks = choice.kind === 'playbook' ? await current.playbooks() : [];
+    const shown = reports.redact.stream();
+    const tools = await effects.tools.list({capabilities: template.capabilities, settings, env: process.env});
     const question: ModelQuestion = {
       choice,
       playbooks,
       agent,
-      messages: historyOf((prompt ?? template.system_prompt) + reachOf(serving, agent, tools, asking.task), messages),
+      messages: historyOf((prompt ?? template.system_prompt) + reachOf(files, agent, tools, asking.task), messages),
       session: messages,
       tools,
     };
     const model = choice.kind === 'playbook' ? 'playbook' : (choice.id ?? 'the first model of the server');
-    serving.report({event: 'asking', session, agent, model});
-    live.begin(`${serving.run}.${serving.turns.newTurn()}`, asking.after);
+    reports.report({event: 'asking', session, agent, model});
+    live.begin(`${effects.run}.${turns.newTurn()}`, asking.after);
     crashPoint('turn-ask');
-    const answer = await serving.runner.ask(question, {signal, onText: delta => live.text(shown.push(delta))});
+    const answer = await effects.runner.ask(question, {signal, onText: delta => live.text(shown.push(delta))});
     live.text(shown.end());
     if ('reply' in answer && !answer.reply.usage && choice.kind === 'openai')
       answer.reply.usage = estimateUsage(question, answer.reply, choice.price);

@@ -12,9 +12,9 @@ import type {Caller} from '../calls/caller.ts';
 import type {Change} from '../change.ts';
 import {deliverStep, newSessionFor} from '../mail/deliver-step.ts';
 import {mentionStep} from '../mail/mention-step.ts';
+import type {With} from '../parts.ts';
 import type {Reconciler} from '../reconciler.ts';
 import {type Seen, seenSession} from '../seen.ts';
-import type {Serving} from '../serving.ts';
 import {laterStep} from './after-answer.ts';
 import {answerStep} from './answer-step.ts';
 import {owesNews, wakeWaiting} from './at-work.ts';
@@ -28,26 +28,28 @@ import {limitStep, type Step} from './step.ts';
  * Sessions. Each step records what has come in (an answer, results, a delivery) or writes down where the session stands, and starts what is
  * to be done next. What the session waits for brings it back here.
  */
-export function sessionFiles(serving: Serving): Reconciler {
-  const {turns} = serving;
+export function sessionFiles(
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
+): Reconciler {
+  const {turns} = daemon;
   return {
     kind: 'session',
     keepsParsed: true,
     settlesEarly: true,
     isKnownByReading: true,
     async settle(file) {
-      const step = await nextStep(serving, file);
+      const step = await nextStep(daemon, file);
       return step && changeFor(file.path, step);
     },
     // A daemon that is stopping begins nothing more: the next one does.
     finish: ({path, parsed}) =>
       !turns.stopped && !turns.has(path) && !(parsed?.kind === 'session' && owesNews(parsed.file)),
-    create: path => (serving.mail.has(path) ? newSessionFor(serving, path) : undefined),
-    accepted: ({path}) => wakeWaiting(serving, path),
+    create: path => (daemon.mail.has(path) ? newSessionFor(daemon, path) : undefined),
+    accepted: ({path}) => wakeWaiting(daemon, path),
     removed(path) {
       turns.drop(path);
       turns.endCalls('the session was removed', path);
-      wakeWaiting(serving, path);
+      wakeWaiting(daemon, path);
     },
     // Nobody could write the answer down. The next start reports the refused edit again.
     unwritable: path => turns.drop(path),
@@ -93,46 +95,53 @@ function changeFor(path: string, step: Step): Change {
 }
 
 /** The next thing to write, if any. What must be durable before it begins, `done` begins. */
-async function nextStep(serving: Serving, seen: Seen): Promise<Step | undefined> {
+async function nextStep(
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
+  seen: Seen,
+): Promise<Step | undefined> {
+  const {turns} = daemon;
   const session = seen.parsed?.kind === 'session' ? seen.parsed.file : undefined;
   const {header} = session ?? {};
   if (!session || !header) return undefined;
   const {path} = seen;
-  const template = await serving.current.template(header.agent_id);
+  const template = await daemon.current.template(header.agent_id);
   const id = header.session_id ?? stemOf(path);
   const now = new Date().toISOString();
-  outcomesWanted(serving, path, session);
-  const brought = await deliverStep(serving, path, session, now);
+  outcomesWanted(daemon, path, session);
+  const brought = await deliverStep(daemon, path, session, now);
   if (brought) return brought;
   if (template) {
     const caller: Caller = {path, session: id, agent: header.agent_id, template, of: session};
     const tainted = taintStep(session, now);
     if (tainted) return tainted;
-    const told = mentionStep(serving, caller, session, now);
+    const told = mentionStep(daemon, caller, session, now);
     if (told) return told;
-    const ended = endStep(serving, caller, session, now);
+    const ended = endStep(daemon, caller, session, now);
     if (ended) return ended;
     const step =
-      (await callStep(serving, caller, session, now, false)) ?? (await answerStep(serving, caller, session, now));
+      (await callStep(daemon, caller, session, now, false)) ?? (await answerStep(daemon, caller, session, now));
     if (step) return step;
-    const later = await laterStep(serving, caller, session, now);
+    const later = await laterStep(daemon, caller, session, now);
     if (later) return later;
-    const expects = serving.mail.expects(path);
-    if (expects > 0) serving.queue.addAfter(path, expects);
-    else if (mayWork(header) && workOf(session).do === 'ask' && !serving.turns.asked(path))
-      await askFor(serving, caller, session, false);
+    const expects = daemon.mail.expects(path);
+    if (expects > 0) daemon.files.queue.addAfter(path, expects);
+    else if (mayWork(header) && workOf(session).do === 'ask' && !turns.asked(path))
+      await askFor(daemon, caller, session, false);
   }
   return (
-    waitStep(serving, path, session, now) ??
-    restStep(session, id, template, now) ??
-    closeStep(serving, path, session, now)
+    waitStep(daemon, path, session, now) ?? restStep(session, id, template, now) ?? closeStep(turns, path, session, now)
   );
 }
 
 /** A session that waited for a person to grant more, and need not any longer. */
-function waitStep(serving: Serving, path: string, session: Session, now: string): Step | undefined {
-  const state = (id: string) => approvalStateOf(serving, id);
-  const ended = endWait(session, {state, reached: reachedBy(serving, path), now});
+function waitStep(
+  daemon: With<'files' | 'approvals' | 'spend'>,
+  path: string,
+  session: Session,
+  now: string,
+): Step | undefined {
+  const state = (id: string) => approvalStateOf(daemon.files, id);
+  const ended = endWait(session, {state, reached: reachedBy(daemon, path), now});
   return ended && limitStep(ended, session.header?.waiting_for ?? '');
 }
 

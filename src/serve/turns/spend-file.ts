@@ -3,26 +3,28 @@ import {type DaySpend, type SpendFile, spendText} from '../../files/spend-file.t
 import {SPEND_FILE} from '../../files/spent.ts';
 import type {Completed} from '../../reconcile/complete.ts';
 import {changeOf} from '../change.ts';
+import type {With} from '../parts.ts';
 import type {Reconciler} from '../reconciler.ts';
-import type {Serving} from '../serving.ts';
 import {loadSpend} from './budget.ts';
+import type {Spend} from './spend.ts';
 
 /** state/spend.yaml: what agents have used today. */
-export function spendFile(serving: Serving): Reconciler {
+export function spendFile(daemon: With<'files' | 'spend'>): Reconciler {
+  const {spend} = daemon;
   return {
     kind: 'state',
     owns: path => path === SPEND_FILE,
-    settle: ({parsed}) => (parsed?.kind === 'state' ? changeOf(settleSpend(serving, parsed.file), 'spend') : undefined),
-    create: () => changeOf(settleSpend(serving, undefined), 'spend'),
+    settle: ({parsed}) => (parsed?.kind === 'state' ? changeOf(settleSpend(spend, parsed.file), 'spend') : undefined),
+    create: () => changeOf(settleSpend(spend, undefined), 'spend'),
     started() {
-      loadSpend(serving);
+      loadSpend(daemon);
       return [];
     },
   };
 }
 
 /** What was used today, if that is not what the file says. */
-function settleSpend({spend}: Serving, file: SpendFile | undefined): Completed | undefined {
+function settleSpend(spend: Spend, file: SpendFile | undefined): Completed | undefined {
   const value = spend.value();
   if (!value || isDeepStrictEqual(value, file?.value && ours(file.value))) return undefined;
   const {turns, input_tokens, output_tokens, cost_usd} = spend.all;

@@ -1,6 +1,7 @@
 import type {Reply} from '../../effects/model/answer.ts';
 import type {Message} from '../../files/session/session-schema.ts';
 import {Rooms} from './rooms.ts';
+import type {Segments} from './segments.ts';
 import {Slots} from './slots.ts';
 
 /** How a question to a model ended. */
@@ -40,6 +41,10 @@ export class Turns {
   /** Of each agent one command may always run, and so many in all. */
   readonly commands = new Slots(() => MOST_COMMANDS);
   readonly rooms = new Rooms();
+  /** Older messages of sessions. */
+  readonly segments: Segments;
+  /** Sessions of agents whose task is done, by path. */
+  readonly closing = new Set<string>();
   readonly #asked = new Map<string, Asked>();
   readonly #ahead = new Map<string, Asked>();
   readonly #running = new Map<string, Map<string, Running>>();
@@ -51,7 +56,8 @@ export class Turns {
   /** How many questions may be asked at a time, over all sessions. */
   concurrency = 8;
 
-  constructor(onChange: (path: string) => void) {
+  constructor(segments: Segments, onChange: (path: string) => void) {
+    this.segments = segments;
     this.slots = new Slots(() => this.concurrency);
     this.#onChange = onChange;
   }
