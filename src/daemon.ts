@@ -7,6 +7,7 @@ import {lazyRunner} from './runners/runner.ts';
 import {Approvals} from './serve/approvals/approvals.ts';
 import {brokenDisk} from './serve/broken-disk.ts';
 import {forgetOutdated, remember, restore} from './serve/cache.ts';
+import {StartedCalls} from './serve/calls/started-calls.ts';
 import {claim} from './serve/claim.ts';
 import {lazySandbox} from './serve/confinement.ts';
 import {Current} from './serve/current.ts';
@@ -14,7 +15,7 @@ import {everythingCounts} from './serve/guard.ts';
 import {Ignored} from './serve/ignored.ts';
 import {Inboxes} from './serve/inbox/inboxes.ts';
 import {Schedules} from './serve/inbox/schedules.ts';
-import {Latest, Recent, Texts} from './serve/known.ts';
+import {Latest, Texts} from './serve/known.ts';
 import {findLastGood} from './serve/last-good.ts';
 import {recoverReplaced} from './serve/late.ts';
 import {lookAtSlots} from './serve/look-again.ts';
@@ -23,6 +24,7 @@ import {Mail} from './serve/mail/mail.ts';
 import {Needs} from './serve/needs.ts';
 import {workOnce} from './serve/once.ts';
 import {Reconcilers} from './serve/reconciler.ts';
+import {recoverFromGit, recoverVersions} from './serve/recover.ts';
 import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
 import {Scanner} from './serve/scanner.ts';
 import type {Serving} from './serve/serving.ts';
@@ -34,11 +36,13 @@ import {writeSpend} from './serve/turns/budget.ts';
 import {Segments} from './serve/turns/segments.ts';
 import {Spend} from './serve/turns/spend.ts';
 import {Turns} from './serve/turns/turns.ts';
-import {Aside} from './store/aside.ts';
 import {excludeDerived} from './store/exclude.ts';
+import {thisProcess} from './store/holder.ts';
 import {Journal} from './store/journal.ts';
 import {servedSince} from './store/served-since.ts';
-import {UsedCalls} from './store/used-calls.ts';
+import {hasVersionLog, logFolder} from './store/versions/log-folder.ts';
+import {VersionLog} from './store/versions/version-log.ts';
+import {Versions} from './store/versions/versions.ts';
 import {watchHome} from './store/watch.ts';
 
 export interface ServeOptions {
@@ -70,11 +74,14 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     });
     const [journal, restored] = await Promise.all([Journal.open(home, {}, earlier), restoring]);
     forgetOutdated(restored, journal);
-    const since = restored.committed?.commit;
-    const [committedOver] = await Promise.all([
-      since === journal.at.commit ? new Map<string, string>() : journal.committedOver(since),
-      excludeDerived(home),
-    ]);
+    await excludeDerived(home);
+    const {boot} = thisProcess();
+    const isFirst = !hasVersionLog(home);
+    const upgrading = isFirst ? await import('./serve/upgrade.ts') : undefined;
+    const log = VersionLog.open(logFolder(home), {now: Date.now, boot, checkpoint: restored.seq});
+    const before = restored.started ?? upgrading?.startedBefore(home) ?? {since: new Date().toISOString(), names: []};
+    const started = new StartedCalls(before);
+    started.add(log.started);
     const broken = brokenDisk();
     const troubles = new Troubles(report, () => needs.changed());
     const waits = once ? new Map<string, number>() : undefined;
@@ -86,13 +93,12 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       version,
       name: 'home',
       journal,
-      aside: new Aside(home),
+      versions: new Versions(log, journal, committed => report({event: 'committed', ...committed})),
       ...restored.remembered,
       texts: new Texts(32 * 1024 * 1024),
       reconcilers: new Reconcilers(),
       guard: everythingCounts,
       savedAt: new Map(),
-      own: new Recent(10_000),
       latest: new Latest(16 * 1024 * 1024),
       approvals: new Approvals(),
       notes: new Map(),
@@ -109,7 +115,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       ending: new Map(),
       closing: new Set(),
       cloned: new Set(),
-      used: new UsedCalls(home),
+      started,
       spend: new Spend({
         onDue: () => writeSpend(serving),
         onNewDay: () => serving.waits.allChanged(),
@@ -117,16 +123,8 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       nudged: new Set(),
       pending: new Map(),
       shown: new Map(),
-      underWay: new Map(),
-      unpublished: new Map(),
-      crossed: new Map(),
-      overtaken: new Map(),
       making: new Set(),
-      left: new Map(),
-      madeFrom: new Map(),
-      writtenBefore: new Set(),
-      leftBefore: new Map(),
-      committedOver,
+      unplaced: new Map(),
       late: new Map(),
       ignored: new Ignored(journal),
       troubles,
@@ -172,9 +170,13 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     journal.expecting = () => serving.turns.underWay > 0 || serving.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);
     try {
+      await recoverVersions(serving);
+      await upgrading?.upgrade(serving);
+      await recoverFromGit(serving, restored.committed?.commit);
       recoverReplaced(serving);
       await scanner.first(looker);
       await findLastGood(serving);
+      serving.versions.startPublishing();
       if ([...serving.index.sessions()].some(({host}) => host)) await looker.suspectEarlier(serving);
       serving.approvals.changedBefore.clear();
       if (once) {

@@ -4,24 +4,21 @@ import {unreadFacts} from '../check/facts.ts';
 import {blocks, hasErrors, type Problem} from '../files/diagnostic.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
 import type {Outcome} from '../queue.ts';
+import {noteOn} from '../store/command-notes.ts';
 import {blobId} from '../store/git/blob-id.ts';
 import {MARKER} from '../store/locate.ts';
 import {isForeign, readHomeFile} from '../store/read.ts';
-import {replacedBy, shortId} from '../store/replaced.ts';
-import {undoMark} from '../store/undo-marks.ts';
-import {takeCommittedOver} from './committed-over.ts';
+import {replacedBy} from '../store/replaced.ts';
 import {notKept} from './conflict.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
 import {isExecutable, signature} from './known.ts';
 import {watchReplaced} from './late.ts';
-import {takeLeftBehind} from './left-behind.ts';
 import {keepLate, mergeStale} from './merge-stale.ts';
-import {recordAgain, recordEdit, recordMerge, recordRemoval, recordUndo, type Saved} from './record.ts';
-import {recordRecovered} from './record-recovered.ts';
+import {recordAgain, recordEdit, recordRemoval, recordUndo} from './record.ts';
 import {type Seen, seenBytes, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {createMissing, isAtRest, settle} from './settle.ts';
-import {acceptVersion, journalled, lastBlob, reportProblems, setFacts, textOf} from './state.ts';
+import {acceptVersion, lastBlob, reportProblems, setFacts, textOf} from './state.ts';
 
 /**
  * Look at one file and do what follows from it: tell of its problems, commit what a person changed, fill in what they
@@ -51,7 +48,8 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
     const done =
       known.ignored ||
       !isJournalled(kind) ||
-      (journalled(serving, path) === known.blob && serving.journal.executable.has(path) === isExecutable(read.stat));
+      (serving.versions.blobAt(path) === known.blob &&
+        serving.journal.executable.has(path) === isExecutable(read.stat));
     if (known.settled && done && !serving.late.has(path)) return undefined;
     // Unchanged, and still parsed: what it waits for may have come.
     const last = serving.latest.get(path);
@@ -86,7 +84,7 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
     const since = performance.now();
     const wrong = hasErrors(seen?.facts.problems ?? []);
     const last = lastBlob(serving, path);
-    const before = last === undefined ? undefined : await textOf(serving, last);
+    const before = last === undefined ? undefined : await textOf(serving, last, path);
     const doubtful = isDoubtful(before, seen?.text, wrong);
     const needed = doubtful ? DOUBTFUL_MS : savedWhole(serving, path, blob) ? 0 : stableMs(before, seen?.text ?? '');
     pending = {blob, since, doubtful, needed, seen};
@@ -103,9 +101,9 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
 
 /** Whether a command of ours wrote it, all at once. An editor may have the file open that it replaced. */
 function savedWhole(serving: Serving, path: string, blob: string): boolean {
-  const replaced = replacedBy(serving.home, path, blob);
-  for (const old of replaced) watchReplaced(serving, old);
-  return replaced.length > 0;
+  if (!noteOn(serving.home, path, blob)) return false;
+  for (const old of replacedBy(serving.home, path, blob)) watchReplaced(serving, old);
+  return true;
 }
 
 /** `unchanged`: the file is as the daemon knew it, but not as git has it. */
@@ -115,46 +113,27 @@ async function accept(serving: Serving, found: Seen, unchanged: boolean): Promis
   const unmerged = hasMarkers(text ?? '') && (await serving.journal.isUnmerged(path));
   serving.troubles.set(`unmerged ${path}`, unmerged ? `${path} is unmerged; resolve it, then git add it` : undefined);
   if (unmerged) return {after: DOUBTFUL_MS / 2};
-  if (serving.cause === 'recovered') {
-    const over = await takeCommittedOver(serving, found);
-    await takeLeftBehind(serving, found, over);
-  }
   const merged = await mergeStale(serving, found);
   if ('outcome' in merged) return merged.outcome;
   serving.troubles.set(notKept(path), undefined);
-  const {seen, saved} = merged;
+  const {seen} = merged;
+  // A version is recorded before anything follows from it.
+  if (!merged.merged) await record(serving, seen, unchanged);
   serving.pending.delete(path);
-  const former = serving.latest.get(path);
+  serving.unplaced.delete(path);
   acceptVersion(serving, seen);
-  const recorded = record(serving, seen, {saved, unchanged, former});
   const known = serving.known.get(path);
   if (serving.loading && known && isAtRest(serving, seen)) known.settled = true;
-  // What follows begins while the edit is being recorded, which may take git some time.
   const mayAct = serving.reconcilers.for(path, seen.kind)?.settlesWithErrors || !blocks(serving.index.problems(path));
-  const settles = !serving.loading && mayAct;
-  const [outcome] = await Promise.all([settles ? settle(serving, seen, recorded) : undefined, recorded]);
-  forgetLeft(serving, path);
-  return outcome;
+  return !serving.loading && mayAct ? settle(serving, seen) : undefined;
 }
 
-/** From here on a text that the last daemon wrote is one that somebody brought back. */
-function forgetLeft({left, writtenBefore}: Serving, path: string): void {
-  for (const {blob, ours} of left.get(path) ?? []) if (ours) writtenBefore.delete(shortId(blob));
-}
-
-/** How a file came to be as it is seen. */
-interface Edit {
-  saved: readonly Saved[] | undefined;
-  unchanged: boolean;
-  former: Seen | undefined;
-}
-
-async function record(serving: Serving, seen: Seen, {saved, unchanged, former}: Edit): Promise<void> {
-  if (saved) await recordMerge(serving, saved, seen);
-  else if (unchanged && journalled(serving, seen.path) !== seen.blob) await recordAgain(serving, seen);
-  else if (undoMark(serving.home, seen.path, seen.blob)) await recordUndo(serving, seen, former);
-  else if (!(serving.cause === 'recovered' && (await recordRecovered(serving, seen))))
-    await recordEdit(serving, seen, former);
+async function record(serving: Serving, seen: Seen, unchanged: boolean): Promise<void> {
+  const {path, blob} = seen;
+  const former = serving.latest.get(path);
+  if (unchanged && serving.versions.blobAt(path) !== blob) await recordAgain(serving, seen);
+  else if (noteOn(serving.home, path, blob)?.undo) await recordUndo(serving, seen, former);
+  else await recordEdit(serving, seen, former);
 }
 
 function hasMarkers(text: string): boolean {
@@ -182,13 +161,14 @@ async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
   if (!there) return {after: DOUBTFUL_MS};
   const why = serving.guard.whyVoid(path);
   if (why !== undefined) return serving.guard.takeBack(path, undefined, why);
+  recordRemoval(serving, path);
   serving.pending.delete(path);
   serving.known.delete(path);
+  serving.unplaced.delete(path);
   setFacts(serving, path, undefined);
   reportProblems(serving);
   const kind = kindOf(path);
   if (kind) serving.reconcilers.for(path, kind)?.removed?.(path);
-  recordRemoval(serving, path);
   return createMissing(serving, path);
 }
 

@@ -5,7 +5,7 @@ import {isExecutable, signature} from './known.ts';
 import {seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {isAtRest} from './settle.ts';
-import {journalled, setFacts} from './state.ts';
+import {setFacts} from './state.ts';
 
 /**
  * At a start without a cache nearly all files are as git has them, with nothing wrong and nothing left to do. Such a
@@ -16,11 +16,10 @@ export function recognize(serving: Serving, path: string): boolean {
   if (!serving.loading || known.has(path) || pending.has(path) || late.has(path)) return false;
   const kind = kindOf(path);
   if (!kind || !serving.reconcilers.for(path, kind)?.isKnownByReading) return false;
-  if (serving.committedOver.has(path)) return false;
   const read = readHomeFile(home, path);
   if (!read || !('text' in read) || read.link) return false;
   const blob = blobId(read.bytes);
-  if (blob !== journalled(serving, path) || journal.executable.has(path) !== isExecutable(read.stat)) return false;
+  if (blob !== serving.versions.blobAt(path) || journal.executable.has(path) !== isExecutable(read.stat)) return false;
   const seen = seenText(path, kind, read.text, {...read, blob});
   // A conflict that git left there has errors, too.
   if (seen.facts.problems.length > 0 || !isAtRest(serving, seen)) return false;

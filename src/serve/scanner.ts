@@ -7,7 +7,7 @@ import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
 import type {Looker} from './looker.ts';
 import {scan} from './scan.ts';
 import type {Serving} from './serving.ts';
-import {followHead, journalled, reportProblems, setFacts} from './state.ts';
+import {followHead, reportProblems, setFacts} from './state.ts';
 
 const PERIOD_MS = 2_000;
 /** Longer than a tick of the file system's clock. */
@@ -60,7 +60,7 @@ export class Scanner {
     if (known.size === 0) await looker.load(this.#serving);
     await this.#scan(false, path => looker.knows(this.#serving, path));
     for (const [path, {blob, settled}] of known) {
-      const kind = journalled(this.#serving, path) === blob ? undefined : kindOf(path);
+      const kind = this.#serving.versions.blobAt(path) === blob ? undefined : kindOf(path);
       if (!settled || (kind && isJournalled(kind))) queue.add(path);
     }
     for (const path of journal.committed.keys()) if (!known.has(path)) queue.add(path);

@@ -8,7 +8,7 @@ const STOP_JOURNAL_MS = 5_000;
 
 /** Finish what is under way, and what was saved just before the stop. `isBroken`: looks are not waited for. */
 export async function settleDown(serving: Serving, isBroken: boolean): Promise<void> {
-  const {queue, journal, aside, pending, turns, once} = serving;
+  const {queue, journal, versions, pending, turns, once} = serving;
   const looksMs = isBroken ? 0 : STOP_LOOKS_MS;
   serving.hurry = true;
   turns.stop();
@@ -23,7 +23,7 @@ export async function settleDown(serving: Serving, isBroken: boolean): Promise<v
   await queue.stop();
   await journal.flush(once ? 0 : STOP_JOURNAL_MS);
   await journal.close();
-  aside.close();
+  await versions.log.close();
 }
 
 function pause(ms: number): Promise<void> {

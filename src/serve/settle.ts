@@ -6,9 +6,8 @@ import {kindOf} from '../files/key.ts';
 import type {Outcome} from '../queue.ts';
 import {MARKER} from '../store/locate.ts';
 import {linkTarget} from '../store/read.ts';
-import type {Change} from './change.ts';
 import type {Reconciler} from './reconciler.ts';
-import {recordOwn} from './record.ts';
+import {isIgnored} from './record.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {acceptVersion} from './state.ts';
@@ -18,10 +17,9 @@ import {createText, replaceText} from './write.ts';
 const UNFINISHED_MS = 500;
 
 /**
- * Do what follows from a file, as its reconciler says. The file has no errors, or its reconciler settles it all the same. `recorded`:
- * resolves when a person's own edit is in the journal.
+ * Do what follows from a file, as its reconciler says. The file has no errors, or its reconciler settles it all the same.
  */
-export async function settle(serving: Serving, seen: Seen, recorded?: Promise<void>): Promise<Outcome> {
+export async function settle(serving: Serving, seen: Seen): Promise<Outcome> {
   const {path} = seen;
   const trouble = `complete ${path}`;
   const reconciler = serving.reconcilers.for(path, seen.kind);
@@ -29,7 +27,7 @@ export async function settle(serving: Serving, seen: Seen, recorded?: Promise<vo
   try {
     // A file that is a link is read, and never written.
     const isWritable = linkTarget(serving.home, path) === undefined;
-    const outcome = await settleWith(serving, reconciler, seen, recorded, isWritable);
+    const outcome = await settleWith(serving, reconciler, seen, isWritable);
     serving.troubles.set(trouble, undefined);
     return outcome;
   } catch (error) {
@@ -45,10 +43,8 @@ async function settleWith(
   serving: Serving,
   reconciler: Reconciler | undefined,
   seen: Seen,
-  recorded: Promise<void> | undefined,
   isWritable: boolean,
 ): Promise<Outcome> {
-  if (!reconciler?.settlesEarly) await recorded;
   let current = seen;
   while (isWritable) {
     const change = await reconciler?.settle?.(current);
@@ -58,14 +54,14 @@ async function settleWith(
       break;
     }
     if (serving.journal.unfinished()) return {after: UNFINISHED_MS};
-    await recorded;
-    const {light = false, readBack} = change;
-    const written = await replaceText(serving, current, change.text, {light, ...(readBack && {seenAs: readBack})});
+    const {text, entry, earlier = [], readBack} = change;
+    const steps = [...earlier, {entry}];
+    const written = await replaceText(serving, current, text, {steps, ...(readBack && {seenAs: readBack})});
     if ('outcome' in written) return written.outcome;
     current = written.seen;
     change.saved?.();
     acceptVersion(serving, current);
-    recordChange(serving, current, change);
+    change.done?.();
     if (!change.again || blocks(current.facts.problems)) break;
   }
   const isDone = (await reconciler?.finish?.(current)) ?? true;
@@ -73,12 +69,6 @@ async function settleWith(
   if (known) known.settled = isDone && !serving.nudged.has(seen.path);
   serving.unsaved = true;
   return undefined;
-}
-
-function recordChange(serving: Serving, seen: Seen, {entry, earlier = [], done}: Change): void {
-  for (const version of earlier) recordOwn(serving, seen, version.entry, Buffer.from(version.text()));
-  recordOwn(serving, seen, entry);
-  done?.();
 }
 
 /** A file that does not exist: make it, if the daemon needs it. */
@@ -92,13 +82,13 @@ export async function createMissing(serving: Serving, path: string): Promise<Out
   if (!creation) return undefined;
   if ('outcome' in creation) return creation.outcome;
   if (serving.journal.unfinished()) return {after: UNFINISHED_MS};
-  const written = await createText(serving, path, creation.text, creation.readBack);
+  const {text, entry, readBack} = creation;
+  const written = await createText(serving, path, text, entry, readBack);
   if ('outcome' in written) return written.outcome;
   creation.saved?.();
   acceptVersion(serving, written.seen);
-  const known = serving.known.get(path);
-  if (known) known.ignored = await serving.ignored.has(path);
-  recordChange(serving, written.seen, creation);
+  await isIgnored(serving, path);
+  creation.done?.();
   return creation.next;
 }
 

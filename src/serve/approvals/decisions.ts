@@ -230,7 +230,7 @@ export async function itemOf(serving: Serving, path: string, id: string): Promis
   let parsed = serving.latest.get(path)?.parsed;
   if (parsed?.kind !== 'queue') {
     const blob = serving.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await textOf(serving, blob);
+    const text = blob === undefined ? undefined : await textOf(serving, blob, path);
     parsed = text === undefined ? undefined : parseFile(path, text);
   }
   return parsed?.kind === 'queue' ? parsed.file.items.find(item => item.id === id) : undefined;

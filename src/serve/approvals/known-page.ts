@@ -12,7 +12,7 @@ import {approvedPage, pendingPage} from './approvals.ts';
 /** A page as it was last looked at, and held still. */
 export async function pageOf(serving: Serving, path: string): Promise<ApprovalFile | undefined> {
   const blob = serving.known.get(path)?.blob;
-  const text = blob === undefined ? undefined : await textOf(serving, blob);
+  const text = blob === undefined ? undefined : await textOf(serving, blob, path);
   return text === undefined ? undefined : parseApproval(text);
 }
 

@@ -9,7 +9,6 @@ import {keepConflict} from '../conflict.ts';
 import type {Guard} from '../guard.ts';
 import {signature} from '../known.ts';
 import {lookAgain} from '../look-again.ts';
-import {recordOwn} from '../record.ts';
 import {type Seen, seenText} from '../seen.ts';
 import type {Serving} from '../serving.ts';
 import {acceptVersion, lastBlob, setFacts, textOf} from '../state.ts';
@@ -78,7 +77,8 @@ export async function suspectEarlier(
 /** Another name of the file may be where an agent can write: what is there now becomes a file of its own. */
 async function cutLinks(serving: Serving, seen: Seen): Promise<Outcome> {
   serving.approvals.suspects.delete(seen.path);
-  const written = await replaceText(serving, seen, seen.text ?? '');
+  const entry = {words: 'as it was', cause: 'void'};
+  const written = await replaceText(serving, seen, seen.text ?? '', {steps: [{entry}]});
   if ('outcome' in written) return written.outcome;
   acceptVersion(serving, written.seen);
   lookAgain(serving, seen.path);
@@ -101,7 +101,7 @@ async function takeBack(
   why: string,
   former: {blob: string | undefined} = {blob: lastBlob(serving, path)},
 ): Promise<Outcome> {
-  const text = former.blob === undefined ? undefined : await textOf(serving, former.blob);
+  const text = former.blob === undefined ? undefined : await textOf(serving, former.blob, path);
   serving.approvals.suspects.delete(path);
   serving.pending.delete(path);
   const conflict = `it was changed while ${why} ran outside the sandbox, so it does not count; if it was you, do it again`;
@@ -113,13 +113,15 @@ async function takeBack(
     lookAgain(serving, path);
     return undefined;
   }
-  const written = seen ? await replaceText(serving, seen, text) : await createText(serving, path, text);
+  const entry = {words: 'as it was before an unsandboxed command', cause: 'void'};
+  const written = seen
+    ? await replaceText(serving, seen, text, {steps: [{entry}]})
+    : await createText(serving, path, text, entry);
   if ('outcome' in written) {
     serving.approvals.suspects.set(path, why);
     return written.outcome;
   }
   acceptVersion(serving, written.seen);
-  recordOwn(serving, written.seen, {words: 'as it was before an unsandboxed command', cause: 'void'});
   lookAgain(serving, path);
   return undefined;
 }

@@ -97,6 +97,6 @@ function servicesFor(serving: Serving, caller: Caller, call: Call, signal: Abort
 }
 
 /** This very call ran before, and somebody brought back its session from before that. */
-export function wasBegun({used}: Serving, caller: Caller, call: Call): boolean {
-  return used.has(nameOfCall(caller, call));
+export function wasBegun({started}: Serving, caller: Caller, call: Call): boolean {
+  return started.has(nameOfCall(caller, call));
 }

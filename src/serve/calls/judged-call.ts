@@ -73,7 +73,7 @@ async function sessionAt(serving: Serving, path: string): Promise<Session | unde
   let parsed = serving.latest.get(path)?.parsed;
   if (parsed?.kind !== 'session') {
     const blob = serving.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await textOf(serving, blob);
+    const text = blob === undefined ? undefined : await textOf(serving, blob, path);
     parsed = text === undefined ? undefined : parseFile(path, text);
   }
   return parsed?.kind === 'session' ? parsed.file : undefined;

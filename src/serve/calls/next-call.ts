@@ -103,7 +103,7 @@ interface Decided {
 /** A call that a person said yes to: what runs is what they saw, or what they made of it. */
 async function decided(serving: Serving, about: Decided): Promise<NextCall> {
   const {caller, call, setting, item, ask, digest, asIs, begun} = about;
-  const wasUsed = !begun && serving.used.has(item.id ?? '');
+  const wasUsed = !begun && serving.started.has(item.id ?? '');
   const isOwn =
     item.session === caller.session &&
     item.call === call.id &&

@@ -22,7 +22,8 @@ export async function query(serving: Serving, text: string, signal: AbortSignal)
   const source = {
     index,
     files: () => versions(known),
-    read: (path: string, blob: string) => serving.texts.get(blob) ?? onDisk(home, path, blob) ?? textOf(serving, blob),
+    read: (path: string, blob: string) =>
+      serving.texts.get(blob) ?? onDisk(home, path, blob) ?? textOf(serving, blob, path),
   };
   const answer = await serving.queries.ask(source, text, {most: MOST, signal, taint: true});
   if (!('failed' in answer)) return answer;
