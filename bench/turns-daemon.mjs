@@ -55,7 +55,7 @@ for (let i = 0; i < 60; i++) {
   const begun = performance.now();
   (i % 2 === 0 ? edited : sent).push(performance.timeOrigin + performance.now());
   if (i % 2 === 0) writeFileSync(fileOf(id), text);
-  else await save(home, {path: pathOf(id), expected: before, bytes: Buffer.from(text), by: 'command'});
+  else await save(home, {path: pathOf(id), expected: before, bytes: Buffer.from(text), durable: true});
   const took = (await done) - begun;
   if (i % 2 === 1) sentTurns.push(took);
   await sleep(30);

@@ -8,6 +8,7 @@ import {Approvals} from './serve/approvals/approvals.ts';
 import {brokenDisk} from './serve/broken-disk.ts';
 import {forgetOutdated, remember, restore} from './serve/cache.ts';
 import {Notes} from './serve/calls/notes.ts';
+import {StartedCalls} from './serve/calls/started-calls.ts';
 import {claim} from './serve/claim.ts';
 import {lazySandbox} from './serve/confinement.ts';
 import {Current} from './serve/current.ts';
@@ -16,7 +17,7 @@ import type {HomeFiles} from './serve/home-files.ts';
 import {Ignored} from './serve/ignored.ts';
 import {Inboxes} from './serve/inbox/inboxes.ts';
 import {Schedules} from './serve/inbox/schedules.ts';
-import {Latest, Recent, Texts} from './serve/known.ts';
+import {Latest, Texts} from './serve/known.ts';
 import {findLastGood} from './serve/last-good.ts';
 import {recoverReplaced} from './serve/late.ts';
 import {lookAtSlots} from './serve/look-again.ts';
@@ -26,6 +27,7 @@ import {Needs} from './serve/needs.ts';
 import {workOnce} from './serve/once.ts';
 import type {Daemon} from './serve/parts.ts';
 import {Reconcilers} from './serve/reconciler.ts';
+import {recoverFromGit, recoverVersions} from './serve/recover.ts';
 import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
 import {Scanner} from './serve/scanner.ts';
 import {settleDown} from './serve/settle-down.ts';
@@ -36,11 +38,13 @@ import {writeSpend} from './serve/turns/budget.ts';
 import {Segments} from './serve/turns/segments.ts';
 import {Spend} from './serve/turns/spend.ts';
 import {Turns} from './serve/turns/turns.ts';
-import {Aside} from './store/aside.ts';
 import {excludeDerived} from './store/exclude.ts';
+import {thisProcess} from './store/holder.ts';
 import {Journal} from './store/journal.ts';
 import {servedSince} from './store/served-since.ts';
-import {UsedCalls} from './store/used-calls.ts';
+import {hasVersionLog, logFolder} from './store/versions/log-folder.ts';
+import {VersionLog} from './store/versions/version-log.ts';
+import {Versions} from './store/versions/versions.ts';
 import {watchHome} from './store/watch.ts';
 
 export interface ServeOptions {
@@ -72,11 +76,14 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     });
     const [journal, restored] = await Promise.all([Journal.open(home, {}, earlier), restoring]);
     forgetOutdated(restored, journal);
-    const since = restored.committed?.commit;
-    const [committedOver] = await Promise.all([
-      since === journal.at.commit ? new Map<string, string>() : journal.committedOver(since),
-      excludeDerived(home),
-    ]);
+    await excludeDerived(home);
+    const {boot} = thisProcess();
+    const isFirst = !hasVersionLog(home);
+    const upgrading = isFirst ? await import('./serve/upgrade.ts') : undefined;
+    const log = VersionLog.open(logFolder(home), {now: Date.now, boot, checkpoint: restored.seq});
+    const before = restored.started ?? upgrading?.startedBefore(home) ?? {since: new Date().toISOString(), names: []};
+    const started = new StartedCalls(before);
+    started.add(log.started);
     const broken = brokenDisk();
     const troubles = new Troubles(report, () => needs.changed());
     const waitingSince = once ? new Map<string, number>() : undefined;
@@ -96,26 +103,19 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       known,
       texts: new Texts(32 * 1024 * 1024),
       latest: new Latest(16 * 1024 * 1024),
-      looks: {pending: new Map(), nudged: new Set(), shown: new Map(), making: new Set(), savedAt: new Map()},
+      looks: {
+        pending: new Map(),
+        nudged: new Set(),
+        shown: new Map(),
+        making: new Set(),
+        savedAt: new Map(),
+        late: new Map(),
+        unplaced: new Map(),
+        ignored: new Ignored(journal),
+      },
       kinds: {reconcilers: new Reconcilers(), guard: everythingCounts, followers: kinds.followers},
       phase: {cause: 'recovered', loading: true, unsaved: phase.unsaved, hurry: false, once},
-      versions: {
-        aside: new Aside(home),
-        own: new Recent(10_000),
-        ignored: new Ignored(journal),
-        late: new Map(),
-        underWay: new Map(),
-        unpublished: new Map(),
-        crossed: new Map(),
-        overtaken: new Map(),
-        earlier: {
-          left: new Map(),
-          madeFrom: new Map(),
-          writtenBefore: new Set(),
-          leftBefore: new Map(),
-          committedOver,
-        },
-      },
+      versions: new Versions(log, journal, committed => report({event: 'committed', ...committed})),
     };
     const current = new Current(files);
     const schedules = new Schedules({settings: () => current.settings(), look: any => lookAtSlots(daemon.files, any)});
@@ -125,7 +125,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       current,
       turns: new Turns(new Segments(home), path => queue.add(path)),
       mail: new Mail(),
-      approvals: new Approvals(waits, new UsedCalls(home)),
+      approvals: new Approvals(waits, started),
       inboxes: new Inboxes(servedSince(home), schedules),
       tasks: new Tasks(),
       notes: new Notes(),
@@ -170,9 +170,13 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     journal.expecting = () => daemon.turns.underWay > 0 || daemon.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);
     try {
+      await recoverVersions(daemon);
+      await upgrading?.upgrade(daemon);
+      await recoverFromGit(daemon.files, restored.committed?.commit);
       recoverReplaced(daemon.files);
       await scanner.first(looker);
       await findLastGood(daemon.files);
+      files.versions.startPublishing();
       if ([...index.sessions()].some(({host}) => host)) await looker.suspectEarlier();
       daemon.approvals.changedBefore.clear();
       if (once) {

@@ -36,7 +36,7 @@ const result = await converse(Number(conversations), Number(turns), async id => 
       path: pathOf(id),
       expected: before,
       bytes: Buffer.from(`${text}${message}`),
-      by: 'command',
+      durable: true,
     });
     if (!('saved' in saved)) throw new Error(`not saved: ${JSON.stringify(saved)}`);
     await done;

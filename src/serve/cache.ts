@@ -7,6 +7,7 @@ import {blocks} from '../files/diagnostic.ts';
 import {readCache, writeCache} from '../store/cache.ts';
 import type {CommittedAt} from '../store/committed.ts';
 import type {Journal} from '../store/journal.ts';
+import type {StartedSoFar} from './calls/started-calls.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {With} from './parts.ts';
 import {setFacts} from './state.ts';
@@ -25,6 +26,9 @@ interface Cached {
   otherwise: [path: string, blob: string | null][];
   /** Files that the commit has as executable. */
   executable: string[];
+  /** Of the version log: versions up to this one are in the rows. Caches of version 0.1 have none. */
+  seq?: number;
+  started?: StartedSoFar;
   /** Row after row, in one list. */
   rows: Row[number][];
 }
@@ -43,6 +47,9 @@ export interface Restored {
   remembered: Remembered;
   /** What HEAD held then. */
   committed: CommittedAt | undefined;
+  /** The number of the last version that the cache knows of; 0: it knows of none. */
+  seq: number;
+  started: StartedSoFar | undefined;
 }
 
 const ROW = 5;
@@ -67,8 +74,8 @@ export async function restore(home: string, version: string): Promise<Restored> 
   };
   const cached = readCache<Cached>(pathOf(home), versionOf(version));
   if (![cached?.rows, cached?.otherwise, cached?.executable].every(Array.isArray) || !cached)
-    return {remembered, committed: undefined};
-  const {commit, prefix, rows, otherwise, executable} = cached;
+    return {remembered, committed: undefined, seq: 0, started: undefined};
+  const {commit, prefix, rows, otherwise, executable, seq = 0, started} = cached;
   const blobs = new Map<string, string>();
   let slice = performance.now();
   for (let at = 0; at < rows.length; at += ROW) {
@@ -87,16 +94,20 @@ export async function restore(home: string, version: string): Promise<Restored> 
     else blobs.set(path, blob);
   }
   remembered.phase.unsaved = false;
-  return {remembered, committed: {commit, prefix, files: {blobs, executable: new Set(executable)}}};
+  return {remembered, committed: {commit, prefix, files: {blobs, executable: new Set(executable)}}, seq, started};
 }
 
-/** What git has counts more: a daemon that was killed may have gone on for long after it wrote the cache down. */
+/**
+ * Forget files whose mode git has otherwise by now: the cache knows only what git had. Of a cache without a version log also files
+ * whose content git has otherwise: the daemon may have gone on for long after it wrote the cache.
+ */
 export function forgetOutdated(restored: Restored, journal: Pick<Journal, 'committed' | 'executable'>): void {
-  const {remembered, committed} = restored;
+  const {remembered, committed, seq} = restored;
   const forget = (path: string) => {
     if (remembered.known.delete(path)) setFacts(remembered, path, undefined);
   };
-  for (const [path, {blob}] of remembered.known) if ((journal.committed.get(path) ?? blob) !== blob) forget(path);
+  if (seq === 0)
+    for (const [path, {blob}] of remembered.known) if ((journal.committed.get(path) ?? blob) !== blob) forget(path);
   // What a file's mode was is not remembered, only what git had.
   const before = committed?.files.executable ?? new Set<string>();
   for (const path of before) if (!journal.executable.has(path)) forget(path);
@@ -104,42 +115,50 @@ export function forgetOutdated(restored: Restored, journal: Pick<Journal, 'commi
 }
 
 /**
- * Only what held still when it was read: a file written twice within a tick of the clock has one signature. It makes
- * way for other work, unless the daemon is stopping. A cache that cannot be written is missed by nobody: next time.
+ * Write the cache, which is also the checkpoint of the version log: the last version of every file. A file that was written just now
+ * is read again at the next start, because two writes within a tick of the clock have one signature. Makes way for other work,
+ * unless the daemon is stopping. If it cannot be written, the next start takes longer.
  */
-export async function remember({files, status}: With<'files' | 'status'>): Promise<void> {
-  if (!files.phase.unsaved) return;
-  files.phase.unsaved = false;
+export async function remember(daemon: With<'files' | 'approvals' | 'status'>): Promise<void> {
+  if (!daemon.files.phase.unsaved) return;
+  daemon.files.phase.unsaved = false;
   const rows: string[] = [];
   const blobs = new Map<string, string>();
+  const {seq} = daemon.files.versions.log;
   const settled = BigInt(Date.now() - SETTLED_MS) * 1_000_000n;
   let slice = performance.now();
-  for (const [path, {signature, blob, settled: done}] of files.known) {
-    const facts = files.index.facts(path);
+  for (const [path, {signature, blob, settled: done}] of daemon.files.known) {
+    const facts = daemon.files.index.facts(path);
     // A mode on its way into git may not get there, and only the file's stat tells of it: let the next start look again.
-    const changed =
-      files.versions.underWay.has(path) && files.versions.underWay.get(path) === files.journal.committed.get(path);
-    if (facts && !changed && !files.looks.pending.has(path) && BigInt(signature.split('.')[3] ?? 0) < settled) {
-      rows.push(JSON.stringify([path, signature, blob, done, packFacts(path, facts)] satisfies Row).slice(1, -1));
+    const {files} = daemon;
+    const {versions, journal} = files;
+    const isMode = versions.isUnpublished(path) && versions.blobAt(path) === journal.committed.get(path);
+    const isRecent = isMode || daemon.files.looks.pending.has(path) || BigInt(signature.split('.')[3] ?? 0) >= settled;
+    if (facts) {
+      const row: Row = [path, isRecent ? '' : signature, blob, done, packFacts(path, facts)];
+      rows.push(JSON.stringify(row).slice(1, -1));
       blobs.set(path, blob);
     }
-    if (files.phase.hurry || performance.now() - slice < SLICE_MS) continue;
+    if (daemon.files.phase.hurry || performance.now() - slice < SLICE_MS) continue;
     await turn();
     slice = performance.now();
   }
-  const {commit = '', prefix} = files.journal.at;
-  const {committed, executable} = files.journal;
+  const {commit = '', prefix} = daemon.files.journal.at;
+  const {committed, executable} = daemon.files.journal;
   const cached: Omit<Cached, 'rows'> = {
     commit,
     prefix,
     otherwise: difference(blobs, committed),
     executable: [...executable],
+    seq,
+    started: daemon.approvals.started.soFar(),
   };
   try {
     const value = `${JSON.stringify(cached).slice(0, -1)},"rows":[${rows.join(',')}]}`;
-    writeCache(pathOf(files.home), versionOf(status.version), value);
+    writeCache(pathOf(daemon.files.home), versionOf(daemon.status.version), value);
+    daemon.files.versions.log.drop(seq);
   } catch {
-    files.phase.unsaved = true;
+    daemon.files.phase.unsaved = true;
   }
 }
 

@@ -11,11 +11,13 @@ export interface OwnEntry {
   agent?: string;
   /** Besides those that follow from the file. */
   trailers?: readonly [string, string][];
+  /** Calls and approvals that must never start again. */
+  started?: readonly string[];
 }
 
 /** A version of a file that only the journal gets: the file itself goes on to a later one in the same write. */
 export interface EarlierVersion {
-  text: () => string;
+  text: string;
   entry: OwnEntry;
 }
 
@@ -25,13 +27,11 @@ export interface Change {
   entry: OwnEntry;
   /** Versions on the way to `text`, oldest first. Each is a commit of its own. */
   earlier?: readonly EarlierVersion[];
-  /** A power cut may undo this write: nothing outside the file follows from it. Saves a sync. */
-  light?: boolean;
   /** How the written file is read again, where the caller has it parsed already. */
   readBack?: (found: Found) => Seen;
   /** Called as soon as the text is in the file. */
   saved?: () => void;
-  /** Called once the new version is accepted and handed to the journal: begins what follows from it. */
+  /** Called once the new version is accepted: begins what follows from it. */
   done?: () => void;
   /** Settle the new version at once: more may follow from it. */
   again?: boolean;
@@ -44,7 +44,7 @@ export function changeOf(completed: Completed | undefined, cause: string): Chang
   return {
     text,
     entry: entryOf(completed, cause),
-    earlier: before.map(step => ({text: () => step.text, entry: entryOf(step, cause)})),
+    earlier: before.map(step => ({text: step.text, entry: entryOf(step, cause)})),
     ...(written && {done: written}),
   };
 }

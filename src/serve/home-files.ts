@@ -1,12 +1,12 @@
 import type {HomeIndex} from '../check/home-index.ts';
 import type {Problem} from '../files/diagnostic.ts';
 import type {Queue} from '../queue.ts';
-import type {Aside} from '../store/aside.ts';
 import type {Journal} from '../store/journal.ts';
 import type {Replaced} from '../store/replaced.ts';
+import type {Versions} from '../store/versions/versions.ts';
 import type {Guard} from './guard.ts';
 import type {Ignored} from './ignored.ts';
-import type {Known, Latest, Recent, Texts} from './known.ts';
+import type {Known, Latest, Texts} from './known.ts';
 import type {FactsFollower, Reconcilers} from './reconciler.ts';
 import type {Seen} from './seen.ts';
 
@@ -33,6 +33,12 @@ interface Looks {
   readonly making: Set<string>;
   /** When the daemon has written a file, until it is looked at: the watch reports that write, too. */
   readonly savedAt: Map<string, number>;
+  /** Bytes that an editor wrote into a file the daemon had just replaced. */
+  readonly late: Map<string, Replaced[]>;
+  /** At the start: files that lack their last version, which was recorded and not placed, and the text it was made from. */
+  readonly unplaced: Map<string, string>;
+  /** Which files git ignores. */
+  readonly ignored: Ignored;
 }
 
 /** What is done about files, by kind. Set up with the first look. */
@@ -57,49 +63,6 @@ export interface Phase {
   readonly once: boolean;
 }
 
-/** A version that the journal was given. */
-export interface Unpublished {
-  blob: string;
-  cause: string;
-  byPerson: boolean;
-  /** What HEAD had of the file then: whatever it has beyond that came later. */
-  over: string | undefined;
-}
-
-/** Versions of files beyond those that git has, for telling an edit from a stale buffer. */
-interface Versions {
-  /** What the journal was given, kept until git has it. */
-  readonly aside: Aside;
-  /** Contents that this daemon has written lately, by blob. */
-  readonly own: Recent;
-  readonly ignored: Ignored;
-  /** Bytes that an editor wrote into a file the daemon had just replaced. */
-  readonly late: Map<string, Replaced[]>;
-  /** What the journal was given and has not published yet: a blob, or null for a removal. */
-  readonly underWay: Map<string, string | null>;
-  /** Versions, newest first, that git's history does not have yet: an editor may have been opened on one. */
-  readonly unpublished: Map<string, readonly Unpublished[]>;
-  /** The last version that was published above what a person had committed since it was made. */
-  readonly crossed: Map<string, Pick<Unpublished, 'blob' | 'over'>>;
-  /** Versions that a person's own commit superseded before they were published. An editor may still have one. */
-  readonly overtaken: Map<string, readonly Unpublished[]>;
-  readonly earlier: EarlierDaemons;
-}
-
-/** What earlier daemons left. */
-interface EarlierDaemons {
-  /** Versions, newest first: those that history has not are missing there. By their names or the beginnings of them. */
-  readonly left: Map<string, readonly {blob: string; ours: boolean}[]>;
-  /** Of what the last daemon wrote: what it was made from, which perhaps nobody committed. By `shortId`. */
-  readonly madeFrom: Map<string, string>;
-  /** What the last daemon wrote itself, by `shortId`: perhaps nobody committed it. */
-  readonly writtenBefore: Set<string>;
-  /** The last of that by its path, and when it was written, until the file is looked at. */
-  readonly leftBefore: Map<string, {blob: string; at: number}>;
-  /** Files that a person committed while no daemon ran, and the blob that each had before. */
-  readonly committedOver: Map<string, string>;
-}
-
 /** The files of the home as the loop knows them: a cache, which a new daemon builds again from the files. */
 export interface HomeFiles {
   readonly home: string;
@@ -113,6 +76,7 @@ export interface HomeFiles {
   readonly latest: Latest;
   readonly looks: Looks;
   readonly kinds: Kinds;
+  /** Every version of every file, recorded before it is visible or acted on, and published to the journal. */
   readonly versions: Versions;
   readonly phase: Phase;
 }

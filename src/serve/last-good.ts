@@ -2,15 +2,16 @@ import {isUtf8} from 'node:buffer';
 import {blocks} from '../files/diagnostic.ts';
 import type {Kind} from '../files/key.ts';
 import type {HomeFiles} from './home-files.ts';
+import {pastVersions} from './past-versions.ts';
 import {lastBlob, setFacts, textOf} from './state.ts';
 
-/** What these say decides what agents may do and use. */
+/** These files decide what agents may do and use. */
 const kinds: ReadonlySet<Kind | null> = new Set<Kind>(['settings', 'policy', 'template', 'playbook']);
 const VERSIONS = 50;
 
 /**
- * At the start: of a file with errors, what it said before holds. This daemon never knew it, so it is looked for in the
- * journal.
+ * At the start: as long as a file has errors, its last version without errors holds. This daemon never read it, so it is looked
+ * for among earlier versions.
  */
 export async function findLastGood(files: HomeFiles): Promise<void> {
   const {index, known} = files;
@@ -20,15 +21,15 @@ export async function findLastGood(files: HomeFiles): Promise<void> {
     const file = known.get(path);
     if (!facts || !kinds.has(facts.kind) || !blocks(facts.problems) || !file || file.good !== undefined) continue;
     file.good = await goodVersion(files, path);
-    const text = file.good === undefined ? undefined : await textOf(files, file.good);
+    const text = file.good === undefined ? undefined : await textOf(files, file.good, path);
     const {limits} = text === undefined ? {} : factsOf(path, text);
     if (limits) setFacts(files, path, {...facts, limits});
   }
 }
 
 /**
- * What was known last; if that had errors, and this daemon does not know what the file said before, the newest version in the journal that has none.
- * `now`: what it says, without errors.
+ * The last accepted version of a file; if that has errors, and this daemon did not read an earlier one, the newest recorded version
+ * without errors. `now`: the version that the file has, without errors.
  */
 export async function lastGood(files: HomeFiles, path: string, now: string): Promise<string | undefined> {
   const {good} = files.known.get(path) ?? {};
@@ -38,14 +39,18 @@ export async function lastGood(files: HomeFiles, path: string, now: string): Pro
 }
 
 async function goodVersion(files: HomeFiles, path: string): Promise<string | undefined> {
-  for (const {blob} of await files.journal.allVersions(path, VERSIONS))
+  let count = 0;
+  for await (const {blob} of pastVersions(files, path, {ever: true})) {
     if (await isGood(files, path, blob)) return blob;
+    if (++count === VERSIONS) break;
+  }
   return undefined;
 }
 
 async function isGood(files: HomeFiles, path: string, blob: string): Promise<boolean> {
   const {factsOf} = await import('../check/read-facts.ts');
-  const [text, bytes] = [await textOf(files, blob), await files.journal.read(blob)];
+  const bytes = files.versions.read(path, blob) ?? (await files.journal.read(blob));
+  const text = await textOf(files, blob, path);
   if (text === undefined || (bytes && !isUtf8(bytes))) return false;
   return !blocks(factsOf(path, text).problems);
 }

@@ -4,25 +4,22 @@ import {unreadFacts} from '../check/facts.ts';
 import {blocks, hasErrors, type Problem} from '../files/diagnostic.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
 import type {Outcome} from '../queue.ts';
+import {noteOn} from '../store/command-notes.ts';
 import {blobId} from '../store/git/blob-id.ts';
 import {MARKER} from '../store/locate.ts';
 import {isForeign, readHomeFile} from '../store/read.ts';
-import {replacedBy, shortId} from '../store/replaced.ts';
-import {undoMark} from '../store/undo-marks.ts';
-import {takeCommittedOver} from './committed-over.ts';
+import {replacedBy} from '../store/replaced.ts';
 import {notKept} from './conflict.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
 import type {HomeFiles} from './home-files.ts';
 import {isExecutable, signature} from './known.ts';
 import {watchReplaced} from './late.ts';
-import {takeLeftBehind} from './left-behind.ts';
 import {keepLate, mergeStale} from './merge-stale.ts';
 import type {With} from './parts.ts';
-import {recordAgain, recordEdit, recordMerge, recordRemoval, recordUndo, type Saved} from './record.ts';
-import {recordRecovered} from './record-recovered.ts';
+import {recordAgain, recordEdit, recordRemoval, recordUndo} from './record.ts';
 import {type Seen, seenBytes, seenText} from './seen.ts';
 import {createMissing, isAtRest, settle} from './settle.ts';
-import {acceptVersion, journalled, lastBlob, reportProblems, setFacts, textOf} from './state.ts';
+import {acceptVersion, lastBlob, reportProblems, setFacts, textOf} from './state.ts';
 
 /**
  * Look at one file and do what follows from it: tell of its problems, commit what a person changed, fill in what they
@@ -44,7 +41,7 @@ export async function look(daemon: With<'files' | 'reports'>, path: string): Pro
   const same = known?.blob === blob;
   if (same) {
     files.looks.pending.delete(path);
-    if (!files.versions.late.has(path)) daemon.reports.troubles.set(notKept(path), undefined);
+    if (!files.looks.late.has(path)) daemon.reports.troubles.set(notKept(path), undefined);
     known.signature = signature(read.stat);
     if (files.kinds.guard.whyVoid(path) !== undefined && read.stat.nlink > 1n && 'text' in read)
       return files.kinds.guard.cutLinks(seenText(path, kind, read.text, {...read, blob}));
@@ -53,11 +50,11 @@ export async function look(daemon: With<'files' | 'reports'>, path: string): Pro
     const done =
       known.ignored ||
       !isJournalled(kind) ||
-      (journalled(files, path) === known.blob && files.journal.executable.has(path) === isExecutable(read.stat));
-    if (known.settled && done && !files.versions.late.has(path)) return undefined;
+      (files.versions.blobAt(path) === known.blob && files.journal.executable.has(path) === isExecutable(read.stat));
+    if (known.settled && done && !files.looks.late.has(path)) return undefined;
     // Unchanged, and still parsed: what it waits for may have come.
     const last = files.latest.get(path);
-    if (last?.blob === known.blob && done && !files.versions.late.has(path) && !files.phase.loading) {
+    if (last?.blob === known.blob && done && !files.looks.late.has(path) && !files.phase.loading) {
       const isWaiting = reconciler?.isWaiting?.(path) === true && !files.looks.nudged.has(path);
       return isWaiting || blocks(files.index.problems(path)) ? undefined : settle(daemon, last);
     }
@@ -92,7 +89,7 @@ async function holdsStill(
     const since = performance.now();
     const wrong = hasErrors(seen?.facts.problems ?? []);
     const last = lastBlob(files, path);
-    const before = last === undefined ? undefined : await textOf(files, last);
+    const before = last === undefined ? undefined : await textOf(files, last, path);
     const doubtful = isDoubtful(before, seen?.text, wrong);
     const needed = doubtful ? DOUBTFUL_MS : savedWhole(files, path, blob) ? 0 : stableMs(before, seen?.text ?? '');
     pending = {blob, since, doubtful, needed, seen};
@@ -109,9 +106,9 @@ async function holdsStill(
 
 /** Whether a command of ours wrote it, all at once. An editor may have the file open that it replaced. */
 function savedWhole(files: HomeFiles, path: string, blob: string): boolean {
-  const replaced = replacedBy(files.home, path, blob);
-  for (const old of replaced) watchReplaced(files, old);
-  return replaced.length > 0;
+  if (!noteOn(files.home, path, blob)) return false;
+  for (const old of replacedBy(files.home, path, blob)) watchReplaced(files, old);
+  return true;
 }
 
 /** `unchanged`: the file is as the daemon knew it, but not as git has it. */
@@ -122,49 +119,28 @@ async function accept(daemon: With<'files' | 'reports'>, found: Seen, unchanged:
   const unmerged = hasMarkers(text ?? '') && (await files.journal.isUnmerged(path));
   reports.troubles.set(`unmerged ${path}`, unmerged ? `${path} is unmerged; resolve it, then git add it` : undefined);
   if (unmerged) return {after: DOUBTFUL_MS / 2};
-  if (files.phase.cause === 'recovered') {
-    const over = await takeCommittedOver(files, found);
-    await takeLeftBehind(daemon, found, over);
-  }
   const merged = await mergeStale(daemon, found);
   if ('outcome' in merged) return merged.outcome;
   reports.troubles.set(notKept(path), undefined);
-  const {seen, saved} = merged;
+  const {seen} = merged;
+  // A version is recorded before anything follows from it.
+  if (!merged.merged) await record(daemon, seen, unchanged);
   files.looks.pending.delete(path);
-  const former = files.latest.get(path);
+  files.looks.unplaced.delete(path);
   acceptVersion(daemon, seen);
-  const recorded = record(daemon, seen, {saved, unchanged, former});
   const known = files.known.get(path);
   if (files.phase.loading && known && isAtRest(files.kinds.reconcilers, seen)) known.settled = true;
-  // What follows begins while the edit is being recorded, which may take git some time.
   const mayAct = files.kinds.reconcilers.for(path, seen.kind)?.settlesWithErrors || !blocks(files.index.problems(path));
-  const settles = !files.phase.loading && mayAct;
-  const [outcome] = await Promise.all([settles ? settle(daemon, seen, recorded) : undefined, recorded]);
-  forgetLeft(files, path);
-  return outcome;
+  return !files.phase.loading && mayAct ? settle(daemon, seen) : undefined;
 }
 
-/** From here on a text that the last daemon wrote is one that somebody brought back. */
-function forgetLeft({versions}: HomeFiles, path: string): void {
-  const {earlier} = versions;
-  const {left, writtenBefore} = earlier;
-  for (const {blob, ours} of left.get(path) ?? []) if (ours) writtenBefore.delete(shortId(blob));
-}
-
-/** How a file came to be as it is seen. */
-interface Edit {
-  saved: readonly Saved[] | undefined;
-  unchanged: boolean;
-  former: Seen | undefined;
-}
-
-async function record(daemon: With<'files' | 'reports'>, seen: Seen, {saved, unchanged, former}: Edit): Promise<void> {
+async function record(daemon: With<'files' | 'reports'>, seen: Seen, unchanged: boolean): Promise<void> {
   const {files} = daemon;
-  if (saved) await recordMerge(daemon, saved, seen);
-  else if (unchanged && journalled(files, seen.path) !== seen.blob) await recordAgain(daemon, seen);
-  else if (undoMark(files.home, seen.path, seen.blob)) await recordUndo(daemon, seen, former);
-  else if (!(files.phase.cause === 'recovered' && (await recordRecovered(daemon, seen))))
-    await recordEdit(daemon, seen, former);
+  const {path, blob} = seen;
+  const former = files.latest.get(path);
+  if (unchanged && files.versions.blobAt(path) !== blob) await recordAgain(daemon, seen);
+  else if (noteOn(files.home, path, blob)?.undo) await recordUndo(daemon, seen, former);
+  else await recordEdit(daemon, seen, former);
 }
 
 function hasMarkers(text: string): boolean {
@@ -173,7 +149,7 @@ function hasMarkers(text: string): boolean {
 
 async function lookAtNothing(daemon: With<'files' | 'reports'>, path: string): Promise<Outcome> {
   const {files} = daemon;
-  if (files.versions.late.has(path) && !(await keepLate(daemon, path))) return {after: DOUBTFUL_MS};
+  if (files.looks.late.has(path) && !(await keepLate(daemon, path))) return {after: DOUBTFUL_MS};
   const known = files.known.get(path);
   if (!known && !files.journal.committed.has(path)) {
     // Never ours, or gone for good: perhaps it could not be read.
@@ -193,13 +169,14 @@ async function lookAtNothing(daemon: With<'files' | 'reports'>, path: string): P
   if (!there) return {after: DOUBTFUL_MS};
   const why = files.kinds.guard.whyVoid(path);
   if (why !== undefined) return files.kinds.guard.takeBack(path, undefined, why);
+  recordRemoval(daemon, path);
   files.looks.pending.delete(path);
   files.known.delete(path);
+  files.looks.unplaced.delete(path);
   setFacts(files, path, undefined);
   reportProblems(daemon);
   const kind = kindOf(path);
   if (kind) files.kinds.reconcilers.for(path, kind)?.removed?.(path);
-  recordRemoval(daemon, path);
   return createMissing(daemon, path);
 }
 

@@ -7,9 +7,8 @@ import {onlyResets, resetsIn} from '../files/merge/merge-boxes.ts';
 import {undoes} from '../files/merge/merge-lasting.ts';
 import {keepWords, mayLackWords} from '../files/merge/merge-words.ts';
 import type {Outcome} from '../queue.ts';
+import {undosTo} from '../store/command-notes.ts';
 import {linkTarget} from '../store/read.ts';
-import {shortId} from '../store/replaced.ts';
-import {undosTo} from '../store/undo-marks.ts';
 import {pendingId} from './approvals/approvals.ts';
 import {keepConflict} from './conflict.ts';
 import type {HomeFiles} from './home-files.ts';
@@ -17,14 +16,14 @@ import {lastGood} from './last-good.ts';
 import {watchOn} from './late.ts';
 import {isMeant} from './meant.ts';
 import type {With} from './parts.ts';
-import {pastTexts, type Texts} from './past-texts.ts';
-import type {Saved} from './record.ts';
+import {type PastTexts, pastTexts} from './past-versions.ts';
+import {recordStale, type Saved} from './record.ts';
 import {type Seen, seenText} from './seen.ts';
 import {followHead, textOf} from './state.ts';
 import {replaceText} from './write.ts';
 
-/** The file to go on with, and what it was merged from if it was; or when to look again. */
-export type Merge = {seen: Seen; saved?: Saved[]} | {outcome: Outcome};
+/** The file to go on with, and whether it was merged, and so is recorded; or when to look again. */
+export type Merge = {seen: Seen; merged?: true} | {outcome: Outcome};
 
 /**
  * A save from an editor that had an older version open must not undo what was written since: find the version it was
@@ -33,9 +32,7 @@ export type Merge = {seen: Seen; saved?: Saved[]} | {outcome: Outcome};
 export async function mergeStale(daemon: With<'files' | 'reports'>, seen: Seen): Promise<Merge> {
   const {files} = daemon;
   const {path, kind, text, blob} = seen;
-  if (files.versions.late.has(path)) return mergeLate(daemon, seen);
-  // What the last daemon wrote is what there is, whether or not it could commit it.
-  if (files.phase.cause === 'recovered' && files.versions.earlier.writtenBefore.has(shortId(blob))) return {seen};
+  if (files.looks.late.has(path)) return mergeLate(daemon, seen);
   // A text with errors is neither acted on nor touched: what was good holds until it is mended.
   if (text === undefined || blocks(seen.facts.problems)) return {seen};
   const good = await lastGood(files, path, blob);
@@ -44,24 +41,26 @@ export async function mergeStale(daemon: With<'files' | 'reports'>, seen: Seen):
   if (pendingId(path) !== undefined) return {seen};
   // Nothing at all is nearest to the shortest version there ever was, but it was not made from that one.
   if (text.trim() === '' || linkTarget(files.home, path) !== undefined) return {seen};
-  const last = await textOf(files, good);
+  const last = await textOf(files, good, path);
   if (last === undefined) return {seen};
+  const base = files.looks.unplaced.get(path);
+  if (base !== undefined) return mergeFrom(daemon, seen, base, last);
   const lacks = undoes(kind, last, text);
   if (!lacks && !(kind === 'session' && mayLackWords(last, text))) return {seen};
   // What a person takes back by `agentdir undo` is meant, if it was made from what was known last.
   const undos = undosTo(files.home, path, blob);
-  if (undos.some(({mark}) => files.phase.loading || mark.base === good)) return {seen};
+  if (undos.some(({note}) => files.phase.loading || note.base === good)) return {seen};
   // What git put there (revert, checkout of an older version) is meant.
   await followHead(files);
-  // As long as the journal is behind, HEAD and the index have older texts that nobody brought back.
-  if (!files.versions.underWay.has(path) && (await isMeant(files, seen, good))) return {seen};
+  // As long as git lacks versions, HEAD and the index have older texts that nobody brought back; at the start they are a person's.
+  if ((files.phase.loading || !files.versions.isUnpublished(path)) && (await isMeant(files, seen, good))) return {seen};
   if (files.journal.busy()) return {outcome: {after: 50}};
   const past = await pastTexts(files, seen, good, last);
   return lacks ? mergeWith(daemon, seen, past) : keepRephrased(daemon, seen, past);
 }
 
 /** The save lacks something that must last. */
-async function mergeWith(daemon: With<'files' | 'reports'>, seen: Seen, {texts, byPerson}: Texts): Promise<Merge> {
+async function mergeWith(daemon: With<'files' | 'reports'>, seen: Seen, {texts, byPerson}: PastTexts): Promise<Merge> {
   const {path, kind, text = ''} = seen;
   const [last = ''] = texts;
   const isQueue = path === APPROVALS_FILE;
@@ -78,8 +77,20 @@ async function mergeWith(daemon: With<'files' | 'reports'>, seen: Seen, {texts, 
   return replaceWith(daemon, seen, result, [{seen, base}]);
 }
 
+/** The version that the file lacks was recorded and never placed: `base` is what it was made from, and so was this save. */
+async function mergeFrom(daemon: With<'files' | 'reports'>, seen: Seen, base: string, last: string): Promise<Merge> {
+  const {path, kind, text = ''} = seen;
+  const {text: merged, conflicts} = merge(kind, base, text, last);
+  const kept = conflicts.length === 0 || (await keepConflict(daemon, path, seen.bytes, conflicts));
+  return kept ? replaceWith(daemon, seen, merged, [{seen, base}]) : {outcome: {after: 1_000}};
+}
+
 /** Nobody but persons wrote since: what they said in other words is not undone by an older buffer that says something else. */
-async function keepRephrased(daemon: With<'files' | 'reports'>, seen: Seen, {texts, byPerson}: Texts): Promise<Merge> {
+async function keepRephrased(
+  daemon: With<'files' | 'reports'>,
+  seen: Seen,
+  {texts, byPerson}: PastTexts,
+): Promise<Merge> {
   const {text = ''} = seen;
   const [last = ''] = texts;
   const since = byPerson.indexOf(false);
@@ -102,7 +113,7 @@ async function mergeLate(daemon: With<'files' | 'reports'>, seen: Seen): Promise
   let result = text;
   const saved: Saved[] = [{seen, base: undefined}];
   const goOn: (() => void)[] = [];
-  const replaced = files.versions.late.get(path) ?? [];
+  const replaced = files.looks.late.get(path) ?? [];
   for (const {late, after, forget} of replaced) {
     const found = late();
     if (!found) {
@@ -110,7 +121,6 @@ async function mergeLate(daemon: With<'files' | 'reports'>, seen: Seen): Promise
       continue;
     }
     goOn.push(() => watchOn(files, () => after(found.bytes)));
-    files.journal.keep(found.bytes);
     const {stat, link} = seen;
     const own = seenText(path, kind, found.bytes.toString(), {bytes: found.bytes, stat, link});
     const base = await lateBase(files, own, found.base);
@@ -125,7 +135,7 @@ async function mergeLate(daemon: With<'files' | 'reports'>, seen: Seen): Promise
   }
   const written = await replaceWith(daemon, seen, result, saved);
   if ('outcome' in written) return written;
-  files.versions.late.delete(path);
+  files.looks.late.delete(path);
   for (const go of goOn) go();
   return written;
 }
@@ -133,7 +143,7 @@ async function mergeLate(daemon: With<'files' | 'reports'>, seen: Seen): Promise
 /** What was written into a file after it was replaced is made from what that held, or, as any save, from an older version. */
 async function lateBase(files: HomeFiles, seen: Seen, held: string): Promise<string | undefined> {
   const {path, kind, text = ''} = seen;
-  const base = await textOf(files, held);
+  const base = await textOf(files, held, path);
   if (base === undefined || !undoes(kind, base, text)) return base;
   const {texts, byPerson} = await pastTexts(files, seen, held, base);
   return texts[baseOf(kind, texts, text, path === APPROVALS_FILE ? [] : byPerson)];
@@ -142,13 +152,13 @@ async function lateBase(files: HomeFiles, seen: Seen, held: string): Promise<str
 /** The file itself is gone, or not to be touched: what came late is kept whole in conflicts/. Whether it is kept now. */
 export async function keepLate(daemon: With<'files' | 'reports'>, path: string): Promise<boolean> {
   const {files} = daemon;
-  for (const {late, after} of files.versions.late.get(path) ?? []) {
+  for (const {late, after} of files.looks.late.get(path) ?? []) {
     const found = late();
     const why = ['it was saved into a file that is gone or has errors'];
     if (found && !(await keepConflict(daemon, path, found.bytes, why))) return false;
     if (found) watchOn(files, () => after(found.bytes));
   }
-  files.versions.late.delete(path);
+  files.looks.late.delete(path);
   return true;
 }
 
@@ -159,8 +169,10 @@ async function replaceWith(
   saved: Saved[],
 ): Promise<Merge> {
   if (text === seen.text) return {seen};
-  const written = await replaceText(daemon, seen, text);
+  await recordStale(daemon, saved);
+  const entry = {words: 'merged with what was written meanwhile', cause: 'merge'};
+  const written = await replaceText(daemon, seen, text, {steps: [{entry}]});
   if ('outcome' in written) return written;
   daemon.reports.report({event: 'merged', path: seen.path});
-  return {seen: written.seen, saved};
+  return {seen: written.seen, merged: true};
 }

@@ -5,24 +5,22 @@ import type {HomeFiles} from './home-files.ts';
 import {isExecutable, signature} from './known.ts';
 import {seenText} from './seen.ts';
 import {isAtRest} from './settle.ts';
-import {journalled, setFacts} from './state.ts';
+import {setFacts} from './state.ts';
 
 /**
  * At a start without a cache nearly all files are as git has them, with nothing wrong and nothing left to do. Such a
  * file is known by reading it, and by nothing else that a look does. False: it takes a look.
  */
 export function recognize(files: HomeFiles, path: string): boolean {
-  const {home, journal, known, versions, looks} = files;
-  const {late} = versions;
-  const {pending} = looks;
+  const {home, journal, known, looks} = files;
+  const {late, pending} = looks;
   if (!files.phase.loading || known.has(path) || pending.has(path) || late.has(path)) return false;
   const kind = kindOf(path);
   if (!kind || !files.kinds.reconcilers.for(path, kind)?.isKnownByReading) return false;
-  if (files.versions.earlier.committedOver.has(path)) return false;
   const read = readHomeFile(home, path);
   if (!read || !('text' in read) || read.link) return false;
   const blob = blobId(read.bytes);
-  if (blob !== journalled(files, path) || journal.executable.has(path) !== isExecutable(read.stat)) return false;
+  if (blob !== files.versions.blobAt(path) || journal.executable.has(path) !== isExecutable(read.stat)) return false;
   const seen = seenText(path, kind, read.text, {...read, blob});
   // A conflict that git left there has errors, too.
   if (seen.facts.problems.length > 0 || !isAtRest(files.kinds.reconcilers, seen)) return false;

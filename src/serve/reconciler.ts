@@ -54,8 +54,6 @@ export interface Reconciler {
 
   /** Keep the parsed file in memory for the next look. */
   readonly keepsParsed?: boolean;
-  /** `settle` may begin before a person's edit is in the journal; it is recorded before anything is written. */
-  readonly settlesEarly?: boolean;
   /** Settle the file although it has errors. */
   readonly settlesWithErrors?: boolean;
   /** At a start without a cache, a file at rest that is as git has it needs no look. */

@@ -1,3 +1,5 @@
+import {lstatSync} from 'node:fs';
+import {join} from 'node:path';
 import {isQueue} from '../check/parse-file.ts';
 import {isJournalled, type Kind, kindOf, stemOf} from '../files/key.ts';
 import {MAIL_CURSORS} from '../files/mail-cursors.ts';
@@ -5,57 +7,66 @@ import {describeEdit} from '../files/merge/describe-edit.ts';
 import type {TaskFile} from '../files/task/task.ts';
 import {parseTasks} from '../files/task/task-parse.ts';
 import {visibleLine} from '../files/visible.ts';
-import type {Entry} from '../store/journal.ts';
-import {type UndoMark, undoMark, undosTo} from '../store/undo-marks.ts';
+import {type CommandNote, forgetNote, noteOn, undosTo} from '../store/command-notes.ts';
+import {blobId} from '../store/git/blob-id.ts';
+import {linkTarget} from '../store/read.ts';
+import {replacedContent} from '../store/replaced.ts';
+import type {FileMode} from '../store/versions/record.ts';
+import type {NewVersion} from '../store/versions/version-log.ts';
 import type {OwnEntry} from './change.ts';
 import type {HomeFiles} from './home-files.ts';
-import type {With} from './parts.ts';
-import {add, inGit, passed, subject, trailersOf} from './record-entry.ts';
+import {isExecutable} from './known.ts';
+import type {Reports, With} from './parts.ts';
 import type {Seen} from './seen.ts';
-import {journalled, textOf} from './state.ts';
+import {textOf} from './state.ts';
 
-/** Commit what a person did to a file, as theirs. `former`: the file as it was last taken, which need not be parsed again. */
+/**
+ * Record what a person did to a file, as theirs, before anything follows from it. `former`: the file as it was last accepted, which
+ * need not be parsed again.
+ */
 export async function recordEdit(daemon: With<'files' | 'reports'>, seen: Seen, former?: Seen): Promise<void> {
   const {files} = daemon;
   const {path, kind} = seen;
-  const before = journalled(files, path);
+  const before = files.versions.blobAt(path);
   if (!isJournalled(kind)) return;
-  if (before === inGit(files, seen).blob) return recordMode(daemon, seen);
-  if (before === undefined && (await isIgnored(files, path))) return;
-  const old = before === undefined ? undefined : await textOf(files, before);
-  addEdit(daemon, seen, old, {former});
+  if (before === contentInGit(files, seen).blob) return recordMode(daemon, seen);
+  const isLocal = before === undefined && (await isIgnored(files, path));
+  const old = before === undefined ? undefined : await textOf(files, before, path);
+  const edit = editOf(daemon, seen, old, {former});
+  files.versions.record(isLocal ? {...edit, local: true} : edit, statInGit(files, seen));
+  if (!seen.link) forgetNote(files.home, path, seen.blob);
 }
 
 /**
- * Commit what `agentdir undo` wrote. What the file was before that, and the journal does not have yet, is a commit too: an edit by
- * hand or another undo. So each is taken back by itself.
+ * Record what `agentdir undo` wrote. The versions between the last recorded one and this one, by hand or by another undo, are
+ * recorded first: each is then taken back by itself.
  */
 export async function recordUndo(daemon: With<'files' | 'reports'>, seen: Seen, former?: Seen): Promise<void> {
   const {files} = daemon;
+
+  const {home} = files;
   const {path, blob, kind} = seen;
-  const passed = [...undosTo(files.home, path, blob).map(({mark}) => mark.base), blob];
-  const known = journalled(files, path);
-  // It may have been looked at before, and not all of them are committed by now.
-  for (const base of known === undefined ? [] : passed.slice(passed.lastIndexOf(known) + 1, -1)) {
-    const [before, bytes] = [journalled(files, path), base === null ? undefined : await files.journal.read(base)];
+  const bases = [...undosTo(home, path, blob).map(({note}) => note.base), blob];
+  const known = files.versions.blobAt(path);
+  // The file may have been looked at before, with only some of its versions recorded by then.
+  for (const base of known === undefined ? [] : bases.slice(bases.lastIndexOf(known) + 1, -1)) {
+    const before = files.versions.blobAt(path);
+    const bytes = base === null ? undefined : (replacedContent(home, path, base) ?? (await files.journal.read(base)));
     if (before === undefined || !bytes || !isJournalled(kind)) continue;
-    addEdit(daemon, seen, await textOf(files, before), {passing: bytes});
+    files.versions.record(editOf(daemon, seen, await textOf(files, before, path), {passing: bytes}));
   }
   await recordEdit(daemon, seen, former);
 }
 
-/** A person made the file executable, or no longer. Beside what is under way it comes to nothing if that has it already. */
+/** A person made the file executable, or no longer. */
 async function recordMode(daemon: With<'files' | 'reports'>, seen: Seen): Promise<void> {
   const {files} = daemon;
-  const {path} = seen;
-  const {blob, change} = inGit(files, seen);
-  const mode = change.content?.mode ?? '';
+  const {path, kind} = seen;
+  const {bytes, mode, blob} = contentInGit(files, seen);
   if (!(await files.journal.isOtherMode(path, mode))) return;
-  add(daemon, path, blob, {
-    changes: [change],
-    author: 'human',
-    ...edited(files, seen, `made ${mode === '100755' ? '' : 'not '}executable by hand`, trailersOf(seen, [])),
-  });
+  const words = `made ${mode === '100755' ? '' : 'not '}executable by hand`;
+  const edit = describedEdit(daemon, {path, kind, blob}, words, trailersOf(seen, []));
+  files.versions.record({path, author: 'human', bytes, blob, mode, ...edit}, statInGit(files, seen));
 }
 
 /** What a person saved, and the text they had made it from; undefined: the last one. */
@@ -65,33 +76,33 @@ export interface Saved {
 }
 
 /**
- * Commit what a person saved from older versions, and what became of it. Their own text is a commit too: it is what
- * their editor has, and so what their next save is made from.
+ * Record texts that a person saved from older versions. Each is a version of its own, because it is what their editor has, and so
+ * what their next save is made from; but never the last one, because it lacks what was written meanwhile.
  */
-export async function recordMerge(
-  daemon: With<'files' | 'reports'>,
-  saved: readonly Saved[],
-  merged: Seen,
-): Promise<void> {
+export async function recordStale(daemon: With<'files' | 'reports'>, saved: readonly Saved[]): Promise<void> {
   const {files} = daemon;
   for (const {seen, base} of saved) {
-    if (base === undefined) await recordEdit(daemon, seen);
-    else if (!files.known.get(seen.path)?.ignored && journalled(files, seen.path) !== inGit(files, seen).blob)
-      addEdit(daemon, seen, base);
+    const {path} = seen;
+    if (!isJournalled(seen.kind) || files.known.get(path)?.ignored) continue;
+    const before = files.versions.blobAt(path);
+    if (before === contentInGit(files, seen).blob) continue;
+    const old = base ?? (before === undefined ? undefined : await textOf(files, before, path));
+    files.versions.record({...editOf(daemon, seen, old), stale: true});
+    forgetNote(files.home, path, seen.blob);
   }
-  recordOwn(daemon, merged, {words: 'merged with what was written meanwhile', cause: 'merge'});
 }
 
-/** `passing`: what the person's file was before it became what it is. */
-export function addEdit(
+/** `passing`: the content of the file before it became what it is. */
+function editOf(
   daemon: With<'files' | 'reports'>,
   seen: Seen,
   before: string | undefined,
   {passing, former}: {passing?: Buffer; former?: Seen | undefined} = {},
-): void {
-  const {files} = daemon;
+): NewVersion {
   const {path, kind} = seen;
-  const {blob, change} = passing ? passed(seen, passing) : inGit(files, seen);
+  const content = passing
+    ? {bytes: passing, blob: blobId(passing), mode: modeOf(seen)}
+    : contentInGit(daemon.files, seen);
   const queue = isQueue(path);
   const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '', queue, text =>
     tasksOf(text, [seen, former]),
@@ -100,25 +111,31 @@ export function addEdit(
     ? edit.tasks.map((id): [string, string] => ['Approval', id])
     : [...trailersOf(seen, edit.tasks), ...approvalOf(seen)];
   const words = path === MAIL_CURSORS ? 'read on by agentdir mail' : `${edit.words} by hand`;
-  const entry = edited(files, {path, kind, blob: passing ? blob : seen.blob}, words, trailers);
-  add(daemon, path, blob, {changes: [change], author: 'human', ...entry});
+  const blob = passing ? content.blob : seen.blob;
+  return {path, author: 'human', ...content, ...describedEdit(daemon, {path, kind, blob}, words, trailers)};
 }
 
-/** What the journal says of a person's edit; of one by `agentdir undo`, what it takes back. */
-function edited(
-  files: HomeFiles,
+/** Subject and trailers of a person's edit; of one by `agentdir undo`, what it takes back. */
+function describedEdit(
+  {files, reports}: With<'files' | 'reports'>,
   {path, kind, blob}: {path: string; kind: Kind; blob: string | null},
   words: string,
   trailers: readonly [string, string][] = [],
-): Pick<Entry, 'subject' | 'trailers'> {
-  const undo = undoMark(files.home, path, blob);
-  return {
-    subject: subject(kind, path, undo ? undoWords(undo) : words),
-    trailers: [...trailers, ...(undo ? [['Undo', undo.commit] as const] : []), ['Cause', files.phase.cause]],
-  };
+): Pick<NewVersion, 'subject' | 'trailers' | 'undo'> {
+  const undo = noteOn(files.home, path, blob)?.undo;
+  const all = [...trailers, ...(undo ? [['Undo', undo.commit] as const] : []), ['Cause', files.phase.cause] as const];
+  return {...redacted(reports, subject(kind, path, undo ? undoWords(undo) : words), all), ...(undo && {undo})};
 }
 
-function undoWords({commit, words}: UndoMark): string {
+function redacted(
+  {redact}: Reports,
+  subject: string,
+  trailers: NewVersion['trailers'],
+): Pick<NewVersion, 'subject' | 'trailers'> {
+  return {subject: redact.text(subject), trailers: redact.value(trailers)};
+}
+
+function undoWords({commit, words}: NonNullable<CommandNote['undo']>): string {
   return `took back ${commit.slice(0, 7)} (${visibleLine(words)}) by hand`;
 }
 
@@ -136,89 +153,104 @@ function approvalOf({kind, path}: Seen): [string, string][] {
 export function recordRemoval(daemon: With<'files' | 'reports'>, path: string): void {
   const {files} = daemon;
   const kind = kindOf(path);
-  if (!kind || !isJournalled(kind) || journalled(files, path) === undefined) return;
-  add(daemon, path, null, {
-    changes: [{path, content: undefined, stat: undefined}],
-    author: 'human',
-    ...edited(files, {path, kind, blob: null}, 'removed by hand'),
-  });
+  if (!kind || !isJournalled(kind) || files.versions.blobAt(path) === undefined) return;
+  const edit = describedEdit(daemon, {path, kind, blob: null}, 'removed by hand');
+  files.versions.record({path, author: 'human', bytes: undefined, mode: '100644', ...edit});
+  forgetNote(files.home, path, null);
 }
 
-/** Commit what the daemon itself wrote, or keeps. `passing`: what the file would have been on the way to what it is. */
-export function recordOwn(daemon: With<'files' | 'reports'>, seen: Seen, entry: OwnEntry, passing?: Buffer): void {
-  const {files} = daemon;
-  const {path, kind} = seen;
-  const {words, cause, tasks, agent, trailers} = entry;
-  const {blob, change} = passing ? passed(seen, passing) : inGit(files, seen);
-  if (!isJournalled(kind) || files.known.get(path)?.ignored || journalled(files, path) === blob) return;
-  const name = agent ?? 'agentdir';
-  const own: Entry = {
-    changes: [change],
-    author: {name, email: `${name}@${files.name}`},
-    subject: subject(kind, path, words),
-    trailers: [...trailersOf(seen, tasks ?? []), ...(trailers ?? []), ['Cause', cause]],
-  };
-  add(daemon, path, blob, own, {made: seen.over});
-}
-
-/** Commit that the daemon moved a file: one commit, so that git shows where it went. */
-export function recordMove(
-  daemon: With<'files' | 'reports'>,
-  from: string,
-  seen: Seen,
-  {words, cause, trailers}: OwnEntry,
+/** Record that the daemon took a file away. */
+export function recordOwnRemoval(
+  {files, reports}: With<'files' | 'reports'>,
+  path: string,
+  {words, cause}: OwnEntry,
 ): void {
-  const {files} = daemon;
-  const {blob, change} = inGit(files, seen);
-  if (files.known.get(seen.path)?.ignored) return;
-  const gone = journalled(files, from) === undefined ? [] : [{path: from, content: undefined, stat: undefined}];
-  for (const {path} of gone) files.versions.underWay.set(path, null);
-  add(
-    daemon,
-    seen.path,
-    blob,
-    {
-      changes: [change, ...gone],
-      author: {name: 'agentdir', email: `agentdir@${files.name}`},
-      subject: subject(seen.kind, seen.path, words),
-      trailers: [...(trailers ?? []), ['Cause', cause]],
-    },
-    {
-      after: () => {
-        for (const {path} of gone) if (files.versions.underWay.get(path) === null) files.versions.underWay.delete(path);
-      },
-    },
-  );
+  const kind = kindOf(path);
+  if (!kind || !isJournalled(kind) || files.versions.blobAt(path) === undefined) return;
+  const author = {name: 'agentdir', email: `agentdir@${files.name}`};
+  const described = redacted(reports, subject(kind, path, words), [['Cause', cause]]);
+  files.versions.record({path, author, bytes: undefined, mode: '100644', ...described});
+}
+
+/** A version that the daemon writes. `bytes`: its content, where the file gets a later one by the same write. */
+export function ownVersion(
+  {files, reports}: With<'files' | 'reports'>,
+  seen: Seen,
+  {words, cause, tasks = [], agent, trailers = [], started}: OwnEntry,
+  bytes?: Buffer,
+): NewVersion {
+  const {path, kind} = seen;
+  const name = agent ?? 'agentdir';
+  const content = bytes ? {bytes, blob: blobId(bytes)} : {bytes: seen.bytes, blob: seen.blob};
+  const isPublished = isJournalled(kind) && !files.known.get(path)?.ignored;
+  return {
+    path,
+    ...content,
+    mode: modeOf(seen),
+    author: {name, email: `${name}@${files.name}`},
+    ...redacted(reports, subject(kind, path, words), [...trailersOf(seen, tasks), ...trailers, ['Cause', cause]]),
+    ...(started && started.length > 0 && {started}),
+    ...((!isPublished || files.versions.blobAt(path) === content.blob) && {local: true as const}),
+  };
 }
 
 /**
  * HEAD no longer has the file as it is, though nobody touched the file: a reset, or a commit from an index that was
- * behind. What was taken out of HEAD is committed again as it was, each version by whom it was.
+ * behind. The versions that were taken out of HEAD are committed again, each by its author.
  */
 export async function recordAgain(daemon: With<'files' | 'reports'>, seen: Seen): Promise<void> {
   const {files} = daemon;
   const {path} = seen;
-  const {blob, change} = inGit(files, seen);
-  if (files.known.get(path)?.ignored || journalled(files, path) === blob) return;
-  const undone = await files.journal.undone(path, blob);
-  const entries: {blob: string; entry: Entry}[] = [];
-  for (const {blob: id, mode, author, subject, trailers} of undone) {
-    const bytes = id === blob ? undefined : await files.journal.read(id);
-    const earlier = bytes && isMode(mode) && {path, content: {bytes, mode}, stat: undefined};
-    if (id === blob || earlier)
-      entries.push({blob: id, entry: {changes: [earlier || change], author, subject, trailers}});
+  const content = contentInGit(files, seen);
+
+  const {versions, journal} = files;
+  if (files.known.get(path)?.ignored || versions.blobAt(path) === content.blob) return;
+  for (const {blob, mode, author, subject, trailers} of await journal.undone(path, content.blob)) {
+    const bytes = blob === content.blob ? content.bytes : await journal.read(blob);
+    if (bytes && isMode(mode)) versions.record({path, bytes, blob, mode, author, subject, trailers});
   }
-  for (const {blob: id, entry} of entries) add(daemon, path, id, entry);
-  recordOwn(daemon, seen, {words: 'as the file is', cause: 'HEAD moved'});
+  const again = {...ownVersion(daemon, seen, {words: 'as the file is', cause: 'HEAD moved'}), ...content};
+  if (!again.local) versions.record(again, statInGit(files, seen));
 }
 
-function isMode(mode: string): mode is NonNullable<Entry['changes'][number]['content']>['mode'] {
+function isMode(mode: string): mode is FileMode {
   return mode === '100644' || mode === '100755' || mode === '120000';
 }
 
 export async function isIgnored(files: HomeFiles, path: string): Promise<boolean> {
   const known = files.known.get(path);
-  const ignored = await files.versions.ignored.has(path);
+  const ignored = await files.looks.ignored.has(path);
   if (known) known.ignored = ignored;
   return ignored;
+}
+
+function modeOf({stat}: Pick<Seen, 'stat'>): FileMode {
+  return isExecutable(stat) ? '100755' : '100644';
+}
+
+/** What git has of a file: the content, or, of a link, its target and nothing of what it leads to. */
+function contentInGit({home}: HomeFiles, seen: Seen): {bytes: Buffer; blob: string; mode: FileMode} {
+  const target = seen.link ? linkTarget(home, seen.path) : undefined;
+  if (target === undefined) return {bytes: seen.bytes, blob: seen.blob, mode: modeOf(seen)};
+  const bytes = Buffer.from(target);
+  return {bytes, blob: blobId(bytes), mode: '120000'};
+}
+
+/** Of the file whose content git gets, so that `git status` finds it unchanged. */
+function statInGit({home}: HomeFiles, {path, stat, link}: Seen): Seen['stat'] {
+  return link ? lstatSync(join(home, path), {bigint: true}) : stat;
+}
+
+function subject(kind: Kind, path: string, words: string): string {
+  return `${kind}(${visibleLine(stemOf(path))}): ${words}`;
+}
+
+function trailersOf({facts: {session}}: Seen, tasks: readonly string[]): [string, string][] {
+  const own: [string, string][] = session
+    ? [
+        ['Agent', session.agent],
+        ['Session', session.id],
+      ]
+    : [];
+  return [...own, ...tasks.map((id): [string, string] => ['Task', id])];
 }

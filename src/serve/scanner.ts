@@ -7,7 +7,7 @@ import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
 import type {Looker} from './looker.ts';
 import type {With} from './parts.ts';
 import {scan} from './scan.ts';
-import {followHead, journalled, reportProblems, setFacts} from './state.ts';
+import {followHead, reportProblems, setFacts} from './state.ts';
 
 const PERIOD_MS = 2_000;
 /** Longer than a tick of the file system's clock. */
@@ -34,7 +34,7 @@ export class Scanner {
 
   /** The watch saw something. */
   hint(path: string | undefined): void {
-    if (path?.endsWith('.gitignore')) this.#daemon.files.versions.ignored.forget();
+    if (path?.endsWith('.gitignore')) this.#daemon.files.looks.ignored.forget();
     // A name that is not UTF-8 is only seen by listing its folder.
     if (path?.includes('\ufffd')) this.#after(PERIOD_MS / 20);
     else if (path !== undefined && kindOf(path)) this.#look(path);
@@ -64,11 +64,11 @@ export class Scanner {
     if (known.size === 0) await looker.load();
     await this.#scan(false, path => looker.knows(path));
     for (const [path, {blob, settled}] of known) {
-      const kind = journalled(this.#daemon.files, path) === blob ? undefined : kindOf(path);
+      const kind = this.#daemon.files.versions.blobAt(path) === blob ? undefined : kindOf(path);
       if (!settled || (kind && isJournalled(kind))) queue.add(path);
     }
     for (const path of journal.committed.keys()) if (!known.has(path)) queue.add(path);
-    for (const path of this.#daemon.files.versions.late.keys()) queue.add(path);
+    for (const path of this.#daemon.files.looks.late.keys()) queue.add(path);
     await queue.whenQuiet();
     // What was saved a moment ago is read as soon as it holds still.
     const until = performance.now() + DOUBTFUL_MS;

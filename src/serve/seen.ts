@@ -16,8 +16,6 @@ export interface Seen extends FileRead {
   text: string | undefined;
   parsed: ParsedFile | undefined;
   facts: Facts;
-  /** What git had of it when we began to write it, and when that was. */
-  over?: {blob: string | undefined; at: number};
 }
 
 export type Found = Pick<Seen, 'bytes' | 'stat'> & Partial<Pick<Seen, 'link' | 'blob'>>;

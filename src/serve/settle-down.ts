@@ -10,9 +10,9 @@ const STOP_JOURNAL_MS = 5_000;
 export async function settleDown(daemon: With<'files' | 'turns' | 'spend'>, isBroken: boolean): Promise<void> {
   const {files, turns, spend} = daemon;
 
-  const {queue, journal, versions, looks} = files;
-  const {aside} = versions;
+  const {queue, journal, versions, looks, phase} = files;
   const {pending} = looks;
+  const {once} = phase;
   const looksMs = isBroken ? 0 : STOP_LOOKS_MS;
   files.phase.hurry = true;
   turns.stop();
@@ -25,9 +25,9 @@ export async function settleDown(daemon: With<'files' | 'turns' | 'spend'>, isBr
     await Promise.race([whenDone(daemon), pause(looksMs)]);
   }
   await queue.stop();
-  await journal.flush(files.phase.once ? 0 : STOP_JOURNAL_MS);
+  await journal.flush(once ? 0 : STOP_JOURNAL_MS);
   await journal.close();
-  aside.close();
+  await versions.log.close();
 }
 
 function pause(ms: number): Promise<void> {

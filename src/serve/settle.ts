@@ -6,10 +6,9 @@ import {kindOf} from '../files/key.ts';
 import type {Outcome} from '../queue.ts';
 import {MARKER} from '../store/locate.ts';
 import {linkTarget} from '../store/read.ts';
-import type {Change} from './change.ts';
 import type {With} from './parts.ts';
 import type {Reconciler, Reconcilers} from './reconciler.ts';
-import {recordOwn} from './record.ts';
+import {isIgnored} from './record.ts';
 import type {Seen} from './seen.ts';
 import {acceptVersion} from './state.ts';
 import {createText, replaceText} from './write.ts';
@@ -18,14 +17,9 @@ import {createText, replaceText} from './write.ts';
 const UNFINISHED_MS = 500;
 
 /**
- * Do what follows from a file, as its reconciler says. The file has no errors, or its reconciler settles it all the same. `recorded`:
- * resolves when a person's own edit is in the journal.
+ * Do what follows from a file, as its reconciler says. The file has no errors, or its reconciler settles it all the same.
  */
-export async function settle(
-  daemon: With<'files' | 'reports'>,
-  seen: Seen,
-  recorded?: Promise<void>,
-): Promise<Outcome> {
+export async function settle(daemon: With<'files' | 'reports'>, seen: Seen): Promise<Outcome> {
   const {files, reports} = daemon;
   const {path} = seen;
   const trouble = `complete ${path}`;
@@ -34,7 +28,7 @@ export async function settle(
   try {
     // A file that is a link is read, and never written.
     const isWritable = linkTarget(files.home, path) === undefined;
-    const outcome = await settleWith(daemon, reconciler, seen, recorded, isWritable);
+    const outcome = await settleWith(daemon, reconciler, seen, isWritable);
     reports.troubles.set(trouble, undefined);
     return outcome;
   } catch (error) {
@@ -50,11 +44,9 @@ async function settleWith(
   daemon: With<'files' | 'reports'>,
   reconciler: Reconciler | undefined,
   seen: Seen,
-  recorded: Promise<void> | undefined,
   isWritable: boolean,
 ): Promise<Outcome> {
   const {files} = daemon;
-  if (!reconciler?.settlesEarly) await recorded;
   let current = seen;
   while (isWritable) {
     const change = await reconciler?.settle?.(current);
@@ -64,14 +56,14 @@ async function settleWith(
       break;
     }
     if (files.journal.unfinished()) return {after: UNFINISHED_MS};
-    await recorded;
-    const {light = false, readBack} = change;
-    const written = await replaceText(daemon, current, change.text, {light, ...(readBack && {seenAs: readBack})});
+    const {text, entry, earlier = [], readBack} = change;
+    const steps = [...earlier, {entry}];
+    const written = await replaceText(daemon, current, text, {steps, ...(readBack && {seenAs: readBack})});
     if ('outcome' in written) return written.outcome;
     current = written.seen;
     change.saved?.();
     acceptVersion(daemon, current);
-    recordChange(daemon, current, change);
+    change.done?.();
     if (!change.again || blocks(current.facts.problems)) break;
   }
   const isDone = (await reconciler?.finish?.(current)) ?? true;
@@ -79,12 +71,6 @@ async function settleWith(
   if (known) known.settled = isDone && !files.looks.nudged.has(seen.path);
   files.phase.unsaved = true;
   return undefined;
-}
-
-function recordChange(daemon: With<'files' | 'reports'>, seen: Seen, {entry, earlier = [], done}: Change): void {
-  for (const version of earlier) recordOwn(daemon, seen, version.entry, Buffer.from(version.text()));
-  recordOwn(daemon, seen, entry);
-  done?.();
 }
 
 /** A file that does not exist: make it, if the daemon needs it. */
@@ -99,13 +85,13 @@ export async function createMissing(daemon: With<'files' | 'reports'>, path: str
   if (!creation) return undefined;
   if ('outcome' in creation) return creation.outcome;
   if (files.journal.unfinished()) return {after: UNFINISHED_MS};
-  const written = await createText(daemon, path, creation.text, creation.readBack);
+  const {text, entry, readBack} = creation;
+  const written = await createText(daemon, path, text, entry, readBack);
   if ('outcome' in written) return written.outcome;
   creation.saved?.();
   acceptVersion(daemon, written.seen);
-  const known = files.known.get(path);
-  if (known) known.ignored = await files.versions.ignored.has(path);
-  recordChange(daemon, written.seen, creation);
+  await isIgnored(files, path);
+  creation.done?.();
   return creation.next;
 }
 

@@ -1,5 +1,6 @@
 import type {Facts} from '../check/facts.ts';
 import {blocks, type Problem} from '../files/diagnostic.ts';
+import {onDisk} from './current.ts';
 import type {HomeFiles} from './home-files.ts';
 import {signature} from './known.ts';
 import type {With} from './parts.ts';
@@ -79,12 +80,6 @@ export function lastBlob({known, journal}: HomeFiles, path: string): string | un
   return known.get(path)?.blob ?? journal.committed.get(path);
 }
 
-/** Git's name for what the journal has, or will have, at this path. */
-export function journalled({versions, journal}: HomeFiles, path: string): string | undefined {
-  const {underWay} = versions;
-  return underWay.has(path) ? (underWay.get(path) ?? undefined) : journal.committed.get(path);
-}
-
 /** After a person moved HEAD, they may not be done with git yet. */
 const AFTER_MOVE_MS = 2_000;
 
@@ -93,9 +88,16 @@ export async function followHead({journal, queue}: HomeFiles): Promise<void> {
   for (const path of await journal.refresh()) queue.addAfter(path, AFTER_MOVE_MS);
 }
 
-/** The text of a version, from memory or from git. */
-export async function textOf(files: HomeFiles, blob: string): Promise<string | undefined> {
-  const text = files.texts.get(blob) ?? (await files.journal.read(blob))?.toString();
+/** The text of a version of a file, from memory, the version log or git. */
+export async function textOf(files: HomeFiles, blob: string, path: string): Promise<string | undefined> {
+  const {texts, versions, journal, home} = files;
+  const recorded = () => versions.read(path, blob)?.toString();
+  const text =
+    texts.get(blob) ??
+    onDisk(home, path, blob) ??
+    (versions.isUnpublished(path) ? recorded() : undefined) ??
+    (await journal.read(blob))?.toString() ??
+    recorded();
   if (text !== undefined) files.texts.set(blob, text);
   return text;
 }

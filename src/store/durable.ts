@@ -1,11 +1,21 @@
-import {closeSync, constants, fchmodSync, fchownSync, fstatSync, fsync, openSync, writeSync} from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  type fdatasync,
+  fstatSync,
+  fsync,
+  openSync,
+  writeSync,
+} from 'node:fs';
 import {crashPoint} from './crash.ts';
 
-/** A new file with these bytes, on the disk; with mode and owner of another. */
-export async function writeDurably(
+/** A new file with these bytes, with mode and owner of another. `durable`: it is on the disk when this resolves. */
+export async function writeNewFile(
   path: string,
   bytes: Buffer,
-  like: {mode: number; uid: number; gid: number} | undefined,
+  {like, durable: isDurable}: {like: {mode: number; uid: number; gid: number} | undefined; durable: boolean},
 ): Promise<void> {
   const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
   try {
@@ -16,7 +26,7 @@ export async function writeDurably(
       if (own.mode !== like.mode) fchmodSync(fd, like.mode & 0o7777);
       if (own.uid !== like.uid || own.gid !== like.gid) ownAs(fd, like);
     }
-    await durable(fd);
+    if (isDurable) await durable(fd);
     crashPoint('save-fsync');
   } finally {
     closeSync(fd);
@@ -66,9 +76,9 @@ class NotDurable extends Error {
   override readonly name = 'NotDurable';
 }
 
-/** Only this waits for the disk; all else goes to the page cache. */
-async function durable(fd: number): Promise<void> {
-  const error = await new Promise<NodeJS.ErrnoException | null>(resolve => fsync(fd, resolve));
+/** Wait until the disk has what was written to a file; everything else goes to the page cache. */
+export async function durable(fd: number, sync: typeof fsync | typeof fdatasync = fsync): Promise<void> {
+  const error = await new Promise<NodeJS.ErrnoException | null>(resolve => sync(fd, resolve));
   if (!error) return;
   const {code} = error;
   // Some file systems cannot sync a directory; that is no fault of the disk.

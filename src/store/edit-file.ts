@@ -1,4 +1,6 @@
 import {UserError} from '../errors.ts';
+import {leaveNote, noteOn} from './command-notes.ts';
+import {blobId} from './git/blob-id.ts';
 import {isOpen} from './open-files.ts';
 import type {Replaced} from './replaced.ts';
 import {save} from './save.ts';
@@ -26,7 +28,10 @@ export async function editFile<T>(
 ): Promise<T> {
   for (const end = performance.now() + TRY_MS; ; ) {
     const {expected, text, saved} = await edit();
-    const result = await save(home, {path, expected, bytes: Buffer.from(text), by: 'command'});
+    const bytes = Buffer.from(text);
+    if (!noteOn(home, path, blobId(bytes)))
+      leaveNote(home, path, blobId(bytes), {base: expected ? blobId(expected) : null});
+    const result = await save(home, {path, expected, bytes, durable: true});
     if ('saved' in result) {
       const value = saved();
       if (result.replaced) await letGo(home, result.replaced);

@@ -15,6 +15,8 @@ export interface Entry {
   author: {name: string; email: string} | 'human';
   subject: string;
   trailers: readonly (readonly [string, string])[];
+  /** When it happened, in milliseconds since 1970; now, if it is not said. */
+  time?: number;
 }
 
 export interface Committed {

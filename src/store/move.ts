@@ -14,8 +14,7 @@ interface Moving {
 
 /**
  * Put `bytes` at `to`, where there is no file yet, and take `from` away if it is still what the decision was made on. Killed
- * in between, both are there; what was saved at `from` meanwhile stays. What stood there is kept as what `to` was made from: a
- * person may have written it, and git need not have it yet.
+ * in between, both are there; what was saved at `from` meanwhile stays. The old file stays linked: an editor may still write into it.
  */
 export async function move(home: string, {from, expected, to, bytes}: Moving): Promise<SaveResult> {
   const saved = await save(home, {path: to, expected: undefined, bytes});
@@ -30,7 +29,7 @@ export async function move(home: string, {from, expected, to, bytes}: Moving): P
 function keepMoved(home: string, {from, expected, to, bytes}: Moving): Replaced | undefined {
   const [target, temp] = [join(home, from), temporaryBeside(join(home, to))];
   try {
-    return keepReplaced({home, path: to, target, temp, expected, bytes, by: 'daemon'});
+    return keepReplaced({home, path: to, target, temp, expected, bytes});
   } catch (error) {
     // Somebody took it away just now.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

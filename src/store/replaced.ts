@@ -20,22 +20,14 @@ import {isAbandoned} from './temporary.ts';
 export interface Replaced {
   /** Of the file in the home. */
   path: string;
-  by: Replacer;
   /** Git's name for what it held when it was compared, and the beginning of that for what took its place. */
   base: string;
   next: string;
   inode: bigint;
-  /** When what it held was written. */
-  since: bigint;
-  /** The file by which it is kept, and when it was replaced. */
-  link: string;
-  at: number;
   /** What was written into it since; undefined if nothing. */
   late: () => Late | undefined;
   /** These bytes are taken care of: from now on only what is written after them is late. */
   after: (bytes: Buffer) => Replaced;
-  /** What was replaced, if nothing was written into it since, or only lines at its end. */
-  kept: () => Buffer | undefined;
   forget: () => void;
 }
 
@@ -51,9 +43,8 @@ export interface Late {
 /** Longer than any file system's clock stands still. */
 const TICK_MS = 50n;
 
-/** What the daemon replaced; what commands did, for the daemon to look after. */
-const FOLDERS = {daemon: '.agentdir/replaced', command: '.agentdir/sent'} as const;
-export type Replacer = keyof typeof FOLDERS;
+/** Links to files that the daemon or a command replaced. */
+const FOLDER = '.agentdir/replaced';
 
 export interface Replacing {
   home: string;
@@ -64,22 +55,21 @@ export interface Replacing {
   temp: string;
   expected: Buffer;
   bytes: Buffer;
-  by: Replacer;
 }
 
 /** Undefined where the file system has no hard links, or the path is too long for a name. */
-export function keepReplaced({home, path, target, temp, expected, bytes, by}: Replacing): Replaced | undefined {
+export function keepReplaced({home, path, target, temp, expected, bytes}: Replacing): Replaced | undefined {
   const parts = [blobId(expected), idOf(temp), shortId(blobId(bytes)), Buffer.from(path).toString('base64url')];
   const name = parts.join('.');
   if (name.length > 255) return undefined;
   try {
-    linkInto(join(home, FOLDERS[by]), target, name);
+    linkInto(join(home, FOLDER), target, name);
   } catch (error) {
     const {code} = error as NodeJS.ErrnoException;
     if (code === 'EXDEV' || code === 'EPERM' || code === 'ENOTSUP' || code === 'EMLINK') return undefined;
     throw error;
   }
-  return replacedAt(home, by, name);
+  return replacedAt(home, name);
 }
 
 function linkInto(folder: string, target: string, name: string): void {
@@ -92,24 +82,8 @@ function linkInto(folder: string, target: string, name: string): void {
   }
 }
 
-const MOST_LINES = 200;
-
-/** That part of a file to which lines were appended. */
-function beginning(bytes: Buffer, base: string): Buffer | undefined {
-  let end = bytes.length;
-  for (let lines = 0; lines < MOST_LINES && end > 0; lines++) {
-    end = bytes.lastIndexOf(NEWLINE, end - 2) + 1;
-    const part = bytes.subarray(0, end);
-    if (blobId(part) === base) return part;
-  }
-  return undefined;
-}
-
-const NEWLINE = 10;
-
-function replacedAt(home: string, by: Replacer, name: string): Replaced {
-  const folder = FOLDERS[by];
-  const link = join(home, folder, name);
+function replacedAt(home: string, name: string): Replaced {
+  const link = join(home, FOLDER, name);
   const [base = '', id = '', next = '', encoded = ''] = name.split('.');
   const path = Buffer.from(encoded, 'base64url').toString();
   const found = statSync(link, {bigint: true, throwIfNoEntry: false});
@@ -117,13 +91,9 @@ function replacedAt(home: string, by: Replacer, name: string): Replaced {
   let seen: BigIntStats | undefined;
   return {
     path,
-    by,
     base,
     next,
     inode: found?.ino ?? 0n,
-    since: found?.mtimeNs ?? 0n,
-    link,
-    at: Number(found?.ctimeMs ?? 0n),
     late: () => {
       const stat = statSync(link, {bigint: true});
       if (stat.mtimeNs === seen?.mtimeNs && stat.size === seen.size) return undefined;
@@ -134,12 +104,8 @@ function replacedAt(home: string, by: Replacer, name: string): Replaced {
     },
     after: bytes => {
       const later = [blobId(bytes), id, next, encoded].join('.');
-      renameSync(link, join(home, folder, later));
-      return replacedAt(home, by, later);
-    },
-    kept: () => {
-      const bytes = readFileSync(link);
-      return blobId(bytes) === base ? bytes : beginning(bytes, base);
+      renameSync(link, join(home, FOLDER, later));
+      return replacedAt(home, later);
     },
     // Freeing a file takes long on some file systems. Gone: somebody emptied .agentdir.
     forget: () => unlink(link, () => {}),
@@ -147,28 +113,20 @@ function replacedAt(home: string, by: Replacer, name: string): Replaced {
 }
 
 /**
- * All that earlier runs left, oldest first. Where the crash came while the new file was still at its temporary name, nothing was
+ * All that earlier runs left. Where the crash came while the new file was still at its temporary name, nothing was
  * replaced: that is let go at once.
  */
 export function leftReplaced(home: string): Replaced[] {
-  const all = Object.keys(FOLDERS) as Replacer[];
-  const left = all.flatMap(by =>
-    namesIn(home, by).flatMap(name => {
-      const replaced = replacedAt(home, by, name);
-      const id = name.split('.')[1] ?? '';
-      const nth = Number(id.slice(id.lastIndexOf('-') + 1));
-      const temp = join(home, dirname(replaced.path), `.agentdir-${id}.tmp`);
-      const found = statSync(temp, {bigint: true, throwIfNoEntry: false});
-      if (found === undefined || found.ino === replaced.inode) return [{replaced, nth}];
-      if (isAbandoned(basename(temp))) giveBack(temp, join(home, replaced.path), replaced.next);
-      replaced.forget();
-      return [];
-    }),
-  );
-  // Within a tick of the clock, as the daemon counted them.
-  const order = (a: (typeof left)[number], b: (typeof left)[number]) =>
-    Number(a.replaced.since - b.replaced.since) || a.nth - b.nth;
-  return left.sort(order).map(({replaced}) => replaced);
+  return namesIn(home).flatMap(name => {
+    const replaced = replacedAt(home, name);
+    const id = name.split('.')[1] ?? '';
+    const temp = join(home, dirname(replaced.path), `.agentdir-${id}.tmp`);
+    const found = statSync(temp, {bigint: true, throwIfNoEntry: false});
+    if (found === undefined || found.ino === replaced.inode) return [replaced];
+    if (isAbandoned(basename(temp))) giveBack(temp, join(home, replaced.path), replaced.next);
+    replaced.forget();
+    return [];
+  });
 }
 
 /** What is there is not what was to take its place: an editor's file, which came at the last moment and was to go back. */
@@ -177,19 +135,28 @@ function giveBack(temp: string, target: string, next: string): void {
   if (taken !== next && there === next) renameSync(temp, target);
 }
 
-function namesIn(home: string, by: Replacer): string[] {
+function namesIn(home: string): string[] {
   try {
-    return readdirSync(join(home, FOLDERS[by]));
+    return readdirSync(join(home, FOLDER));
   } catch {
     return [];
   }
 }
 
-/** What a command of ours replaced by this content; none if it was written by anybody else. */
+/** The content of a version that was replaced at a path, as long as its file is linked and nobody wrote into it. */
+export function replacedContent(home: string, path: string, base: string): Buffer | undefined {
+  const end = `.${Buffer.from(path).toString('base64url')}`;
+  const name = namesIn(home).find(each => each.startsWith(`${base}.`) && each.endsWith(end));
+  const bytes = name === undefined ? undefined : readFileSync(join(home, FOLDER, name));
+  return bytes && blobId(bytes) === base ? bytes : undefined;
+}
+
+/** The files that this content replaced at a path. */
 export function replacedBy(home: string, path: string, blob: string): Replaced[] {
   const end = `.${shortId(blob)}.${Buffer.from(path).toString('base64url')}`;
-  const names = namesIn(home, 'command').filter(name => name.endsWith(end));
-  return names.map(name => replacedAt(home, 'command', name));
+  return namesIn(home)
+    .filter(name => name.endsWith(end))
+    .map(name => replacedAt(home, name));
 }
 
 /** What tells one temporary file from all others: `.agentdir-ID.tmp`. */

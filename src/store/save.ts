@@ -16,10 +16,10 @@ import {
 } from 'node:fs';
 import {dirname, join} from 'node:path';
 import {crashPoint} from './crash.ts';
-import {syncDirectory, writeDurably} from './durable.ts';
+import {syncDirectory, writeNewFile} from './durable.ts';
 import {waitForLock} from './lock.ts';
 import {linkTarget} from './read.ts';
-import {keepReplaced, type Replaced, type Replacer} from './replaced.ts';
+import {keepReplaced, type Replaced} from './replaced.ts';
 import {loadSwap, swapFiles} from './swap.ts';
 import {temporaryBeside} from './temporary.ts';
 
@@ -28,10 +28,8 @@ export interface Write {
   path: string;
   expected: Buffer | undefined;
   bytes: Buffer;
-  /** Nothing follows from it that a power cut must not undo: the folder need not be synced. The content always is. */
-  light?: boolean;
-  /** Who writes; a command leaves what it replaced to the daemon. */
-  by?: Replacer;
+  /** No version log has the bytes: they must survive a power cut by themselves. */
+  durable?: boolean;
 }
 
 export type SaveResult =
@@ -44,9 +42,9 @@ export type SaveResult =
 const LOCK_MS = 5_000;
 
 /**
- * The one way by which a file of the home is written: lock, write a temporary file beside it and make it durable, then
- * compare and let the two change places with nothing in between. The old file stays linked for a while, so that bytes an
- * editor wrote into it at the last moment are found.
+ * The one way by which a file of the home is written: lock, write a temporary file beside it, then compare and let the two
+ * change places with nothing in between. The old file stays linked for a while, so that bytes an editor wrote into it at the
+ * last moment are found.
  */
 export async function save(home: string, write: Write): Promise<SaveResult> {
   try {
@@ -68,7 +66,7 @@ export function lockPath(home: string, path: string): string {
   return join(home, '.agentdir/locks', createHash('sha1').update(path).digest('hex').slice(0, 16));
 }
 
-async function saveLocked(home: string, {path, expected, bytes, light, by = 'daemon'}: Write): Promise<SaveResult> {
+async function saveLocked(home: string, {path, expected, bytes, durable = false}: Write): Promise<SaveResult> {
   const target = join(home, path);
   if (linkTarget(home, path) !== undefined)
     return {failed: new Error(`${path} is a link, and nothing is written through it`)};
@@ -80,10 +78,10 @@ async function saveLocked(home: string, {path, expected, bytes, light, by = 'dae
     if (before && (before.mode & 0o222) === 0)
       return {failed: new Error(`${path} is read-only; to let the daemon write it: chmod u+w ${path}`)};
     if (!before) mkdirSync(dirname(target), {recursive: true});
-    await Promise.all([writeDurably(temp, bytes, before), loadSwap()]);
-    const saved = replace({home, path, target, temp, old, expected, bytes, by});
+    await Promise.all([writeNewFile(temp, bytes, {like: before, durable}), loadSwap()]);
+    const saved = replace({home, path, target, temp, old, expected, bytes});
     if (!saved) return {changed: true};
-    if (!light) await syncDirectory(dirname(target));
+    if (durable) await syncDirectory(dirname(target));
     crashPoint('save-check');
     return saved;
   } finally {
@@ -100,7 +98,6 @@ interface Replacement {
   old: number | undefined;
   expected: Buffer | undefined;
   bytes: Buffer;
-  by: Replacer;
 }
 
 /** Compare, keep the old file by a link, take its place: no await in between. Undefined: it had changed. */
@@ -112,7 +109,6 @@ function replace({
   old,
   expected,
   bytes,
-  by,
 }: Replacement): Extract<SaveResult, {saved: unknown}> | undefined {
   if (old === undefined || !expected) {
     // A link is made only where nothing is yet.
@@ -130,7 +126,7 @@ function replace({
   let replaced: Replaced | undefined;
   let isDone = false;
   try {
-    replaced = keepReplaced({home, path, target, temp, expected, bytes, by});
+    replaced = keepReplaced({home, path, target, temp, expected, bytes});
     crashPoint('save-keep');
     isDone =
       (replaced === undefined || replaced.inode === ino) && takePlace(temp, target, {compared: ino, own: own.ino});

@@ -73,7 +73,7 @@ export function reconcilerContract(
           expect(each.words).not.toContain('\n');
           expect(each.cause).toMatch(/^[\w-]+$/);
         }
-        for (const text of [...earlier.map(version => version.text()), settled.text])
+        for (const text of [...earlier.map(version => version.text), settled.text])
           expect(blocks(seenAs({path: sample.path, text}).facts.problems), text).toBe(false);
       }
       if (make().settle) expect(changes, 'no sample that is written').toBeGreaterThan(0);

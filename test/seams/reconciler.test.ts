@@ -4,6 +4,7 @@ import {Approvals} from '../../src/serve/approvals/approvals.ts';
 import {policyFile} from '../../src/serve/approvals/new-rules.ts';
 import {Notes} from '../../src/serve/calls/notes.ts';
 import {memoryFiles} from '../../src/serve/calls/remember.ts';
+import type {StartedCalls} from '../../src/serve/calls/started-calls.ts';
 import type {Daemon} from '../../src/serve/parts.ts';
 import {type Reconciler, Reconcilers} from '../../src/serve/reconciler.ts';
 import {Tasks} from '../../src/serve/tasks/task-news.ts';
@@ -11,7 +12,6 @@ import {taskFiles} from '../../src/serve/tasks/tasks.ts';
 import {Spend} from '../../src/serve/turns/spend.ts';
 import {spendFile} from '../../src/serve/turns/spend-file.ts';
 import {Waits} from '../../src/serve/turns/waits.ts';
-import type {UsedCalls} from '../../src/store/used-calls.ts';
 import {reconcilerContract} from './reconciler-contract.ts';
 
 const nothing = () => {};
@@ -61,7 +61,7 @@ reconcilerContract(
 reconcilerContract(
   'policy',
   () => {
-    const approvals = new Approvals(new Waits(), {} as UsedCalls);
+    const approvals = new Approvals(new Waits(), {} as StartedCalls);
     approvals.rules.set('abc', [{match: 'git status'} as never]);
     return policyFile(daemon({approvals}));
   },

@@ -4,12 +4,12 @@ import {HomeIndex} from '../../src/check/home-index.ts';
 import {factsOf} from '../../src/check/read-facts.ts';
 import {NOTHING_SPENT} from '../../src/files/spent.ts';
 import {Approvals} from '../../src/serve/approvals/approvals.ts';
+import type {StartedCalls} from '../../src/serve/calls/started-calls.ts';
 import type {With} from '../../src/serve/parts.ts';
 import {setFacts} from '../../src/serve/state.ts';
 import {Spend} from '../../src/serve/turns/spend.ts';
 import {Waits} from '../../src/serve/turns/waits.ts';
 import {wake, wakeInTime} from '../../src/serve/turns/wake.ts';
-import type {UsedCalls} from '../../src/store/used-calls.ts';
 
 function clocked(time: string) {
   const clock = {time, dues: 0, days: 0};
@@ -92,7 +92,7 @@ describe('sessions that wait', () => {
         phase: {unsaved: false, loading: false},
         queue: {add: (path: string) => looked.add(path)},
       },
-      approvals: new Approvals(waits, {} as UsedCalls),
+      approvals: new Approvals(waits, {} as StartedCalls),
       spend: new Spend({
         onDue: () => looked.add('spend'),
         onNewDay: () => waits.allChanged(),

@@ -13,7 +13,7 @@ let saves = 0;
 while (!over) {
   const expected = readFileSync(join(home, path));
   const [first = ''] = expected.toString().split('\n');
-  const result = await save(home, {path, expected, bytes: Buffer.from(`${first}\nsave ${saves}\n`), light: true});
+  const result = await save(home, {path, expected, bytes: Buffer.from(`${first}\nsave ${saves}\n`), durable: true});
   if ('failed' in result) throw result.failed;
   if ('saved' in result) {
     saves++;

@@ -2,7 +2,7 @@ import {randomBytes} from 'node:crypto';
 import type {NewRule} from '../../files/rule.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {CallOutcome} from '../../reconcile/queue.ts';
-import type {UsedCalls} from '../../store/used-calls.ts';
+import type {StartedCalls} from '../calls/started-calls.ts';
 import type {Waits} from '../turns/waits.ts';
 
 /** So many requests are kept in words; what is not is put into words again when it is needed. */
@@ -14,8 +14,8 @@ const STARTING_MS = 100;
 export class Approvals {
   /** Which sessions wait for which request. */
   readonly waits: Waits;
-  /** Calls that were begun once, whatever the files say by now. */
-  readonly used: UsedCalls;
+  /** Calls that were started once, whatever the files say by now. */
+  readonly started: StartedCalls;
   /** What calls ask for, in words, by id. */
   readonly #asked = new Map<string, CallRequest>();
   /** What became of calls that were approved, until it stands in the queue. */
@@ -48,9 +48,9 @@ export class Approvals {
   readonly #unconfined = new Set<{words: string}>();
   #yesAt = Number.NEGATIVE_INFINITY;
 
-  constructor(waits: Waits, used: UsedCalls) {
+  constructor(waits: Waits, started: StartedCalls) {
     this.waits = waits;
-    this.used = used;
+    this.started = started;
   }
 
   /** A command runs that could write files of the home: what is decided meanwhile does not count. */

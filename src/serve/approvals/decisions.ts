@@ -239,7 +239,7 @@ export async function itemOf(files: HomeFiles, path: string, id: string): Promis
   let parsed = files.latest.get(path)?.parsed;
   if (parsed?.kind !== 'queue') {
     const blob = files.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await textOf(files, blob);
+    const text = blob === undefined ? undefined : await textOf(files, blob, path);
     parsed = text === undefined ? undefined : parseFile(path, text);
   }
   return parsed?.kind === 'queue' ? parsed.file.items.find(item => item.id === id) : undefined;

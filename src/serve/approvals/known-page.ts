@@ -12,7 +12,7 @@ import {approvedPage, pendingPage} from './approvals.ts';
 /** A page as it was last looked at, and held still. */
 export async function pageOf(files: HomeFiles, path: string): Promise<ApprovalFile | undefined> {
   const blob = files.known.get(path)?.blob;
-  const text = blob === undefined ? undefined : await textOf(files, blob);
+  const text = blob === undefined ? undefined : await textOf(files, blob, path);
   return text === undefined ? undefined : parseApproval(text);
 }
 

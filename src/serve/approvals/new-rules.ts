@@ -23,7 +23,7 @@ export async function ruleFor(
   if (edited !== undefined) return {words: 'none was added: the text was changed'};
   const failed = approvals.rulesRefused.get(id) ?? ('none' in ask.always ? ask.always.none : undefined);
   const blob = files.known.get(POLICY_FILE)?.good;
-  const text = blob === undefined ? undefined : await textOf(files, blob);
+  const text = blob === undefined ? undefined : await textOf(files, blob, POLICY_FILE);
   if (text === undefined) return {words: `none was added: ${POLICY_FILE} cannot be read`};
   const rules = 'none' in ask.always ? [] : ask.always.rules;
   // Added before the daemon was killed: by now it may be too late to tell which.

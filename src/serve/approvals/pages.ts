@@ -9,18 +9,17 @@ import type {ApprovalState} from '../../files/approval/approval-state.ts';
 import {kindOf} from '../../files/key.ts';
 import type {Outcome} from '../../queue.ts';
 import {pageFor} from '../../reconcile/call-request.ts';
-import {move, removeIf} from '../../store/move.ts';
+import {removeIf} from '../../store/move.ts';
 import {readHomeFile} from '../../store/read.ts';
 import type {HomeFiles} from '../home-files.ts';
-import {watchReplaced} from '../late.ts';
 import {lookAgain} from '../look-again.ts';
 import type {With} from '../parts.ts';
 import type {Reconciler} from '../reconciler.ts';
-import {recordMove, recordOwn} from '../record.ts';
+import {isIgnored, recordOwnRemoval} from '../record.ts';
 import {type Seen, seenText} from '../seen.ts';
 import {acceptVersion, reportProblems, setFacts} from '../state.ts';
 import {approvalStateOf} from '../turns/budget.ts';
-import {createText} from '../write.ts';
+import {createText, moveText} from '../write.ts';
 import {approvedId, pendingId} from './approvals.ts';
 import {itemOf} from './decisions.ts';
 import {takenPage} from './known-page.ts';
@@ -43,17 +42,22 @@ async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: s
   const request = id === undefined ? undefined : daemon.approvals.asked.get(id);
   if (!request || id === undefined || approvalStateOf(files, id) !== 'pending') return undefined;
   if (files.journal.unfinished()) return {after: WAIT_MS};
-  const written = await createText(daemon, path, pageFor(request));
+  const entry = {words: 'asked', cause: 'ask', trailers: [['Approval', id] as [string, string]]};
+  // A decision was taken back: the page is where it is waited for, and nowhere else.
+  const [decided, ...others] = decidedPages(files, id);
+  const text = pageFor(request);
+  const written = decided
+    ? await moveText(daemon, decided, path, {text, entry})
+    : await createText(daemon, path, text, entry);
   if ('outcome' in written) return written.outcome;
   acceptVersion(daemon, written.seen);
-  const known = files.known.get(path);
-  if (known) known.ignored = await files.versions.ignored.has(path);
-  const entry = {words: 'asked', cause: 'ask', trailers: [['Approval', id] as [string, string]]};
-  const before = decidedPages(files, id);
-  if (before.length === 0) recordOwn(daemon, written.seen, entry);
-  // A decision was taken back: the page is where it is waited for, and nowhere else.
-  for (const {path: old, bytes} of before)
-    if (removeIf(files.home, old, bytes)) forget(daemon, old, () => recordMove(daemon, old, written.seen, entry));
+  await isIgnored(files, path);
+  if (decided) forget(daemon, decided.path);
+  for (const {path: old, bytes} of others) {
+    if (!removeIf(files.home, old, bytes)) continue;
+    recordOwnRemoval(daemon, old, entry);
+    forget(daemon, old);
+  }
   return undefined;
 }
 
@@ -94,32 +98,19 @@ async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen:
     const own = seen.parsed?.kind === 'approval' ? seen.parsed.file.review?.decision : undefined;
     if (!there.bytes?.equals(bytes) || (own ?? said) !== said) return undefined;
     if (!removeIf(files.home, seen.path, seen.bytes)) return undefined;
-    const moved = seenText(to, kind, text, {bytes, stat: there.stat});
-    forget(daemon, seen.path, () => recordMove(daemon, seen.path, moved, entry));
+    recordOwnRemoval(daemon, seen.path, entry);
+    forget(daemon, seen.path);
     return undefined;
   }
-
-  const {looks} = files;
-  const {making} = looks;
-  making.add(to);
-  const result = await move(files.home, {from: seen.path, expected: seen.bytes, to, bytes}).finally(() =>
-    making.delete(to),
-  );
-  if ('failed' in result) return {failed: result.failed};
-  if ('changed' in result) return {after: 1};
-  if (result.replaced) watchReplaced(files, result.replaced);
-  const moved = seenText(to, kind, text, {bytes, stat: result.saved});
-  files.versions.own.add(moved.blob);
-  acceptVersion(daemon, moved);
+  const written = await moveText(daemon, seen, to, {text, entry});
+  if ('outcome' in written) return written.outcome;
+  acceptVersion(daemon, written.seen);
   const known = files.known.get(to);
   if (known) Object.assign(known, {settled: true, ignored: files.known.get(seen.path)?.ignored ?? false});
   // It was turned meanwhile.
   if (approvalStateOf(files, id) !== state) lookAgain(files, to);
-  if (existsSync(join(files.home, seen.path))) {
-    recordMove(daemon, seen.path, moved, entry);
-    return {after: 1};
-  }
-  forget(daemon, seen.path, () => recordMove(daemon, seen.path, moved, entry));
+  if (existsSync(join(files.home, seen.path))) return {after: 1};
+  forget(daemon, seen.path);
   return undefined;
 }
 
@@ -136,18 +127,17 @@ function turns({files, approvals}: With<'files' | 'approvals'>, id: string, {pat
 }
 
 /** Pages of a request in the folders of decided ones. */
-function decidedPages({home}: HomeFiles, id: string): {path: string; bytes: Buffer}[] {
+function decidedPages({home}: HomeFiles, id: string): Seen[] {
   return ['approved', 'rejected'].flatMap(folder => {
     const path = `approvals/${folder}/${id}.approval.md`;
-    const bytes = readHomeFile(home, path)?.bytes;
-    return bytes ? [{path, bytes}] : [];
+    const read = readHomeFile(home, path);
+    return read && 'text' in read ? [seenText(path, 'approval', read.text, read)] : [];
   });
 }
 
-/** The file was taken away by us. */
-function forget(daemon: With<'files' | 'reports'>, path: string, record: () => void): void {
+/** The daemon took the file away. */
+function forget(daemon: With<'files' | 'reports'>, path: string): void {
   const {files} = daemon;
-  record();
   files.known.delete(path);
   setFacts(files, path, undefined);
   reportProblems(daemon);

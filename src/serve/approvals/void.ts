@@ -10,7 +10,6 @@ import type {Guard} from '../guard.ts';
 import {signature} from '../known.ts';
 import {lookAgain} from '../look-again.ts';
 import type {With} from '../parts.ts';
-import {recordOwn} from '../record.ts';
 import {type Seen, seenText} from '../seen.ts';
 import {acceptVersion, lastBlob, setFacts, textOf} from '../state.ts';
 import {createText, replaceText} from '../write.ts';
@@ -81,7 +80,8 @@ export async function suspectEarlier(
 /** Another name of the file may be where an agent can write: what is there now becomes a file of its own. */
 async function cutLinks(daemon: With<'files' | 'reports' | 'approvals'>, seen: Seen): Promise<Outcome> {
   daemon.approvals.suspects.delete(seen.path);
-  const written = await replaceText(daemon, seen, seen.text ?? '');
+  const entry = {words: 'as it was', cause: 'void'};
+  const written = await replaceText(daemon, seen, seen.text ?? '', {steps: [{entry}]});
   if ('outcome' in written) return written.outcome;
   acceptVersion(daemon, written.seen);
   lookAgain(daemon.files, seen.path);
@@ -105,7 +105,7 @@ async function takeBack(
   former: {blob: string | undefined} = {blob: lastBlob(daemon.files, path)},
 ): Promise<Outcome> {
   const {files, approvals} = daemon;
-  const text = former.blob === undefined ? undefined : await textOf(files, former.blob);
+  const text = former.blob === undefined ? undefined : await textOf(files, former.blob, path);
   approvals.suspects.delete(path);
   files.looks.pending.delete(path);
   const conflict = `it was changed while ${why} ran outside the sandbox, so it does not count; if it was you, do it again`;
@@ -117,13 +117,15 @@ async function takeBack(
     lookAgain(files, path);
     return undefined;
   }
-  const written = seen ? await replaceText(daemon, seen, text) : await createText(daemon, path, text);
+  const entry = {words: 'as it was before an unsandboxed command', cause: 'void'};
+  const written = seen
+    ? await replaceText(daemon, seen, text, {steps: [{entry}]})
+    : await createText(daemon, path, text, entry);
   if ('outcome' in written) {
     approvals.suspects.set(path, why);
     return written.outcome;
   }
   acceptVersion(daemon, written.seen);
-  recordOwn(daemon, written.seen, {words: 'as it was before an unsandboxed command', cause: 'void'});
   lookAgain(files, path);
   return undefined;
 }

@@ -68,6 +68,6 @@ export async function settingOf(
 }
 
 /** This very call ran before, and somebody brought back its session from before that. */
-export function wasBegun({used}: Approvals, caller: Caller, call: Call): boolean {
-  return used.has(nameOfCall(caller, call));
+export function wasBegun({started}: Approvals, caller: Caller, call: Call): boolean {
+  return started.has(nameOfCall(caller, call));
 }

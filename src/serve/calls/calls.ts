@@ -17,6 +17,8 @@ export interface Marked {
   /** It runs outside the sandbox. */
   host: boolean;
   edited: ReadyCall['edited'];
+  /** The call and its approval, as `StartedCalls` knows them. */
+  names: readonly string[];
   start: () => void;
 }
 
@@ -56,16 +58,20 @@ export async function beginCalls(
       else if (!blocked && !('wait' in next)) {
         const ready = 'ready' in next && next.ready.effect !== 'read' ? next.ready : undefined;
         const running = ready && abort;
+        const begun = {again: wasBegun(approvals, now, call)};
         const start = () => {
           if ('ready' in next && next.instead !== undefined)
             approvals.outcomes.set(next.instead, {outcome: 'not needed any more: the policy allows it now'});
-          const begun = {again: wasBegun(approvals, now, call)};
-          if (ready)
-            approvals.used.add([nameOfCall(now, call), ...(call.approval === undefined ? [] : [call.approval])]);
           turns.run(path, call.id, running, execute(daemon, now, call, {next, begun}, abort.signal));
         };
         if (ready && allEnded)
-          return {marked: {call: call.id, host: ready.unconfined, edited: ready.edited, start}, asks};
+          return {
+            marked: {
+              ...{call: call.id, host: ready.unconfined, edited: ready.edited, start},
+              names: [nameOfCall(now, call), ...(call.approval === undefined ? [] : [call.approval])],
+            },
+            asks,
+          };
         if (!ready) start();
       }
     }

@@ -74,7 +74,7 @@ async function sessionAt(files: HomeFiles, path: string): Promise<Session | unde
   let parsed = files.latest.get(path)?.parsed;
   if (parsed?.kind !== 'session') {
     const blob = files.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await textOf(files, blob);
+    const text = blob === undefined ? undefined : await textOf(files, blob, path);
     parsed = text === undefined ? undefined : parseFile(path, text);
   }
   return parsed?.kind === 'session' ? parsed.file : undefined;

@@ -109,7 +109,7 @@ async function decided(
 ): Promise<NextCall> {
   const {files, approvals} = daemon;
   const {caller, call, setting, item, ask, digest, asIs, begun} = about;
-  const wasUsed = !begun && approvals.used.has(item.id ?? '');
+  const wasUsed = !begun && approvals.started.has(item.id ?? '');
   const isOwn =
     item.session === caller.session &&
     item.call === call.id &&

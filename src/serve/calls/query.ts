@@ -27,7 +27,8 @@ export async function query(
   const source = {
     index,
     files: () => versions(known),
-    read: (path: string, blob: string) => files.texts.get(blob) ?? onDisk(home, path, blob) ?? textOf(files, blob),
+    read: (path: string, blob: string) =>
+      files.texts.get(blob) ?? onDisk(home, path, blob) ?? textOf(files, blob, path),
   };
   const answer = await effects.queries.ask(source, text, {most: MOST, signal, taint: true});
   if (!('failed' in answer)) return answer;

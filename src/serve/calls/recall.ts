@@ -13,11 +13,11 @@ export async function recall(
   call: Call,
 ): Promise<void> {
   const {home} = files;
-  const {used} = approvals;
+  const {started} = approvals;
   const {path, session, of} = caller;
   if (call.started !== undefined || isRead(call)) return;
   const {timestamp = ''} = of.messages.find(({tool_calls}) => tool_calls?.includes(call)) ?? {};
-  if (!used.mayHaveForgotten(session, timestamp)) return;
+  if (!started.mayHaveForgotten(session, timestamp)) return;
   const names = new Set<string>();
   for (const past of await versionsWithStarts(home, path))
     for (const each of past.messages.flatMap(({tool_calls = []}) => tool_calls)) {
@@ -25,5 +25,5 @@ export async function recall(
       names.add(nameOfCall({...caller, of: past}, each));
       if (each.approval !== undefined) names.add(each.approval);
     }
-  used.recalled(session, [...names]);
+  started.recalled(session, [...names]);
 }

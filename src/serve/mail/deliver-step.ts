@@ -45,8 +45,6 @@ export async function deliverStep(
   return {
     session: withHeader(result, {...(wakes && {status: 'active'}), ...taintKeys(result)}, now),
     entry: entryOf(put),
-    // Whoever sent it goes on from here: a power cut must not take it away again.
-    marked: true,
     done: () => {
       crashPoint('delivery');
       for (const letter of put) mail.delivered(path, letter, {session: id, begun: false, at: now});

@@ -3,9 +3,9 @@ import {type Session, sessionText} from '../../files/session/session.ts';
 import {SPLIT_AT, splitPlace, splitSession} from '../../files/session/session-split.ts';
 import {withHeader} from '../../reconcile/turn.ts';
 import {readHomeFile} from '../../store/read.ts';
+import type {OwnEntry} from '../change.ts';
 import {signature} from '../known.ts';
 import type {With} from '../parts.ts';
-import {recordOwn} from '../record.ts';
 import {type Found, type Seen, seenSession} from '../seen.ts';
 import {setFacts} from '../state.ts';
 import {createText, replaceText} from '../write.ts';
@@ -62,9 +62,14 @@ export async function makeRoom(
   if (older.problems.length > 0 || older.messages.length !== place) return session;
   const text = sessionText(older);
   const seenAs = (found: Found) => seenSession(segment, older, text, found);
-  const ignored = await files.versions.ignored.has(segment);
-  files.looks.making.add(segment);
-  const seen = await write(daemon, segment, text, seenAs).finally(() => files.looks.making.delete(segment));
+  const ignored = await files.looks.ignored.has(segment);
+  const seen = await write(
+    daemon,
+    segment,
+    text,
+    {words: `${place} older messages of ${id}`, cause: 'segment'},
+    seenAs,
+  );
   if (!seen) return session;
   files.known.set(segment, {
     signature: signature(seen.stat),
@@ -74,7 +79,6 @@ export async function makeRoom(
     ignored,
   });
   setFacts(files, segment, seen.facts);
-  recordOwn(daemon, seen, {words: `${place} older messages of ${id}`, cause: 'segment'});
   daemon.turns.segments.wrote(segment, older.messages);
   return withHeader(rest, {segments: [...named, segment]}, now);
 }
@@ -83,13 +87,14 @@ async function write(
   daemon: With<'files' | 'reports'>,
   path: string,
   text: string,
+  entry: OwnEntry,
   seenAs: (found: Found) => Seen,
 ): Promise<Seen | undefined> {
   const there = readHomeFile(daemon.files.home, path);
   const kind = kindOf(path);
   if (!kind || (there && there.bytes === undefined)) return undefined;
   const written = there
-    ? await replaceText(daemon, {...seenAs(there), bytes: there.bytes}, text, {seenAs})
-    : await createText(daemon, path, text, seenAs);
+    ? await replaceText(daemon, {...seenAs(there), bytes: there.bytes}, text, {steps: [{entry}], seenAs})
+    : await createText(daemon, path, text, entry, seenAs);
   return 'seen' in written ? written.seen : undefined;
 }

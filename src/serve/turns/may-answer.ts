@@ -34,7 +34,7 @@ async function whoIsAtWork(
   asked.add(path);
   if (isAtWork(daemon, path)) return path;
   const blob = files.known.get(path)?.good;
-  const text = blob === undefined ? undefined : await textOf(files, blob);
+  const text = blob === undefined ? undefined : await textOf(files, blob, path);
   if (text === undefined) return undefined;
   const session = parseSession(text);
   if (owesNews(session)) return path;

@@ -6,6 +6,7 @@ import {endWait} from '../../reconcile/budget.ts';
 import {completeSession, isComplete} from '../../reconcile/session.ts';
 import {taintKeys} from '../../reconcile/taint.ts';
 import {mayWork, statusFor, withHeader, workOf} from '../../reconcile/turn.ts';
+import type {Approvals} from '../approvals/approvals.ts';
 import {outcomesWanted} from '../calls/call-outcomes.ts';
 import {callStep} from '../calls/call-step.ts';
 import type {Caller} from '../calls/caller.ts';
@@ -35,11 +36,10 @@ export function sessionFiles(
   return {
     kind: 'session',
     keepsParsed: true,
-    settlesEarly: true,
     isKnownByReading: true,
     async settle(file) {
       const step = await nextStep(daemon, file);
-      return step && changeFor(file.path, step);
+      return step && changeFor(daemon.approvals, file.path, step);
     },
     // A daemon that is stopping begins nothing more: the next one does.
     finish: ({path, parsed}) =>
@@ -74,17 +74,17 @@ function hasNothingToDo(session: Session): boolean {
 }
 
 /** A step with those that follow from it at once: one write, a commit for each. */
-function changeFor(path: string, step: Step): Change {
+function changeFor({started}: Approvals, path: string, step: Step): Change {
   const steps = [step, step.then, step.then?.then].filter(each => each !== undefined);
   const last = steps.at(-1) ?? step;
   const text = sessionText(last.session);
   return {
     text,
     entry: last.entry,
-    earlier: steps.slice(0, -1).map(({entry, session}) => ({text: () => sessionText(session), entry})),
-    light: !steps.some(({marked}) => marked),
+    earlier: steps.slice(0, -1).map(({entry, session}) => ({text: sessionText(session), entry})),
     readBack: found => seenSession(path, last.session, text, found),
     saved: () => {
+      for (const {entry} of steps) started.add(entry.started ?? []);
       for (const each of steps) each.written?.();
     },
     done: () => {

@@ -2,6 +2,7 @@ import {chmodSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {exit, UserError} from '../../errors.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {leaveNote} from '../../store/command-notes.ts';
 import {editFile} from '../../store/edit-file.ts';
 import {blobId} from '../../store/git/blob-id.ts';
 import {removeIf} from '../../store/move.ts';
@@ -9,7 +10,6 @@ import {readChange, type WholeChange, withObjects} from '../../store/one-change.
 import {readHomeFile} from '../../store/read.ts';
 import {type Staged, stage} from '../../store/stage.ts';
 import {daemonOf} from '../../store/status.ts';
-import {markUndo} from '../../store/undo-marks.ts';
 import {changesAbout, type FoundChange} from './find-change.ts';
 import {type Overlap, overlapWords} from './overlap.ts';
 import {type FileEdit, planFile, type Versions} from './plan-file.ts';
@@ -131,10 +131,9 @@ async function writeOne(
 ): Promise<void> {
   const {path, now, bytes, executable} = edit;
   const mark = (base: Buffer | undefined, to: Buffer | undefined) =>
-    markUndo(home, path, to ? blobId(to) : null, {
-      commit: change.commit,
-      words: wordsOf(change.subject),
+    leaveNote(home, path, to ? blobId(to) : null, {
       base: base ? blobId(base) : null,
+      undo: {commit: change.commit, words: wordsOf(change.subject)},
     });
   if (!bytes) {
     mark(now, undefined);
