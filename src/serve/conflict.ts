@@ -31,7 +31,7 @@ export async function keepConflict(
   const written = await createBytes(serving, copy, bytes, entry, found =>
     seenText(copy, kind, bytes.toString(), found),
   );
-  const isThere = readHomeFile(serving.home, copy)?.bytes?.equals(bytes) === true;
+  const isThere = readHomeFile(serving.disk, copy)?.bytes?.equals(bytes) === true;
   const failed =
     'outcome' in written && written.outcome && 'failed' in written.outcome ? written.outcome.failed : undefined;
   serving.troubles.set(notKept(path), !isThere && failed ? inWords(copy, failed) : undefined);

@@ -1,4 +1,3 @@
-import {isOpen} from '../store/open-files.ts';
 import {type Late, leftReplaced, type Replaced} from '../store/replaced.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
 import type {Serving} from './serving.ts';
@@ -12,7 +11,7 @@ const OPEN_MS = 2_000;
 export function watchReplaced(serving: Serving, replaced: Replaced): void {
   const [first = 0, ...rest] = CHECKS_MS;
   const checkAfter = (ms: number, later: readonly number[]) => {
-    setTimeout(() => void check(later), ms).unref();
+    serving.clock.after(ms, () => void check(later));
   };
   const accept = (): boolean => {
     const late = lateIn(replaced);
@@ -28,7 +27,7 @@ export function watchReplaced(serving: Serving, replaced: Replaced): void {
   const check = async ([next, ...others]: readonly number[]): Promise<void> => {
     if (accept()) return;
     if (next !== undefined) return checkAfter(next, others);
-    if (await isOpen(serving.home, replaced.inode)) return checkAfter(OPEN_MS, []);
+    if (await serving.disk.isOpenElsewhere(replaced.inode)) return checkAfter(OPEN_MS, []);
     // What was written between the last look and the last close.
     if (!accept()) replaced.forget();
   };
@@ -48,10 +47,10 @@ export function watchOn(serving: Serving, after: () => Replaced): void {
 }
 
 /** How long the bytes must stay as they are: as with the file itself, they may be half saved. A time in the future says nothing. */
-function stillToHold({texts}: Serving, {base, bytes, writtenAt}: Late): number {
+function stillToHold({texts, clock}: Serving, {base, bytes, writtenAt}: Late): number {
   const [before, now] = [texts.get(base), bytes.toString()];
   const needed = isDoubtful(before, now, false) ? DOUBTFUL_MS : stableMs(before, now);
-  const age = Date.now() - writtenAt;
+  const age = clock.now() - writtenAt;
   return age < 0 ? 0 : Math.max(0, needed - age);
 }
 
@@ -66,7 +65,7 @@ function lateIn(replaced: Replaced): Late | undefined {
 
 /** At the start: bytes that were written into files which an earlier run replaced. Whoever has one open may still write into it. */
 export function recoverReplaced(serving: Serving): void {
-  for (const replaced of leftReplaced(serving.home)) {
+  for (const replaced of leftReplaced(serving.disk)) {
     const {path} = replaced;
     if (lateIn(replaced)) serving.late.set(path, [...(serving.late.get(path) ?? []), replaced]);
     else watchReplaced(serving, replaced);

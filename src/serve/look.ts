@@ -1,5 +1,3 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {blocks, hasErrors, type Problem} from '../files/diagnostic.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
@@ -10,7 +8,7 @@ import {MARKER} from '../store/locate.ts';
 import {isForeign, readHomeFile} from '../store/read.ts';
 import {replacedBy} from '../store/replaced.ts';
 import {notKept} from './conflict.ts';
-import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
+import {DOUBTFUL_MS, hasItsEnd, isDoubtful, stableMs} from './doubt.ts';
 import {isExecutable, signature} from './known.ts';
 import {watchReplaced} from './late.ts';
 import {keepLate, mergeStale} from './merge-stale.ts';
@@ -31,11 +29,13 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
   if (reconciler?.look) return reconciler.look(path);
   if (serving.making.has(path)) return {after: 1};
   // The scan leaves other repositories out by itself.
-  const read = !serving.loading && isForeign(serving.home, path) ? undefined : readHomeFile(serving.home, path);
+  const read = !serving.loading && isForeign(serving.disk, path) ? undefined : readHomeFile(serving.disk, path);
   if (!read) return lookAtNothing(serving, path);
   if (read.bytes === undefined) return showUnreadable(serving, path, read.problem);
   const known = serving.known.get(path);
-  const blob = blobId(read.bytes);
+  const latest = serving.latest.get(path);
+  // Comparing with what was written last costs a tenth of hashing.
+  const blob = latest?.bytes.equals(read.bytes) ? latest.blob : blobId(read.bytes);
   const same = known?.blob === blob;
   if (same) {
     serving.pending.delete(path);
@@ -52,10 +52,9 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
         serving.journal.executable.has(path) === isExecutable(read.stat));
     if (known.settled && done && !serving.late.has(path)) return undefined;
     // Unchanged, and still parsed: what it waits for may have come.
-    const last = serving.latest.get(path);
-    if (last?.blob === known.blob && done && !serving.late.has(path) && !serving.loading) {
+    if (latest?.blob === known.blob && done && !serving.late.has(path) && !serving.loading) {
       const isWaiting = reconciler?.isWaiting?.(path) === true && !serving.nudged.has(path);
-      return isWaiting || blocks(serving.index.problems(path)) ? undefined : settle(serving, last);
+      return isWaiting || blocks(serving.index.problems(path)) ? undefined : settle(serving, latest);
     }
   }
   const held = serving.pending.get(path)?.seen;
@@ -63,7 +62,7 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
     held?.blob === blob
       ? {...held, stat: read.stat, link: read.link}
       : 'text' in read
-        ? seenText(path, kind, read.text, {...read, blob}, serving.latest.get(path)?.parsed)
+        ? seenText(path, kind, read.text, {...read, blob}, latest?.parsed)
         : seenBytes(path, kind, read.problem, {...read, blob});
   // What git has is nothing new, to whichever daemon.
   const isNew = lastBlob(serving, path) !== seen.blob;
@@ -81,28 +80,35 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
   const blob = seen?.blob ?? '';
   let pending = serving.pending.get(path);
   if (pending?.blob !== blob) {
-    const since = performance.now();
+    const since = serving.clock.monotonic();
     const wrong = hasErrors(seen?.facts.problems ?? []);
     const last = lastBlob(serving, path);
     const before = last === undefined ? undefined : await textOf(serving, last, path);
     const doubtful = isDoubtful(before, seen?.text, wrong);
-    const needed = doubtful ? DOUBTFUL_MS : savedWhole(serving, path, blob) ? 0 : stableMs(before, seen?.text ?? '');
+    const whole = !doubtful && (savedWhole(serving, path, blob) || (await cameByRename(serving, seen, before)));
+    const needed = doubtful ? DOUBTFUL_MS : whole ? 0 : stableMs(before, seen?.text ?? '');
     pending = {blob, since, doubtful, needed, seen};
     serving.pending.set(path, pending);
     serving.report({event: 'seen', path, wrong});
   }
   // What was saved a good while before the start holds still. A time in the future says nothing.
-  if (seen && serving.loading && Date.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
+  if (seen && serving.loading && serving.clock.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
   const needed = !pending.doubtful && serving.hurry ? 0 : pending.needed;
   // A timer may come a little early.
-  const left = needed - (performance.now() - pending.since);
+  const left = needed - (serving.clock.monotonic() - pending.since);
   return left < 1 ? 0 : Math.ceil(left);
+}
+
+/** Whether it was put in place by a rename, as most editors save. */
+async function cameByRename({renames, known}: Serving, seen: Seen | undefined, before: string | undefined) {
+  if (!seen || seen.link || !hasItsEnd(before, seen.text ?? '')) return false;
+  return renames.has(seen.path, seen.stat, known.get(seen.path)?.signature.split('.')[0]);
 }
 
 /** Whether a command of ours wrote it, all at once. An editor may have the file open that it replaced. */
 function savedWhole(serving: Serving, path: string, blob: string): boolean {
-  if (!noteOn(serving.home, path, blob)) return false;
-  for (const old of replacedBy(serving.home, path, blob)) watchReplaced(serving, old);
+  if (!noteOn(serving.disk, path, blob)) return false;
+  for (const old of replacedBy(serving.disk, path, blob)) watchReplaced(serving, old);
   return true;
 }
 
@@ -132,7 +138,7 @@ async function record(serving: Serving, seen: Seen, unchanged: boolean): Promise
   const {path, blob} = seen;
   const former = serving.latest.get(path);
   if (unchanged && serving.versions.blobAt(path) !== blob) await recordAgain(serving, seen);
-  else if (noteOn(serving.home, path, blob)?.undo) await recordUndo(serving, seen, former);
+  else if (noteOn(serving.disk, path, blob)?.undo) await recordUndo(serving, seen, former);
   else await recordEdit(serving, seen, former);
 }
 
@@ -153,7 +159,7 @@ async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
   const wait = await holdsStill(serving, path, undefined);
   if (wait > 0) return {after: wait};
   // Unmounted, or moved away: that is not a removal of its files.
-  const there = existsSync(join(serving.home, MARKER));
+  const there = serving.disk.exists(MARKER);
   serving.troubles.set(
     'marker',
     there ? undefined : `${MARKER} is gone, so this is no home now; nothing is done until it is back`,

@@ -59,10 +59,10 @@ export class Looker {
         import('./recognize.ts'),
         import('./seen.ts'),
       ]);
-    serving.name = homeName(serving.home);
+    serving.name = homeName(serving.disk);
     serving.reconcilers.add(makeReconcilers(serving));
     serving.guard = makeGuard(serving);
-    serving.tools.add(builtInTools);
+    if (!serving.world.tools) serving.tools.add(builtInTools);
     this.#recognize = recognize;
     this.#announce = announce;
     return look;

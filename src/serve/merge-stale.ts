@@ -38,7 +38,7 @@ export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   // Nobody but persons writes on a page that waits: what was saved last is what they say.
   if (pendingId(path) !== undefined) return {seen};
   // Nothing at all is nearest to the shortest version there ever was, but it was not made from that one.
-  if (text.trim() === '' || linkTarget(serving.home, path) !== undefined) return {seen};
+  if (text.trim() === '' || linkTarget(serving.disk, path) !== undefined) return {seen};
   const last = await textOf(serving, good, path);
   if (last === undefined) return {seen};
   const base = serving.unplaced.get(path);
@@ -46,7 +46,7 @@ export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   const lacks = undoes(kind, last, text);
   if (!lacks && !(kind === 'session' && mayLackWords(last, text))) return {seen};
   // What a person takes back by `agentdir undo` is meant, if it was made from what was known last.
-  const undos = undosTo(serving.home, path, blob);
+  const undos = undosTo(serving.disk, path, blob);
   if (undos.some(({note}) => serving.loading || note.base === good)) return {seen};
   // What git put there (revert, checkout of an older version) is meant.
   await followHead(serving);

@@ -12,11 +12,11 @@ import {setFacts} from './state.ts';
  * file is known by reading it, and by nothing else that a look does. False: it takes a look.
  */
 export function recognize(serving: Serving, path: string): boolean {
-  const {home, journal, known, late, pending} = serving;
+  const {disk, journal, known, late, pending} = serving;
   if (!serving.loading || known.has(path) || pending.has(path) || late.has(path)) return false;
   const kind = kindOf(path);
   if (!kind || !serving.reconcilers.for(path, kind)?.isKnownByReading) return false;
-  const read = readHomeFile(home, path);
+  const read = readHomeFile(disk, path);
   if (!read || !('text' in read) || read.link) return false;
   const blob = blobId(read.bytes);
   if (blob !== serving.versions.blobAt(path) || journal.executable.has(path) !== isExecutable(read.stat)) return false;

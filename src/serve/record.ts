@@ -1,9 +1,7 @@
-import {lstatSync} from 'node:fs';
-import {join} from 'node:path';
 import {isQueue} from '../check/parse-file.ts';
 import {isJournalled, type Kind, kindOf, stemOf} from '../files/key.ts';
 import {MAIL_CURSORS} from '../files/mail-cursors.ts';
-import {describeEdit} from '../files/merge/describe-edit.ts';
+import {type CutSession, cutSession, describeEdit} from '../files/merge/describe-edit.ts';
 import type {TaskFile} from '../files/task/task.ts';
 import {parseTasks} from '../files/task/task-parse.ts';
 import {visibleLine} from '../files/visible.ts';
@@ -32,7 +30,7 @@ export async function recordEdit(serving: Serving, seen: Seen, former?: Seen): P
   const old = before === undefined ? undefined : await textOf(serving, before, path);
   const edit = editOf(serving, seen, old, {former});
   serving.versions.record(isLocal ? {...edit, local: true} : edit, statInGit(serving, seen));
-  if (!seen.link) forgetNote(serving.home, path, seen.blob);
+  if (!seen.link) forgetNote(serving.disk, path, seen.blob);
 }
 
 /**
@@ -40,14 +38,14 @@ export async function recordEdit(serving: Serving, seen: Seen, former?: Seen): P
  * recorded first: each is then taken back by itself.
  */
 export async function recordUndo(serving: Serving, seen: Seen, former?: Seen): Promise<void> {
-  const {home} = serving;
+  const {disk} = serving;
   const {path, blob, kind} = seen;
-  const bases = [...undosTo(home, path, blob).map(({note}) => note.base), blob];
+  const bases = [...undosTo(disk, path, blob).map(({note}) => note.base), blob];
   const known = serving.versions.blobAt(path);
   // The file may have been looked at before, with only some of its versions recorded by then.
   for (const base of known === undefined ? [] : bases.slice(bases.lastIndexOf(known) + 1, -1)) {
     const before = serving.versions.blobAt(path);
-    const bytes = base === null ? undefined : (replacedContent(home, path, base) ?? (await serving.journal.read(base)));
+    const bytes = base === null ? undefined : (replacedContent(disk, path, base) ?? (await serving.journal.read(base)));
     if (before === undefined || !bytes || !isJournalled(kind)) continue;
     serving.versions.record(editOf(serving, seen, await textOf(serving, before, path), {passing: bytes}));
   }
@@ -82,7 +80,7 @@ export async function recordStale(serving: Serving, saved: readonly Saved[]): Pr
     if (before === contentInGit(serving, seen).blob) continue;
     const old = base ?? (before === undefined ? undefined : await textOf(serving, before, path));
     serving.versions.record({...editOf(serving, seen, old), stale: true});
-    forgetNote(serving.home, path, seen.blob);
+    forgetNote(serving.disk, path, seen.blob);
   }
 }
 
@@ -96,9 +94,10 @@ function editOf(
   const {path, kind} = seen;
   const content = passing ? {bytes: passing, blob: blobId(passing), mode: modeOf(seen)} : contentInGit(serving, seen);
   const queue = isQueue(path);
-  const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '', queue, text =>
-    tasksOf(text, [seen, former]),
-  );
+  const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '', queue, {
+    tasksIn: text => tasksOf(text, [seen, former]),
+    cutIn: text => cutOf(text, [seen, former]),
+  });
   const trailers = queue
     ? edit.tasks.map((id): [string, string] => ['Approval', id])
     : [...trailersOf(seen, edit.tasks), ...approvalOf(seen)];
@@ -114,7 +113,7 @@ function describedEdit(
   words: string,
   trailers: readonly [string, string][] = [],
 ): Pick<NewVersion, 'subject' | 'trailers' | 'undo'> {
-  const undo = noteOn(serving.home, path, blob)?.undo;
+  const undo = noteOn(serving.disk, path, blob)?.undo;
   const all = [...trailers, ...(undo ? [['Undo', undo.commit] as const] : []), ['Cause', serving.cause] as const];
   return {...redacted(serving, subject(kind, path, undo ? undoWords(undo) : words), all), ...(undo && {undo})};
 }
@@ -137,6 +136,13 @@ function tasksOf(text: string, files: readonly (Seen | undefined)[]): TaskFile {
   return parsed?.kind === 'tasks' || parsed?.kind === 'queue' ? parsed.file : parseTasks(text);
 }
 
+/** A session's text cut at its messages, which may be the text of a file that is parsed. */
+function cutOf(text: string, files: readonly (Seen | undefined)[]): CutSession | undefined {
+  const parsed = files.find(file => file?.text === text)?.parsed;
+  const {head, foot, items} = parsed?.kind === 'session' ? parsed.file : {};
+  return head !== undefined && foot !== undefined && items ? {head, foot, items} : cutSession(text);
+}
+
 /** Which request a page is about. */
 function approvalOf({kind, path}: Seen): [string, string][] {
   return kind === 'approval' ? [['Approval', stemOf(path)]] : [];
@@ -147,7 +153,7 @@ export function recordRemoval(serving: Serving, path: string): void {
   if (!kind || !isJournalled(kind) || serving.versions.blobAt(path) === undefined) return;
   const edit = describedEdit(serving, {path, kind, blob: null}, 'removed by hand');
   serving.versions.record({path, author: 'human', bytes: undefined, mode: '100644', ...edit});
-  forgetNote(serving.home, path, null);
+  forgetNote(serving.disk, path, null);
 }
 
 /** Record that the daemon took a file away. */
@@ -214,16 +220,16 @@ function modeOf({stat}: Pick<Seen, 'stat'>): FileMode {
 }
 
 /** What git has of a file: the content, or, of a link, its target and nothing of what it leads to. */
-function contentInGit({home}: Serving, seen: Seen): {bytes: Buffer; blob: string; mode: FileMode} {
-  const target = seen.link ? linkTarget(home, seen.path) : undefined;
+function contentInGit({disk}: Serving, seen: Seen): {bytes: Buffer; blob: string; mode: FileMode} {
+  const target = seen.link ? linkTarget(disk, seen.path) : undefined;
   if (target === undefined) return {bytes: seen.bytes, blob: seen.blob, mode: modeOf(seen)};
   const bytes = Buffer.from(target);
   return {bytes, blob: blobId(bytes), mode: '120000'};
 }
 
 /** Of the file whose content git gets, so that `git status` finds it unchanged. */
-function statInGit({home}: Serving, {path, stat, link}: Seen): Seen['stat'] {
-  return link ? lstatSync(join(home, path), {bigint: true}) : stat;
+function statInGit({disk}: Serving, {path, stat, link}: Seen): Seen['stat'] {
+  return link ? (disk.lstat(path) ?? stat) : stat;
 }
 
 function subject(kind: Kind, path: string, words: string): string {

@@ -8,7 +8,10 @@ import type {Report} from '../happening.ts';
 import type {TaskQuery} from '../query/task-query.ts';
 import type {Queue} from '../queue.ts';
 import type {Runner} from '../runners/runner.ts';
-import type {Journal} from '../store/journal.ts';
+import type {Clock} from '../store/clock.ts';
+import type {Disk} from '../store/disk.ts';
+import type {HomeJournal} from '../store/home-git.ts';
+import type {Random} from '../store/random.ts';
 import type {Replaced} from '../store/replaced.ts';
 import type {Versions} from '../store/versions/versions.ts';
 import type {Approvals} from './approvals/approvals.ts';
@@ -22,6 +25,7 @@ import type {Known, Latest, Texts} from './known.ts';
 import type {Mail} from './mail/mail.ts';
 import type {FactsFollower, Reconcilers} from './reconciler.ts';
 import type {Redaction} from './redaction.ts';
+import type {Renames} from './renames.ts';
 import type {Seen} from './seen.ts';
 import type {TasksHeard} from './tasks/task-news.ts';
 import type {Troubles} from './troubles.ts';
@@ -30,6 +34,7 @@ import type {SessionCounts} from './turns/session-counts.ts';
 import type {Spend} from './turns/spend.ts';
 import type {Turns} from './turns/turns.ts';
 import type {Waits} from './turns/waits.ts';
+import type {World} from './world.ts';
 
 /** A content that was read once, and is acted on when it is still the same at a later look. */
 interface Pending {
@@ -68,11 +73,16 @@ export interface TaskEdit {
 
 /** What serving a home needs at hand. All of it is a cache of files: a new daemon builds the same from them. */
 export interface Serving {
+  /** Where the home is, for messages and for what is not reached through `disk`: workspaces, git, the sandbox. */
   readonly home: string;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly world: World;
   readonly version: string;
   /** The home's own name, as agents' addresses have it; known from the first look on. */
   name: string;
-  readonly journal: Journal;
+  readonly journal: HomeJournal;
   /** Every version of every file, recorded before it is visible or acted on, and published to the journal. */
   readonly versions: Versions;
   readonly index: HomeIndex;
@@ -81,6 +91,8 @@ export interface Serving {
   readonly latest: Latest;
   /** When the daemon has written a file, until it is looked at: the watch tells of that, too. */
   readonly savedAt: Map<string, number>;
+  /** Files that were put in place by a rename. */
+  readonly renames: Renames;
   /** How many sessions there are of each status. */
   readonly sessions: SessionCounts;
   /** Kept in step with what files say. */

@@ -1,5 +1,3 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {UserError} from '../errors.ts';
 import {blocks} from '../files/diagnostic.ts';
 import {kindOf} from '../files/key.ts';
@@ -26,7 +24,7 @@ export async function settle(serving: Serving, seen: Seen): Promise<Outcome> {
   serving.nudged.delete(path);
   try {
     // A file that is a link is read, and never written.
-    const isWritable = linkTarget(serving.home, path) === undefined;
+    const isWritable = linkTarget(serving.disk, path) === undefined;
     const outcome = await settleWith(serving, reconciler, seen, isWritable);
     serving.troubles.set(trouble, undefined);
     return outcome;
@@ -77,7 +75,7 @@ export async function createMissing(serving: Serving, path: string): Promise<Out
   const reconciler = kind && serving.reconcilers.for(path, kind);
   serving.nudged.delete(path);
   // Nothing is put where a home was unmounted or moved away.
-  if (!reconciler?.create || serving.loading || !existsSync(join(serving.home, MARKER))) return undefined;
+  if (!reconciler?.create || serving.loading || !serving.disk.exists(MARKER)) return undefined;
   const creation = await reconciler.create(path);
   if (!creation) return undefined;
   if ('outcome' in creation) return creation.outcome;

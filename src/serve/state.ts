@@ -86,11 +86,11 @@ export async function followHead({journal, queue}: Serving): Promise<void> {
 
 /** The text of a version of a file, from memory, the version log or git. */
 export async function textOf(serving: Serving, blob: string, path: string): Promise<string | undefined> {
-  const {texts, versions, journal, home} = serving;
+  const {texts, versions, journal, disk} = serving;
   const recorded = () => versions.read(path, blob)?.toString();
   const text =
     texts.get(blob) ??
-    onDisk(home, path, blob) ??
+    onDisk(disk, path, blob) ??
     (versions.isUnpublished(path) ? recorded() : undefined) ??
     (await journal.read(blob))?.toString() ??
     recorded();

@@ -1,6 +1,6 @@
-import type {BigIntStats} from 'node:fs';
 import {kindOf} from '../files/key.ts';
 import type {Outcome} from '../queue.ts';
+import type {FileStat} from '../store/disk.ts';
 import {move} from '../store/move.ts';
 import {type SaveResult, save} from '../store/save.ts';
 import type {NewVersion} from '../store/versions/version-log.ts';
@@ -18,7 +18,7 @@ export interface StateChange {
 }
 
 /** Before it is there, only its mode is known. */
-const NEW_FILE = {mode: 0o100644n} as BigIntStats;
+const NEW_FILE = {mode: 0o100644n} as FileStat;
 
 /** The file as it is after a write, or when to look at it again. */
 export type Written = {seen: Seen} | {outcome: Outcome};
@@ -48,7 +48,7 @@ export async function createBytes(
   const seen = seenAs({bytes, stat: NEW_FILE});
   const version = ownVersion(serving, seen, entry);
   const versions = [ignored ? {...version, local: true as const} : version];
-  return write(serving, {seen, versions, save: () => save(serving.home, {path, expected: undefined, bytes})});
+  return write(serving, {seen, versions, save: () => save(serving.disk, {path, expected: undefined, bytes})});
 }
 
 interface Replacing {
@@ -71,7 +71,7 @@ export async function replaceText(
   const versions = steps.map(step =>
     ownVersion(serving, seen, step.entry, step.text === undefined ? undefined : Buffer.from(step.text)),
   );
-  return write(serving, {seen, versions, save: () => save(serving.home, {path, expected: old.bytes, bytes})});
+  return write(serving, {seen, versions, save: () => save(serving.disk, {path, expected: old.bytes, bytes})});
 }
 
 /** Put `text` at another path, where there is no file yet, and take the file away that was seen. */
@@ -92,7 +92,7 @@ export async function moveText(
     ...(isKnown && {movedFrom: old.path}),
     ...(ignored && {local: true as const}),
   };
-  const saving = () => move(serving.home, {from: old.path, expected: old.bytes, to, bytes});
+  const saving = () => move(serving.disk, {from: old.path, expected: old.bytes, to, bytes});
   return write(serving, {seen, versions: [version], save: saving});
 }
 
@@ -123,7 +123,7 @@ async function write(serving: Serving, {seen, versions, save}: Writing): Promise
     if ('changed' in result) return {outcome: {after: 1}};
     prepared.placed(result.saved);
     if (result.replaced) watchReplaced(serving, result.replaced);
-    serving.savedAt.set(path, performance.now());
+    serving.savedAt.set(path, serving.clock.monotonic());
     return {seen: {...seen, stat: result.saved}};
   } catch (error) {
     return failed(error as Error);

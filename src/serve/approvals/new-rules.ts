@@ -5,6 +5,7 @@ import {blocks} from '../../files/diagnostic.ts';
 import type {NewRule} from '../../files/rule.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {Completed} from '../../reconcile/complete.ts';
+import {timestamp} from '../../store/clock.ts';
 import {changeOf} from '../change.ts';
 import {lookAgain} from '../look-again.ts';
 import type {Reconciler} from '../reconciler.ts';
@@ -58,7 +59,7 @@ function settlePolicy(serving: Serving, text: string): Completed | undefined {
     }
     try {
       const before = result;
-      result = addRules(before, wanted, `${commentFor(id)}, ${new Date().toISOString().slice(0, 10)}`);
+      result = addRules(before, wanted, `${commentFor(id)}, ${timestamp(serving.clock).slice(0, 10)}`);
       if (result === before) {
         refuse(serving, id, 'the policy has it already');
         continue;

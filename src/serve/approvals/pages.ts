@@ -1,5 +1,3 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {UserError} from '../../errors.ts';
 import {parseApproval} from '../../files/approval/approval.ts';
 import {setMeta, setReview} from '../../files/approval/approval-edit.ts';
@@ -52,7 +50,7 @@ async function makePage(serving: Serving, path: string): Promise<Outcome> {
   await isIgnored(serving, path);
   if (decided) forget(serving, decided.path);
   for (const {path: old, bytes} of others) {
-    if (!removeIf(serving.home, old, bytes)) continue;
+    if (!removeIf(serving.disk, old, bytes)) continue;
     recordOwnRemoval(serving, old, entry);
     forget(serving, old);
   }
@@ -88,12 +86,12 @@ async function settlePage(serving: Serving, seen: Seen): Promise<Outcome> {
   const text = decidedText(seen.text ?? '', state, said, item);
   const bytes = Buffer.from(text);
   const entry = {words: state, cause: 'decision', trailers: [['Approval', id] as [string, string]]};
-  const there = readHomeFile(serving.home, to);
+  const there = readHomeFile(serving.disk, to);
   if (there) {
     // Moved, and killed before it was taken away; anything else was saved since, and is left.
     const own = seen.parsed?.kind === 'approval' ? seen.parsed.file.review?.decision : undefined;
     if (!there.bytes?.equals(bytes) || (own ?? said) !== said) return undefined;
-    if (!removeIf(serving.home, seen.path, seen.bytes)) return undefined;
+    if (!removeIf(serving.disk, seen.path, seen.bytes)) return undefined;
     recordOwnRemoval(serving, seen.path, entry);
     forget(serving, seen.path);
     return undefined;
@@ -105,7 +103,7 @@ async function settlePage(serving: Serving, seen: Seen): Promise<Outcome> {
   if (known) Object.assign(known, {settled: true, ignored: serving.known.get(seen.path)?.ignored ?? false});
   // It was turned meanwhile.
   if (approvalStateOf(serving, id) !== state) lookAgain(serving, to);
-  if (existsSync(join(serving.home, seen.path))) return {after: 1};
+  if (serving.disk.exists(seen.path)) return {after: 1};
   forget(serving, seen.path);
   return undefined;
 }
@@ -123,10 +121,10 @@ function turns(serving: Serving, id: string, {path, parsed}: Seen): boolean {
 }
 
 /** Pages of a request in the folders of decided ones. */
-function decidedPages({home}: Serving, id: string): Seen[] {
+function decidedPages({disk}: Serving, id: string): Seen[] {
   return ['approved', 'rejected'].flatMap(folder => {
     const path = `approvals/${folder}/${id}.approval.md`;
-    const read = readHomeFile(home, path);
+    const read = readHomeFile(disk, path);
     return read && 'text' in read ? [seenText(path, 'approval', read.text, read)] : [];
   });
 }

@@ -4,6 +4,7 @@ import type {TaskFile} from '../../files/task/task.ts';
 import type {Completed} from '../../reconcile/complete.ts';
 import {completeQueue} from '../../reconcile/queue.ts';
 import {changeOf} from '../change.ts';
+import {timestamp} from '../../store/clock.ts';
 import {lookAgain} from '../look-again.ts';
 import type {Reconciler} from '../reconciler.ts';
 import type {Serving} from '../serving.ts';
@@ -49,7 +50,7 @@ async function settleQueue(
   // Who waits is looked up last: it may change while git is asked.
   const {name, email} = await serving.journal.person();
   const by = `${name} <${email}>`;
-  const now = new Date().toISOString();
+  const now = timestamp(serving.clock);
   const taken = await takeDecisions(serving, file.items, by, now);
   const waiting = (id: string) => waits.for(id).size;
   const outcomeOf = (id: string) => approvals.outcomes.get(id);

@@ -67,7 +67,7 @@ export async function settingOf(
   const limited =
     seconds === undefined || isCommand(call) ? signal : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
   const services = servicesFor(serving, caller, call, signal);
-  const context = contextFor({sandbox, redact, env: process.env}, plain, services, limited);
+  const context = contextFor({sandbox, redact, env: serving.world.environment}, plain, services, limited);
   return {context, plain, services, signal: limited};
 }
 

@@ -3,6 +3,7 @@ import type {Call, Message} from '../../files/session/session-schema.ts';
 import {callWords} from '../../policy/call-words.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {OpenCalls} from '../../reconcile/turn.ts';
+import {timestamp} from '../../store/clock.ts';
 import {crashPoint} from '../../store/crash.ts';
 import type {Serving} from '../serving.ts';
 import {type BegunCall, wasBegun} from './call-context.ts';
@@ -117,7 +118,7 @@ async function execute(
   const isJudgedAgain = ready !== undefined && (waits || call.approval !== undefined);
   const leave = enters ? await rooms.enter(agent, alone, signal) : undefined;
   const release = ready && isCommand(call) ? await commands.take(agent, signal) : undefined;
-  const began = performance.now();
+  const began = serving.clock.monotonic();
   let result: ToolResult;
   let edited: ReadyCall['edited'];
   try {
@@ -133,10 +134,10 @@ async function execute(
     release?.();
     leave?.();
   }
-  const ms = Math.round(performance.now() - began);
+  const ms = Math.round(serving.clock.monotonic() - began);
   const code = result.success ? undefined : result.code;
   serving.report({event: 'called', session, agent, tool: callWords(call.function, edited), code, ms});
-  return resultMessage(call.id, result);
+  return resultMessage(call.id, result, timestamp(serving.clock));
 }
 
 const CHANGED = 'nothing was run: what was approved has changed at the last moment. Make the call again';
@@ -147,9 +148,9 @@ function resultOfOther(serving: Serving, next: Exclude<NextCall, {ready: unknown
   return {success: false, code: 'REJECTED', error: CHANGED};
 }
 
-function resultMessage(call: string, result: ToolResult): Message {
+function resultMessage(call: string, result: ToolResult, time: string): Message {
   return {
-    timestamp: new Date().toISOString(),
+    timestamp: time,
     role: 'tool_result',
     tool_call_id: call,
     content: JSON.stringify(result),

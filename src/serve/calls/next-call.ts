@@ -49,7 +49,7 @@ export async function nextFor(
   const setting = await settingOf(serving, caller, call, signal, begun);
   // A call that this daemon runs is known to `turns`.
   if (call.started !== undefined && !isRepeatable(call)) {
-    const result = await interrupted(call, caller, setting.context);
+    const result = await interrupted(serving, call, caller, setting.context);
     await recoverWorkspace(serving, caller);
     return {result};
   }
@@ -76,17 +76,17 @@ export async function nextFor(
   // An item that is gone comes back; what is about something else by now is another request.
   const same = item ? item.digest === digest && state !== 'superseded' : state === undefined;
   if (approval !== undefined && same) {
-    putIntoWords(serving, requestOf(caller, call, ask, {id: approval, digest, settings}));
+    putIntoWords(serving, requestOf(serving, caller, call, ask, {id: approval, digest, settings}));
     return {wait: true};
   }
-  const id = newApprovalId();
+  const id = newApprovalId(serving.random);
   // The request of a session that this one is a copy of stays.
   if (approval !== undefined && item?.session === caller.session && item.call === call.id)
     serving.approvals.outcomes.set(approval, {
       status: 'superseded',
       outcome: `nothing was run: what it is about has changed since it was asked; asked again as ${id}`,
     });
-  return {ask: requestOf(caller, call, ask, {id, digest, settings})};
+  return {ask: requestOf(serving, caller, call, ask, {id, digest, settings})};
 }
 
 interface Decided {
@@ -113,13 +113,13 @@ async function decided(serving: Serving, about: Decided): Promise<NextCall> {
     !isUsed(caller, call);
   const again = async (why: string): Promise<NextCall> => {
     const settings = await serving.current.settings();
-    const id = newApprovalId();
+    const id = newApprovalId(serving.random);
     if (isOwn || wasUsed)
       serving.approvals.outcomes.set(item.id ?? '', {
         status: 'superseded',
         outcome: `nothing was run: ${why}; asked again as ${id}`,
       });
-    return {ask: requestOf(caller, call, ask, {id, digest, settings})};
+    return {ask: requestOf(serving, caller, call, ask, {id, digest, settings})};
   };
   if (wasUsed) return again('it ran before, and an older version of its session was brought back');
   if (!isOwn) return again('it was asked about another call');
@@ -199,12 +199,13 @@ function isUsed({of}: Caller, {approval}: Call): boolean {
 export const EXPIRE_AFTER = '7d';
 
 function requestOf(
+  {clock}: Serving,
   {path, session, agent, of}: Caller,
   call: Call,
   ask: Ask,
   {id, digest, settings}: {id: string; digest: string; settings: Settings},
 ): CallRequest {
-  const now = Date.now();
+  const now = clock.now();
   const after = settings.approvals?.expire_after;
   const ms = after === null ? undefined : durationMs(after ?? EXPIRE_AFTER);
   return {

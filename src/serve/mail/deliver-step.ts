@@ -1,10 +1,10 @@
-import {setImmediate as turn} from 'node:timers/promises';
 import {stemOf} from '../../files/key.ts';
 import {type Item, newSession, type Session} from '../../files/session/session.ts';
 import {appendItems, insertMessage, itemFor} from '../../files/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
 import {taintKeys} from '../../reconcile/taint.ts';
 import {withHeader} from '../../reconcile/turn.ts';
+import {timestamp} from '../../store/clock.ts';
 import {crashPoint} from '../../store/crash.ts';
 import type {OwnEntry} from '../change.ts';
 import {lookAgain} from '../look-again.ts';
@@ -81,16 +81,21 @@ async function withLetters(
     const message = messageOf(letter, now);
     result = insertMessage(result, at, instead === undefined ? message : {...message, content: instead});
   }
-  const grown = await appendMany(result, many, now);
+  const grown = await appendMany(serving, result, many, now);
   const moved = await makeRoom(serving, path, grown, now);
   const put = [...single, ...many];
   return put.length > 0 ? {session: moved, letters: put} : undefined;
 }
 
 /** Many messages at the end. Others have their turn meanwhile. */
-async function appendMany(session: Session, letters: readonly Letter[], now: string): Promise<Session> {
+async function appendMany(
+  {clock}: Serving,
+  session: Session,
+  letters: readonly Letter[],
+  now: string,
+): Promise<Session> {
   const items: Item[] = [];
-  let slice = performance.now();
+  let slice = clock.monotonic();
   let result = session;
   for (const letter of letters) {
     const item = itemFor(session, messageOf(letter, now));
@@ -99,9 +104,9 @@ async function appendMany(session: Session, letters: readonly Letter[], now: str
       result = insertMessage(appendItems(result, items), result.messages.length + items.length, messageOf(letter, now));
       items.length = 0;
     }
-    if (performance.now() - slice < SLICE_MS) continue;
-    await turn();
-    slice = performance.now();
+    if (clock.monotonic() - slice < SLICE_MS) continue;
+    await clock.nextTurn();
+    slice = clock.monotonic();
   }
   return appendItems(result, items);
 }
@@ -117,7 +122,7 @@ export async function newSessionFor(serving: Serving, path: string): Promise<Cre
   const [first] = letters;
   const template = first && (await serving.current.template(first.agent));
   if (!first || !template) return undefined;
-  const now = new Date().toISOString();
+  const now = timestamp(serving.clock);
   const id = stemOf(path);
   const header: SessionHeader = {
     session_id: id,

@@ -81,7 +81,7 @@ async function write(
   entry: OwnEntry,
   seenAs: (found: Found) => Seen,
 ): Promise<Seen | undefined> {
-  const there = readHomeFile(serving.home, path);
+  const there = readHomeFile(serving.disk, path);
   const kind = kindOf(path);
   if (!kind || (there && there.bytes === undefined)) return undefined;
   const written = there

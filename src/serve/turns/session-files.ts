@@ -6,6 +6,7 @@ import {endWait} from '../../reconcile/budget.ts';
 import {completeSession, isComplete} from '../../reconcile/session.ts';
 import {taintKeys} from '../../reconcile/taint.ts';
 import {mayWork, statusFor, withHeader, workOf} from '../../reconcile/turn.ts';
+import {timestamp} from '../../store/clock.ts';
 import {outcomesWanted} from '../calls/call-outcomes.ts';
 import {callStep} from '../calls/call-step.ts';
 import type {Caller} from '../calls/caller.ts';
@@ -99,7 +100,7 @@ async function nextStep(serving: Serving, seen: Seen): Promise<Step | undefined>
   const {path} = seen;
   const template = await serving.current.template(header.agent_id);
   const id = header.session_id ?? stemOf(path);
-  const now = new Date().toISOString();
+  const now = timestamp(serving.clock);
   outcomesWanted(serving, path, session);
   const brought = await deliverStep(serving, path, session, now);
   if (brought) return brought;
