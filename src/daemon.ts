@@ -1,4 +1,3 @@
-import {randomBytes} from 'node:crypto';
 import {Tools} from './effects/tools/provider.ts';
 import {exit} from './errors.ts';
 import type {Report} from './happening.ts';
@@ -10,7 +9,6 @@ import {forgetOutdated, remember, restore} from './serve/cache.ts';
 import {Notes} from './serve/calls/notes.ts';
 import {StartedCalls} from './serve/calls/started-calls.ts';
 import {claim} from './serve/claim.ts';
-import {lazySandbox} from './serve/confinement.ts';
 import {Current} from './serve/current.ts';
 import {everythingCounts} from './serve/guard.ts';
 import type {HomeFiles} from './serve/home-files.ts';
@@ -25,22 +23,22 @@ import {Looker} from './serve/looker.ts';
 import {Mail} from './serve/mail/mail.ts';
 import {Needs} from './serve/needs.ts';
 import {workOnce} from './serve/once.ts';
-import type {Daemon} from './serve/parts.ts';
+import type {Daemon, With} from './serve/parts.ts';
 import {Reconcilers} from './serve/reconciler.ts';
 import {recoverFromGit, recoverVersions} from './serve/recover.ts';
 import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
+import {Renames} from './serve/renames.ts';
 import {Scanner} from './serve/scanner.ts';
 import {settleDown} from './serve/settle-down.ts';
-import {untilSignal} from './serve/signals.ts';
+import {systemWorld} from './serve/system-world.ts';
 import {Tasks} from './serve/tasks/task-news.ts';
 import {Troubles} from './serve/troubles.ts';
 import {writeSpend} from './serve/turns/budget.ts';
 import {Segments} from './serve/turns/segments.ts';
 import {Spend} from './serve/turns/spend.ts';
 import {Turns} from './serve/turns/turns.ts';
-import {excludeDerived} from './store/exclude.ts';
-import {thisProcess} from './store/holder.ts';
-import {Journal} from './store/journal.ts';
+import type {World} from './serve/world.ts';
+import {type Cancel, type Clock, timestamp} from './store/clock.ts';
 import {servedSince} from './store/served-since.ts';
 import {hasVersionLog, logFolder} from './store/versions/log-folder.ts';
 import {VersionLog} from './store/versions/version-log.ts';
@@ -52,6 +50,8 @@ export interface ServeOptions {
   once: boolean;
   version: string;
   report: Report;
+  /** What is outside of the daemon, if not this machine. */
+  world?: World;
 }
 
 const REMEMBER_MS = 60_000;
@@ -60,49 +60,59 @@ const REMEMBER_MS = 60_000;
  * Serve a home: whatever may have changed is a path in the queue; each path is looked at, and what follows from the
  * file as it is now is done. The watch and the scan only say where to look.
  */
-export async function serve({home, once, version, report: tell}: ServeOptions): Promise<number> {
-  const redact = makeRedaction(process.env);
+export async function serve({
+  home,
+  once,
+  version,
+  report: tell,
+  world = systemWorld(home),
+}: ServeOptions): Promise<number> {
+  const {disk, random, environment} = world;
+  const {clock} = disk;
+  const redact = makeRedaction(environment);
   const report = redactReport(redact, tell);
-  const held = claim(home);
-  const signals = untilSignal();
+  const held = claim(disk);
+  const signals = world.untilStopped();
   let served = false;
   let failed = false;
   try {
-    const restoring = restore(home, version);
+    const restoring = restore(disk, version);
     const looker = new Looker(() => daemon);
     const earlier = restoring.then(({committed}) => {
       if (!committed) looker.prepare();
       return committed;
     });
-    const [journal, restored] = await Promise.all([Journal.open(home, {}, earlier), restoring]);
+    const [journal, restored] = await Promise.all([world.git.openJournal(earlier), restoring]);
     forgetOutdated(restored, journal);
-    await excludeDerived(home);
-    const {boot} = thisProcess();
-    const isFirst = !hasVersionLog(home);
+    await world.git.excludeDerived();
+    const {boot} = disk.processes.self();
+    const isFirst = !hasVersionLog(disk);
     const upgrading = isFirst ? await import('./serve/upgrade.ts') : undefined;
-    const log = VersionLog.open(logFolder(home), {now: Date.now, boot, checkpoint: restored.seq});
-    const before = restored.started ?? upgrading?.startedBefore(home) ?? {since: new Date().toISOString(), names: []};
-    const started = new StartedCalls(before);
+    const log = VersionLog.open(logFolder(disk), {now: clock.now, boot, checkpoint: restored.seq});
+    const before = restored.started ?? upgrading?.startedBefore(disk) ?? {since: timestamp(clock), names: []};
+    const started = new StartedCalls(clock, before);
     started.add(log.started);
     const broken = brokenDisk();
-    const troubles = new Troubles(report, () => needs.changed());
+    const troubles = new Troubles(clock, report, () => needs.changed());
     const waitingSince = once ? new Map<string, number>() : undefined;
     const queue = new Queue({
-      run: path => lookSafely(looker, troubles, path, waitingSince, broken.report),
-      concurrency: 64,
+      run: path => lookSafely(looker, path, {troubles, clock, waitingSince, onBroken: broken.report}),
+      concurrency: () => (files.phase.loading ? LOADING_AT_ONCE : LOOKS_AT_ONCE),
+      clock,
     });
-    const tools = new Tools();
-    const sandbox = lazySandbox(home);
+    const {sandbox} = world;
+    const tools = new Tools(world.tools ? [world.tools] : []);
     const {known, index, sessions, waits, kinds, phase} = restored.remembered;
     const files: HomeFiles = {
       home,
+      disk,
       name: 'home',
       journal,
+      versions: new Versions(log, journal, committed => report({event: 'committed', ...committed})),
       queue,
       index,
       known,
-      texts: new Texts(32 * 1024 * 1024),
-      latest: new Latest(16 * 1024 * 1024),
+      kept: {texts: new Texts(32 * 1024 * 1024), latest: new Latest(16 * 1024 * 1024)},
       looks: {
         pending: new Map(),
         nudged: new Set(),
@@ -111,33 +121,38 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
         savedAt: new Map(),
         late: new Map(),
         unplaced: new Map(),
-        ignored: new Ignored(journal),
+        ignored: new Ignored(clock, journal),
+        renames: new Renames(disk),
       },
       kinds: {reconcilers: new Reconcilers(), guard: everythingCounts, followers: kinds.followers},
       phase: {cause: 'recovered', loading: true, unsaved: phase.unsaved, hurry: false, once},
-      versions: new Versions(log, journal, committed => report({event: 'committed', ...committed})),
     };
     const current = new Current(files);
-    const schedules = new Schedules({settings: () => current.settings(), look: any => lookAtSlots(daemon.files, any)});
+    const schedules = new Schedules({
+      clock,
+      settings: () => current.settings(),
+      look: any => lookAtSlots(daemon.files, any),
+    });
     const daemon: Daemon = {
       files,
       reports: {report, troubles, redact, changed: () => needs.changed()},
       current,
-      turns: new Turns(new Segments(home), path => queue.add(path)),
-      mail: new Mail(),
-      approvals: new Approvals(waits, started),
-      inboxes: new Inboxes(servedSince(home), schedules),
+      turns: new Turns(clock, new Segments(disk), path => queue.add(path)),
+      mail: new Mail(clock),
+      approvals: new Approvals(clock, waits, started),
+      inboxes: new Inboxes(servedSince(disk), schedules),
       tasks: new Tasks(),
       notes: new Notes(),
-      spend: new Spend({onDue: () => writeSpend(daemon.files), onNewDay: () => waits.allChanged()}),
+      spend: new Spend({clock, onDue: () => writeSpend(daemon.files), onNewDay: () => waits.allChanged()}),
       effects: {
         // Begins with a letter: where it is written, nobody can take it for a number, and the quick ways of YAML hold.
-        run: `r${randomBytes(6).toString('hex')}`,
+        run: `r${random.bytes(6).toString('hex')}`,
+        world,
         tools,
         sandbox,
         runner: lazyRunner(async () => {
           const {inProcessRunner} = await import('./runners/in-process.ts');
-          return inProcessRunner({tools, sandbox, redact, env: process.env});
+          return inProcessRunner({tools, sandbox, redact, env: environment}, world.models);
         }),
         services: () => {
           throw new Error('nothing was looked at yet');
@@ -165,7 +180,8 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
         needs.verify();
       },
     );
-    const watch = once || process.env.AGENTDIR_NO_WATCH ? undefined : watchHome(home, path => scanner.hint(path));
+    const watch =
+      once || environment.AGENTDIR_NO_WATCH ? undefined : watchHome(disk, (path, event) => scanner.hint(path, event));
     // What follows from an edit comes before its commit, and is committed with it.
     journal.expecting = () => daemon.turns.underWay > 0 || daemon.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);
@@ -186,7 +202,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       }
       const {agents, sessions, tasks} = index.counts();
       served = true;
-      report({event: 'serving', home, pid: process.pid, agents, sessions, tasks});
+      report({event: 'serving', home, pid: disk.processes.self().pid, agents, sessions, tasks});
       await scanner.loaded(looker);
       void schedules.tick();
       void looker.announce();
@@ -195,9 +211,9 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
         return remember(daemon);
       });
       scanner.start();
-      const timer = setInterval(() => void remember(daemon), REMEMBER_MS);
+      const forgetTimer = rememberEvery(daemon);
       const why = await Promise.race([signals.signal, broken.seen]);
-      clearInterval(timer);
+      forgetTimer();
       report({event: 'stopping', why: why instanceof Error ? why.message : why});
       failed = why instanceof Error;
       if (why instanceof Error) needs.stopped(why.message);
@@ -220,19 +236,48 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
   }
 }
 
+/** Write the cache down every minute, until the function it gives is called. */
+function rememberEvery(daemon: With<'files' | 'approvals' | 'status'>): Cancel {
+  let cancel: Cancel;
+  const again = () => {
+    cancel = daemon.files.disk.clock.after(
+      REMEMBER_MS,
+      () => {
+        void remember(daemon);
+        again();
+      },
+      'held',
+    );
+  };
+  again();
+  return () => cancel();
+}
+
+/** Looks that run beside each other while files are read for the first time: most of them wait for git. */
+const LOADING_AT_ONCE = 64;
+/** And later: enough to keep the disk busy, and few enough that a person's edit does not wait for what all of them have to do. */
+const LOOKS_AT_ONCE = 8;
+
 /** With `--once`, what is still waited for after this is left to the next run. */
 const ONCE_WAIT_MS = 3_000;
 
+interface Watching {
+  troubles: Troubles;
+  clock: Clock;
+  /** With `--once`: since when each path is waited for. */
+  waitingSince: Map<string, number> | undefined;
+  /** The disk does not keep what was written. */
+  onBroken: (error: Error) => void;
+}
+
 /**
- * A look that fails is tried again later and later, and the person is told. With `--once` (`waitingSince`, by path) it is
- * not tried again, and what has to wait for a person (a rebase, a file that cannot be read) is not waited for.
+ * A look that fails is tried again later and later, and the person is told. With `--once` it is not tried again, and what has to wait for
+ * a person (a rebase, a file that cannot be read) is not waited for.
  */
 async function lookSafely(
   looker: Looker,
-  troubles: Troubles,
   path: string,
-  waitingSince: Map<string, number> | undefined,
-  onBroken: (error: Error) => void,
+  {troubles, clock, waitingSince, onBroken}: Watching,
 ): Promise<Outcome> {
   const trouble = `look ${path}`;
   let outcome: Outcome;
@@ -245,7 +290,7 @@ async function lookSafely(
     if ((error as Error).name === 'NotDurable') onBroken(error as Error);
   }
   if (!waitingSince || !outcome) return outcome;
-  const since = waitingSince.get(path) ?? performance.now();
+  const since = waitingSince.get(path) ?? clock.monotonic();
   waitingSince.set(path, since);
-  return 'failed' in outcome || performance.now() - since > ONCE_WAIT_MS ? undefined : outcome;
+  return 'failed' in outcome || clock.monotonic() - since > ONCE_WAIT_MS ? undefined : outcome;
 }

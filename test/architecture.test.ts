@@ -19,7 +19,7 @@ const mayImport: Record<string, readonly string[]> = {
   config: ['files', 'errors'],
   load: ['check', 'files', 'store'],
   happening: ['files'],
-  queue: [],
+  queue: ['store'],
   runners: ['effects', 'files', 'policy', 'config'],
   serve: [
     'query',
@@ -49,7 +49,7 @@ const mayImportOf: Record<string, Record<string, RegExp>> = {
     effects: /^src\/effects\/(sandbox|workspace|signature|web)\//,
     reconcile: /^src\/reconcile\/(turn|taint|mentions)\.ts$/,
   },
-  effects: {store: /^src\/store\/(git\/[\w-]+|lock|process-life|crash)\.ts$/},
+  effects: {store: /^src\/store\/(git\/[\w-]+|disk|lock|process-life|crash)\.ts$/},
   runners: {store: /^src\/store\/crash\.ts$/},
 };
 

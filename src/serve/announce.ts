@@ -1,7 +1,6 @@
-import {setTimeout as pause} from 'node:timers/promises';
 import {type Choice, chooseModel} from '../config.ts';
 import {announceSandbox} from './confinement.ts';
-import {noticesOf} from './notices.ts';
+import type {HomeFiles} from './home-files.ts';
 import type {Status, With} from './parts.ts';
 
 const AT_LAST_MS = 2_000;
@@ -15,13 +14,19 @@ export async function announce(
   const {files, reports, turns, status} = daemon;
   await announceModel(daemon);
   // What people and agents wait for comes first.
-  await Promise.race([files.queue.whenIdle(), pause(AT_LAST_MS, undefined, {ref: false})]);
-  await pause(SOON_MS, undefined, {ref: false});
+  await Promise.race([files.queue.whenIdle(), soon(files, AT_LAST_MS)]);
+  await soon(files, SOON_MS);
   await announceSandbox(daemon);
   if (told.has(status) || turns.stopped) return;
   told.add(status);
-  for (const {what, hint} of await noticesOf(files.home)) reports.report({event: 'notice', what, hint});
+  for (const {what, hint} of await daemon.effects.world.notices()) reports.report({event: 'notice', what, hint});
   if (!turns.stopped) reports.report({event: 'ready', home: files.home});
+}
+
+/** Keeps no process alive. */
+function soon({disk}: HomeFiles, ms: number): Promise<void> {
+  const {clock} = disk;
+  return new Promise(resolve => clock.after(ms, resolve));
 }
 
 /** Settings may change, and what they say is announced anew; the rest is said once. */
@@ -32,9 +37,10 @@ async function announceModel({
   reports,
   current,
   turns,
+  effects,
   status,
-}: With<'reports' | 'current' | 'turns' | 'status'>): Promise<void> {
-  const choice = chooseModel(undefined, await current.settings(), process.env);
+}: With<'reports' | 'current' | 'turns' | 'effects' | 'status'>): Promise<void> {
+  const choice = chooseModel(undefined, await current.settings(), effects.world.environment);
   const words = inWords(choice);
   if (words === status.model || turns.stopped) return;
   status.model = words;

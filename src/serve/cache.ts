@@ -1,12 +1,11 @@
-import {join} from 'node:path';
-import {setImmediate as turn} from 'node:timers/promises';
 import {FACTS_VERSION} from '../check/facts.ts';
 import {HomeIndex} from '../check/home-index.ts';
 import {type PackedFacts, packFacts, unpackFacts} from '../check/packed-facts.ts';
 import {blocks} from '../files/diagnostic.ts';
 import {readCache, writeCache} from '../store/cache.ts';
 import type {CommittedAt} from '../store/committed.ts';
-import type {Journal} from '../store/journal.ts';
+import type {Disk} from '../store/disk.ts';
+import type {HomeJournal} from '../store/home-git.ts';
 import type {StartedSoFar} from './calls/started-calls.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {With} from './parts.ts';
@@ -56,13 +55,13 @@ const ROW = 5;
 const SLICE_MS = 5;
 const SETTLED_MS = 100;
 
-const pathOf = (home: string) => join(home, '.agentdir/cache.json');
+const CACHE = '.agentdir/cache.json';
 const versionOf = (version: string) => `${version}/${FACTS_VERSION}`;
 
 /** What an earlier run knew. Whether it still holds is for the scan to find out, file by file. */
-export async function restore(home: string, version: string): Promise<Restored> {
+export async function restore(disk: Disk, version: string): Promise<Restored> {
   // Git is asked first: it answers while this goes on.
-  await turn();
+  await disk.clock.nextTurn();
   const [sessions, waits] = [new SessionCounts(), new Waits()];
   const remembered: Remembered = {
     known: new Map(),
@@ -72,12 +71,12 @@ export async function restore(home: string, version: string): Promise<Restored> 
     kinds: {followers: [sessions, waits]},
     phase: {unsaved: false},
   };
-  const cached = readCache<Cached>(pathOf(home), versionOf(version));
+  const cached = readCache<Cached>(disk, CACHE, versionOf(version));
   if (![cached?.rows, cached?.otherwise, cached?.executable].every(Array.isArray) || !cached)
     return {remembered, committed: undefined, seq: 0, started: undefined};
   const {commit, prefix, rows, otherwise, executable, seq = 0, started} = cached;
   const blobs = new Map<string, string>();
-  let slice = performance.now();
+  let slice = disk.clock.monotonic();
   for (let at = 0; at < rows.length; at += ROW) {
     const [path, signature, blob, settled, packed] = rows.slice(at, at + ROW) as Row;
     const facts = unpackFacts(path, packed);
@@ -85,9 +84,9 @@ export async function restore(home: string, version: string): Promise<Restored> 
     remembered.known.set(path, {signature, blob, good, ignored: false, settled});
     blobs.set(path, blob);
     setFacts(remembered, path, facts);
-    if (at % (64 * ROW) > 0 || performance.now() - slice < SLICE_MS) continue;
-    await turn();
-    slice = performance.now();
+    if (at % (64 * ROW) > 0 || disk.clock.monotonic() - slice < SLICE_MS) continue;
+    await disk.clock.nextTurn();
+    slice = disk.clock.monotonic();
   }
   for (const [path, blob] of otherwise) {
     if (blob === null) blobs.delete(path);
@@ -101,7 +100,7 @@ export async function restore(home: string, version: string): Promise<Restored> 
  * Forget files whose mode git has otherwise by now: the cache knows only what git had. Of a cache without a version log also files
  * whose content git has otherwise: the daemon may have gone on for long after it wrote the cache.
  */
-export function forgetOutdated(restored: Restored, journal: Pick<Journal, 'committed' | 'executable'>): void {
+export function forgetOutdated(restored: Restored, journal: Pick<HomeJournal, 'committed' | 'executable'>): void {
   const {remembered, committed, seq} = restored;
   const forget = (path: string) => {
     if (remembered.known.delete(path)) setFacts(remembered, path, undefined);
@@ -125,8 +124,8 @@ export async function remember(daemon: With<'files' | 'approvals' | 'status'>): 
   const rows: string[] = [];
   const blobs = new Map<string, string>();
   const {seq} = daemon.files.versions.log;
-  const settled = BigInt(Date.now() - SETTLED_MS) * 1_000_000n;
-  let slice = performance.now();
+  const settled = BigInt(daemon.files.disk.clock.now() - SETTLED_MS) * 1_000_000n;
+  let slice = daemon.files.disk.clock.monotonic();
   for (const [path, {signature, blob, settled: done}] of daemon.files.known) {
     const facts = daemon.files.index.facts(path);
     // A mode on its way into git may not get there, and only the file's stat tells of it: let the next start look again.
@@ -139,9 +138,9 @@ export async function remember(daemon: With<'files' | 'approvals' | 'status'>): 
       rows.push(JSON.stringify(row).slice(1, -1));
       blobs.set(path, blob);
     }
-    if (daemon.files.phase.hurry || performance.now() - slice < SLICE_MS) continue;
-    await turn();
-    slice = performance.now();
+    if (daemon.files.phase.hurry || daemon.files.disk.clock.monotonic() - slice < SLICE_MS) continue;
+    await daemon.files.disk.clock.nextTurn();
+    slice = daemon.files.disk.clock.monotonic();
   }
   const {commit = '', prefix} = daemon.files.journal.at;
   const {committed, executable} = daemon.files.journal;
@@ -155,7 +154,7 @@ export async function remember(daemon: With<'files' | 'approvals' | 'status'>): 
   };
   try {
     const value = `${JSON.stringify(cached).slice(0, -1)},"rows":[${rows.join(',')}]}`;
-    writeCache(pathOf(daemon.files.home), versionOf(daemon.status.version), value);
+    writeCache(daemon.files.disk, CACHE, versionOf(daemon.status.version), value);
     daemon.files.versions.log.drop(seq);
   } catch {
     daemon.files.phase.unsaved = true;

@@ -16,7 +16,7 @@ const AGAIN_MS = 2_000;
 
 /** Say how commands are confined, if that is not known yet: loudly if they are not. */
 export async function announceSandbox(
-  daemon: With<'reports' | 'current' | 'turns' | 'effects' | 'status'>,
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'effects' | 'status'>,
 ): Promise<void> {
   const {reports, turns, status} = daemon;
   if (turns.stopped) return;
@@ -26,7 +26,7 @@ export async function announceSandbox(
   const hint = state && state.state !== 'works' ? state.hint : undefined;
   const words = hint === undefined ? sandbox : `${sandbox}; ${hint}`;
   const isUntested = state?.state === 'untested';
-  if (isUntested) setTimeout(() => void announceSandbox(daemon), AGAIN_MS).unref();
+  if (isUntested) daemon.files.disk.clock.after(AGAIN_MS, () => void announceSandbox(daemon));
   if (words === status.confinement || turns.stopped) return;
   status.confinement = words;
   const confines = state?.state === 'works';

@@ -30,7 +30,7 @@ export async function keepConflict(
   const entry = {words, cause: isVoid ? 'void' : 'merge'};
   const kind = kindOf(copy) ?? 'conflict';
   const written = await createBytes(daemon, copy, bytes, entry, found => seenText(copy, kind, bytes.toString(), found));
-  const isThere = readHomeFile(daemon.files.home, copy)?.bytes?.equals(bytes) === true;
+  const isThere = readHomeFile(daemon.files.disk, copy)?.bytes?.equals(bytes) === true;
   const failed =
     'outcome' in written && written.outcome && 'failed' in written.outcome ? written.outcome.failed : undefined;
   reports.troubles.set(notKept(path), !isThere && failed ? inWords(copy, failed) : undefined);

@@ -1,13 +1,15 @@
 import type {HomeIndex} from '../check/home-index.ts';
 import type {Problem} from '../files/diagnostic.ts';
 import type {Queue} from '../queue.ts';
-import type {Journal} from '../store/journal.ts';
+import type {Disk} from '../store/disk.ts';
+import type {HomeJournal} from '../store/home-git.ts';
 import type {Replaced} from '../store/replaced.ts';
 import type {Versions} from '../store/versions/versions.ts';
 import type {Guard} from './guard.ts';
 import type {Ignored} from './ignored.ts';
 import type {Known, Latest, Texts} from './known.ts';
 import type {FactsFollower, Reconcilers} from './reconciler.ts';
+import type {Renames} from './renames.ts';
 import type {Seen} from './seen.ts';
 
 /** A content that was read once, and is acted on when a later look finds it unchanged. */
@@ -39,6 +41,16 @@ interface Looks {
   readonly unplaced: Map<string, string>;
   /** Which files git ignores. */
   readonly ignored: Ignored;
+  /** Files that were put in place by a rename. */
+  readonly renames: Renames;
+}
+
+/** What is kept in memory of files, up to some size. */
+interface Kept {
+  /** Texts of recent versions, by blob. */
+  readonly texts: Texts;
+  /** Files as they were parsed last, by path. */
+  readonly latest: Latest;
 }
 
 /** What is done about files, by kind. Set up with the first look. */
@@ -65,15 +77,17 @@ export interface Phase {
 
 /** The files of the home as the loop knows them: a cache, which a new daemon builds again from the files. */
 export interface HomeFiles {
+  /** Where the home is, for messages and for what is not reached through `disk`: workspaces, git, the sandbox. */
   readonly home: string;
+  /** The home on disk, with the clock. */
+  readonly disk: Disk;
   /** The home's own name, as agents' addresses have it; known from the first look on. */
   name: string;
-  readonly journal: Journal;
+  readonly journal: HomeJournal;
   readonly queue: Queue;
   readonly index: HomeIndex;
   readonly known: Map<string, Known>;
-  readonly texts: Texts;
-  readonly latest: Latest;
+  readonly kept: Kept;
   readonly looks: Looks;
   readonly kinds: Kinds;
   /** Every version of every file, recorded before it is visible or acted on, and published to the journal. */

@@ -1,4 +1,3 @@
-import {isOpen} from '../store/open-files.ts';
 import {type Late, leftReplaced, type Replaced} from '../store/replaced.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
 import type {HomeFiles} from './home-files.ts';
@@ -12,7 +11,7 @@ const OPEN_MS = 2_000;
 export function watchReplaced(files: HomeFiles, replaced: Replaced): void {
   const [first = 0, ...rest] = CHECKS_MS;
   const checkAfter = (ms: number, later: readonly number[]) => {
-    setTimeout(() => void check(later), ms).unref();
+    files.disk.clock.after(ms, () => void check(later));
   };
   const accept = (): boolean => {
     const late = lateIn(replaced);
@@ -28,7 +27,7 @@ export function watchReplaced(files: HomeFiles, replaced: Replaced): void {
   const check = async ([next, ...others]: readonly number[]): Promise<void> => {
     if (accept()) return;
     if (next !== undefined) return checkAfter(next, others);
-    if (await isOpen(files.home, replaced.inode)) return checkAfter(OPEN_MS, []);
+    if (await files.disk.isOpenElsewhere(replaced.inode)) return checkAfter(OPEN_MS, []);
     // What was written between the last look and the last close.
     if (!accept()) replaced.forget();
   };
@@ -48,10 +47,12 @@ export function watchOn(files: HomeFiles, after: () => Replaced): void {
 }
 
 /** How long the bytes must stay as they are: as with the file itself, they may be half saved. A time in the future says nothing. */
-function stillToHold({texts}: HomeFiles, {base, bytes, writtenAt}: Late): number {
+function stillToHold({kept, disk}: HomeFiles, {base, bytes, writtenAt}: Late): number {
+  const {texts} = kept;
+  const {clock} = disk;
   const [before, now] = [texts.get(base), bytes.toString()];
   const needed = isDoubtful(before, now, false) ? DOUBTFUL_MS : stableMs(before, now);
-  const age = Date.now() - writtenAt;
+  const age = clock.now() - writtenAt;
   return age < 0 ? 0 : Math.max(0, needed - age);
 }
 
@@ -66,7 +67,7 @@ function lateIn(replaced: Replaced): Late | undefined {
 
 /** At the start: bytes that were written into files which an earlier run replaced. Whoever has one open may still write into it. */
 export function recoverReplaced(files: HomeFiles): void {
-  for (const replaced of leftReplaced(files.home)) {
+  for (const replaced of leftReplaced(files.disk)) {
     const {path} = replaced;
     if (lateIn(replaced)) files.looks.late.set(path, [...(files.looks.late.get(path) ?? []), replaced]);
     else watchReplaced(files, replaced);

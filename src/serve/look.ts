@@ -1,5 +1,3 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {blocks, hasErrors, type Problem} from '../files/diagnostic.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
@@ -10,7 +8,7 @@ import {MARKER} from '../store/locate.ts';
 import {isForeign, readHomeFile} from '../store/read.ts';
 import {replacedBy} from '../store/replaced.ts';
 import {notKept} from './conflict.ts';
-import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
+import {DOUBTFUL_MS, hasItsEnd, isDoubtful, stableMs} from './doubt.ts';
 import type {HomeFiles} from './home-files.ts';
 import {isExecutable, signature} from './known.ts';
 import {watchReplaced} from './late.ts';
@@ -33,11 +31,13 @@ export async function look(daemon: With<'files' | 'reports'>, path: string): Pro
   if (reconciler?.look) return reconciler.look(path);
   if (files.looks.making.has(path)) return {after: 1};
   // The scan leaves other repositories out by itself.
-  const read = !files.phase.loading && isForeign(files.home, path) ? undefined : readHomeFile(files.home, path);
+  const read = !files.phase.loading && isForeign(files.disk, path) ? undefined : readHomeFile(files.disk, path);
   if (!read) return lookAtNothing(daemon, path);
   if (read.bytes === undefined) return showUnreadable(daemon, path, read.problem);
   const known = files.known.get(path);
-  const blob = blobId(read.bytes);
+  const latest = files.kept.latest.get(path);
+  // Comparing with what was written last costs a tenth of hashing.
+  const blob = latest?.bytes.equals(read.bytes) ? latest.blob : blobId(read.bytes);
   const same = known?.blob === blob;
   if (same) {
     files.looks.pending.delete(path);
@@ -53,10 +53,9 @@ export async function look(daemon: With<'files' | 'reports'>, path: string): Pro
       (files.versions.blobAt(path) === known.blob && files.journal.executable.has(path) === isExecutable(read.stat));
     if (known.settled && done && !files.looks.late.has(path)) return undefined;
     // Unchanged, and still parsed: what it waits for may have come.
-    const last = files.latest.get(path);
-    if (last?.blob === known.blob && done && !files.looks.late.has(path) && !files.phase.loading) {
+    if (latest?.blob === known.blob && done && !files.looks.late.has(path) && !files.phase.loading) {
       const isWaiting = reconciler?.isWaiting?.(path) === true && !files.looks.nudged.has(path);
-      return isWaiting || blocks(files.index.problems(path)) ? undefined : settle(daemon, last);
+      return isWaiting || blocks(files.index.problems(path)) ? undefined : settle(daemon, latest);
     }
   }
   const held = files.looks.pending.get(path)?.seen;
@@ -64,7 +63,7 @@ export async function look(daemon: With<'files' | 'reports'>, path: string): Pro
     held?.blob === blob
       ? {...held, stat: read.stat, link: read.link}
       : 'text' in read
-        ? seenText(path, kind, read.text, {...read, blob}, files.latest.get(path)?.parsed)
+        ? seenText(path, kind, read.text, {...read, blob}, latest?.parsed)
         : seenBytes(path, kind, read.problem, {...read, blob});
   // What git has is nothing new, to whichever daemon.
   const isNew = lastBlob(files, path) !== seen.blob;
@@ -86,28 +85,36 @@ async function holdsStill(
   const blob = seen?.blob ?? '';
   let pending = files.looks.pending.get(path);
   if (pending?.blob !== blob) {
-    const since = performance.now();
+    const since = files.disk.clock.monotonic();
     const wrong = hasErrors(seen?.facts.problems ?? []);
     const last = lastBlob(files, path);
     const before = last === undefined ? undefined : await textOf(files, last, path);
     const doubtful = isDoubtful(before, seen?.text, wrong);
-    const needed = doubtful ? DOUBTFUL_MS : savedWhole(files, path, blob) ? 0 : stableMs(before, seen?.text ?? '');
+    const whole = !doubtful && (savedWhole(files, path, blob) || (await cameByRename(files, seen, before)));
+    const needed = doubtful ? DOUBTFUL_MS : whole ? 0 : stableMs(before, seen?.text ?? '');
     pending = {blob, since, doubtful, needed, seen};
     files.looks.pending.set(path, pending);
     reports.report({event: 'seen', path, wrong});
   }
   // What was saved a good while before the start holds still. A time in the future says nothing.
-  if (seen && files.phase.loading && Date.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
+  if (seen && files.phase.loading && files.disk.clock.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
   const needed = !pending.doubtful && files.phase.hurry ? 0 : pending.needed;
   // A timer may come a little early.
-  const left = needed - (performance.now() - pending.since);
+  const left = needed - (files.disk.clock.monotonic() - pending.since);
   return left < 1 ? 0 : Math.ceil(left);
+}
+
+/** Whether it was put in place by a rename, as most editors save. */
+async function cameByRename({looks, known}: HomeFiles, seen: Seen | undefined, before: string | undefined) {
+  const {renames} = looks;
+  if (!seen || seen.link || !hasItsEnd(before, seen.text ?? '')) return false;
+  return renames.has(seen.path, seen.stat, known.get(seen.path)?.signature.split('.')[0]);
 }
 
 /** Whether a command of ours wrote it, all at once. An editor may have the file open that it replaced. */
 function savedWhole(files: HomeFiles, path: string, blob: string): boolean {
-  if (!noteOn(files.home, path, blob)) return false;
-  for (const old of replacedBy(files.home, path, blob)) watchReplaced(files, old);
+  if (!noteOn(files.disk, path, blob)) return false;
+  for (const old of replacedBy(files.disk, path, blob)) watchReplaced(files, old);
   return true;
 }
 
@@ -137,9 +144,9 @@ async function accept(daemon: With<'files' | 'reports'>, found: Seen, unchanged:
 async function record(daemon: With<'files' | 'reports'>, seen: Seen, unchanged: boolean): Promise<void> {
   const {files} = daemon;
   const {path, blob} = seen;
-  const former = files.latest.get(path);
+  const former = files.kept.latest.get(path);
   if (unchanged && files.versions.blobAt(path) !== blob) await recordAgain(daemon, seen);
-  else if (noteOn(files.home, path, blob)?.undo) await recordUndo(daemon, seen, former);
+  else if (noteOn(files.disk, path, blob)?.undo) await recordUndo(daemon, seen, former);
   else await recordEdit(daemon, seen, former);
 }
 
@@ -161,7 +168,7 @@ async function lookAtNothing(daemon: With<'files' | 'reports'>, path: string): P
   const wait = await holdsStill(daemon, path, undefined);
   if (wait > 0) return {after: wait};
   // Unmounted, or moved away: that is not a removal of its files.
-  const there = existsSync(join(files.home, MARKER));
+  const there = files.disk.exists(MARKER);
   daemon.reports.troubles.set(
     'marker',
     there ? undefined : `${MARKER} is gone, so this is no home now; nothing is done until it is back`,

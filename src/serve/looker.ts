@@ -67,10 +67,10 @@ export class Looker {
         import('./recognize.ts'),
         import('./seen.ts'),
       ]);
-    daemon.files.name = homeName(daemon.files.home);
+    daemon.files.name = homeName(daemon.files.disk);
     daemon.files.kinds.reconcilers.add(makeReconcilers(daemon));
     daemon.files.kinds.guard = makeGuard(daemon);
-    daemon.effects.tools.add(builtInTools);
+    if (!daemon.effects.world.tools) daemon.effects.tools.add(builtInTools);
     daemon.effects.services = (caller, call, signal) => servicesFor(daemon, caller, call, signal);
     this.#recognize = recognize;
     this.#announce = announce;

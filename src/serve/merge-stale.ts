@@ -40,7 +40,7 @@ export async function mergeStale(daemon: With<'files' | 'reports'>, seen: Seen):
   // Nobody but persons writes on a page that waits: what was saved last is what they say.
   if (pendingId(path) !== undefined) return {seen};
   // Nothing at all is nearest to the shortest version there ever was, but it was not made from that one.
-  if (text.trim() === '' || linkTarget(files.home, path) !== undefined) return {seen};
+  if (text.trim() === '' || linkTarget(files.disk, path) !== undefined) return {seen};
   const last = await textOf(files, good, path);
   if (last === undefined) return {seen};
   const base = files.looks.unplaced.get(path);
@@ -48,7 +48,7 @@ export async function mergeStale(daemon: With<'files' | 'reports'>, seen: Seen):
   const lacks = undoes(kind, last, text);
   if (!lacks && !(kind === 'session' && mayLackWords(last, text))) return {seen};
   // What a person takes back by `agentdir undo` is meant, if it was made from what was known last.
-  const undos = undosTo(files.home, path, blob);
+  const undos = undosTo(files.disk, path, blob);
   if (undos.some(({note}) => files.phase.loading || note.base === good)) return {seen};
   // What git put there (revert, checkout of an older version) is meant.
   await followHead(files);

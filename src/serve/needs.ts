@@ -1,9 +1,9 @@
-import {lstatSync, readFileSync} from 'node:fs';
-import {join} from 'node:path';
 import {needsYou} from '../check/needs-you.ts';
 import {writeDerived, writeOver} from '../store/cache.ts';
+import {type Cancel, timestamp} from '../store/clock.ts';
 import {crashPoint} from '../store/crash.ts';
-import {type Status, statusPath} from '../store/status.ts';
+import type {Disk} from '../store/disk.ts';
+import {STATUS_FILE, type Status} from '../store/status.ts';
 import type {With} from './parts.ts';
 import {inWords} from './troubles.ts';
 
@@ -12,6 +12,8 @@ const COALESCE_MS = 50;
 const LARGEST_SHARE = 1 / 20;
 const LONGEST_MS = 500;
 const RETRY_MS = 2_000;
+/** How many sessions are at work changes with every turn: that alone is written no more often than this. */
+const COUNTS_MS = 500;
 
 /** What they are made from. */
 type Shown = With<'files' | 'reports' | 'approvals' | 'status'>;
@@ -19,53 +21,74 @@ type Shown = With<'files' | 'reports' | 'approvals' | 'status'>;
 /** Keeps NEEDS_YOU.md and the daemon's status file in step with what the daemon knows. */
 export class Needs {
   readonly #daemon: Shown;
-  readonly #since = new Date().toISOString();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #since: string;
+  #timer: Cancel | undefined;
   /** How long it took the last time. */
   #took = 0;
   #written = '';
   #writtenStatus = '';
+  #statusAt = 0;
+  #later: Cancel | undefined;
   #stopped: Status['stopped'];
 
   constructor(daemon: Shown) {
     this.#daemon = daemon;
+    this.#since = timestamp(daemon.files.disk.clock);
   }
 
   /** Something changed: write soon, many changes at once. */
   changed(): void {
     const wait = Math.min(LONGEST_MS, Math.max(COALESCE_MS, this.#took / LARGEST_SHARE));
-    this.#timer ??= setTimeout(() => this.write(), wait);
+    this.#timer ??= this.#daemon.files.disk.clock.after(wait, () => this.write(true), 'held');
   }
 
   /** The daemon stops by itself: what is written from here on says why. */
   stopped(why: string): void {
-    this.#stopped = {why, at: new Date().toISOString()};
+    this.#stopped = {why, at: timestamp(this.#daemon.files.disk.clock)};
   }
 
-  write(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const begun = performance.now();
+  /** `patient`: what only says how many sessions are at work may be written later. */
+  write(patient = false): void {
+    this.#cancel();
+    const begun = this.#daemon.files.disk.clock.monotonic();
     const {files} = this.#daemon;
-    const {home} = files;
+    const {disk} = files;
     const needs = this.#try('NEEDS_YOU.md', () => {
       const text = this.#text();
       if (text === this.#written) return;
       crashPoint('needs-you-write');
-      writeDerived(join(home, 'NEEDS_YOU.md'), text);
+      writeDerived(disk, 'NEEDS_YOU.md', text);
       this.#written = text;
     });
     // Where the one cannot be written the other may be, and say so.
     const status = this.#try('.agentdir/status.json', () => {
       const text = JSON.stringify(this.#daemon.reports.redact.value(this.#status()), null, 2);
-      if (text === this.#writtenStatus) return;
-      writeOver(statusPath(home), text);
+      if (text === this.#writtenStatus || (patient && this.#mayWait(text))) return;
+      writeOver(disk, STATUS_FILE, text);
       this.#writtenStatus = text;
+      this.#statusAt = this.#daemon.files.disk.clock.monotonic();
     });
-    this.#took = performance.now() - begun;
+    this.#took = this.#daemon.files.disk.clock.monotonic() - begun;
     if (needs && status) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.write(), RETRY_MS).unref();
+    this.#cancel();
+    this.#timer = this.#daemon.files.disk.clock.after(RETRY_MS, () => this.write());
+  }
+
+  #cancel(): void {
+    this.#timer?.();
+    this.#timer = undefined;
+  }
+
+  /** Whether this status says nothing but other numbers of sessions than the last one, which was written just now. */
+  #mayWait(status: string): boolean {
+    const withoutCounts = (text: string) => text.replace(/"sessions": \{[^}]*\}/, '');
+    const left = this.#statusAt + COUNTS_MS - this.#daemon.files.disk.clock.monotonic();
+    if (left <= 0 || withoutCounts(status) !== withoutCounts(this.#writtenStatus)) return false;
+    this.#later ??= this.#daemon.files.disk.clock.after(left, () => {
+      this.#later = undefined;
+      this.changed();
+    });
+    return true;
   }
 
   #try(path: string, write: () => void): boolean {
@@ -84,29 +107,30 @@ export class Needs {
   /** Somebody removed or changed what is derived: write it again. */
   verify(): void {
     const {files} = this.#daemon;
-    const {home} = files;
+    const {disk} = files;
     const is = (path: string, text: string) => {
       try {
-        return readFileSync(path, 'utf8') === text;
+        return disk.read(path).toString() === text;
       } catch {
         return false;
       }
     };
-    if (!is(join(home, 'NEEDS_YOU.md'), this.#written)) this.#written = '';
-    if (!is(statusPath(home), this.#writtenStatus)) this.#writtenStatus = '';
+    if (!is('NEEDS_YOU.md', this.#written)) this.#written = '';
+    if (!is(STATUS_FILE, this.#writtenStatus)) this.#writtenStatus = '';
     if (this.#written === '' || this.#writtenStatus === '') this.write();
   }
 
   close(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.();
+    this.#later?.();
   }
 
   #text(): string {
     const {files, reports} = this.#daemon;
-    const {home, index, known} = files;
+    const {home, disk, index, known} = files;
     const {troubles, redact} = reports;
     const sinceOf = (path: string) => {
-      const time = modified(home, path, known.get(path)?.signature);
+      const time = modified(disk, path, known.get(path)?.signature);
       return time === undefined ? '' : new Date(time).toISOString();
     };
     const pageOf = (id: string) => index.definitionsOf(`page/${id}`)[0]?.path;
@@ -117,7 +141,7 @@ export class Needs {
 
   #status(): Status {
     const {files, reports, status, approvals} = this.#daemon;
-    const {home, index} = files;
+    const {home, disk, index} = files;
     const {troubles} = reports;
     const {sessions, version, watching, model, confinement} = status;
     const problems = index.all();
@@ -125,7 +149,7 @@ export class Needs {
     const errors = problems.filter(({severity}) => severity === 'error').length;
     const {agents, tasks} = index.counts();
     return {
-      pid: process.pid,
+      pid: disk.processes.self().pid,
       since: this.#since,
       version,
       home,
@@ -147,8 +171,8 @@ export class Needs {
 }
 
 /** Milliseconds: from a signature, else from what is there, be it a file or not. A name that is not UTF-8 finds nothing. */
-function modified(home: string, path: string, signature: string | undefined): number | undefined {
+function modified(disk: Disk, path: string, signature: string | undefined): number | undefined {
   if (signature !== undefined) return Number(BigInt(signature.split('.')[2] ?? 0) / 1_000_000n);
-  const found = lstatSync(join(home, path), {throwIfNoEntry: false});
-  return found && Math.trunc(found.mtimeMs);
+  const found = disk.lstat(path);
+  return found && Number(found.mtimeMs);
 }

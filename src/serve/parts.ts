@@ -17,6 +17,7 @@ import type {Troubles} from './troubles.ts';
 import type {SessionCounts} from './turns/session-counts.ts';
 import type {Spend} from './turns/spend.ts';
 import type {Turns} from './turns/turns.ts';
+import type {World} from './world.ts';
 
 /** How persons hear of what happens. */
 export interface Reports {
@@ -33,6 +34,8 @@ export interface Reports {
 export interface Effects {
   /** Names this run of the daemon: calls that it starts carry it. */
   readonly run: string;
+  /** What is outside of the daemon: this machine, or a simulated one. */
+  readonly world: World;
   /** What agents can call. */
   readonly tools: Tools;
   /** Where questions to models and calls run. */

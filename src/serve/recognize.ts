@@ -12,12 +12,12 @@ import {setFacts} from './state.ts';
  * file is known by reading it, and by nothing else that a look does. False: it takes a look.
  */
 export function recognize(files: HomeFiles, path: string): boolean {
-  const {home, journal, known, looks} = files;
+  const {disk, journal, known, looks} = files;
   const {late, pending} = looks;
   if (!files.phase.loading || known.has(path) || pending.has(path) || late.has(path)) return false;
   const kind = kindOf(path);
   if (!kind || !files.kinds.reconcilers.for(path, kind)?.isKnownByReading) return false;
-  const read = readHomeFile(home, path);
+  const read = readHomeFile(disk, path);
   if (!read || !('text' in read) || read.link) return false;
   const blob = blobId(read.bytes);
   if (blob !== files.versions.blobAt(path) || journal.executable.has(path) !== isExecutable(read.stat)) return false;

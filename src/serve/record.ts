@@ -1,9 +1,7 @@
-import {lstatSync} from 'node:fs';
-import {join} from 'node:path';
 import {isQueue} from '../check/parse-file.ts';
 import {isJournalled, type Kind, kindOf, stemOf} from '../files/key.ts';
 import {MAIL_CURSORS} from '../files/mail-cursors.ts';
-import {describeEdit} from '../files/merge/describe-edit.ts';
+import {type CutSession, cutSession, describeEdit} from '../files/merge/describe-edit.ts';
 import type {TaskFile} from '../files/task/task.ts';
 import {parseTasks} from '../files/task/task-parse.ts';
 import {visibleLine} from '../files/visible.ts';
@@ -34,7 +32,7 @@ export async function recordEdit(daemon: With<'files' | 'reports'>, seen: Seen, 
   const old = before === undefined ? undefined : await textOf(files, before, path);
   const edit = editOf(daemon, seen, old, {former});
   files.versions.record(isLocal ? {...edit, local: true} : edit, statInGit(files, seen));
-  if (!seen.link) forgetNote(files.home, path, seen.blob);
+  if (!seen.link) forgetNote(files.disk, path, seen.blob);
 }
 
 /**
@@ -44,14 +42,14 @@ export async function recordEdit(daemon: With<'files' | 'reports'>, seen: Seen, 
 export async function recordUndo(daemon: With<'files' | 'reports'>, seen: Seen, former?: Seen): Promise<void> {
   const {files} = daemon;
 
-  const {home} = files;
+  const {disk} = files;
   const {path, blob, kind} = seen;
-  const bases = [...undosTo(home, path, blob).map(({note}) => note.base), blob];
+  const bases = [...undosTo(disk, path, blob).map(({note}) => note.base), blob];
   const known = files.versions.blobAt(path);
   // The file may have been looked at before, with only some of its versions recorded by then.
   for (const base of known === undefined ? [] : bases.slice(bases.lastIndexOf(known) + 1, -1)) {
     const before = files.versions.blobAt(path);
-    const bytes = base === null ? undefined : (replacedContent(home, path, base) ?? (await files.journal.read(base)));
+    const bytes = base === null ? undefined : (replacedContent(disk, path, base) ?? (await files.journal.read(base)));
     if (before === undefined || !bytes || !isJournalled(kind)) continue;
     files.versions.record(editOf(daemon, seen, await textOf(files, before, path), {passing: bytes}));
   }
@@ -88,7 +86,7 @@ export async function recordStale(daemon: With<'files' | 'reports'>, saved: read
     if (before === contentInGit(files, seen).blob) continue;
     const old = base ?? (before === undefined ? undefined : await textOf(files, before, path));
     files.versions.record({...editOf(daemon, seen, old), stale: true});
-    forgetNote(files.home, path, seen.blob);
+    forgetNote(files.disk, path, seen.blob);
   }
 }
 
@@ -104,9 +102,10 @@ function editOf(
     ? {bytes: passing, blob: blobId(passing), mode: modeOf(seen)}
     : contentInGit(daemon.files, seen);
   const queue = isQueue(path);
-  const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '', queue, text =>
-    tasksOf(text, [seen, former]),
-  );
+  const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '', queue, {
+    tasksIn: text => tasksOf(text, [seen, former]),
+    cutIn: text => cutOf(text, [seen, former]),
+  });
   const trailers = queue
     ? edit.tasks.map((id): [string, string] => ['Approval', id])
     : [...trailersOf(seen, edit.tasks), ...approvalOf(seen)];
@@ -122,7 +121,7 @@ function describedEdit(
   words: string,
   trailers: readonly [string, string][] = [],
 ): Pick<NewVersion, 'subject' | 'trailers' | 'undo'> {
-  const undo = noteOn(files.home, path, blob)?.undo;
+  const undo = noteOn(files.disk, path, blob)?.undo;
   const all = [...trailers, ...(undo ? [['Undo', undo.commit] as const] : []), ['Cause', files.phase.cause] as const];
   return {...redacted(reports, subject(kind, path, undo ? undoWords(undo) : words), all), ...(undo && {undo})};
 }
@@ -145,6 +144,13 @@ function tasksOf(text: string, files: readonly (Seen | undefined)[]): TaskFile {
   return parsed?.kind === 'tasks' || parsed?.kind === 'queue' ? parsed.file : parseTasks(text);
 }
 
+/** A session's text cut at its messages, which may be the text of a file that is parsed. */
+function cutOf(text: string, files: readonly (Seen | undefined)[]): CutSession | undefined {
+  const parsed = files.find(file => file?.text === text)?.parsed;
+  const {head, foot, items} = parsed?.kind === 'session' ? parsed.file : {};
+  return head !== undefined && foot !== undefined && items ? {head, foot, items} : cutSession(text);
+}
+
 /** Which request a page is about. */
 function approvalOf({kind, path}: Seen): [string, string][] {
   return kind === 'approval' ? [['Approval', stemOf(path)]] : [];
@@ -156,7 +162,7 @@ export function recordRemoval(daemon: With<'files' | 'reports'>, path: string): 
   if (!kind || !isJournalled(kind) || files.versions.blobAt(path) === undefined) return;
   const edit = describedEdit(daemon, {path, kind, blob: null}, 'removed by hand');
   files.versions.record({path, author: 'human', bytes: undefined, mode: '100644', ...edit});
-  forgetNote(files.home, path, null);
+  forgetNote(files.disk, path, null);
 }
 
 /** Record that the daemon took a file away. */
@@ -229,16 +235,16 @@ function modeOf({stat}: Pick<Seen, 'stat'>): FileMode {
 }
 
 /** What git has of a file: the content, or, of a link, its target and nothing of what it leads to. */
-function contentInGit({home}: HomeFiles, seen: Seen): {bytes: Buffer; blob: string; mode: FileMode} {
-  const target = seen.link ? linkTarget(home, seen.path) : undefined;
+function contentInGit({disk}: HomeFiles, seen: Seen): {bytes: Buffer; blob: string; mode: FileMode} {
+  const target = seen.link ? linkTarget(disk, seen.path) : undefined;
   if (target === undefined) return {bytes: seen.bytes, blob: seen.blob, mode: modeOf(seen)};
   const bytes = Buffer.from(target);
   return {bytes, blob: blobId(bytes), mode: '120000'};
 }
 
 /** Of the file whose content git gets, so that `git status` finds it unchanged. */
-function statInGit({home}: HomeFiles, {path, stat, link}: Seen): Seen['stat'] {
-  return link ? lstatSync(join(home, path), {bigint: true}) : stat;
+function statInGit({disk}: HomeFiles, {path, stat, link}: Seen): Seen['stat'] {
+  return link ? (disk.lstat(path) ?? stat) : stat;
 }
 
 function subject(kind: Kind, path: string, words: string): string {

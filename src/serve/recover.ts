@@ -44,7 +44,7 @@ export async function recoverFromGit(files: HomeFiles, checkpoint: string | unde
   if (checkpoint === journal.at.commit) return;
   for (const [path, over] of await journal.committedOver(checkpoint)) {
     const kind = kindOf(path);
-    const read = kind && readHomeFile(files.home, path);
+    const read = kind && readHomeFile(files.disk, path);
     if (versions.log.recovered.has(path) || !kind || !read || !('text' in read)) continue;
     const isUndone = undoes(kind, (await textOf(files, over, path)) ?? '', read.text);
     const blob = (isUndone ? await broughtBack(files, path, over) : undefined) ?? over;
@@ -87,12 +87,12 @@ async function skipPublished({versions, journal}: HomeFiles): Promise<void> {
 
 /** Give a file the version that it lacks, unless somebody wrote it since: then that is merged, from what the version was made from. */
 async function place({files, reports}: With<'files' | 'reports'>, version: Unpublished): Promise<void> {
-  const {home, versions, journal, looks} = files;
+  const {disk, versions, journal, looks} = files;
   const {unplaced} = looks;
   const {troubles} = reports;
   const {path, author} = version;
   const bytes = version.bytes();
-  const read = readHomeFile(home, path);
+  const read = readHomeFile(disk, path);
   const there = read?.bytes;
   if (!bytes || (read && !there) || (there && blobId(there) === version.blob)) return;
   // After a power cut a file may have any older content, or none.
@@ -104,7 +104,7 @@ async function place({files, reports}: With<'files' | 'reports'>, version: Unpub
   const isBase = there === undefined ? base === undefined : base?.equals(there) === true;
   const isLost = rebooted && (there?.length === 0 || older.some(({blob}) => there && blobId(there) === blob));
   if (isBase || isLost) {
-    const result = await save(home, {path, expected: there, bytes});
+    const result = await save(disk, {path, expected: there, bytes});
     if ('failed' in result) troubles.set(`save ${path}`, `${path} cannot be written: ${result.failed.message}`);
     if ('saved' in result) return;
   }

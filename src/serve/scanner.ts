@@ -1,9 +1,11 @@
-import {rmSync} from 'node:fs';
-import {basename, join} from 'node:path';
+import {basename} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
+import type {Cancel} from '../store/clock.ts';
+import type {WatchEvent} from '../store/disk.ts';
 import {clearAbandoned, isAbandoned} from '../store/temporary.ts';
 import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
+import {signature} from './known.ts';
 import type {Looker} from './looker.ts';
 import type {With} from './parts.ts';
 import {scan} from './scan.ts';
@@ -21,7 +23,7 @@ export class Scanner {
   readonly #cover: (directory: string) => void;
   readonly #onRound: () => void;
   readonly #unreadable = new Set<string>();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Cancel | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
 
@@ -33,7 +35,9 @@ export class Scanner {
   }
 
   /** The watch saw something. */
-  hint(path: string | undefined): void {
+  hint(path: string | undefined, event: WatchEvent): void {
+    if (path === undefined) this.#daemon.files.looks.renames.forgetAll();
+    else if (kindOf(path)) this.#daemon.files.looks.renames.noted(path, event);
     if (path?.endsWith('.gitignore')) this.#daemon.files.looks.ignored.forget();
     // A name that is not UTF-8 is only seen by listing its folder.
     if (path?.includes('\ufffd')) this.#after(PERIOD_MS / 20);
@@ -42,25 +46,38 @@ export class Scanner {
     else if (path === undefined || !/\.\w+$|~$|\/\d+$|^\./.test(path)) this.#after(PERIOD_MS / 20);
   }
 
-  /** Of what the daemon wrote itself the watch tells several times: one look a moment later is enough. */
+  /**
+   * Of what the daemon wrote itself the watch tells several times: one look a moment later is enough. What somebody else wrote goes
+   * before all that is to be done.
+   */
   #look(path: string): void {
     const {files} = this.#daemon;
     const {queue, looks} = files;
     const {savedAt} = looks;
     const saved = savedAt.get(path);
-    if (saved !== undefined && performance.now() - saved < ECHO_MS) queue.addAfter(path, ECHO_MS);
+    if (saved !== undefined && this.#daemon.files.disk.clock.monotonic() - saved < ECHO_MS)
+      queue.addAfter(path, ECHO_MS);
     else {
       savedAt.delete(path);
+      if (!this.#isOwn(path)) queue.prefer(path);
       queue.add(path);
     }
+  }
+
+  /** Whether the file is as the daemon knows it. */
+  #isOwn(path: string): boolean {
+    const {files} = this.#daemon;
+    const {disk, known} = files;
+    const stat = disk.stat(path);
+    return known.get(path)?.signature === (stat && signature(stat));
   }
 
   /** At the start: all that is not as it was when the last daemon knew it, or not as git has it. */
   async first(looker: Looker): Promise<void> {
     const {files} = this.#daemon;
-    const {home, known, journal, queue, looks} = files;
+    const {disk, known, journal, queue, looks} = files;
     const {pending} = looks;
-    for (const folder of ['', '.agentdir']) clearAbandoned(join(home, folder));
+    for (const folder of ['', '.agentdir']) clearAbandoned(disk, folder);
     if (known.size === 0) await looker.load();
     await this.#scan(false, path => looker.knows(path));
     for (const [path, {blob, settled}] of known) {
@@ -71,9 +88,9 @@ export class Scanner {
     for (const path of this.#daemon.files.looks.late.keys()) queue.add(path);
     await queue.whenQuiet();
     // What was saved a moment ago is read as soon as it holds still.
-    const until = performance.now() + DOUBTFUL_MS;
-    while (performance.now() < until && [...pending.values()].some(({doubtful}) => !doubtful)) {
-      await new Promise(resolve => setTimeout(resolve, STABLE_MS));
+    const until = this.#daemon.files.disk.clock.monotonic() + DOUBTFUL_MS;
+    while (this.#daemon.files.disk.clock.monotonic() < until && [...pending.values()].some(({doubtful}) => !doubtful)) {
+      await this.#daemon.files.disk.clock.pause(STABLE_MS);
       await queue.whenQuiet();
     }
   }
@@ -98,21 +115,25 @@ export class Scanner {
 
   stop(): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#timer?.();
     return this.#running ?? Promise.resolve();
   }
 
   #after(ms: number): void {
     if (this.#stopped) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#running = this.#round();
-    }, ms);
+    this.#timer?.();
+    this.#timer = this.#daemon.files.disk.clock.after(
+      ms,
+      () => {
+        this.#running = this.#round();
+      },
+      'held',
+    );
   }
 
   async #round(): Promise<void> {
     if (this.#running) await this.#running;
-    const began = performance.now();
+    const began = this.#daemon.files.disk.clock.monotonic();
     try {
       this.#onRound();
       for (const reconciler of this.#daemon.files.phase.loading ? [] : this.#daemon.files.kinds.reconcilers)
@@ -124,21 +145,21 @@ export class Scanner {
       this.#daemon.reports.troubles.set('scan', `the home cannot be looked at: ${(error as Error).message}`);
     }
     this.#running = undefined;
-    this.#after(Math.max(PERIOD_MS, SHARE * (performance.now() - began)));
+    this.#after(Math.max(PERIOD_MS, SHARE * (this.#daemon.files.disk.clock.monotonic() - began)));
   }
 
   async #scan(patient: boolean, isKnown = (_path: string) => false): Promise<void> {
     const {files} = this.#daemon;
-    const {home, known, queue} = files;
+    const {disk, known, queue} = files;
     const unreadable = new Set<string>();
     await scan(
       {
-        home,
+        disk,
         signatureOf: path => known.get(path)?.signature,
         paths: () => known.keys(),
         onDirectory: this.#cover,
         onLeftover: path => {
-          if (isAbandoned(basename(path))) rmSync(join(home, path), {force: true});
+          if (isAbandoned(disk, basename(path))) disk.remove(path);
         },
         onUnreadable: problem => {
           unreadable.add(problem.file);

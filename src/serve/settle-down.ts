@@ -10,9 +10,11 @@ const STOP_JOURNAL_MS = 5_000;
 export async function settleDown(daemon: With<'files' | 'turns' | 'spend'>, isBroken: boolean): Promise<void> {
   const {files, turns, spend} = daemon;
 
-  const {queue, journal, versions, looks, phase} = files;
+  const {queue, journal, versions, looks, phase, disk} = files;
   const {pending} = looks;
   const {once} = phase;
+  const {clock} = disk;
+  const soon = (ms: number) => new Promise<void>(resolve => clock.after(ms, resolve));
   const looksMs = isBroken ? 0 : STOP_LOOKS_MS;
   files.phase.hurry = true;
   turns.stop();
@@ -20,16 +22,12 @@ export async function settleDown(daemon: With<'files' | 'turns' | 'spend'>, isBr
   spend.close();
   if (looksMs > 0) {
     for (const path of pending.keys()) queue.add(path);
-    await Promise.race([whenDone(daemon), pause(Math.min(looksMs, STOP_CALLS_MS))]);
+    await Promise.race([whenDone(daemon), soon(Math.min(looksMs, STOP_CALLS_MS))]);
     turns.endCalls('the daemon was stopped');
-    await Promise.race([whenDone(daemon), pause(looksMs)]);
+    await Promise.race([whenDone(daemon), soon(looksMs)]);
   }
   await queue.stop();
   await journal.flush(once ? 0 : STOP_JOURNAL_MS);
   await journal.close();
   await versions.log.close();
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, ms).unref());
 }

@@ -1,5 +1,3 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {UserError} from '../errors.ts';
 import {blocks} from '../files/diagnostic.ts';
 import {kindOf} from '../files/key.ts';
@@ -27,7 +25,7 @@ export async function settle(daemon: With<'files' | 'reports'>, seen: Seen): Pro
   files.looks.nudged.delete(path);
   try {
     // A file that is a link is read, and never written.
-    const isWritable = linkTarget(files.home, path) === undefined;
+    const isWritable = linkTarget(files.disk, path) === undefined;
     const outcome = await settleWith(daemon, reconciler, seen, isWritable);
     reports.troubles.set(trouble, undefined);
     return outcome;
@@ -80,7 +78,7 @@ export async function createMissing(daemon: With<'files' | 'reports'>, path: str
   const reconciler = kind && files.kinds.reconcilers.for(path, kind);
   files.looks.nudged.delete(path);
   // Nothing is put where a home was unmounted or moved away.
-  if (!reconciler?.create || files.phase.loading || !existsSync(join(files.home, MARKER))) return undefined;
+  if (!reconciler?.create || files.phase.loading || !files.disk.exists(MARKER)) return undefined;
   const creation = await reconciler.create(path);
   if (!creation) return undefined;
   if ('outcome' in creation) return creation.outcome;

@@ -19,10 +19,10 @@ export function acceptVersion(daemon: With<'files' | 'reports'>, seen: Seen): vo
     ignored,
     settled: false,
   });
-  if (text !== undefined) files.texts.set(blob, text);
+  if (text !== undefined) files.kept.texts.set(blob, text);
   const reconciler = files.kinds.reconcilers.for(path, seen.kind);
   const keeps = reconciler?.keepsParsed && !wrong && !files.phase.loading;
-  files.latest.set(path, keeps ? seen : undefined);
+  files.kept.latest.set(path, keeps ? seen : undefined);
   setFacts(files, path, seen.facts);
   reportProblems(daemon);
   reconciler?.accepted?.(seen);
@@ -60,7 +60,7 @@ export function reportProblems({files, reports}: With<'files' | 'reports'>): voi
   const key = (p: Problem) => `${p.code}\0${p.message}`;
   for (const {path, problems} of files.index.settle()) {
     const known = files.known.get(path);
-    const text = known && files.texts.get(known.blob);
+    const text = known && files.kept.texts.get(known.blob);
     const before = files.looks.shown.get(path) ?? [];
     const old = new Set(before.map(key));
     const now = new Set(problems.map(key));
@@ -90,14 +90,15 @@ export async function followHead({journal, queue}: HomeFiles): Promise<void> {
 
 /** The text of a version of a file, from memory, the version log or git. */
 export async function textOf(files: HomeFiles, blob: string, path: string): Promise<string | undefined> {
-  const {texts, versions, journal, home} = files;
+  const {kept, versions, journal, disk} = files;
+  const {texts} = kept;
   const recorded = () => versions.read(path, blob)?.toString();
   const text =
     texts.get(blob) ??
-    onDisk(home, path, blob) ??
+    onDisk(disk, path, blob) ??
     (versions.isUnpublished(path) ? recorded() : undefined) ??
     (await journal.read(blob))?.toString() ??
     recorded();
-  if (text !== undefined) files.texts.set(blob, text);
+  if (text !== undefined) files.kept.texts.set(blob, text);
   return text;
 }

@@ -1,7 +1,6 @@
-import {readdirSync, readFileSync, rmSync, statSync} from 'node:fs';
-import {join} from 'node:path';
 import {kindOf} from '../files/key.ts';
 import {noteOn} from '../store/command-notes.ts';
+import type {Disk} from '../store/disk.ts';
 import {blobId} from '../store/git/blob-id.ts';
 import {readHomeFile} from '../store/read.ts';
 import {shortId} from '../store/replaced.ts';
@@ -24,9 +23,9 @@ interface Replacement {
 }
 
 /** Calls that version 0.1 had started. */
-export function startedBefore(home: string): StartedSoFar | undefined {
+export function startedBefore(disk: Disk): StartedSoFar | undefined {
   try {
-    const [first = '', ...names] = readFileSync(join(home, USED), 'utf8').split('\n').filter(Boolean);
+    const [first = '', ...names] = disk.read(USED).toString().split('\n').filter(Boolean);
     return first.startsWith('since ')
       ? {since: first.slice('since '.length), names}
       : {since: '', names: [first, ...names]};
@@ -41,16 +40,17 @@ export function startedBefore(home: string): StartedSoFar | undefined {
  */
 export async function upgrade(daemon: With<'files' | 'reports'>): Promise<void> {
   const {files} = daemon;
-  const {home} = files;
+  const {disk} = files;
   const last = new Map<string, Replacement>();
   const written = new Set<string>();
-  for (const replacement of replacementsOf(home)) {
+  for (const replacement of replacementsOf(disk)) {
     last.set(replacement.path, replacement);
     written.add(replacement.next);
   }
   for (const replacement of last.values()) await recordLast(daemon, replacement, written);
-  for (const folder of FOLDERS) rmSync(join(home, '.agentdir', folder), {recursive: true, force: true});
-  rmSync(join(home, USED), {force: true});
+  for (const folder of FOLDERS)
+    for (const name of namesIn(disk, `.agentdir/${folder}`)) disk.remove(`.agentdir/${folder}/${name}`);
+  disk.remove(USED);
 }
 
 /** The last version that the killed daemon wrote of a file, after what a person had saved before it. */
@@ -60,16 +60,16 @@ async function recordLast(
   written: ReadonlySet<string>,
 ): Promise<void> {
   const {files} = daemon;
-  const {home, journal, versions, known} = files;
+  const {disk, journal, versions, known} = files;
   const kind = kindOf(path);
-  const read = kind && readHomeFile(home, path);
-  if (!kind || !read || !('text' in read) || read.link || noteOn(home, path, blobId(read.bytes))) return;
+  const read = kind && readHomeFile(disk, path);
+  if (!kind || !read || !('text' in read) || read.link || noteOn(disk, path, blobId(read.bytes))) return;
   const past = (await journal.versions(path, 1_000)).map(({blob}) => shortId(blob));
   if (past.includes(next)) return;
   const isThere = shortId(blobId(read.bytes)) === next;
-  const bytes = isThere ? read.bytes : (setAside(home, next) ?? (await journal.read(next)));
+  const bytes = isThere ? read.bytes : (setAside(disk, next) ?? (await journal.read(next)));
   if (!bytes || shortId(blobId(bytes)) !== next) return;
-  const before = readFileSync(link);
+  const before = disk.read(link);
   if (blobId(before) === base && !written.has(shortId(base)) && !past.includes(shortId(base)))
     await recordStale(daemon, [
       {seen: seenText(path, kind, before.toString(), {...read, bytes: before}), base: undefined},
@@ -80,12 +80,12 @@ async function recordLast(
   known.set(path, {signature: '', blob: seen.blob, good: seen.blob, ignored: false, settled: false});
 }
 
-function replacementsOf(home: string): Replacement[] {
-  const folder = join(home, '.agentdir/replaced');
-  const found = namesIn(folder).map((name): Replacement => {
+function replacementsOf(disk: Disk): Replacement[] {
+  const folder = '.agentdir/replaced';
+  const found = namesIn(disk, folder).map((name): Replacement => {
     const [base = '', id = '', next = '', encoded = ''] = name.split('.');
-    const link = join(folder, name);
-    const {mtimeNs} = statSync(link, {bigint: true});
+    const link = `${folder}/${name}`;
+    const mtimeNs = disk.stat(link)?.mtimeNs ?? 0n;
     const nth = Number(id.slice(id.lastIndexOf('-') + 1));
     return {path: Buffer.from(encoded, 'base64url').toString(), base, next, link, order: [mtimeNs, nth]};
   });
@@ -95,10 +95,10 @@ function replacementsOf(home: string): Replacement[] {
 const HEAD = /^([0-9a-f]{40}) (\d+) "(?:[^"\\]|\\.)*"$/;
 
 /** Version 0.1 kept copies of what git did not have yet: `BLOB SIZE "PATH"`, a newline, the content, and so on. */
-function setAside(home: string, next: string): Buffer | undefined {
-  const folder = join(home, '.agentdir/aside');
-  for (const name of namesIn(folder)) {
-    const all = readFileSync(join(folder, name));
+function setAside(disk: Disk, next: string): Buffer | undefined {
+  const folder = '.agentdir/aside';
+  for (const name of namesIn(disk, folder)) {
+    const all = disk.read(`${folder}/${name}`);
     for (let at = 0; at < all.length; ) {
       const end = all.indexOf(10, at);
       const [, blob = '', size = ''] = HEAD.exec(all.toString('utf8', at, end)) ?? [];
@@ -111,9 +111,9 @@ function setAside(home: string, next: string): Buffer | undefined {
   return undefined;
 }
 
-function namesIn(folder: string): string[] {
+function namesIn(disk: Disk, folder: string): string[] {
   try {
-    return readdirSync(folder);
+    return disk.names(folder);
   } catch {
     return [];
   }

@@ -1,6 +1,6 @@
-import type {BigIntStats} from 'node:fs';
 import {kindOf} from '../files/key.ts';
 import type {Outcome} from '../queue.ts';
+import type {FileStat} from '../store/disk.ts';
 import {move} from '../store/move.ts';
 import {type SaveResult, save} from '../store/save.ts';
 import type {NewVersion} from '../store/versions/version-log.ts';
@@ -18,7 +18,7 @@ export interface StateChange {
 }
 
 /** Before it is there, only its mode is known. */
-const NEW_FILE = {mode: 0o100644n} as BigIntStats;
+const NEW_FILE = {mode: 0o100644n} as FileStat;
 
 /** The file as it is after a write, or when to look at it again. */
 export type Written = {seen: Seen} | {outcome: Outcome};
@@ -49,7 +49,7 @@ export async function createBytes(
   const seen = seenAs({bytes, stat: NEW_FILE});
   const version = ownVersion(daemon, seen, entry);
   const versions = [ignored ? {...version, local: true as const} : version];
-  return write(daemon, {seen, versions, save: () => save(files.home, {path, expected: undefined, bytes})});
+  return write(daemon, {seen, versions, save: () => save(files.disk, {path, expected: undefined, bytes})});
 }
 
 interface Replacing {
@@ -72,7 +72,7 @@ export async function replaceText(
   const versions = steps.map(step =>
     ownVersion(daemon, seen, step.entry, step.text === undefined ? undefined : Buffer.from(step.text)),
   );
-  return write(daemon, {seen, versions, save: () => save(daemon.files.home, {path, expected: old.bytes, bytes})});
+  return write(daemon, {seen, versions, save: () => save(daemon.files.disk, {path, expected: old.bytes, bytes})});
 }
 
 /** Put `text` at another path, where there is no file yet, and take the file away that was seen. */
@@ -94,7 +94,7 @@ export async function moveText(
     ...(isKnown && {movedFrom: old.path}),
     ...(ignored && {local: true as const}),
   };
-  const saving = () => move(files.home, {from: old.path, expected: old.bytes, to, bytes});
+  const saving = () => move(files.disk, {from: old.path, expected: old.bytes, to, bytes});
   return write(daemon, {seen, versions: [version], save: saving});
 }
 
@@ -127,7 +127,7 @@ async function write({files, reports}: With<'files' | 'reports'>, {seen, version
     if ('changed' in result) return {outcome: {after: 1}};
     prepared.placed(result.saved);
     if (result.replaced) watchReplaced(files, result.replaced);
-    files.looks.savedAt.set(path, performance.now());
+    files.looks.savedAt.set(path, files.disk.clock.monotonic());
     return {seen: {...seen, stat: result.saved}};
   } catch (error) {
     return failed(error as Error);

@@ -1,7 +1,6 @@
 import {createHash} from 'node:crypto';
-import {chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
 import {crashPoint} from './crash.ts';
+import type {Disk} from './disk.ts';
 import type {Undo} from './versions/record.ts';
 
 /**
@@ -19,17 +18,17 @@ const FOLDER = '.agentdir/commands';
 const MOST = 100;
 
 /** `blob`: git's name for what the file will hold; null: it will be removed. */
-export function leaveNote(home: string, path: string, blob: string | null, note: CommandNote): void {
-  const [folder, place] = [join(home, FOLDER), placeOf(home, path, blob)];
-  mkdirSync(folder, {recursive: true});
-  writeFileSync(place, JSON.stringify(note));
-  ownAsHome(home, [folder, place]);
+export function leaveNote(disk: Disk, path: string, blob: string | null, note: CommandNote): void {
+  const place = placeOf(path, blob);
+  disk.makeDirectory(FOLDER);
+  disk.write(place, JSON.stringify(note));
+  ownAsHome(disk, [FOLDER, place]);
   crashPoint('command-note');
 }
 
-export function noteOn(home: string, path: string, blob: string | null): CommandNote | undefined {
+export function noteOn(disk: Disk, path: string, blob: string | null): CommandNote | undefined {
   try {
-    const note: unknown = JSON.parse(readFileSync(placeOf(home, path, blob), 'utf8'));
+    const note: unknown = JSON.parse(disk.read(placeOf(path, blob)).toString());
     return isNote(note) ? note : undefined;
   } catch {
     return undefined;
@@ -37,10 +36,10 @@ export function noteOn(home: string, path: string, blob: string | null): Command
 }
 
 /** The undos by which a file came to hold `blob`, oldest first, as far as the version log does not have them. */
-export function undosTo(home: string, path: string, blob: string): {blob: string; note: CommandNote}[] {
+export function undosTo(disk: Disk, path: string, blob: string): {blob: string; note: CommandNote}[] {
   const undos: {blob: string; note: CommandNote}[] = [];
   for (let at: string | null = blob; at !== null && undos.length < MOST; ) {
-    const note = noteOn(home, path, at);
+    const note = noteOn(disk, path, at);
     if (!note?.undo || undos.some(undo => undo.blob === at)) break;
     undos.unshift({blob: at, note});
     at = note.base;
@@ -49,16 +48,16 @@ export function undosTo(home: string, path: string, blob: string): {blob: string
 }
 
 /** Must not throw: a note that is left says nothing about any other text. */
-export function forgetNote(home: string, path: string, blob: string | null): void {
+export function forgetNote(disk: Disk, path: string, blob: string | null): void {
   try {
-    rmSync(placeOf(home, path, blob), {force: true});
+    disk.remove(placeOf(path, blob));
   } catch {
     // Another user's, and not ours to remove.
   }
 }
 
-function placeOf(home: string, path: string, blob: string | null): string {
-  return join(home, FOLDER, createHash('sha1').update(`${path}\0${blob}`).digest('hex'));
+function placeOf(path: string, blob: string | null): string {
+  return `${FOLDER}/${createHash('sha1').update(`${path}\0${blob}`).digest('hex')}`;
 }
 
 /** An undo becomes part of a commit message: nothing in it may look like another trailer. */
@@ -70,7 +69,8 @@ function isNote(value: unknown): value is CommandNote {
 }
 
 /** Where root runs a command in the home of somebody else, their daemon reads and removes the note. */
-function ownAsHome(home: string, paths: readonly string[]): void {
-  const {uid, gid} = statSync(home);
-  if (process.getuid?.() === 0 && uid !== 0) for (const path of paths) chownSync(path, uid, gid);
+function ownAsHome(disk: Disk, paths: readonly string[]): void {
+  if (process.getuid?.() !== 0) return;
+  const {uid = 0n, gid = 0n} = disk.stat('') ?? {};
+  if (uid !== 0n) for (const path of paths) disk.chown(path, Number(uid), Number(gid));
 }

@@ -1,4 +1,4 @@
-import type {BigIntStats} from 'node:fs';
+import type {FileStat} from './disk.ts';
 
 export interface FileChange {
   /** In the home, with "/". */
@@ -6,7 +6,7 @@ export interface FileChange {
   /** Undefined: removed. */
   content: {bytes: Buffer; mode: '100644' | '100755' | '120000'} | undefined;
   /** Of the file these bytes were read from, so that the index entry is clean for git status. */
-  stat: BigIntStats | undefined;
+  stat: FileStat | undefined;
 }
 
 /** One state change: one commit. */

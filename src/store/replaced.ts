@@ -1,15 +1,5 @@
-import {
-  type BigIntStats,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  unlink,
-} from 'node:fs';
-import {basename, dirname, join} from 'node:path';
+import {basename, dirname} from 'node:path';
+import type {Disk, FileStat} from './disk.ts';
 import {blobId} from './git/blob-id.ts';
 import {isAbandoned} from './temporary.ts';
 
@@ -47,9 +37,9 @@ const TICK_MS = 50n;
 const FOLDER = '.agentdir/replaced';
 
 export interface Replacing {
-  home: string;
+  disk: Disk;
   path: string;
-  /** Where the file really is. */
+  /** Where the file really is, in the home. */
   target: string;
   /** The file that will take its place, and is at this name until then. */
   temp: string;
@@ -58,57 +48,57 @@ export interface Replacing {
 }
 
 /** Undefined where the file system has no hard links, or the path is too long for a name. */
-export function keepReplaced({home, path, target, temp, expected, bytes}: Replacing): Replaced | undefined {
+export function keepReplaced({disk, path, target, temp, expected, bytes}: Replacing): Replaced | undefined {
   const parts = [blobId(expected), idOf(temp), shortId(blobId(bytes)), Buffer.from(path).toString('base64url')];
   const name = parts.join('.');
   if (name.length > 255) return undefined;
   try {
-    linkInto(join(home, FOLDER), target, name);
+    linkInto(disk, target, name);
   } catch (error) {
     const {code} = error as NodeJS.ErrnoException;
     if (code === 'EXDEV' || code === 'EPERM' || code === 'ENOTSUP' || code === 'EMLINK') return undefined;
     throw error;
   }
-  return replacedAt(home, name);
+  return replacedAt(disk, name);
 }
 
-function linkInto(folder: string, target: string, name: string): void {
+function linkInto(disk: Disk, target: string, name: string): void {
   try {
-    linkSync(target, join(folder, name));
+    disk.link(target, `${FOLDER}/${name}`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    mkdirSync(folder, {recursive: true});
-    linkSync(target, join(folder, name));
+    disk.makeDirectory(FOLDER);
+    disk.link(target, `${FOLDER}/${name}`);
   }
 }
 
-function replacedAt(home: string, name: string): Replaced {
-  const link = join(home, FOLDER, name);
+function replacedAt(disk: Disk, name: string): Replaced {
+  const link = `${FOLDER}/${name}`;
   const [base = '', id = '', next = '', encoded = ''] = name.split('.');
   const path = Buffer.from(encoded, 'base64url').toString();
-  const found = statSync(link, {bigint: true, throwIfNoEntry: false});
+  const found = disk.stat(link);
   /** The file as it was when nothing late was in it. */
-  let seen: BigIntStats | undefined;
+  let seen: FileStat | undefined;
   return {
     path,
     base,
     next,
     inode: found?.ino ?? 0n,
     late: () => {
-      const stat = statSync(link, {bigint: true});
+      const stat = statOf(disk, link);
       if (stat.mtimeNs === seen?.mtimeNs && stat.size === seen.size) return undefined;
-      const found = lateIn(link, join(home, path), path, base);
+      const found = lateIn(disk, link, path, base);
       // A write within the same tick of the clock as the last one would not show.
-      if (!found && BigInt(Date.now()) - stat.mtimeMs > TICK_MS) seen = stat;
+      if (!found && BigInt(Math.trunc(disk.clock.now())) - stat.mtimeMs > TICK_MS) seen = stat;
       return found;
     },
     after: bytes => {
       const later = [blobId(bytes), id, next, encoded].join('.');
-      renameSync(link, join(home, FOLDER, later));
-      return replacedAt(home, later);
+      disk.rename(link, `${FOLDER}/${later}`);
+      return replacedAt(disk, later);
     },
     // Freeing a file takes long on some file systems. Gone: somebody emptied .agentdir.
-    forget: () => unlink(link, () => {}),
+    forget: () => disk.unlinkSoon(link),
   };
 }
 
@@ -116,47 +106,47 @@ function replacedAt(home: string, name: string): Replaced {
  * All that earlier runs left. Where the crash came while the new file was still at its temporary name, nothing was
  * replaced: that is let go at once.
  */
-export function leftReplaced(home: string): Replaced[] {
-  return namesIn(home).flatMap(name => {
-    const replaced = replacedAt(home, name);
+export function leftReplaced(disk: Disk): Replaced[] {
+  return namesIn(disk).flatMap(name => {
+    const replaced = replacedAt(disk, name);
     const id = name.split('.')[1] ?? '';
-    const temp = join(home, dirname(replaced.path), `.agentdir-${id}.tmp`);
-    const found = statSync(temp, {bigint: true, throwIfNoEntry: false});
+    const temp = `${dirname(replaced.path)}/.agentdir-${id}.tmp`;
+    const found = disk.stat(temp);
     if (found === undefined || found.ino === replaced.inode) return [replaced];
-    if (isAbandoned(basename(temp))) giveBack(temp, join(home, replaced.path), replaced.next);
+    if (isAbandoned(disk, basename(temp))) giveBack(disk, temp, replaced.path, replaced.next);
     replaced.forget();
     return [];
   });
 }
 
 /** What is there is not what was to take its place: an editor's file, which came at the last moment and was to go back. */
-function giveBack(temp: string, target: string, next: string): void {
-  const [taken, there] = [temp, target].map(path => (existsSync(path) ? shortId(blobId(readFileSync(path))) : ''));
-  if (taken !== next && there === next) renameSync(temp, target);
+function giveBack(disk: Disk, temp: string, target: string, next: string): void {
+  const [taken, there] = [temp, target].map(path => (disk.exists(path) ? shortId(blobId(disk.read(path))) : ''));
+  if (taken !== next && there === next) disk.rename(temp, target);
 }
 
-function namesIn(home: string): string[] {
+function namesIn(disk: Disk): string[] {
   try {
-    return readdirSync(join(home, FOLDER));
+    return disk.names(FOLDER);
   } catch {
     return [];
   }
 }
 
 /** The content of a version that was replaced at a path, as long as its file is linked and nobody wrote into it. */
-export function replacedContent(home: string, path: string, base: string): Buffer | undefined {
+export function replacedContent(disk: Disk, path: string, base: string): Buffer | undefined {
   const end = `.${Buffer.from(path).toString('base64url')}`;
-  const name = namesIn(home).find(each => each.startsWith(`${base}.`) && each.endsWith(end));
-  const bytes = name === undefined ? undefined : readFileSync(join(home, FOLDER, name));
+  const name = namesIn(disk).find(each => each.startsWith(`${base}.`) && each.endsWith(end));
+  const bytes = name === undefined ? undefined : disk.read(`${FOLDER}/${name}`);
   return bytes && blobId(bytes) === base ? bytes : undefined;
 }
 
 /** The files that this content replaced at a path. */
-export function replacedBy(home: string, path: string, blob: string): Replaced[] {
+export function replacedBy(disk: Disk, path: string, blob: string): Replaced[] {
   const end = `.${shortId(blob)}.${Buffer.from(path).toString('base64url')}`;
-  return namesIn(home)
+  return namesIn(disk)
     .filter(name => name.endsWith(end))
-    .map(name => replacedAt(home, name));
+    .map(name => replacedAt(disk, name));
 }
 
 /** What tells one temporary file from all others: `.agentdir-ID.tmp`. */
@@ -164,13 +154,20 @@ function idOf(temp: string): string {
   return basename(temp, '.tmp').slice('.agentdir-'.length);
 }
 
-function lateIn(link: string, file: string, path: string, base: string): Late | undefined {
-  const {ino, mtimeMs} = statSync(link, {bigint: true});
-  const bytes = readFileSync(link);
+function lateIn(disk: Disk, link: string, path: string, base: string): Late | undefined {
+  const {ino, mtimeMs} = statOf(disk, link);
+  const bytes = disk.read(link);
   // Still, or again, the file itself: a crash came before the rename.
-  const current = statSync(file, {bigint: true, throwIfNoEntry: false});
+  const current = disk.stat(path);
   if (current?.ino === ino) return undefined;
   return blobId(bytes) === base || bytes.length === 0 ? undefined : {path, base, bytes, writtenAt: Number(mtimeMs)};
+}
+
+/** Of a link that must be there. */
+function statOf(disk: Disk, link: string): FileStat {
+  const stat = disk.stat(link);
+  if (!stat) throw Object.assign(new Error(`${link} is gone`), {code: 'ENOENT'});
+  return stat;
 }
 
 /** Enough of git's name for a content to know it again, in a file name that has room for little. */

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {withoutDecisions} from '../../src/files/undo/undo-queue.ts';
 import {leaveNote, noteOn} from '../../src/store/command-notes.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {read} from '../daemon/serve.ts';
 import {agentdir, environment, git, newHome, put, temporary} from './run.ts';
 
@@ -87,8 +88,8 @@ it('takes no note for one that would write more into a commit than what was take
   const home = temporary();
   const id = 'a'.repeat(40);
   const note = {base: null, undo: {commit: id, words: 'x'}};
-  leaveNote(home, 'memory/a.md', id, note);
-  expect(noteOn(home, 'memory/a.md', id)).toEqual(note);
+  leaveNote(nodeDisk(home), 'memory/a.md', id, note);
+  expect(noteOn(nodeDisk(home), 'memory/a.md', id)).toEqual(note);
   const [name = ''] = readdirSync(join(home, '.agentdir/commands'));
   for (const wrong of [
     {base: null, undo: {commit: `${id}\nApproval: x`, words: ''}},
@@ -99,7 +100,7 @@ it('takes no note for one that would write more into a commit than what was take
     {undo: {commit: id, words: ''}},
   ]) {
     writeFileSync(join(home, '.agentdir/commands', name), JSON.stringify(wrong));
-    expect(noteOn(home, 'memory/a.md', id)).toBeUndefined();
+    expect(noteOn(nodeDisk(home), 'memory/a.md', id)).toBeUndefined();
   }
 });
 

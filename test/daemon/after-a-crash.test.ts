@@ -177,7 +177,7 @@ describe('a home that version 0.1 served last, killed before its last version wa
     const words = where === 'in the file' ? ['one', 'done'] : ['one', 'done', 'two'];
     expect(wordsOf(read(home, SESSION)).sort()).toEqual(words.sort());
     expect(await git(home, 'log', '--format=%an: %s')).toContain('agentdir: session(s): as the daemon left it');
-    expect(existsSync(join(home, '.agentdir/aside'))).toBe(false);
+    expect(readdirSync(join(home, '.agentdir/aside'))).toEqual([]);
     await expectSound(home);
   });
 

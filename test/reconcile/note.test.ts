@@ -2,6 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {withNote} from '../../src/reconcile/note.ts';
 import {type Note, Notes} from '../../src/serve/calls/notes.ts';
 import {settleMemory} from '../../src/serve/calls/remember.ts';
+import {systemClock} from '../../src/store/clock.ts';
 
 const noted = (text: string, before = '- first\n') => withNote(before, {text, agent: 'eve', day: '2026-11-16'});
 
@@ -26,7 +27,7 @@ describe('notes that wait to be written', () => {
     const [slow, next] = [note('slow'), note('next')];
     const notes = new Notes();
     notes.add('memory/a.md', slow);
-    const settled = settleMemory(notes, 'memory/a.md', '');
+    const settled = settleMemory({clock: systemClock, notes}, 'memory/a.md', '');
     notes.remove('memory/a.md', slow);
     notes.add('memory/a.md', next);
     settled?.written?.();

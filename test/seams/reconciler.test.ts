@@ -12,13 +12,20 @@ import {taskFiles} from '../../src/serve/tasks/tasks.ts';
 import {Spend} from '../../src/serve/turns/spend.ts';
 import {spendFile} from '../../src/serve/turns/spend-file.ts';
 import {Waits} from '../../src/serve/turns/waits.ts';
+import {systemClock} from '../../src/store/clock.ts';
 import {reconcilerContract} from './reconciler-contract.ts';
 
 const nothing = () => {};
 
 /** What the reconcilers below use of a daemon. */
 function daemon(parts: Partial<Daemon>): Daemon {
-  const files = {index: new HomeIndex(), known: new Map(), looks: {nudged: new Set()}, queue: {add: nothing}};
+  const files = {
+    disk: {clock: systemClock},
+    index: new HomeIndex(),
+    known: new Map(),
+    looks: {nudged: new Set()},
+    queue: {add: nothing},
+  };
   return {files, ...parts} as unknown as Daemon;
 }
 
@@ -28,7 +35,7 @@ function noted(): Notes {
   return notes;
 }
 
-reconcilerContract('memory', () => memoryFiles({notes: noted()}), {
+reconcilerContract('memory', () => memoryFiles(daemon({notes: noted()})), {
   samples: [
     {path: 'memory/notes.md', text: '# Notes\n'},
     {path: 'memory/other.md', text: '# Other\n'},
@@ -47,7 +54,11 @@ reconcilerContract('tasks', () => taskFiles(daemon({tasks: new Tasks()})), {
 reconcilerContract(
   'spend',
   () => {
-    const spend = new Spend({onDue: nothing, onNewDay: nothing, now: () => new Date('2026-01-31T12:00:00Z')});
+    const spend = new Spend({
+      onDue: nothing,
+      onNewDay: nothing,
+      clock: {...systemClock, now: () => Date.parse('2026-01-31T12:00:00Z')},
+    });
     spend.add('coder', {input_tokens: 10, output_tokens: 5}, '2026-01-31T12:00:00.000Z');
     spend.close();
     return spendFile(daemon({spend}));
@@ -61,7 +72,7 @@ reconcilerContract(
 reconcilerContract(
   'policy',
   () => {
-    const approvals = new Approvals(new Waits(), {} as StartedCalls);
+    const approvals = new Approvals(systemClock, new Waits(), {} as StartedCalls);
     approvals.rules.set('abc', [{match: 'git status'} as never]);
     return policyFile(daemon({approvals}));
   },

@@ -8,6 +8,8 @@ import {follow} from '../../src/serve/inbox/inbox-follow.ts';
 import {isRotatedName, missedFiles} from '../../src/serve/inbox/inbox-missed.ts';
 import {Inboxes} from '../../src/serve/inbox/inboxes.ts';
 import {Schedules} from '../../src/serve/inbox/schedules.ts';
+import {systemClock} from '../../src/store/clock.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {closeInbox, openInbox} from '../../src/store/inbox-lines.ts';
 import {put, temporary} from '../cli/run.ts';
 
@@ -16,8 +18,8 @@ const delivery = (generation: number, line: string) =>
 
 /** What these use of a daemon. */
 function parts(home: string, servedSince: bigint) {
-  const schedules = new Schedules({settings: async () => ({}), look: () => {}});
-  return {files: {home} as HomeFiles, inboxes: new Inboxes(servedSince, schedules)};
+  const schedules = new Schedules({clock: systemClock, settings: async () => ({}), look: () => {}});
+  return {files: {disk: nodeDisk(home)} as HomeFiles, inboxes: new Inboxes(servedSince, schedules)};
 }
 
 describe('files that had the name of an inbox', () => {
@@ -67,7 +69,7 @@ describe('files that had the name of an inbox', () => {
       const home = temporary();
       put(home, {'inbox/x.jsonl.2': 'one\n', 'inbox/x.jsonl': 'two\n'});
       const inode = (name: string) => `${statSync(join(home, 'inbox', name), {bigint: true}).ino}`;
-      const file = openInbox(home, 'inbox/x.jsonl');
+      const file = openInbox(nodeDisk(home), 'inbox/x.jsonl');
       if (!file) throw new Error('it is there');
       const {files, inboxes} = parts(home, 0n);
       const reading = inboxes.of('inbox/x.jsonl');

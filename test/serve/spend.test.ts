@@ -10,10 +10,16 @@ import {setFacts} from '../../src/serve/state.ts';
 import {Spend} from '../../src/serve/turns/spend.ts';
 import {Waits} from '../../src/serve/turns/waits.ts';
 import {wake, wakeInTime} from '../../src/serve/turns/wake.ts';
+import {systemClock} from '../../src/store/clock.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 
 function clocked(time: string) {
   const clock = {time, dues: 0, days: 0};
-  const spend = new Spend({onDue: () => clock.dues++, onNewDay: () => clock.days++, now: () => new Date(clock.time)});
+  const spend = new Spend({
+    onDue: () => clock.dues++,
+    onNewDay: () => clock.days++,
+    clock: {...systemClock, now: () => Date.parse(clock.time)},
+  });
   return {clock, spend};
 }
 const usage = {input_tokens: 10, output_tokens: 1, cost_usd: 0.1};
@@ -85,6 +91,7 @@ describe('sessions that wait', () => {
     const parts = {
       files: {
         home: '/nowhere',
+        disk: nodeDisk('/nowhere'),
         index,
         known: new Map(),
         looks: {nudged: new Set<string>()},
@@ -92,11 +99,11 @@ describe('sessions that wait', () => {
         phase: {unsaved: false, loading: false},
         queue: {add: (path: string) => looked.add(path)},
       },
-      approvals: new Approvals(waits, {} as StartedCalls),
+      approvals: new Approvals(systemClock, waits, {} as StartedCalls),
       spend: new Spend({
         onDue: () => looked.add('spend'),
         onNewDay: () => waits.allChanged(),
-        now: () => new Date(clock.time),
+        clock: {...systemClock, now: () => Date.parse(clock.time)},
       }),
       reports: {troubles: {set: () => {}}},
     } as unknown as With<'files' | 'approvals' | 'spend' | 'reports'>;

@@ -5,6 +5,7 @@ import {parseTasks} from '../../src/files/task/task-parse.ts';
 import type {HomeFiles} from '../../src/serve/home-files.ts';
 import {settleEdits} from '../../src/serve/tasks/task-edits.ts';
 import {type TaskEdit, Tasks} from '../../src/serve/tasks/task-news.ts';
+import {systemClock} from '../../src/store/clock.ts';
 
 const path = 'tasks/one.task.md';
 const lines = (n: number) => Array.from({length: n}, (_, i) => `- [ ] "t${i}"\n  id: t${i}`).join('\n');
@@ -23,7 +24,12 @@ it('what many agents change in one file at a time is one save, and each has its 
   const edits = [edit('a', 't0'), edit('b', 't1'), edit('b', 't2'), edit('c', 'no'), edit('a', 't3')];
   const tasks = new Tasks();
   tasks.edits.set(path, edits);
-  const files = {known: new Map(), looks: {nudged: new Set()}, queue: {add: () => {}}} as unknown as HomeFiles;
+  const files = {
+    disk: {clock: systemClock},
+    known: new Map(),
+    looks: {nudged: new Set()},
+    queue: {add: () => {}},
+  } as unknown as HomeFiles;
   const completed = settleEdits({tasks, files}, path, parseTasks(lines(5)));
   const steps = [...(completed?.before ?? []), ...(completed ? [completed] : [])];
   expect(steps.map(({agent, tasks, text}) => [agent, tasks, text.match(/\[x\]/g)?.length])).toEqual([

@@ -1,5 +1,3 @@
-import {lstatSync} from 'node:fs';
-import {join} from 'node:path';
 import {parseFile} from '../../check/parse-file.ts';
 import type {ApprovalFile} from '../../files/approval/approval.ts';
 import {editedText} from '../../files/approval/approval-edited.ts';
@@ -143,10 +141,11 @@ async function decisionOn(
 
 /** When it was saved at the latest, as it was first seen: the daemon saves, too. */
 function savedAt({files, approvals}: With<'files' | 'approvals'>, id: string, {decision}: ApprovalItem): string {
-  const {home} = files;
+  const {disk} = files;
+  const {clock} = disk;
   const path = decision === 'approved' ? APPROVALS_FILE : pendingPage(id);
-  const stat = lstatSync(join(home, path), {throwIfNoEntry: false});
-  return approvals.saidAt.get(id) ?? (stat?.mtime ?? new Date()).toISOString();
+  const stat = disk.lstat(path);
+  return approvals.saidAt.get(id) ?? new Date(stat ? Number(stat.mtimeMs) : clock.now()).toISOString();
 }
 
 interface Approving {
@@ -236,7 +235,7 @@ export async function recordedEdit(
 
 /** The item of the queue, as it was last looked at. */
 export async function itemOf(files: HomeFiles, path: string, id: string): Promise<ApprovalItem | undefined> {
-  let parsed = files.latest.get(path)?.parsed;
+  let parsed = files.kept.latest.get(path)?.parsed;
   if (parsed?.kind !== 'queue') {
     const blob = files.known.get(path)?.blob;
     const text = blob === undefined ? undefined : await textOf(files, blob, path);

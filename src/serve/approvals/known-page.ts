@@ -1,5 +1,3 @@
-import {lstatSync} from 'node:fs';
-import {join} from 'node:path';
 import {type ApprovalFile, parseApproval} from '../../files/approval/approval.ts';
 import type {ApprovalItem} from '../../files/approval/approval-item.ts';
 import type {Review} from '../../files/approval/approval-review.ts';
@@ -17,8 +15,8 @@ export async function pageOf(files: HomeFiles, path: string): Promise<ApprovalFi
 }
 
 /** What is on disk is not what was last looked at: it may say no. */
-export function isBeingSaved({home, known}: HomeFiles, path: string): boolean {
-  const stat = lstatSync(join(home, path), {bigint: true, throwIfNoEntry: false});
+export function isBeingSaved({disk, known}: HomeFiles, path: string): boolean {
+  const stat = disk.lstat(path);
   return (stat && signature(stat)) !== known.get(path)?.signature;
 }
 

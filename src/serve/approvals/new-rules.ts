@@ -5,6 +5,7 @@ import {blocks} from '../../files/diagnostic.ts';
 import type {NewRule} from '../../files/rule.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {Completed} from '../../reconcile/complete.ts';
+import {timestamp} from '../../store/clock.ts';
 import {changeOf} from '../change.ts';
 import {lookAgain} from '../look-again.ts';
 import type {With} from '../parts.ts';
@@ -58,7 +59,7 @@ function settlePolicy(daemon: With<'files' | 'approvals'>, text: string): Comple
     }
     try {
       const before = result;
-      result = addRules(before, wanted, `${commentFor(id)}, ${new Date().toISOString().slice(0, 10)}`);
+      result = addRules(before, wanted, `${commentFor(id)}, ${timestamp(daemon.files.disk.clock).slice(0, 10)}`);
       if (result === before) {
         refuse(daemon, id, 'the policy has it already');
         continue;

@@ -1,5 +1,3 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {UserError} from '../../errors.ts';
 import {parseApproval} from '../../files/approval/approval.ts';
 import {setMeta, setReview} from '../../files/approval/approval-edit.ts';
@@ -54,7 +52,7 @@ async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: s
   await isIgnored(files, path);
   if (decided) forget(daemon, decided.path);
   for (const {path: old, bytes} of others) {
-    if (!removeIf(files.home, old, bytes)) continue;
+    if (!removeIf(files.disk, old, bytes)) continue;
     recordOwnRemoval(daemon, old, entry);
     forget(daemon, old);
   }
@@ -92,12 +90,12 @@ async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen:
   const text = decidedText(seen.text ?? '', state, said, item);
   const bytes = Buffer.from(text);
   const entry = {words: state, cause: 'decision', trailers: [['Approval', id] as [string, string]]};
-  const there = readHomeFile(files.home, to);
+  const there = readHomeFile(files.disk, to);
   if (there) {
     // Moved, and killed before it was taken away; anything else was saved since, and is left.
     const own = seen.parsed?.kind === 'approval' ? seen.parsed.file.review?.decision : undefined;
     if (!there.bytes?.equals(bytes) || (own ?? said) !== said) return undefined;
-    if (!removeIf(files.home, seen.path, seen.bytes)) return undefined;
+    if (!removeIf(files.disk, seen.path, seen.bytes)) return undefined;
     recordOwnRemoval(daemon, seen.path, entry);
     forget(daemon, seen.path);
     return undefined;
@@ -109,7 +107,7 @@ async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen:
   if (known) Object.assign(known, {settled: true, ignored: files.known.get(seen.path)?.ignored ?? false});
   // It was turned meanwhile.
   if (approvalStateOf(files, id) !== state) lookAgain(files, to);
-  if (existsSync(join(files.home, seen.path))) return {after: 1};
+  if (files.disk.exists(seen.path)) return {after: 1};
   forget(daemon, seen.path);
   return undefined;
 }
@@ -127,10 +125,10 @@ function turns({files, approvals}: With<'files' | 'approvals'>, id: string, {pat
 }
 
 /** Pages of a request in the folders of decided ones. */
-function decidedPages({home}: HomeFiles, id: string): Seen[] {
+function decidedPages({disk}: HomeFiles, id: string): Seen[] {
   return ['approved', 'rejected'].flatMap(folder => {
     const path = `approvals/${folder}/${id}.approval.md`;
-    const read = readHomeFile(home, path);
+    const read = readHomeFile(disk, path);
     return read && 'text' in read ? [seenText(path, 'approval', read.text, read)] : [];
   });
 }

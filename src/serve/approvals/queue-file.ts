@@ -3,6 +3,7 @@ import {APPROVALS_FILE, type ApprovalItem} from '../../files/approval/approval-i
 import type {TaskFile} from '../../files/task/task.ts';
 import type {Completed} from '../../reconcile/complete.ts';
 import {completeQueue} from '../../reconcile/queue.ts';
+import {timestamp} from '../../store/clock.ts';
 import {changeOf} from '../change.ts';
 import {lookAgain} from '../look-again.ts';
 import type {With} from '../parts.ts';
@@ -54,7 +55,7 @@ async function settleQueue(
   // Who waits is looked up last: it may change while git is asked.
   const {name, email} = await files.journal.person();
   const by = `${name} <${email}>`;
-  const now = new Date().toISOString();
+  const now = timestamp(files.disk.clock);
   const taken = await takeDecisions(daemon, file.items, by, now);
   const waiting = (id: string) => waits.for(id).size;
   const outcomeOf = (id: string) => approvals.outcomes.get(id);

@@ -1,5 +1,3 @@
-import {lstatSync} from 'node:fs';
-import {join} from 'node:path';
 import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
 import {kindOf} from '../../files/key.ts';
 import type {Outcome} from '../../queue.ts';
@@ -38,12 +36,12 @@ export function isProtected(path: string): boolean {
 
 /** An unsandboxed command has ended: what is not as it was known may be its doing. To be called before it counts as over. */
 export function suspectChanges({files, approvals}: With<'files' | 'approvals'>, why: string): void {
-  const {home, known} = files;
-  const there = [...SINGLE, ...FOLDERS.flatMap(folder => listFolder(home, folder)), ...known.keys()].filter(
+  const {disk, known} = files;
+  const there = [...SINGLE, ...FOLDERS.flatMap(folder => listFolder(disk, folder)), ...known.keys()].filter(
     isProtected,
   );
   for (const path of new Set(there)) {
-    const stat = lstatSync(join(home, path), {bigint: true, throwIfNoEntry: false});
+    const stat = disk.lstat(path);
     const before = known.get(path)?.signature;
     if (!kindOf(path) || (stat ? signature(stat) : undefined) === before) continue;
     approvals.suspects.set(path, why);
@@ -60,7 +58,7 @@ export async function suspectEarlier(
   committed: (session: string) => Promise<ReadonlyMap<string, string | undefined>>,
 ): Promise<void> {
   const {files, approvals} = daemon;
-  const {home, index} = files;
+  const {disk, index} = files;
   const changed = new Map(approvals.changedBefore);
   approvals.changedBefore.clear();
   const sessions = [...index.sessions()].filter(({host}) => host);
@@ -69,7 +67,7 @@ export async function suspectEarlier(
       for (const [path, former] of await committed(session)) changed.set(path, former);
   for (const [path, former] of sessions.length > 0 ? changed : []) {
     const kind = kindOf(path);
-    const read = kind && readHomeFile(home, path);
+    const read = kind && readHomeFile(disk, path);
     if (!kind || (read && !('text' in read))) continue;
     const seen = read && seenText(path, kind, read.text, read);
     const why = `a command of ${sessions.map(({id}) => id).join(', ')}, which was interrupted,`;
@@ -111,7 +109,7 @@ async function takeBack(
   const conflict = `it was changed while ${why} ran outside the sandbox, so it does not count; if it was you, do it again`;
   if (seen && !(await keepConflict(daemon, path, seen.bytes, [conflict], true))) return {after: 1_000};
   if (text === undefined) {
-    if (seen) removeIf(files.home, path, seen.bytes);
+    if (seen) removeIf(files.disk, path, seen.bytes);
     files.known.delete(path);
     setFacts(files, path, undefined);
     lookAgain(files, path);

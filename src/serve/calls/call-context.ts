@@ -63,7 +63,7 @@ export async function settingOf(
   const limited =
     seconds === undefined || isCommand(call) ? signal : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
   const services = effects.services(caller, call, signal);
-  const context = contextFor({sandbox, redact, env: process.env}, plain, services, limited);
+  const context = contextFor({sandbox, redact, env: effects.world.environment}, plain, services, limited);
   return {context, plain, services, signal: limited};
 }
 

@@ -3,6 +3,7 @@ import type {Call, Message} from '../../files/session/session-schema.ts';
 import {callWords} from '../../policy/call-words.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {OpenCalls} from '../../reconcile/turn.ts';
+import {timestamp} from '../../store/clock.ts';
 import {crashPoint} from '../../store/crash.ts';
 import type {Reports, With} from '../parts.ts';
 import type {Turns} from '../turns/turns.ts';
@@ -112,7 +113,7 @@ async function execute(
   {next, begun}: {next: Extract<NextCall, {result: unknown} | {ready: unknown}>; begun: BegunCall},
   signal: AbortSignal,
 ): Promise<Message> {
-  const {reports} = daemon;
+  const {files, reports} = daemon;
   const {session, agent} = caller;
   const {rooms, commands} = daemon.turns;
   const ready = 'ready' in next ? next.ready : undefined;
@@ -124,7 +125,7 @@ async function execute(
   const isJudgedAgain = ready !== undefined && (waits || call.approval !== undefined);
   const leave = enters ? await rooms.enter(agent, alone, signal) : undefined;
   const release = ready && isCommand(call) ? await commands.take(agent, signal) : undefined;
-  const began = performance.now();
+  const began = files.disk.clock.monotonic();
   let result: ToolResult;
   let edited: ReadyCall['edited'];
   try {
@@ -140,10 +141,10 @@ async function execute(
     release?.();
     leave?.();
   }
-  const ms = Math.round(performance.now() - began);
+  const ms = Math.round(files.disk.clock.monotonic() - began);
   const code = result.success ? undefined : result.code;
   reports.report({event: 'called', session, agent, tool: callWords(call.function, edited), code, ms});
-  return resultMessage(call.id, result);
+  return resultMessage(call.id, result, timestamp(files.disk.clock));
 }
 
 const CHANGED = 'nothing was run: what was approved has changed at the last moment. Make the call again';
@@ -154,9 +155,9 @@ function resultOfOther(reports: Reports, next: Exclude<NextCall, {ready: unknown
   return {success: false, code: 'REJECTED', error: CHANGED};
 }
 
-function resultMessage(call: string, result: ToolResult): Message {
+function resultMessage(call: string, result: ToolResult, time: string): Message {
   return {
-    timestamp: new Date().toISOString(),
+    timestamp: time,
     role: 'tool_result',
     tool_call_id: call,
     content: JSON.stringify(result),

@@ -71,7 +71,7 @@ export async function editedNow(
 }
 
 async function sessionAt(files: HomeFiles, path: string): Promise<Session | undefined> {
-  let parsed = files.latest.get(path)?.parsed;
+  let parsed = files.kept.latest.get(path)?.parsed;
   if (parsed?.kind !== 'session') {
     const blob = files.known.get(path)?.blob;
     const text = blob === undefined ? undefined : await textOf(files, blob, path);

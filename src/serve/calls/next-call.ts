@@ -46,12 +46,12 @@ export async function nextFor(
   signal: AbortSignal,
   {fresh = false, begun}: {fresh?: boolean; begun?: BegunCall},
 ): Promise<NextCall> {
-  const {files, approvals} = daemon;
+  const {files, approvals, effects} = daemon;
   if (!begun) await recall(daemon, caller, call);
   const setting = await settingOf(daemon, caller, call, signal, begun);
   // A call that this daemon runs is known to `turns`.
   if (call.started !== undefined && !isRepeatable(call)) {
-    const result = await interrupted(call, caller, setting.context);
+    const result = await interrupted(effects, call, caller, setting.context);
     await recoverWorkspace(daemon, caller);
     return {result};
   }
@@ -78,17 +78,17 @@ export async function nextFor(
   // An item that is gone comes back; what is about something else by now is another request.
   const same = item ? item.digest === digest && state !== 'superseded' : state === undefined;
   if (approval !== undefined && same) {
-    putIntoWords(daemon, requestOf(caller, call, ask, {id: approval, digest, settings}));
+    putIntoWords(daemon, requestOf(files, caller, call, ask, {id: approval, digest, settings}));
     return {wait: true};
   }
-  const id = newApprovalId();
+  const id = newApprovalId(effects.world.random);
   // The request of a session that this one is a copy of stays.
   if (approval !== undefined && item?.session === caller.session && item.call === call.id)
     approvals.outcomes.set(approval, {
       status: 'superseded',
       outcome: `nothing was run: what it is about has changed since it was asked; asked again as ${id}`,
     });
-  return {ask: requestOf(caller, call, ask, {id, digest, settings})};
+  return {ask: requestOf(files, caller, call, ask, {id, digest, settings})};
 }
 
 interface Decided {
@@ -119,13 +119,13 @@ async function decided(
     !isUsed(caller, call);
   const again = async (why: string): Promise<NextCall> => {
     const settings = await daemon.current.settings();
-    const id = newApprovalId();
+    const id = newApprovalId(daemon.effects.world.random);
     if (isOwn || wasUsed)
       approvals.outcomes.set(item.id ?? '', {
         status: 'superseded',
         outcome: `nothing was run: ${why}; asked again as ${id}`,
       });
-    return {ask: requestOf(caller, call, ask, {id, digest, settings})};
+    return {ask: requestOf(files, caller, call, ask, {id, digest, settings})};
   };
   if (wasUsed) return again('it ran before, and an older version of its session was brought back');
   if (!isOwn) return again('it was asked about another call');
@@ -205,12 +205,14 @@ function isUsed({of}: Caller, {approval}: Call): boolean {
 export const EXPIRE_AFTER = '7d';
 
 function requestOf(
+  {disk}: HomeFiles,
   {path, session, agent, of}: Caller,
   call: Call,
   ask: Ask,
   {id, digest, settings}: {id: string; digest: string; settings: Settings},
 ): CallRequest {
-  const now = Date.now();
+  const {clock} = disk;
+  const now = clock.now();
   const after = settings.approvals?.expire_after;
   const ms = after === null ? undefined : durationMs(after ?? EXPIRE_AFTER);
   return {

@@ -20,7 +20,7 @@ export async function query(
   text: string,
   signal: AbortSignal,
 ): Promise<QueriedRows | ToolFailure> {
-  const {home, index, known} = files;
+  const {disk, index, known} = files;
   // Not before it is needed: most homes never ask.
   const {TaskQuery} = await import('../../query/task-query.ts');
   effects.queries ??= new TaskQuery();
@@ -28,7 +28,7 @@ export async function query(
     index,
     files: () => versions(known),
     read: (path: string, blob: string) =>
-      files.texts.get(blob) ?? onDisk(home, path, blob) ?? textOf(files, blob, path),
+      files.kept.texts.get(blob) ?? onDisk(disk, path, blob) ?? textOf(files, blob, path),
   };
   const answer = await effects.queries.ask(source, text, {most: MOST, signal, taint: true});
   if (!('failed' in answer)) return answer;

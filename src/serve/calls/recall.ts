@@ -1,5 +1,4 @@
 import type {Call} from '../../files/session/session-schema.ts';
-import {versionsWithStarts} from '../../store/past-starts.ts';
 import type {With} from '../parts.ts';
 import {type Caller, isRead, nameOfCall} from './caller.ts';
 
@@ -8,18 +7,18 @@ import {type Caller, isRead, nameOfCall} from './caller.ts';
  * journal. So `.agentdir/` may be deleted.
  */
 export async function recall(
-  {files, approvals}: With<'files' | 'approvals'>,
+  {effects, approvals}: With<'approvals' | 'effects'>,
   caller: Caller,
   call: Call,
 ): Promise<void> {
-  const {home} = files;
+  const {world} = effects;
   const {started} = approvals;
   const {path, session, of} = caller;
   if (call.started !== undefined || isRead(call)) return;
   const {timestamp = ''} = of.messages.find(({tool_calls}) => tool_calls?.includes(call)) ?? {};
   if (!started.mayHaveForgotten(session, timestamp)) return;
   const names = new Set<string>();
-  for (const past of await versionsWithStarts(home, path))
+  for (const past of await world.git.versionsWithStarts(path))
     for (const each of past.messages.flatMap(({tool_calls = []}) => tool_calls)) {
       if (each.started === undefined) continue;
       names.add(nameOfCall({...caller, of: past}, each));

@@ -5,6 +5,7 @@ import {kindOf} from '../../files/key.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import type {Completed} from '../../reconcile/complete.ts';
 import {withNote} from '../../reconcile/note.ts';
+import {type Cancel, type Clock, timestamp} from '../../store/clock.ts';
 import {linkTarget} from '../../store/read.ts';
 import {changeOf} from '../change.ts';
 import type {HomeFiles} from '../home-files.ts';
@@ -24,44 +25,53 @@ export async function remember(
 ): Promise<ToolResult> {
   const problem = notWritable(files, path);
   if (problem !== undefined) return {success: false, code: 'FAILED', error: `${path} ${problem}`};
-  let timer: NodeJS.Timeout | undefined;
+  let cancel: Cancel | undefined;
   const result = await new Promise<ToolResult>(resolve => {
     const note: Note = {text, agent, approval, written: () => resolve({success: true, path})};
     notes.add(path, note);
-    timer = setTimeout(() => {
-      if (notes.remove(path, note))
-        resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
-    }, PATIENCE_MS);
+    cancel = files.disk.clock.after(
+      PATIENCE_MS,
+      () => {
+        if (notes.remove(path, note))
+          resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
+      },
+      'held',
+    );
     lookAgain(files, path);
   });
-  clearTimeout(timer);
+  cancel?.();
   return isFailure(result) ? reports.redact.value(result) : result;
 }
 
-function notWritable({home, index}: HomeFiles, path: string): string | undefined {
+function notWritable({disk, index}: HomeFiles, path: string): string | undefined {
   if (kindOf(path) !== 'memory') return 'is not a file of the memory';
   const parts = path.split('/');
-  const link = parts.map((_, i) => parts.slice(0, i + 1).join('/')).find(way => linkTarget(home, way) !== undefined);
+  const link = parts.map((_, i) => parts.slice(0, i + 1).join('/')).find(way => linkTarget(disk, way) !== undefined);
   if (link !== undefined)
     return `${link === path ? 'is' : `is below ${link},`} a link, and nothing is written through it`;
   return blocks(index.problems(path)) ? 'has errors; see agentdir check' : undefined;
 }
 
 /** memory/: files get the notes of agents. */
-export function memoryFiles({notes}: With<'notes'>): Reconciler {
+export function memoryFiles({notes, files}: With<'files' | 'notes'>): Reconciler {
+  const due = {notes, clock: files.disk.clock};
   return {
     kind: 'memory',
-    settle: ({path, text = ''}) => changeOf(settleMemory(notes, path, text), 'remember'),
-    create: path => changeOf(settleMemory(notes, path, ''), 'remember'),
+    settle: ({path, text = ''}) => changeOf(settleMemory(due, path, text), 'remember'),
+    create: path => changeOf(settleMemory(due, path, ''), 'remember'),
   };
 }
 
 /** The text with the notes that are to be added to it. */
-export function settleMemory(notes: Notes, path: string, text: string): Completed | undefined {
+export function settleMemory(
+  {notes, clock}: {notes: Notes; clock: Clock},
+  path: string,
+  text: string,
+): Completed | undefined {
   const due = notes.due(path);
   const [first] = due;
   if (!first) return undefined;
-  const now = new Date().toISOString();
+  const now = timestamp(clock);
   const result = due.reduce((before, {text, agent}) => withNote(before, {text, agent, day: now.slice(0, 10)}), text);
   return {
     text: result,

@@ -1,3 +1,5 @@
+import {type Clock, timestamp} from '../../store/clock.ts';
+
 /** What a checkpoint keeps of calls that were started. */
 export interface StartedSoFar {
   /** From when on every started call is named: what is older, the journal tells. */
@@ -13,12 +15,14 @@ const MOST = 60_000;
  * it, and the checkpoint keeps them.
  */
 export class StartedCalls {
+  readonly #clock: Clock;
   #names: Set<string>;
   #since: string;
   /** Sessions of which all is here that the journal tells. */
   readonly #recalled = new Set<string>();
 
-  constructor({since, names}: StartedSoFar) {
+  constructor(clock: Clock, {since, names}: StartedSoFar) {
+    this.#clock = clock;
     this.#since = since;
     this.#names = new Set(names);
   }
@@ -43,7 +47,7 @@ export class StartedCalls {
     if (this.#names.size <= MOST) return;
     // The older half is forgotten.
     this.#names = new Set([...this.#names].slice(this.#names.size >> 1));
-    this.#since = new Date().toISOString();
+    this.#since = timestamp(this.#clock);
     this.#recalled.clear();
   }
 

@@ -2,13 +2,13 @@ import {join} from 'node:path';
 import {isFailure} from '../../effects/tools/failure.ts';
 import type {ReadyCall, ToolResult} from '../../effects/tools/tool.ts';
 import {placeOf} from '../../effects/workspace/place.ts';
-import {commitCall, keepFound, openWorkspace} from '../../effects/workspace/repository.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {toolNamed} from '../../policy/tools.ts';
 import {crashPoint} from '../../store/crash.ts';
 import {suspectChanges} from '../approvals/void.ts';
+import {effectsOf} from '../effects.ts';
 import {lookAgain} from '../look-again.ts';
 import type {With} from '../parts.ts';
 import type {Caller} from './caller.ts';
@@ -32,7 +32,7 @@ const FLUSH_MS = 2_000;
 
 /** Run a call, and commit what it changed in the agent's workspace. What somebody else left there is committed before. */
 export async function runInWorkspace(
-  daemon: With<'files' | 'reports' | 'turns' | 'approvals'>,
+  daemon: With<'files' | 'reports' | 'turns' | 'approvals' | 'effects'>,
   caller: Caller,
   call: Call,
   ready: ReadyCall,
@@ -41,19 +41,20 @@ export async function runInWorkspace(
   if (!changesFiles(call, ready)) return run(daemon, caller, call, ready);
   const {agent, session} = caller;
   const workspace = {home: files.home, agent, name: files.name};
-  const opened = await openWorkspace(workspace, caller.template.workspace, daemon.turns.stopping);
+  const effects = effectsOf(daemon.effects.world);
+  const opened = await effects.openWorkspace(workspace, caller.template.workspace, daemon.turns.stopping);
   if (isFailure(opened)) return reports.redact.value(opened);
   const paths = pathsOf(call, join(files.home, 'workspaces', agent));
   const words = visibleLine(reports.redact.text([callWords(call.function, ready.edited), ...(paths ?? [])].join(' ')));
   const commit = {session, call: call.id, approval: call.approval, words, unconfined: ready.unconfined};
-  const found = await keepFound(workspace, paths, commit);
+  const found = await effects.keepFound(workspace, paths, commit);
   const notes = [...opened.notes, ...found.notes];
   let result: ToolResult;
   try {
     result = await run(daemon, caller, call, ready);
   } finally {
     crashPoint('workspace-commit');
-    const kept = await commitCall(workspace, commit, paths);
+    const kept = await effects.commitCall(workspace, commit, paths);
     notes.push(...kept.notes);
     if (kept.commit !== undefined) changed(daemon, caller);
   }
@@ -92,7 +93,7 @@ export async function makeWorkspace(
   const trouble = `clone ${agent}`;
   if (template.workspace?.clone === undefined) troubles.set(trouble, undefined);
   if (template.workspace?.clone === undefined || effects.cloned.has(agent)) return undefined;
-  const opened = await openWorkspace({home, agent, name}, template.workspace, turns.stopping);
+  const opened = await effectsOf(effects.world).openWorkspace({home, agent, name}, template.workspace, turns.stopping);
   const failed = isFailure(opened) ? reports.redact.value(opened) : undefined;
   // A person can mend it, and each call that needs it tries again.
   if (!turns.stopped) troubles.set(trouble, failed && `agent ${agent}: ${failed.error}`);
@@ -103,11 +104,11 @@ export async function makeWorkspace(
 
 /** A call of an earlier daemon: what it left is committed as its own. */
 export async function recoverWorkspace(
-  {files, turns}: With<'files' | 'turns'>,
+  {files, turns, effects}: With<'files' | 'turns' | 'effects'>,
   {agent, template}: Caller,
 ): Promise<void> {
   const {home, name} = files;
-  await openWorkspace({home, agent, name}, template.workspace, turns.stopping);
+  await effectsOf(effects.world).openWorkspace({home, agent, name}, template.workspace, turns.stopping);
 }
 
 /** What a file tool changes; undefined: whatever it likes. */

@@ -29,7 +29,7 @@ async function settleSlots(
   daemon: With<'files' | 'current' | 'mail' | 'inboxes'>,
   file: SlotsFile | undefined,
 ): Promise<Completed | undefined> {
-  const {inboxes} = daemon;
+  const {files, inboxes} = daemon;
   const schedules = (await daemon.current.settings()).schedules ?? [];
   const before = file?.value?.schedules ?? {};
   const after: AllSlots = {};
@@ -38,7 +38,7 @@ async function settleSlots(
     const id = scheduleId(schedule);
     const to = agentOf(schedule);
     const known = before[id];
-    const claimed = isAgent(daemon.files, to) ? (claimSlots(schedule, known, Date.now()) ?? known) : known;
+    const claimed = isAgent(files, to) ? (claimSlots(schedule, known, files.disk.clock.now()) ?? known) : known;
     if (!claimed) continue;
     after[id] = withoutDelivered(inboxes, id, claimed);
     if (!known) words.push(`${schedule.cron} for ${to} begins`);
@@ -90,12 +90,7 @@ async function postOne(
   if (!template || inboxes.schedules.posted.has(delivery)) return;
   inboxes.schedules.posted.add(delivery);
   const fresh = template.context === 'fresh';
-  const {path, opening} = inboxSession(files, agent, {
-    scope: 'schedule',
-    thread: undefined,
-    id: delivery,
-    fresh,
-  });
+  const {path, opening} = inboxSession(files, agent, {scope: 'schedule', thread: undefined, id: delivery, fresh});
   mail.post(path, {
     ...{id: delivery, agent, opening},
     message: {from: 'system', content: slotWords(schedule, claimed)},

@@ -1,5 +1,4 @@
 import {isUtf8} from 'node:buffer';
-import {setImmediate as turn} from 'node:timers/promises';
 import {type Cursor, deliveredAs, type Position} from '../../files/cursor-file.ts';
 import {type Problem, problem} from '../../files/diagnostic.ts';
 import {readRecord} from '../../files/inbox.ts';
@@ -17,6 +16,7 @@ import type {Rejected} from '../../files/rejected.ts';
 import type {InboxRoute, Settings} from '../../files/settings.ts';
 import {isId} from '../../files/values.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {timestamp} from '../../store/clock.ts';
 import {MAX_LINE, type RawLine} from '../../store/inbox-lines.ts';
 import {isAgent, whoElse} from '../mail/agents.ts';
 import type {Letter} from '../mail/mail.ts';
@@ -51,18 +51,19 @@ export async function batchOf(
   at: Position,
   lines: readonly RawLine[],
 ): Promise<Batch> {
+  const {files} = daemon;
   const settings = await daemon.current.settings();
   const route = routeOf(reading.name, settings.inbox?.routes ?? []);
   const batch: Batch = {letters: [], rejected: [], lines: 0, end: at.offset};
   const keys = new Set<string>();
   const isMain = at.generation === reading.cursor?.generation;
   const as = deliveredAs(reading.name, at);
-  let slice = performance.now();
+  let slice = files.disk.clock.monotonic();
   for (const line of lines) {
     // Others have their turn.
-    if (performance.now() - slice > SLICE_MS) {
-      await turn();
-      slice = performance.now();
+    if (files.disk.clock.monotonic() - slice > SLICE_MS) {
+      await files.disk.clock.nextTurn();
+      slice = files.disk.clock.monotonic();
     }
     const hash = shortHash(line.bytes);
     const number = at.line + batch.lines + 1;
@@ -102,7 +103,7 @@ async function readLine({files, reports, current}: With<'files' | 'reports' | 'c
   const {reading, line, number, route, settings} = of;
   const reject = (reason: string, rest: Partial<Rejected> = {}): Read => ({
     rejected: {
-      ...{id: of.id, file: reading.path, line: number, at: new Date().toISOString()},
+      ...{id: of.id, file: reading.path, line: number, at: timestamp(files.disk.clock)},
       reason: reports.redact.text(reason),
       ...rest,
       ...kept(reports, line),
@@ -163,9 +164,9 @@ export async function newOnes<T extends Addressed>(
   {files, inboxes}: With<'files' | 'inboxes'>,
   letters: readonly T[],
 ): Promise<T[]> {
-  const {home} = files;
+  const {disk} = files;
   if (!letters.some(({letter}) => letter.id.startsWith(KEYED))) return [...letters];
-  inboxes.keys ??= keysDelivered(home);
+  inboxes.keys ??= keysDelivered(disk);
   const keys = await inboxes.keys;
   return letters.filter(({letter: {id}}) => !id.startsWith(KEYED) || (!keys.has(id) && keys.add(id)));
 }

@@ -17,7 +17,7 @@ import {DOUBTFUL_MS} from '../doubt.ts';
 import type {HomeFiles} from '../home-files.ts';
 import {signature} from '../known.ts';
 import {lookAgain} from '../look-again.ts';
-import type {Reports, With} from '../parts.ts';
+import type {With} from '../parts.ts';
 import type {Reconciler} from '../reconciler.ts';
 import {reportProblems, setFacts} from '../state.ts';
 import {advanced, after, type Batch, batchOf, newOnes} from './inbox-batch.ts';
@@ -71,7 +71,7 @@ async function lookAtInbox(
   if (files.journal.unfinished()) return {after: WAIT_MS};
   let file: OpenInbox | undefined;
   try {
-    file = openInbox(files.home, path);
+    file = openInbox(files.disk, path);
   } catch (error) {
     return showUnreadable(daemon, path, error as NodeJS.ErrnoException);
   }
@@ -91,7 +91,7 @@ async function lookAtInbox(
 /** False: its cursor has errors, and is shown as a problem. */
 function loadCursor(files: HomeFiles, reading: Reading): boolean {
   if (reading.cursor) return true;
-  const {cursor, text, wrong} = readCursor(files.home, reading.path);
+  const {cursor, text, wrong} = readCursor(files.disk, reading.path);
   reading.waits = wrong ? `${cursorPath(reading.path)} has errors` : undefined;
   if (wrong) return false;
   reading.saved = text;
@@ -108,7 +108,7 @@ async function readRotated(
 ): Promise<{outcome: Outcome} | undefined> {
   const {files} = daemon;
   for (const at of reading.cursor?.rotated ?? []) {
-    const {name = '', file} = (await openRotated(files.home, reading, at)) ?? {};
+    const {name = '', file} = (await openRotated(files.disk, reading, at)) ?? {};
     try {
       const path = `inbox/${name}`;
       const isInbox = kindOf(path) !== undefined;
@@ -121,10 +121,10 @@ async function readRotated(
         if (reading.underWay > 0 || now?.offset !== at.offset) return {outcome};
         if (reading.waits !== undefined) return {outcome};
         // A last line without its newline may still get it.
-        const age = Date.now() - Number(file.stat.mtimeMs);
+        const age = files.disk.clock.now() - Number(file.stat.mtimeMs);
         if (age > (at.offset === file.size ? OPEN_MS : UNFINISHED_MS)) {
           // What was unpacked must not be unpacked again by the next daemon.
-          letGo(reading, at, removeUnpacked(files.home, name));
+          letGo(reading, at, removeUnpacked(files.disk, name));
         }
       }
     } finally {
@@ -145,35 +145,43 @@ async function readOn(
   if (!at) return undefined;
   const isMain = at.generation === reading.cursor?.generation;
   const hole = inHole(reading, at.offset) ? reading.hole : undefined;
-  const waited = hole !== undefined && performance.now() - hole.since > HOLE_MS;
-  const holes = waited || Date.now() - Number(file.stat.mtimeMs) > HOLE_MS;
+  const waited = hole !== undefined && files.disk.clock.monotonic() - hole.since > HOLE_MS;
+  const holes = waited || files.disk.clock.now() - Number(file.stat.mtimeMs) > HOLE_MS;
   const unfinished = reading.unfinished?.from === at.offset && isMain ? reading.unfinished : undefined;
   const chunk = await readLines(file, at.offset, {scanned: unfinished?.to ?? at.offset, holes, most: MOST_LINES});
   if (isMain) reading.unfinished = chunk.lines.length === 0 ? {from: at.offset, to: chunk.scanned} : undefined;
   // Before anybody else has a turn: what is read next must be the file that these lines are of.
-  const marks = marksOf(file.fd, chunk.end);
+  const marks = marksOf(file.file, chunk.end);
   if (!reaches(file, chunk.end)) return {after: 1};
   const batch = await batchOf(daemon, reading, at, chunk.lines);
   showBlocked(daemon, reading, batch.blocked);
   if (batch.lines > 0) {
     if (!inHole(reading, batch.end)) reading.hole = undefined;
-    const next = after(at, batch, batch.end === chunk.end ? marks : marksOf(file.fd, batch.end));
-    if (chunk.more) tellProgress(daemon.reports, reading, at, file.size);
+    const next = after(at, batch, batch.end === chunk.end ? marks : marksOf(file.file, batch.end));
+    if (chunk.more) tellProgress(daemon, reading, at, file.size);
     await deliver(daemon, reading, batch, next, chunk.more && !batch.blocked);
     return undefined;
   }
   if (!isMain) return undefined;
   finish(daemon, reading, batch.blocked !== undefined);
   if (chunk.hole && !batch.blocked) {
-    if (!hole) reading.hole = {at: at.offset, to: file.size, since: performance.now()};
+    if (!hole) reading.hole = {at: at.offset, to: file.size, since: files.disk.clock.monotonic()};
     return again(files, HOLE_MS / 10);
   }
   return isOpen(reading) ? again(files, WAIT_MS) : undefined;
 }
 
 /** At once of a large inbox, and now and then of one that takes long. */
-function tellProgress({report}: Reports, reading: Reading, {line, offset}: Position, size: number): void {
-  const now = performance.now();
+function tellProgress(
+  {reports, files}: With<'files' | 'reports'>,
+  reading: Reading,
+  {line, offset}: Position,
+  size: number,
+): void {
+  const {report} = reports;
+  const {disk} = files;
+  const {clock} = disk;
+  const now = clock.monotonic();
   reading.long ??= {told: size - offset > LARGE ? Number.NEGATIVE_INFINITY : now, said: false};
   if (now - reading.long.told < TELL_MS) return;
   reading.long = {told: now, said: true};
@@ -201,14 +209,14 @@ async function deliver(
   const {files, mail} = daemon;
   const {path} = reading;
   if (rejected.length > 0) {
-    await setAside(files.home, path, rejected, reading.rejected === 0);
+    await setAside(files.disk, path, rejected, reading.rejected === 0);
     reading.rejected += rejected.length;
   }
   const letters = await newOnes(daemon, all);
   const over = () => {
     if (--reading.underWay > 0) return;
     reading.cursor = advanced(reading.cursor as Cursor, next);
-    if (performance.now() - reading.savedAt > CURSOR_MS) saveCursor(files, reading);
+    if (files.disk.clock.monotonic() - reading.savedAt > CURSOR_MS) saveCursor(files, reading);
     lookAgain(files, path);
   };
   reading.underWay = letters.length + 1;
@@ -243,7 +251,7 @@ function finish({files, reports, mail}: With<'files' | 'reports' | 'mail'>, read
 
 function saveCursor(files: HomeFiles, reading: Reading): void {
   if (isSaved(reading)) return;
-  reading.savedAt = performance.now();
+  reading.savedAt = files.disk.clock.monotonic();
   lookAgain(files, cursorPath(reading.path));
 }
 
@@ -260,7 +268,7 @@ async function gone(
     const unseen = await readRotated(daemon, reading);
     return unseen ? unseen.outcome : again(files, WAIT_MS);
   }
-  const now = performance.now();
+  const now = files.disk.clock.monotonic();
   if (reading.doubt?.signature !== 'gone') reading.doubt = {signature: 'gone', since: now};
   const left = DOUBTFUL_MS - (now - reading.doubt.since);
   if (left > 0) return {after: Math.ceil(left)};

@@ -1,4 +1,5 @@
 import {type Cursor, newCursor, type Position, positionOf} from '../../files/cursor-file.ts';
+import type {Disk} from '../../store/disk.ts';
 import {openNumbered} from '../../store/inbox-files.ts';
 import {closeInbox, type OpenInbox} from '../../store/inbox-lines.ts';
 import type {With} from '../parts.ts';
@@ -16,19 +17,19 @@ export const MOST_ROTATED = 20;
  */
 export async function findUnseen(daemon: With<'files' | 'inboxes'>, reading: Reading, file?: OpenInbox): Promise<void> {
   const {files} = daemon;
-  const {home} = files;
+  const {disk} = files;
   const {name} = reading;
   const missed = await missedFiles(daemon, name, [], file);
   if (missed.length === 0) return;
   const own = file && (await linesOf(file, file.size, MOST_REMEMBERED));
-  const places = await placesDelivered(home, name);
+  const places = await placesDelivered(disk, name);
   const all = new Set([...places.values()].flatMap(each => [...each].map(place => place.split(':')[1])));
   const rotated: Position[] = [];
   for (const one of missed) {
     const generation = (rotated.at(-1)?.generation ?? 0) + 1;
-    const has = (lines: {has: (hash: string) => boolean}) => hasLines(home, one, hash => lines.has(hash));
+    const has = (lines: {has: (hash: string) => boolean}) => hasLines(disk, one, hash => lines.has(hash));
     if (own && (await has(own))) continue;
-    const at = await positionIn(home, one, places, generation);
+    const at = await positionIn(disk, one, places, generation);
     if (at) rotated.push(at);
     else if (!(await has(all)) && (all.size === 0 || rotated.length > 0))
       rotated.push(positionOf({...newCursor(generation), inode: one.inode}));
@@ -39,12 +40,12 @@ export async function findUnseen(daemon: With<'files' | 'inboxes'>, reading: Rea
 }
 
 async function positionIn(
-  home: string,
+  disk: Disk,
   {inode, file: had}: Numbered,
   places: Awaited<ReturnType<typeof placesDelivered>>,
   generation: number,
 ): Promise<Position | undefined> {
-  const {file} = openNumbered(home, inode, had) ?? {};
+  const {file} = openNumbered(disk, inode, had) ?? {};
   if (!file) return undefined;
   try {
     return await deliveredUpTo(file, places, generation);

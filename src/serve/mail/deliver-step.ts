@@ -1,12 +1,13 @@
-import {setImmediate as turn} from 'node:timers/promises';
 import {stemOf} from '../../files/key.ts';
 import {type Item, newSession, type Session} from '../../files/session/session.ts';
 import {appendItems, insertMessage, itemFor} from '../../files/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
 import {taintKeys} from '../../reconcile/taint.ts';
 import {withHeader} from '../../reconcile/turn.ts';
+import {timestamp} from '../../store/clock.ts';
 import {crashPoint} from '../../store/crash.ts';
 import type {OwnEntry} from '../change.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {lookAgain} from '../look-again.ts';
 import type {With} from '../parts.ts';
 import type {Creation} from '../reconciler.ts';
@@ -82,16 +83,22 @@ async function withLetters(
     const message = messageOf(letter, now);
     result = insertMessage(result, at, instead === undefined ? message : {...message, content: instead});
   }
-  const grown = await appendMany(result, many, now);
+  const grown = await appendMany(daemon.files, result, many, now);
   const moved = await makeRoom(daemon, path, grown, now);
   const put = [...single, ...many];
   return put.length > 0 ? {session: moved, letters: put} : undefined;
 }
 
 /** Many messages at the end. Others have their turn meanwhile. */
-async function appendMany(session: Session, letters: readonly Letter[], now: string): Promise<Session> {
+async function appendMany(
+  {disk}: HomeFiles,
+  session: Session,
+  letters: readonly Letter[],
+  now: string,
+): Promise<Session> {
+  const {clock} = disk;
   const items: Item[] = [];
-  let slice = performance.now();
+  let slice = clock.monotonic();
   let result = session;
   for (const letter of letters) {
     const item = itemFor(session, messageOf(letter, now));
@@ -100,9 +107,9 @@ async function appendMany(session: Session, letters: readonly Letter[], now: str
       result = insertMessage(appendItems(result, items), result.messages.length + items.length, messageOf(letter, now));
       items.length = 0;
     }
-    if (performance.now() - slice < SLICE_MS) continue;
-    await turn();
-    slice = performance.now();
+    if (clock.monotonic() - slice < SLICE_MS) continue;
+    await clock.nextTurn();
+    slice = clock.monotonic();
   }
   return appendItems(result, items);
 }
@@ -112,13 +119,16 @@ const SLICE_MS = 5;
 const MOST_AT_FIRST = 20;
 
 /** The session that is made for what is to be delivered to it, with the first of that. */
-export async function newSessionFor({current, mail}: With<'current' | 'mail'>, path: string): Promise<Creation> {
+export async function newSessionFor(
+  {files, current, mail}: With<'files' | 'current' | 'mail'>,
+  path: string,
+): Promise<Creation> {
   // The rest comes when the session is there.
   const letters = urgentFirst(mail.due(path)).slice(0, MOST_AT_FIRST);
   const [first] = letters;
   const template = first && (await current.template(first.agent));
   if (!first || !template) return undefined;
-  const now = new Date().toISOString();
+  const now = timestamp(files.disk.clock);
   const id = stemOf(path);
   const header: SessionHeader = {
     session_id: id,

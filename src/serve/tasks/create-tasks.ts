@@ -11,6 +11,7 @@ import type {NewTask} from '../../files/task/task-text.ts';
 import {isId} from '../../files/values.ts';
 import {plannedTask, rawTasks, type TaskOrigin, type WantedTask} from '../../reconcile/new-tasks.ts';
 import {taintOf} from '../../reconcile/taint.ts';
+import {timestamp} from '../../store/clock.ts';
 import {type Caller, nameOfCall, upToCall} from '../calls/caller.ts';
 import type {HomeFiles} from '../home-files.ts';
 import type {With} from '../parts.ts';
@@ -29,13 +30,13 @@ export async function createTasks(
 ): Promise<ToolResult> {
   const {files} = daemon;
   const call_ = nameOfCall(caller, call);
-  const {timestamp = new Date().toISOString()} =
-    caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call)) ?? {};
+  const asking = caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call));
+  const created = asking?.timestamp ?? timestamp(files.disk.clock);
   const taint = taintOf(caller.of);
   const chain = chainOf(upToCall(caller, call).messages, `${caller.session}#${call.id}`);
   const origin: TaskOrigin = {
     fields: {
-      created: timestamp,
+      created,
       created_by: `@${caller.agent}`,
       created_in: caller.session,
       ...(chain.hops > 1 && {chain: chainText(chain)}),

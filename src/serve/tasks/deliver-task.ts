@@ -5,6 +5,7 @@ import {toolNamed} from '../../policy/tools.ts';
 import {assignmentOf} from '../../reconcile/assignment.ts';
 import {formerOf, idOfDelivery} from '../../reconcile/brought.ts';
 import {assignmentWords, messageOn, renamedWords} from '../../reconcile/task-words.ts';
+import {timestamp} from '../../store/clock.ts';
 import type {HomeFiles} from '../home-files.ts';
 import {lookAgain} from '../look-again.ts';
 import {ownSession, type Receiver, sharedSession, taskSession} from '../mail/receivers.ts';
@@ -47,8 +48,12 @@ export async function deliverTask(
     },
     delivered: ({session, begun, at: since}) => {
       // When its message says, so that it is known by that under another name.
-      const at = since ?? new Date().toISOString();
-      daemon.tasks.add(key, {heard: true, delivered: {at, session}, ...(begun && {begun: new Date().toISOString()})});
+      const at = since ?? timestamp(files.disk.clock);
+      daemon.tasks.add(key, {
+        heard: true,
+        delivered: {at, session},
+        ...(begun && {begun: timestamp(files.disk.clock)}),
+      });
       const approval = fieldOf(task, 'approval');
       if (approval !== undefined)
         daemon.approvals.outcomes.set(approval, {executed_at: at, outcome: `delivered to ${agent} in ${session}`});
@@ -65,7 +70,7 @@ export function taskBegun({files, tasks}: With<'files' | 'tasks'>, delivery: str
   const news = tasks.get(delivery);
   // No file has it just now: it is said when one has it again, which does not ask once more what was heard.
   if ((path === undefined && !news?.heard) || news?.begun !== undefined) return;
-  tasks.add(delivery, {begun: new Date().toISOString()});
+  tasks.add(delivery, {begun: timestamp(files.disk.clock)});
   if (path !== undefined) lookAgain(files, path);
 }
 

@@ -42,8 +42,8 @@ export async function editTasks(
   return failed ? reports.redact.value(failed) : result();
 }
 
-function notWritable({home, index}: HomeFiles, path: string): string | undefined {
-  if (linkTarget(home, path) !== undefined) return 'is a link, and nothing is written through it';
+function notWritable({disk, index}: HomeFiles, path: string): string | undefined {
+  if (linkTarget(disk, path) !== undefined) return 'is a link, and nothing is written through it';
   return blocks(index.problems(path)) ? 'has errors; see agentdir check' : undefined;
 }
 
@@ -53,12 +53,12 @@ const MOST_MS = 100;
 /** What one agent after the other changes in the file, each with the text that it leaves: all of it is one save. */
 export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file: TaskFile): Completed | undefined {
   const {files} = daemon;
-  const end = performance.now() + MOST_MS;
+  const end = files.disk.clock.monotonic() + MOST_MS;
   let current = file;
   const steps: (CompletedStep & {agent: string; said: string[]})[] = [];
   const waiting: TaskEdit[] = [];
   for (const edit of daemon.tasks.edits.get(path) ?? []) {
-    if (waiting.length > 0 && performance.now() > end) break;
+    if (waiting.length > 0 && files.disk.clock.monotonic() > end) break;
     const edited = tryEdit(edit, current);
     if (!edited || isFailure(edited)) {
       drop(daemon.tasks, path, [edit]);

@@ -9,7 +9,6 @@ import {newApprovalId} from '../approvals/approvals.ts';
 import {itemOf} from '../approvals/decisions.ts';
 import {signatureProblem} from '../approvals/signatures.ts';
 import {EXPIRE_AFTER} from '../calls/next-call.ts';
-import type {Current} from '../current.ts';
 import {lookAgain} from '../look-again.ts';
 import type {With} from '../parts.ts';
 import {approvalStateOf} from '../turns/budget.ts';
@@ -21,7 +20,7 @@ import {deliverTask} from './deliver-task.ts';
  * it waits; the decision is bound to what the task says.
  */
 export async function askToStart(
-  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'approvals' | 'tasks'>,
+  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'approvals' | 'tasks' | 'effects'>,
   path: string,
   task: Task,
   key: string,
@@ -32,7 +31,7 @@ export async function askToStart(
   const assignment = assignmentOf(task, path);
   const digest = digestFor(task, assignment, key, path);
   const anew = () => {
-    tasks.add(key, {approval: newApprovalId()});
+    tasks.add(key, {approval: newApprovalId(daemon.effects.world.random)});
     lookAgain(files, path);
   };
   if (id === undefined) return tasks.get(key)?.approval === undefined ? anew() : undefined;
@@ -66,7 +65,7 @@ export async function askToStart(
         approvals.outcomes.set(id, {status: 'superseded', outcome: 'the task has changed since it was asked'});
         return anew();
       }
-      putIntoWords(daemon, await requestFor(daemon.current, path, task, assignment, {id, digest}));
+      putIntoWords(daemon, await requestFor(daemon, path, task, assignment, {id, digest}));
     }
   }
 }
@@ -87,7 +86,7 @@ function digestFor(task: Task, assignment: Assignment, key: string, path: string
 }
 
 async function requestFor(
-  current: Current,
+  {files, current}: With<'files' | 'current'>,
   path: string,
   task: Task,
   {said, taint}: Assignment,
@@ -96,7 +95,7 @@ async function requestFor(
   const after = (await current.settings()).approvals?.expire_after;
   const {name, model} = assigneeOf(task);
   const agent = name ?? model ?? '';
-  const now = Date.now();
+  const now = files.disk.clock.now();
   const ms = after === null ? undefined : durationMs(after ?? EXPIRE_AFTER);
   return {
     id,

@@ -1,4 +1,3 @@
-import type {HomeIndex} from '../../check/home-index.ts';
 import type {SessionFact} from '../../check/session-facts.ts';
 import type {TaskFact} from '../../check/task-facts.ts';
 import {type Chain, chainIn, chainOfTask, longer} from '../../files/chain.ts';
@@ -10,6 +9,7 @@ import type {Completed} from '../../reconcile/complete.ts';
 import {completeTasks, keyOf} from '../../reconcile/task.ts';
 import {dueOf, type TaskDue} from '../../reconcile/task-due.ts';
 import {endWords, mentionWords, messageOn, partsWords} from '../../reconcile/task-words.ts';
+import {timestamp} from '../../store/clock.ts';
 import {changeOf} from '../change.ts';
 import type {HomeFiles} from '../home-files.ts';
 import {lookAgain} from '../look-again.ts';
@@ -26,7 +26,7 @@ import {wakeTasks} from './wake-tasks.ts';
 
 /** Task files: what agents change in them, what a person left out, and what is to be done about their tasks. */
 export function taskFiles(
-  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'inboxes' | 'tasks'>,
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'inboxes' | 'tasks' | 'effects'>,
 ): Reconciler {
   return {
     kind: 'tasks',
@@ -46,7 +46,7 @@ function settleTasks(daemon: With<'files' | 'turns' | 'tasks'>, path: string, fi
   if (edited) return edited;
   for (const task of file.tasks) leaveSession(daemon, task);
   return completeTasks(file, {
-    now: new Date().toISOString(),
+    now: timestamp(files.disk.clock),
     newId: newTaskId,
     news: key => daemon.tasks.get(key),
     isAgent: name => isAgent(files, name),
@@ -64,7 +64,7 @@ function leaveSession(daemon: With<'files' | 'turns'>, task: Task): void {
 
 /** Begin what follows from the tasks of a file as it is. Whether something is left that the next daemon has to look at. */
 async function followTasks(
-  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks'>,
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'effects'>,
   path: string,
   file: TaskFile,
 ): Promise<boolean> {
@@ -127,7 +127,7 @@ function isDelivered(task: Task): boolean {
 }
 
 async function perform(
-  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks'>,
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'effects'>,
   path: string,
   due: TaskDue,
 ): Promise<void> {
@@ -170,7 +170,7 @@ function tellOwner(daemon: With<'files' | 'mail' | 'tasks'>, path: string, due: 
     id: round > 1 ? `${key} parts ${count} ${round}` : `${key} parts ${count}`,
     message: messageOn(task, partsWords(task, count), longer(chainOfTask(task), chainOfParts(files, task))),
     delivered: () => {
-      daemon.tasks.add(key, {partsTold: new Date().toISOString()});
+      daemon.tasks.add(key, {partsTold: timestamp(files.disk.clock)});
       lookAgain(files, path);
     },
   });
@@ -215,7 +215,7 @@ function isEphemeral({index}: HomeFiles, session: string): boolean {
   return fact?.ephemeral === true && fact.status !== 'completed';
 }
 
-function sessionFact(index: HomeIndex, session: string): SessionFact | undefined {
+function sessionFact(index: HomeFiles['index'], session: string): SessionFact | undefined {
   const path = index.definitionsOf(`session/${session}`)[0]?.path;
   return path === undefined ? undefined : index.facts(path)?.session;
 }

@@ -1,4 +1,5 @@
 import {blocks} from '../../files/diagnostic.ts';
+import type {Cancel} from '../../store/clock.ts';
 import type {HomeFiles} from '../home-files.ts';
 
 const PATIENCE_MS = 20_000;
@@ -11,18 +12,18 @@ const MOST_MS = 10 * 60_000;
  * waited for much longer. Call what it returns when the file was written. `where`: which file it is by then.
  */
 export function whenStuck(files: HomeFiles, where: () => string, tell: () => void): () => void {
-  let began = performance.now();
+  let began = files.disk.clock.monotonic();
   let before = where();
-  let timer: NodeJS.Timeout;
+  let cancel: Cancel;
   const look = () => {
     const path = where();
-    if (path !== before) began = performance.now();
+    if (path !== before) began = files.disk.clock.monotonic();
     before = path;
     const stuck = blocks(files.index.problems(path)) || files.journal.unfinished();
     const most = files.known.has(path) ? MOST_MS : NEW_MS;
-    if (stuck || performance.now() - began > most) tell();
-    else timer = setTimeout(look, PATIENCE_MS);
+    if (stuck || files.disk.clock.monotonic() - began > most) tell();
+    else cancel = files.disk.clock.after(PATIENCE_MS, look, 'held');
   };
-  timer = setTimeout(look, PATIENCE_MS);
-  return () => clearTimeout(timer);
+  cancel = files.disk.clock.after(PATIENCE_MS, look, 'held');
+  return () => cancel();
 }

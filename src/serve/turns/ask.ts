@@ -5,6 +5,7 @@ import type {Message} from '../../files/session/session-schema.ts';
 import type {TemplateValue} from '../../files/template.ts';
 import {historyOf} from '../../reconcile/history.ts';
 import type {ModelQuestion} from '../../runners/runner.ts';
+import {type Clock, timestamp} from '../../store/clock.ts';
 import {crashPoint} from '../../store/crash.ts';
 import {type AskedWith, LiveOutput} from '../../store/live.ts';
 import type {With} from '../parts.ts';
@@ -14,6 +15,7 @@ import type {Ended} from './turns.ts';
 
 /** What a model is to be asked. */
 export interface Asking {
+  path: string;
   session: string;
   agent: string;
   template: TemplateValue;
@@ -42,14 +44,14 @@ export async function ask(
   asking: Asking,
   signal: AbortSignal,
 ): Promise<Ended | undefined> {
-  const {files, reports} = daemon;
-  const live = new LiveOutput(files.home, asking.session, asking.agent);
-  const began = performance.now();
+  const {files, reports, effects} = daemon;
+  const live = new LiveOutput(files.disk, asking.session, asking.agent);
+  const began = files.disk.clock.monotonic();
   const tries: Partial<Record<RetryKind, number>> = {};
   for (let count = 1; ; count++) {
     const tried = await once(daemon, asking, live, signal);
     const {server} = tried;
-    const answer = redactAnswer(reports.redact, tried.answer);
+    const answer = redactAnswer(reports.redact, effects.world.random, tried.answer);
     if ('limited' in answer) {
       live.end('dropped');
       return answer;
@@ -63,7 +65,7 @@ export async function ask(
       return answer;
     }
     if ('reply' in answer) {
-      daemon.spend.add(asking.agent, answer.reply.usage, new Date().toISOString());
+      daemon.spend.add(asking.agent, answer.reply.usage, timestamp(files.disk.clock));
       for (const {name, arguments: args} of answer.reply.calls) live.call(name, args);
       live.end('answered');
       crashPoint('turn-answer');
@@ -73,11 +75,12 @@ export async function ask(
     const {retry, kind, after} = answer;
     tries[kind] = (tries[kind] ?? 0) + 1;
     // A server that says "at once" is not asked at once for ever.
-    const backoff = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (count - 1)) * (0.75 + Math.random() / 2);
+    const backoff =
+      Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (count - 1)) * (0.75 + effects.world.random.fraction() / 2);
     const ms = Math.max(after ?? 0, backoff);
     const patience = files.phase.once ? ONCE_PATIENCE_MS : PATIENCE_MS;
     const most = MOST_TRIES[kind];
-    const waited = performance.now() - began;
+    const waited = files.disk.clock.monotonic() - began;
     if (most === undefined ? waited + ms > Math.max(patience, after ?? 0) : (tries[kind] ?? 0) >= most) {
       live.end('failed', retry);
       reports.troubles.set(`model ${server}`, undefined);
@@ -86,7 +89,7 @@ export async function ask(
         hint: 'set "status: active" to try again',
       };
     }
-    const at = new Date(Date.now() + ms).toISOString();
+    const at = new Date(files.disk.clock.now() + ms).toISOString();
     live.retry(retry, at);
     reports.report({
       event: 'retrying',
@@ -96,7 +99,7 @@ export async function ask(
       after: Math.round(ms),
     });
     reports.troubles.set(`model ${server}`, `${retry}; it is tried again`);
-    if (!(await pause(ms, signal))) {
+    if (!(await pause(files.disk.clock, ms, signal))) {
       live.end('dropped');
       return undefined;
     }
@@ -114,17 +117,21 @@ async function once(
   reports.redact.follow(settings);
   turns.concurrency = settings.concurrency ?? 8;
   const {agent, session, template, prompt, messages} = asking;
-  const choice = chooseModel(asking.model ?? template.model, settings, process.env);
+  const choice = chooseModel(asking.model ?? template.model, settings, effects.world.environment);
   if ('failed' in choice) return {answer: choice, server: ''};
   const server = choice.kind === 'playbook' ? 'playbook' : `${choice.id ?? ''} ${choice.baseURL ?? 'openai'}`.trim();
-  const release = await turns.slots.take(server, signal);
+  const release = await turns.slots.take(server, signal, () => files.queue.isPreferred(asking.path));
   if (!release) return {answer: {aborted: true}, server};
   try {
     // Others may have used up what was left while this waited for its slot.
     if (asking.limited()) return {answer: {limited: true}, server};
     const playbooks = choice.kind === 'playbook' ? await current.playbooks() : [];
     const shown = reports.redact.stream();
-    const tools = await effects.tools.list({capabilities: template.capabilities, settings, env: process.env});
+    const tools = await effects.tools.list({
+      capabilities: template.capabilities,
+      settings,
+      env: effects.world.environment,
+    });
     const question: ModelQuestion = {
       choice,
       playbooks,
@@ -157,17 +164,21 @@ async function once(
 }
 
 /** Whether the time passed; false: the signal came first. */
-function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
   return new Promise(resolve => {
     if (signal.aborted) return resolve(false);
     const stop = () => {
-      clearTimeout(timer);
+      cancel();
       resolve(false);
     };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve(true);
-    }, ms);
+    const cancel = clock.after(
+      ms,
+      () => {
+        signal.removeEventListener('abort', stop);
+        resolve(true);
+      },
+      'held',
+    );
     signal.addEventListener('abort', stop, {once: true});
   });
 }

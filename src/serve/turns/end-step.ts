@@ -6,6 +6,7 @@ import {fieldOf} from '../../files/task/task.ts';
 import {type TaskChange, updateTask} from '../../files/task/task-edit.ts';
 import {keyOf} from '../../reconcile/task.ts';
 import {withHeader} from '../../reconcile/turn.ts';
+import {timestamp} from '../../store/clock.ts';
 import type {Caller} from '../calls/caller.ts';
 import {lookAgain} from '../look-again.ts';
 import type {With} from '../parts.ts';
@@ -57,12 +58,13 @@ function idOf({task, as}: TaskDue): string {
 }
 
 async function write(daemon: With<'files' | 'reports' | 'tasks'>, caller: Caller, due: TaskDue): Promise<ToolResult> {
+  const {files} = daemon;
   const id = /^task\/(.+)#\d+$/.exec(due.task)?.[1] ?? '';
-  const path = daemon.files.index.definitionsOf(`task/${id}`)[0]?.path;
+  const path = files.index.definitionsOf(`task/${id}`)[0]?.path;
   if (path === undefined) return {success: true};
   const make = (file: TaskFile): TaskEdited | undefined => {
     const task = file.tasks.find(each => keyOf(each) === due.task);
-    const change = task && isOpen(task) ? changeFor(task, caller, due) : undefined;
+    const change = task && isOpen(task) ? changeFor(task, caller, due, timestamp(files.disk.clock)) : undefined;
     if (!task || !change) return undefined;
     const words = `${due.as === 'completed' ? 'completed' : 'left standing'}: "${task.title.replace(/\s+/g, ' ').slice(0, 60)}"`;
     return {text: updateTask(file, task, change), words, tasks: [id]};
@@ -76,14 +78,14 @@ function isOpen(task: Task): boolean {
   return task.state === 'pending' && ['started', 'completed'].every(key => fieldOf(task, key) === undefined);
 }
 
-function changeFor(task: Task, caller: Caller, {answer, as}: TaskDue): TaskChange | undefined {
+function changeFor(task: Task, caller: Caller, {answer, as}: TaskDue, now: string): TaskChange | undefined {
   if (as === 'stalled') return fieldOf(task, 'stalled') === undefined ? {fields: {stalled: answer}} : undefined;
   const {messages} = caller.of;
   const at = messages.findLastIndex(({role, timestamp}) => role === 'assistant' && timestamp === answer);
   const of = {...caller.of, messages: messages.slice(0, at + 1)};
   const note = shortened(messages[at]?.content ?? '', caller.session);
   const chain = chainOf(of.messages, `${caller.session} ${answer}`);
-  return changeOf(task, {...caller, of}, {status: 'completed', note}, answer, chain);
+  return changeOf(task, {...caller, of}, {status: 'completed', note}, {time: answer, now, chain});
 }
 
 function shortened(text: string, session: string): string {

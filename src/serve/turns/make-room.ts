@@ -90,7 +90,7 @@ async function write(
   entry: OwnEntry,
   seenAs: (found: Found) => Seen,
 ): Promise<Seen | undefined> {
-  const there = readHomeFile(daemon.files.home, path);
+  const there = readHomeFile(daemon.files.disk, path);
   const kind = kindOf(path);
   if (!kind || (there && there.bytes === undefined)) return undefined;
   const written = there

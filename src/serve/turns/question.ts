@@ -1,5 +1,5 @@
 import type {Session} from '../../files/session/session.ts';
-import type {SessionHeader} from '../../files/session/session-schema.ts';
+import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
 import type {TemplateValue} from '../../files/template.ts';
 import {beginsWith, mayWork} from '../../reconcile/turn.ts';
 import type {Caller} from '../calls/caller.ts';
@@ -21,6 +21,7 @@ export async function askFor(
   if (!header || turns.stopped) return;
   const earlier = await turns.segments.messages(header.segments ?? []);
   const asking = {
+    path: caller.path,
     session: caller.session,
     agent: caller.agent,
     template: caller.template,
@@ -28,7 +29,7 @@ export async function askFor(
     prompt: header.system_prompt,
     task: header.task,
     messages: earlier.length > 0 ? [...earlier, ...messages] : messages,
-    after: {messages: messages.length, answers: messages.filter(({role}) => role === 'assistant').length},
+    after: {messages: messages.length, answers: answersIn(messages)},
     limited: () => limitFor(daemon, caller.path, session) !== undefined,
   };
   const question = {basis: messages, around: aroundOf(header, caller.template)};
@@ -41,6 +42,12 @@ export async function askFor(
     const {delivery} = messages[i] ?? {};
     if (delivery?.startsWith('task/')) taskBegun(daemon, delivery);
   }
+}
+
+function answersIn(messages: readonly Message[]): number {
+  let count = 0;
+  for (const {role} of messages) if (role === 'assistant') count++;
+  return count;
 }
 
 /** Why the answer to a question is of no use any more. */

@@ -6,6 +6,7 @@ import {endWait} from '../../reconcile/budget.ts';
 import {completeSession, isComplete} from '../../reconcile/session.ts';
 import {taintKeys} from '../../reconcile/taint.ts';
 import {mayWork, statusFor, withHeader, workOf} from '../../reconcile/turn.ts';
+import {timestamp} from '../../store/clock.ts';
 import type {Approvals} from '../approvals/approvals.ts';
 import {outcomesWanted} from '../calls/call-outcomes.ts';
 import {callStep} from '../calls/call-step.ts';
@@ -99,14 +100,14 @@ async function nextStep(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
   seen: Seen,
 ): Promise<Step | undefined> {
-  const {turns} = daemon;
+  const {files, turns} = daemon;
   const session = seen.parsed?.kind === 'session' ? seen.parsed.file : undefined;
   const {header} = session ?? {};
   if (!session || !header) return undefined;
   const {path} = seen;
   const template = await daemon.current.template(header.agent_id);
   const id = header.session_id ?? stemOf(path);
-  const now = new Date().toISOString();
+  const now = timestamp(files.disk.clock);
   outcomesWanted(daemon, path, session);
   const brought = await deliverStep(daemon, path, session, now);
   if (brought) return brought;
@@ -124,7 +125,7 @@ async function nextStep(
     const later = await laterStep(daemon, caller, session, now);
     if (later) return later;
     const expects = daemon.mail.expects(path);
-    if (expects > 0) daemon.files.queue.addAfter(path, expects);
+    if (expects > 0) files.queue.addAfter(path, expects);
     else if (mayWork(header) && workOf(session).do === 'ask' && !turns.asked(path))
       await askFor(daemon, caller, session, false);
   }

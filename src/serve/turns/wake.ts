@@ -101,16 +101,16 @@ export function reconsider({files, approvals}: With<'files' | 'approvals'>): voi
 }
 
 /** Why nothing can be added to the queue. */
-function notWritten({home, index}: HomeFiles): string | undefined {
+function notWritten({disk, index}: HomeFiles): string | undefined {
   if (blocks(index.problems(APPROVALS_FILE))) return 'has errors';
-  return linkTarget(home, APPROVALS_FILE) === undefined ? undefined : 'is a link, and nothing is written through it';
+  return linkTarget(disk, APPROVALS_FILE) === undefined ? undefined : 'is a link, and nothing is written through it';
 }
 
 /** To be called every few seconds: what is used up today is not tomorrow, and nobody waits for ever. */
 export function wakeInTime(daemon: With<'files' | 'reports' | 'approvals' | 'spend'>): void {
   const {files} = daemon;
   const expires = files.index.facts(APPROVALS_FILE)?.expires;
-  if (expires !== undefined && Date.parse(expires) < Date.now()) lookAgain(files, APPROVALS_FILE);
+  if (expires !== undefined && Date.parse(expires) < files.disk.clock.now()) lookAgain(files, APPROVALS_FILE);
   noticeTargets(daemon);
   if (daemon.spend.day) wake(daemon);
 }

@@ -1,4 +1,4 @@
-import type {BigIntStats} from 'node:fs';
+import type {FileStat} from '../disk.ts';
 import type {GitConfig, Person} from './git-config.ts';
 import {filteredBlob} from './git-filters.ts';
 import type {Head} from './git-refs.ts';
@@ -10,7 +10,7 @@ export interface PendingChange {
   path: string;
   bytes: Buffer | undefined;
   mode: string;
-  stat: BigIntStats | undefined;
+  stat: FileStat | undefined;
   /** When it was handed over, milliseconds. */
   since: number;
 }

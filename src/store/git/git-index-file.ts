@@ -12,6 +12,7 @@ import {
 import {join} from 'node:path';
 import {setImmediate as turn} from 'node:timers/promises';
 import {crashPoint} from '../crash.ts';
+import type {FileStat} from '../disk.ts';
 import {
   countOf,
   emptyIndex,
@@ -144,7 +145,7 @@ export class IndexFile {
   }
 }
 
-export function isSameFile(a: BigIntStats, b: BigIntStats): boolean {
+export function isSameFile(a: FileStat, b: FileStat): boolean {
   return a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs;
 }
 

@@ -1,4 +1,4 @@
-import type {BigIntStats} from 'node:fs';
+import type {FileStat} from '../disk.ts';
 
 /** Fixed part of an entry: ten numbers of four bytes, the id, the flags. */
 export const SIZE_AT = 36;
@@ -23,7 +23,7 @@ export interface IndexChange {
   /** The path in the repository, as bytes. */
   name: Buffer;
   /** Undefined: removed. Without a stat, git looks at the file's content itself. */
-  entry: {id: string; mode: number; stat: BigIntStats | undefined} | undefined;
+  entry: {id: string; mode: number; stat: FileStat | undefined} | undefined;
 }
 
 export const emptyIndex: Index = {
@@ -107,7 +107,7 @@ export function idOf({bytes, starts}: Index, i: number): string {
 }
 
 /** Whether the stat that entry i holds is this one, to the nanosecond. */
-export function statMatches({bytes, starts}: Index, i: number, stat: BigIntStats): boolean {
+export function statMatches({bytes, starts}: Index, i: number, stat: FileStat): boolean {
   const at = starts[i] ?? 0;
   const expected = statBytes(stat);
   return (
@@ -116,7 +116,7 @@ export function statMatches({bytes, starts}: Index, i: number, stat: BigIntStats
 }
 
 /** As git keeps a stat: the low 32 bits of each. The mode stands apart, it is git's own. */
-export function statBytes(stat: BigIntStats): Buffer {
+export function statBytes(stat: FileStat): Buffer {
   const bytes = Buffer.alloc(ID_AT);
   const low = (value: bigint) => Number(BigInt.asUintN(32, value));
   bytes.writeUInt32BE(low(stat.ctimeNs / 1_000_000_000n), 0);

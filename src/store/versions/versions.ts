@@ -1,4 +1,4 @@
-import type {BigIntStats} from 'node:fs';
+import type {FileStat} from '../disk.ts';
 import type {Committed, Entry, Journal} from '../journal.ts';
 import type {NewVersion, PastVersion, Unpublished, VersionLog} from './version-log.ts';
 
@@ -8,7 +8,7 @@ export type PublishingJournal = Pick<Journal, 'add' | 'committed'>;
 /** Versions that are durable in the log, and that no file holds yet. */
 export interface Prepared {
   /** The file holds the last of them now. `stat`: of that file. */
-  placed(stat: BigIntStats): void;
+  placed(stat: FileStat): void;
   /** The file had changed meanwhile, or could not be written: none of them happened. */
   cancel(): void;
 }
@@ -22,7 +22,7 @@ export class Versions {
   #published: Unpublished[] = [];
   #commit = '';
   /** Until publishing starts: stats of files whose versions wait. */
-  #held: Map<number, BigIntStats> | undefined = new Map();
+  #held: Map<number, FileStat> | undefined = new Map();
 
   constructor(log: VersionLog, journal: PublishingJournal, onCommitted: (committed: Committed) => void) {
     this.log = log;
@@ -42,7 +42,7 @@ export class Versions {
   }
 
   /** Record what a file holds already: a person saved it. `stat`: of that file, if it still is the one. */
-  record(version: NewVersion, stat?: BigIntStats): void {
+  record(version: NewVersion, stat?: FileStat): void {
     const recorded = this.log.append(version);
     this.log.placed(recorded);
     this.#publish(recorded, stat);
@@ -61,7 +61,7 @@ export class Versions {
       cancel();
       throw error;
     }
-    const placed = (stat: BigIntStats) => {
+    const placed = (stat: FileStat) => {
       const last = prepared.at(-1);
       for (const version of prepared) {
         this.log.placed(version);
@@ -92,7 +92,7 @@ export class Versions {
     return undefined;
   }
 
-  #publish(version: Unpublished, stat: BigIntStats | undefined): void {
+  #publish(version: Unpublished, stat: FileStat | undefined): void {
     if (version.local) return;
     if (this.#held) {
       if (stat) this.#held.set(version.seq, stat);
@@ -117,7 +117,7 @@ export class Versions {
   }
 }
 
-function entryOf(version: Unpublished, stat: BigIntStats | undefined): Entry {
+function entryOf(version: Unpublished, stat: FileStat | undefined): Entry {
   const {path, mode, movedFrom, author, subject, trailers, time} = version;
   const bytes = version.bytes();
   const gone = movedFrom === undefined ? [] : [{path: movedFrom, content: undefined, stat: undefined}];
