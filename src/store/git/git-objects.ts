@@ -14,6 +14,11 @@ export function objectId(format: ObjectFormat, type: ObjectType, body: Buffer): 
   return createHash(format).update(`${type} ${body.length}\0`).update(body).digest('hex');
 }
 
+/** The id that git writes where there is no object. */
+export function noObject(format: ObjectFormat): string {
+  return '0'.repeat(format === 'sha1' ? 40 : 64);
+}
+
 /** Ids of what was written lately, so that writing it again costs nothing. */
 const REMEMBERED = 20_000;
 

@@ -1,6 +1,5 @@
-import {appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync} from 'node:fs';
-import {dirname, join} from 'node:path';
-import {crashPoint} from '../crash.ts';
+import {existsSync, lstatSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
 
 /** Where the parts of a repository are: the same folder but for a linked worktree. */
 export interface GitDirs {
@@ -18,7 +17,7 @@ export interface Head {
 
 const ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
-/** Costs two small reads. What this code does not write (a linked HEAD, a branch that names a branch) says so. */
+/** Costs two small reads. A HEAD that only git can follow (a link, a branch that names a branch) says so. */
 export function readHead(dirs: GitDirs): Head | {unsupported: string} {
   const path = join(dirs.own, 'HEAD');
   if (lstatSync(path).isSymbolicLink()) return {unsupported: 'HEAD is a link'};
@@ -31,8 +30,17 @@ export function readHead(dirs: GitDirs): Head | {unsupported: string} {
   return {branch, commit: value};
 }
 
-export function sameHead(a: Head, b: Head | {unsupported: string}): boolean {
-  return 'commit' in b && a.branch === b.branch && a.commit === b.commit;
+/** Where branches are not files, git writes this into HEAD for those who would look there. */
+const NO_FILES = 'refs/heads/.invalid';
+
+/** The same, undefined where only git itself can tell. */
+export function headInFiles(dirs: GitDirs): Head | undefined {
+  const head = readHead(dirs);
+  return 'commit' in head && head.branch !== NO_FILES ? head : undefined;
+}
+
+export function sameHead(a: Head, b: Head): boolean {
+  return a.branch === b.branch && a.commit === b.commit;
 }
 
 function readRef(dirs: GitDirs, name: string): string | undefined {
@@ -78,20 +86,6 @@ function packedRef(dirs: GitDirs, name: string): string | undefined {
     packed.set(dirs.common, known);
   }
   return known.ids.get(name);
-}
-
-/** One line for each move of HEAD and of its branch, as git writes them. `create`: also where there was no log yet. */
-export function appendReflogs(dirs: GitDirs, head: Head, to: string, who: string, what: string, create: boolean): void {
-  const line = `${head.commit ?? '0'.repeat(to.length)} ${to} ${who}\t${what.replace(/\s+/g, ' ')}\n`;
-  const logs = [join(dirs.own, 'logs/HEAD'), ...(head.branch ? [join(dirs.common, 'logs', head.branch)] : [])];
-  for (const path of logs) {
-    if (!existsSync(path)) {
-      if (!create) continue;
-      mkdirSync(dirname(path), {recursive: true});
-    }
-    appendFileSync(path, line);
-    crashPoint('journal-reflog');
-  }
 }
 
 /** Which of these commits HEAD came to, at last, by `git commit`: not by `reset: moving to …` and the like. */
