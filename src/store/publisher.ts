@@ -60,7 +60,7 @@ export class Publisher {
     this.#tools = {
       repository,
       place,
-      importer: new Importer(top, dirs.own, format),
+      importer: new Importer(top, dirs, format),
       index: new IndexCopy(repository, place.index),
       leafInHead: (path, exact) => committed.leafInHead(path, exact),
     };
@@ -173,7 +173,7 @@ export class Publisher {
 
   /** Somebody may have pruned what nothing referred to yet. */
   #forgetObjects(): void {
-    this.#repository.objects.forget();
+    this.#repository.blobs.forget();
     this.#tools.importer.end();
   }
 

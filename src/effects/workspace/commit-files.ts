@@ -83,7 +83,7 @@ async function commitFound(
       return {waits: 'waits' in outcome ? outcome.waits : 'HEAD of the workspace does not hold still', leftOut};
     // What is in the way may be a dead process of ours, and whoever else is there may have pruned.
     clearLeftovers(history.dirs);
-    history.objects.forget();
+    history.blobs.forget();
     history.importer.end();
     await sleep(pause);
   }

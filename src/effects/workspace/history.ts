@@ -1,10 +1,10 @@
 import type {BigIntStats} from 'node:fs';
 import {join} from 'node:path';
+import {Blobs} from '../../store/git/git-blobs.ts';
 import {Cat} from '../../store/git/git-cat.ts';
 import type {Person} from '../../store/git/git-config.ts';
 import {Importer} from '../../store/git/git-import.ts';
 import {clearLeftovers, type Workplace, workplace} from '../../store/git/git-locks.ts';
-import {Objects} from '../../store/git/git-objects.ts';
 import {GitProcesses} from '../../store/git/git-processes.ts';
 import type {GitDirs} from '../../store/git/git-refs.ts';
 import {waitForLock} from '../../store/lock.ts';
@@ -20,7 +20,7 @@ export interface History {
   agent: string;
   gitDir: string;
   dirs: GitDirs;
-  objects: Objects;
+  blobs: Blobs;
   cat: Cat;
   importer: Importer;
   processes: GitProcesses;
@@ -80,9 +80,9 @@ export function historyOf({home, agent}: {home: string; agent: string}): History
     agent,
     gitDir,
     dirs,
-    objects: new Objects(`${gitDir}/objects`, 'sha1'),
+    blobs: new Blobs(`${gitDir}/objects`, 'sha1'),
     cat: new Cat(gitDir, {options: cleanOptions, environment: cleanEnvironment}),
-    importer: new Importer(gitDir, gitDir, 'sha1', {
+    importer: new Importer(gitDir, dirs, 'sha1', {
       options: cleanOptions,
       environment: cleanEnvironment,
       paths: 'latin1',

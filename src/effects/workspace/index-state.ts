@@ -12,11 +12,10 @@ import {
 import {join} from 'node:path';
 import {crashPoint} from '../../store/crash.ts';
 import {gitFailure} from '../../store/git/git.ts';
+import {noObject} from '../../store/git/git-blobs.ts';
 import {isSameFile} from '../../store/git/git-clean.ts';
 import {release} from '../../store/git/git-locks.ts';
-import {noObject} from '../../store/git/git-objects.ts';
 import {cleanEnvironment, cleanGit} from './clean-git.ts';
-import type {FoundFile} from './findings.ts';
 import {
   countOf,
   EXTENDED,
@@ -127,7 +126,7 @@ export async function writeIndex(
   gitDir: string,
   state: IndexState,
   path: string,
-  changes: readonly FoundFile[],
+  changes: readonly {name: string; content: {id: string; mode: number} | undefined}[],
 ): Promise<void> {
   release(path);
   if (state.stat) copyFileSync(state.path, path);

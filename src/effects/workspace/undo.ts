@@ -126,7 +126,7 @@ async function merged(
   const result = mergeLines(done.toString('latin1'), current.toString('latin1'), old.toString('latin1'));
   const places = result.conflicts.map(conflict => conflict.split(':')[0]);
   if (places.length > 0) return {why: `was changed since at the same place: ${places.join(', ')}`};
-  const id = history.objects.write('blob', Buffer.from(result.text, 'latin1'));
+  const id = history.blobs.write(Buffer.from(result.text, 'latin1'));
   return {name, from: now, to: {id, mode}};
 }
 

@@ -1,6 +1,5 @@
-import type {BigIntStats} from 'node:fs';
 import {setImmediate as turn} from 'node:timers/promises';
-import {cleanStat, isTakenBack} from './git-clean.ts';
+import {cleanStat, isTakenBack, type PendingChange} from './git-clean.ts';
 import {oneLine} from './git-commit.ts';
 import type {GitConfig, Person} from './git-config.ts';
 import {filteredBlob} from './git-filters.ts';
@@ -17,16 +16,6 @@ import {TreeChanges} from './git-tree-changes.ts';
 const SLICE_MS = 8;
 /** Of a subject in the reflog. */
 const MOST_SUBJECT = 1_000;
-
-/** One change of a pending entry, with its path in the repository. */
-export interface PendingChange {
-  path: string;
-  bytes: Buffer | undefined;
-  mode: string;
-  stat: BigIntStats | undefined;
-  /** When it was handed over, milliseconds. */
-  since: number;
-}
 
 /** A state change that waits to be published. */
 export interface Pending {
@@ -141,7 +130,7 @@ export class Batch {
 
   /** The blob of a change as git would store it: filters of the person's apply. */
   async #fileOf(change: PendingChange, before: string | undefined): Promise<{leaf: Leaf; file: ImportedFile}> {
-    const {filters, top, objects} = this.#tools.repository;
+    const {filters, top, blobs} = this.#tools.repository;
     const {path, bytes = Buffer.alloc(0)} = change;
     const mode = modeOf(change, before, this.#config);
     if (change.mode !== '120000' && filters.mayApply(path, this.#config)) {
@@ -149,8 +138,8 @@ export class Batch {
       if ('failed' in made) throw new Error(`git hash-object: ${made.failed}`);
       return {leaf: {id: made.id, mode}, file: {id: made.id, mode}};
     }
-    const id = objects.id('blob', bytes);
-    const isThere = objects.isWritten(id) && objects.isLoose(id);
+    const id = blobs.id(bytes);
+    const isThere = blobs.isThere(id);
     if (!isThere) this.held += bytes.length;
     return {leaf: {id, mode}, file: isThere ? {id, mode} : {bytes, mode}};
   }

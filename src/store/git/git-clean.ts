@@ -1,13 +1,22 @@
 import {type BigIntStats, lstatSync, readFileSync, readlinkSync} from 'node:fs';
 import {join} from 'node:path';
-import type {PendingChange} from './git-batch.ts';
 import type {Repository} from './git-repository.ts';
 
 /** A file changed twice within so many milliseconds may have the same time stamp. */
 export const STAMP_MS = 10;
 const TAKEN_BACK_MS = 1_000;
 
-type Place = Pick<Repository, 'top' | 'objects'>;
+/** One change of a pending entry, with its path in the repository. */
+export interface PendingChange {
+  path: string;
+  bytes: Buffer | undefined;
+  mode: string;
+  stat: BigIntStats | undefined;
+  /** When it was handed over, milliseconds. */
+  since: number;
+}
+
+type Place = Pick<Repository, 'top' | 'blobs'>;
 
 /** The stat of a file that is proven to hold what is committed; undefined if that is not sure. */
 export function cleanStat(place: Place, change: PendingChange): BigIntStats | undefined {
@@ -18,7 +27,7 @@ export function cleanStat(place: Place, change: PendingChange): BigIntStats | un
   const old = BigInt(change.since - STAMP_MS) * 1_000_000n;
   if (now.ctimeNs === change.stat.ctimeNs && now.ctimeNs < old) return now;
   if (now.mtimeNs > BigInt(Date.now() - STAMP_MS) * 1_000_000n) return undefined;
-  return contentId(place, path, now) === place.objects.id('blob', change.bytes) ? now : undefined;
+  return contentId(place, path, now) === place.blobs.id(change.bytes) ? now : undefined;
 }
 
 /**
@@ -50,10 +59,10 @@ export function lstat(path: string): BigIntStats | undefined {
 const MAX_COMPARED = 4n * 1024n * 1024n;
 
 /** The id a file's bytes would have as a blob; undefined if it is large or cannot be read. */
-export function contentId({objects}: Pick<Repository, 'objects'>, path: string, stat: BigIntStats): string | undefined {
+export function contentId({blobs}: Pick<Repository, 'blobs'>, path: string, stat: BigIntStats): string | undefined {
   if (stat.size > MAX_COMPARED) return undefined;
   try {
-    return objects.id('blob', stat.isSymbolicLink() ? readlinkSync(path, {encoding: 'buffer'}) : readFileSync(path));
+    return blobs.id(stat.isSymbolicLink() ? readlinkSync(path, {encoding: 'buffer'}) : readFileSync(path));
   } catch {
     return undefined;
   }

@@ -1,11 +1,14 @@
 import {type ChildProcessWithoutNullStreams, spawn} from 'node:child_process';
-import {rmSync} from 'node:fs';
+import {readdirSync, rmSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {crashPoint} from '../crash.ts';
+import {existsProc} from '../process-life.ts';
 import {fixedOptions, gitEnvironment, gitFailure, ownProcesses} from './git.ts';
+import {noObject, type ObjectFormat} from './git-blobs.ts';
+import {isOpen} from './git-busy.ts';
 import {messageOf, personText, stampOf} from './git-commit.ts';
 import type {Person} from './git-config.ts';
-import {noObject, type ObjectFormat} from './git-objects.ts';
+import type {GitDirs} from './git-refs.ts';
 
 /** An unused importer ends after this time. */
 const IDLE_MS = 5_000;
@@ -63,7 +66,7 @@ interface Running {
  */
 export class Importer {
   readonly #dir: string;
-  readonly #gitDir: string;
+  readonly #dirs: GitDirs;
   readonly #forgetBranch: string;
   readonly #how: ImportOptions;
   #running: Running | undefined;
@@ -73,10 +76,10 @@ export class Importer {
   /** Of the commits since `begin`. */
   #ids: Promise<string>[] = [];
 
-  /** `dir`: where git is run; `gitDir`: where it leaves a report if it fails, which is removed. */
-  constructor(dir: string, gitDir: string, format: ObjectFormat, how: ImportOptions = usual) {
+  /** `dir`: where git is run, of the repository that has these. */
+  constructor(dir: string, dirs: GitDirs, format: ObjectFormat, how: ImportOptions = usual) {
     this.#dir = dir;
-    this.#gitDir = gitDir;
+    this.#dirs = dirs;
     this.#forgetBranch = `reset ${BRANCH}\nfrom ${noObject(format)}\n\n`;
     this.#how = how;
   }
@@ -135,7 +138,10 @@ export class Importer {
   release(): void {
     const running = this.#running;
     if (!running) return;
-    if (running.packs >= MOST_PACKS) return this.end();
+    if (running.packs >= MOST_PACKS) {
+      this.end();
+      return;
+    }
     hold(running.child, false);
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.end(), IDLE_MS).unref();
@@ -161,6 +167,7 @@ export class Importer {
     const child = spawn('git', [...options, ...settings, ...command], {cwd: this.#dir, env: environment()});
     const running: Running = {child, waiting: [], rest: '', packs: 0};
     this.#running = running;
+    const began = Date.now();
     const {pid} = child;
     if (pid) ownProcesses.add(pid);
     let said = '';
@@ -177,12 +184,23 @@ export class Importer {
     const gone = (why: string) => {
       if (pid) ownProcesses.delete(pid);
       if (this.#running === running) this.#running = undefined;
-      if (running.waiting.length > 0 && pid) rmSync(join(this.#gitDir, `fast_import_crash_${pid}`), {force: true});
+      if (running.waiting.length > 0 && pid) this.#clear(pid, began);
       for (const {reject} of running.waiting.splice(0)) reject(gitFailure('fast-import', said || why));
     };
     child.on('error', error => gone(error.message));
     child.on('close', code => gone(`ended with ${code}`));
     return running;
+  }
+
+  /** A fast-import that failed leaves a report, and its pack as far as it was written: on a full disk, one for each try. */
+  #clear(pid: number, began: number): void {
+    rmSync(join(this.#dirs.own, `fast_import_crash_${pid}`), {force: true});
+    const folder = join(this.#dirs.common, 'objects/pack');
+    for (const name of existsProc() ? readdirSync(folder) : []) {
+      const path = join(folder, name);
+      const isNew = (statSync(path, {throwIfNoEntry: false})?.mtimeMs ?? 0) >= began - 1_000;
+      if (/^tmp_(?:pack|idx)_/.test(name) && isNew && !isOpen(path)) rmSync(path, {force: true});
+    }
   }
 
   #line(running: Running): Promise<string> {

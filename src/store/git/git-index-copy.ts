@@ -2,9 +2,9 @@ import {type BigIntStats, copyFileSync, lstatSync, renameSync, utimesSync} from 
 import {join} from 'node:path';
 import {crashPoint} from '../crash.ts';
 import {type GitResult, git, gitFailure} from './git.ts';
+import {noObject} from './git-blobs.ts';
 import {isSameFile, lstat} from './git-clean.ts';
 import {release} from './git-locks.ts';
-import {noObject} from './git-objects.ts';
 import type {Repository} from './git-repository.ts';
 
 /** A file of a commit. */
