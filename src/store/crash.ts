@@ -8,6 +8,7 @@ export const crashLabels = [
   'journal-index-rename',
   'journal-ref-rename',
   'journal-unlock',
+  'journal-reflog',
   'save-lock',
   'save-temp',
   'save-fsync',

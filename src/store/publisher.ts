@@ -3,7 +3,6 @@ import type {CommittedFiles} from './committed.ts';
 import type {Committed, Entry, JournalOptions} from './entry.ts';
 import {Batch, type BatchTools, type Outcome, type Pending} from './git/git-batch.ts';
 import {busy} from './git/git-busy.ts';
-import {STAMP_MS} from './git/git-clean.ts';
 import type {GitConfig} from './git/git-config.ts';
 import {Importer} from './git/git-import.ts';
 import {IndexCopy} from './git/git-index-copy.ts';
@@ -183,7 +182,7 @@ export class Publisher {
     let count = 0;
     const waiting = this.#queue.length;
     const begun = performance.now();
-    let due = Math.max(begun, this.#even - AHEAD * minGapMs);
+    const due = Math.max(begun, this.#even - AHEAD * minGapMs);
     for (let pause = begun + SLICE_MS; count < maxBatch && batch.held < MAX_HELD && !this.#closed; ) {
       const next = this.#queue[count];
       const now = performance.now();
@@ -197,8 +196,6 @@ export class Publisher {
       if (now >= due && count >= waiting && due > begun) break;
       await batch.prepare(this.#stillWanted(next.pending));
       count++;
-      // Git tells a file changed twice in one tick of the clock by its content only: let the tick pass.
-      due = Math.max(due, performance.now() + freshFor(next.pending));
       if (performance.now() < pause) continue;
       pause = await this.#stepAside();
     }
@@ -258,10 +255,4 @@ export class Publisher {
       }
     });
   }
-}
-
-/** How many milliseconds a file may still be changed again without another time stamp; 0 if none is as new. */
-function freshFor({changes}: Pending): number {
-  const newest = Math.max(0, ...changes.map(({stat}) => Number(stat?.ctimeMs ?? 0n)));
-  return Math.min(Math.max(0, newest + STAMP_MS + 2 - Date.now()), STAMP_MS + 2);
 }

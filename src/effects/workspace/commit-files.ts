@@ -1,13 +1,10 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {isUnfinished} from '../../store/git/git-busy.ts';
-import {oneLine} from '../../store/git/git-commit.ts';
 import type {ImportedFile} from '../../store/git/git-import.ts';
 import {clearLeftovers, release} from '../../store/git/git-locks.ts';
 import {moveHead} from '../../store/git/git-move-head.ts';
-import {RefUpdate} from '../../store/git/git-ref-update.ts';
 import {readHead} from '../../store/git/git-refs.ts';
 import {mustRead} from '../../store/git/git-repository.ts';
-import {cleanEnvironment, cleanOptions} from './clean-git.ts';
 import type {Findings, FoundFile} from './findings.ts';
 import {findFiles} from './found-files.ts';
 import {type History, type HistoryEntry, indexOf, locked} from './history.ts';
@@ -98,10 +95,6 @@ async function tryCommit(history: History, state: IndexState, found: Findings, e
   if ('unsupported' in head) return {waits: head.unsupported};
   if (state.index.unmerged) return {waits: 'a merge in the workspace is not finished (unmerged paths)'};
   const {place} = history;
-  const update = new RefUpdate(history.gitDir, `commit: ${oneLine(entry.subject)}`, entry.committer, {
-    options: cleanOptions,
-    environment: cleanEnvironment,
-  });
   try {
     const tip = await importFiles(history, head.commit, found.changed, entry);
     // A person has staged something else: that is theirs to commit, or not.
@@ -109,7 +102,7 @@ async function tryCommit(history: History, state: IndexState, found: Findings, e
     const changes = found.changed.filter(file => !isIn(state, file));
     await writeIndex(history.gitDir, state, place.index, changes);
     const moved = await moveHead({
-      repository: {...history, top: history.gitDir, format: 'sha1'},
+      repository: history,
       index: {
         isCurrent: () => isCurrent(state),
         isForeignSince: () => false,
@@ -121,7 +114,8 @@ async function tryCommit(history: History, state: IndexState, found: Findings, e
       place,
       head,
       tip,
-      update,
+      reflog: {who: entry.committer, what: `commit: ${entry.subject}`, create: true},
+      git: async () => ({code: 1, stdout: '', stderr: 'branches of a workspace are files'}),
     });
     if (moved === 'moved') return {moved: true};
     if (moved !== 'done') return {waits: moved.wait};
@@ -131,8 +125,7 @@ async function tryCommit(history: History, state: IndexState, found: Findings, e
     }
     return {commit: tip};
   } finally {
-    await update.end();
-    for (const path of [place.record, place.index, `${place.index}.lock`]) release(path);
+    for (const path of [place.index, `${place.index}.lock`, place.ref, place.record]) release(path);
   }
 }
 

@@ -1,5 +1,6 @@
 import {setImmediate as turn} from 'node:timers/promises';
-import {cleanStat, isTakenBack, type PendingChange} from './git-clean.ts';
+import {git} from './git.ts';
+import {isClean, isTakenBack, type PendingChange} from './git-clean.ts';
 import {oneLine} from './git-commit.ts';
 import type {GitConfig, Person} from './git-config.ts';
 import {filteredBlob} from './git-filters.ts';
@@ -7,7 +8,6 @@ import type {ImportedFile, Importer} from './git-import.ts';
 import type {IndexChange, IndexCopy, Leaf} from './git-index-copy.ts';
 import {release, type Workplace} from './git-locks.ts';
 import {moveHead} from './git-move-head.ts';
-import {RefUpdate} from './git-ref-update.ts';
 import type {Head} from './git-refs.ts';
 import type {Repository} from './git-repository.ts';
 import {TreeChanges} from './git-tree-changes.ts';
@@ -100,27 +100,29 @@ export class Batch {
     if (this.#subjects.length === 0) return this.#finished([]);
     if (await index.isUnmerged())
       return {wait: 'your merge is not finished (unmerged paths); edits are committed when it is done'};
-    const update = new RefUpdate(repository.top, reflogText(this.#subjects), this.#config.committer);
-    try {
-      const [imported, prepared] = await Promise.allSettled([importer.finish(), this.#prepareIndex()]);
-      if (imported.status === 'rejected') throw imported.reason;
-      if (prepared.status === 'rejected') throw prepared.reason;
-      if (prepared.value) return prepared.value;
-      const tip = imported.value.at(-1) ?? '';
-      const outcome = await moveHead({repository, index, place, head, tip, update});
-      if (outcome === 'moved') return {moved: true};
-      return outcome === 'done' ? this.#finished(imported.value) : outcome;
-    } finally {
-      await update.end();
-    }
+    const [imported, prepared] = await Promise.allSettled([importer.finish(), this.#prepareIndex()]);
+    if (imported.status === 'rejected') throw imported.reason;
+    if (prepared.status === 'rejected') throw prepared.reason;
+    if (prepared.value) return prepared.value;
+    const {committer, createReflogs} = this.#config;
+    const outcome = await moveHead({
+      repository,
+      index,
+      place,
+      head,
+      tip: imported.value.at(-1) ?? '',
+      reflog: {who: committer, what: reflogText(this.#subjects), create: createReflogs},
+      git: (args, options) => git(repository.top, args, options),
+    });
+    if (outcome === 'moved') return {moved: true};
+    return outcome === 'done' ? this.#finished(imported.value) : outcome;
   }
 
   /** Whatever was not published is dropped. */
   discard(): void {
     const {place, importer} = this.#tools;
     importer.release();
-    // The record first: with it, a copy that is gone means an index in place (see `clearLeftovers`).
-    for (const path of [place.record, place.index, `${place.index}.lock`]) release(path);
+    for (const path of [place.index, `${place.index}.lock`, place.ref, place.record]) release(path);
   }
 
   #finished(ids: readonly string[]): Outcome {
@@ -152,7 +154,7 @@ export class Batch {
     for (const [path, {change, inHead}] of this.#last) {
       if (isTakenBack(repository, change, inHead)) return {wait: `${path} was set back to what was committed`};
       const leaf = this.#tree.at(path);
-      changes.push({path, leaf, clean: leaf && cleanStat(repository, change)});
+      changes.push({path, leaf, isClean: () => leaf !== undefined && isClean(repository, change)});
       if (performance.now() < pause) continue;
       await turn();
       pause = performance.now() + SLICE_MS;

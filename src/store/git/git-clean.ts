@@ -18,16 +18,15 @@ export interface PendingChange {
 
 type Place = Pick<Repository, 'top' | 'blobs'>;
 
-/** The stat of a file that is proven to hold what is committed; undefined if that is not sure. */
-export function cleanStat(place: Place, change: PendingChange): BigIntStats | undefined {
-  if (!change.stat || !change.bytes) return undefined;
+/** Whether the file holds what is committed. */
+export function isClean(place: Place, change: PendingChange): boolean {
+  if (!change.stat || !change.bytes) return false;
   const path = join(place.top, change.path);
   const now = lstat(path);
-  if (!now || !isSameFile(now, change.stat)) return undefined;
+  if (!now || !isSameFile(now, change.stat)) return false;
   const old = BigInt(change.since - STAMP_MS) * 1_000_000n;
-  if (now.ctimeNs === change.stat.ctimeNs && now.ctimeNs < old) return now;
-  if (now.mtimeNs > BigInt(Date.now() - STAMP_MS) * 1_000_000n) return undefined;
-  return contentId(place, path, now) === place.blobs.id(change.bytes) ? now : undefined;
+  if (now.ctimeNs === change.stat.ctimeNs && now.ctimeNs < old) return true;
+  return contentId(place, path, now) === place.blobs.id(change.bytes);
 }
 
 /**

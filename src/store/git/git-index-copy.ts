@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {crashPoint} from '../crash.ts';
 import {type GitResult, git, gitFailure} from './git.ts';
 import {noObject} from './git-blobs.ts';
-import {isSameFile, lstat} from './git-clean.ts';
+import {isSameFile} from './git-clean.ts';
 import {release} from './git-locks.ts';
 import type {Repository} from './git-repository.ts';
 
@@ -18,8 +18,8 @@ export interface IndexChange {
   path: string;
   /** Undefined: removed. */
   leaf: Leaf | undefined;
-  /** Of a file that is proven to hold `leaf`; git then takes its entry for clean without looking at the content. */
-  clean: BigIntStats | undefined;
+  /** Whether the file holds `leaf` now: then git reads it, and later takes its entry for clean by the look of the file. */
+  isClean: () => boolean;
 }
 
 /** More than these bytes do not fit on a command line everywhere. */
@@ -92,7 +92,7 @@ export class IndexCopy {
     const flagged = ({path}: IndexChange) => this.#skipped.has(path) || this.#assumed.has(path);
     let size = 0;
     const clean = changes.filter(change => {
-      if (!change.clean || flagged(change)) return false;
+      if (flagged(change) || !change.isClean()) return false;
       size += Buffer.byteLength(change.path) + 16;
       return size < MOST_ARGUMENTS;
     });
@@ -100,7 +100,7 @@ export class IndexCopy {
     for (const change of clean) rest.delete(change);
     const staged = await this.#update([...rest], clean);
     // A file that changed under git's hands may be staged as what it is now; a name may lead through a link.
-    const moved = staged.code === 0 ? clean.filter(change => !this.#isAsBefore(change)) : changes;
+    const moved = staged.code === 0 ? clean.filter(change => !change.isClean()) : changes;
     if (moved.length > 0) must(await this.#update(moved, []));
     await this.#flag('--skip-worktree', this.#skipped, changes);
     await this.#flag('--assume-unchanged', this.#assumed, changes);
@@ -117,11 +117,6 @@ export class IndexCopy {
 
   #statNow(): BigIntStats | undefined {
     return lstatSync(this.#path, {throwIfNoEntry: false, bigint: true});
-  }
-
-  #isAsBefore({path, clean}: IndexChange): boolean {
-    const now = lstat(join(this.#repository.top, path));
-    return now !== undefined && clean !== undefined && isSameFile(now, clean);
   }
 
   /** `files`: git reads them itself, and remembers how they look. */

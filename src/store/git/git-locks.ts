@@ -1,13 +1,11 @@
-import {spawnSync} from 'node:child_process';
 import {existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync} from 'node:fs';
 import {join} from 'node:path';
 import {isAlive, startOf} from '../process-life.ts';
-import {fixedOptions, gitEnvironment} from './git.ts';
 import type {GitDirs} from './git-refs.ts';
 
 /**
- * Files of ours in a git folder name their process: agentdir-<pid>-<start>-<n>.<what>. The lock of the index is made as
- * a hard link to the record, so it has its content from its first moment, and a later run knows whose it was.
+ * Files of ours in a git folder name their process: agentdir-<pid>-<start>-<n>.<what>. A lock file of git's is made as
+ * a hard link to one of them, so it has its content from its first moment, and a later run knows whose it was.
  */
 const OURS = /^agentdir-(\d+)-(\d*)-\d+\.(?:record|ref|index(?:\.lock)?)$/;
 
@@ -15,16 +13,15 @@ let count = 0;
 const start = startOf(process.pid);
 
 export interface Workplace {
-  /** What a publish is about to do. */
   record: string;
-  /** The index while it is prepared. */
+  ref: string;
   index: string;
 }
 
 /** Names for the files of one journal of this process. */
 export function workplace(dirs: GitDirs): Workplace {
   const base = join(dirs.own, `agentdir-${process.pid}-${start}-${count++}`);
-  return {record: `${base}.record`, index: `${base}.index`};
+  return {record: `${base}.record`, ref: `${base}.ref`, index: `${base}.index`};
 }
 
 export function release(path: string): void {
@@ -35,14 +32,15 @@ export function release(path: string): void {
   }
 }
 
-/** The record names the lock of the index, and how HEAD moves, so that a later run can finish or undo a publish. */
-export function recordText(indexLock: string, from: string, to: string): string {
-  return `agentdir ${process.pid} ${start}\n${indexLock}\n${from} ${to}\n`;
+/** The record names the locks a publish takes, so that they are known as ours after a crash. */
+export function recordText(locks: readonly string[]): string {
+  return `agentdir ${process.pid} ${start}\n${locks.join('\n')}\n`;
 }
 
 /**
- * Remove what dead processes of ours left behind. Where the new index was in place already, HEAD follows it: an index
- * ahead of HEAD would show as something the person has staged.
+ * Remove what dead processes of ours left behind: their locks first, then the files that prove them ours. Where the new
+ * index was in place already, the branch follows: it was locked all the time, so nobody moved it, and an index ahead of
+ * HEAD would show as something that the person has staged.
  */
 export function clearLeftovers(dirs: GitDirs): void {
   const names = readdirSync(dirs.own).filter(name => {
@@ -51,29 +49,16 @@ export function clearLeftovers(dirs: GitDirs): void {
   });
   const files = names.map(name => join(dirs.own, name));
   for (const record of files.filter(path => path.endsWith('.record'))) {
-    const lines = textOf(record).split('\n').slice(1);
-    const isInPlace = !existsSync(record.replace(/record$/, 'index'));
-    for (const lock of lines.filter(line => line.endsWith('.lock'))) {
-      // Versions of agentdir before 0.2 took all locks themselves; that of the branch was a link to `.ref`.
-      const isBranch = isSame(record.replace(/record$/, 'ref'), lock);
-      if (!isBranch && !isSame(record, lock)) continue;
-      if (isInPlace && isBranch) renameSync(lock, lock.slice(0, -'.lock'.length));
-      else if (isInPlace) finishMove(dirs, lines.find(line => !line.endsWith('.lock')) ?? '');
-      release(lock);
+    const ref = record.replace(/record$/, 'ref');
+    const halfDone = !existsSync(record.replace(/record$/, 'index'));
+    for (const lock of textOf(record).split('\n').slice(1)) {
+      if (!lock.endsWith('.lock')) continue;
+      if (halfDone && isSame(ref, lock)) renameSync(lock, lock.slice(0, -'.lock'.length));
+      else if ([record, ref].some(path => isSame(path, lock))) release(lock);
     }
   }
-  // The copy of an index last: without it, a record means that the copy is in place.
-  for (const path of files.sort((a, b) => Number(b.endsWith('.record')) - Number(a.endsWith('.record'))))
+  for (const path of files.sort((a, b) => Number(a.endsWith('.record')) - Number(b.endsWith('.record'))))
     rmSync(path, {force: true});
-}
-
-/** If HEAD is still where it was, or cannot be moved: it stays, and the next start commits what the files hold. */
-function finishMove({own}: GitDirs, move: string): void {
-  const [from = '', to = ''] = move.split(' ');
-  if (!/^[0-9a-f]{40,64}$/.test(from) || !/^[0-9a-f]{40,64}$/.test(to)) return;
-  const identity = {GIT_COMMITTER_NAME: 'agentdir', GIT_COMMITTER_EMAIL: 'agentdir@localhost'};
-  const args = [...fixedOptions, '--git-dir', own, 'update-ref', '-m', 'commit: recovered', 'HEAD', to, from];
-  spawnSync('git', args, {cwd: own, env: gitEnvironment(process.env, identity), stdio: 'ignore'});
 }
 
 function isSame(path: string, lock: string): boolean {

@@ -1,5 +1,6 @@
-import {existsSync, lstatSync, readFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {crashPoint} from '../crash.ts';
 
 /** Where the parts of a repository are: the same folder but for a linked worktree. */
 export interface GitDirs {
@@ -86,6 +87,20 @@ function packedRef(dirs: GitDirs, name: string): string | undefined {
     packed.set(dirs.common, known);
   }
   return known.ids.get(name);
+}
+
+/** One line for each move of HEAD and of its branch, as git writes them. `create`: also where there was no log yet. */
+export function appendReflogs(dirs: GitDirs, head: Head, to: string, who: string, what: string, create: boolean): void {
+  const line = `${head.commit ?? '0'.repeat(to.length)} ${to} ${who}\t${what.replace(/\s+/g, ' ')}\n`;
+  const logs = [join(dirs.own, 'logs/HEAD'), ...(head.branch ? [join(dirs.common, 'logs', head.branch)] : [])];
+  for (const path of logs) {
+    if (!existsSync(path)) {
+      if (!create) continue;
+      mkdirSync(dirname(path), {recursive: true});
+    }
+    appendFileSync(path, line);
+    crashPoint('journal-reflog');
+  }
 }
 
 /** Which of these commits HEAD came to, at last, by `git commit`: not by `reset: moving to …` and the like. */
