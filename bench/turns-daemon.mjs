@@ -1,8 +1,9 @@
 // node turns-daemon.mjs HOME SESSIONS ROUNDS TURNS: serve the home in this process, save messages, and print as JSON how
 // long things took.
-import {appendFileSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
+import {nodeDisk} from '../dist/store/disk.js';
 import {save} from '../dist/store/save.js';
 import {serveHere} from './serve-here.mjs';
 
@@ -43,21 +44,25 @@ await sleep(1_000);
 for (let i = 0; i < 30; i++) await turn(`warm-${i}`, true);
 await sleep(300);
 
-// A message in a session that sleeps: saved in place, and as `agentdir send` does.
+// A message in a session that sleeps: saved in place, as `agentdir send` does, and by a rename.
 const edited = [];
+const renamed = [];
 const sent = [];
 const sentTurns = [];
-for (let i = 0; i < 60; i++) {
+for (let i = 0; i < 90; i++) {
   const id = `warm-${i % 20}`;
   const before = readFileSync(fileOf(id));
   const text = before.toString().replace('status: sleeping', 'status: active') + message();
   const done = answered(id);
   const begun = performance.now();
-  (i % 2 === 0 ? edited : sent).push(performance.timeOrigin + performance.now());
-  if (i % 2 === 0) writeFileSync(fileOf(id), text);
-  else await save(home, {path: pathOf(id), expected: before, bytes: Buffer.from(text), by: 'command'});
+  [edited, sent, renamed][i % 3].push(performance.timeOrigin + performance.now());
+  if (i % 3 === 0) writeFileSync(fileOf(id), text);
+  else if (i % 3 === 2) {
+    writeFileSync(`${fileOf(id)}.tmp`, text);
+    renameSync(`${fileOf(id)}.tmp`, fileOf(id));
+  } else await save(nodeDisk(home), {path: pathOf(id), expected: before, bytes: Buffer.from(text), durable: true});
   const took = (await done) - begun;
-  if (i % 2 === 1) sentTurns.push(took);
+  if (i % 3 === 1) sentTurns.push(took);
   await sleep(30);
 }
 
@@ -84,6 +89,7 @@ const rate = (sessions * rounds) / ((performance.now() - begun) / 1000);
 const rss = process.memoryUsage().rss / 1024 / 1024;
 const result = {
   edited,
+  renamed,
   sent,
   sentTurns,
   turned: single.map(({turned}) => turned),

@@ -30,7 +30,12 @@ export default async function turns() {
     const bare = both(before, await inChild(new URL('bare-loop.mjs', import.meta.url), server.url));
     const arrivals = server.requests.map(({at}) => performance.timeOrigin + at);
     const reactions = saves => saves.map(save => arrivals.find(at => at > save) - save);
-    const measured = {...ours, edited: reactions(ours.edited), sent: reactions(ours.sent)};
+    const measured = {
+      ...ours,
+      edited: reactions(ours.edited),
+      renamed: reactions(ours.renamed),
+      sent: reactions(ours.sent),
+    };
     print(bare, measured);
     tell(bare, measured);
     if (server.violations.length > 0) throw new Error(`invalid requests: ${JSON.stringify(server.violations[0])}`);
@@ -60,6 +65,7 @@ export function twoCalls({messages}, n) {
 
 function tell(bare, ours) {
   row('message saved in place → request at the model', {ours: middle(ours.edited), goal: atMost(15, 'issue 4')});
+  row('message saved by rename → request at the model', {ours: middle(ours.renamed), goal: atMost(4, 'issue 22')});
   row('the same by agentdir send, its save alone', {ours: middle(ours.sent)});
   const baseline = {name: 'bare openai loop', value: middle(bare.times)};
   const goal = ratioAtMost(3, 'issue 4');
@@ -91,6 +97,7 @@ function print(bare, ours) {
     ['', 'median', 'p95'],
     [
       ['saved in place', middle(ours.edited), part(ours.edited, 0.95)],
+      ['saved by rename', middle(ours.renamed), part(ours.renamed, 0.95)],
       ['saved by agentdir send (its save alone)', middle(ours.sent), part(ours.sent, 0.95)],
     ],
   );

@@ -7,7 +7,7 @@ import {environment, pause, program, until} from './run-command.mjs';
 
 /** Labels that a daemon serving a home may pass; the others are passed by commands. */
 const labels = crashLabels.filter(
-  label => !['spawn-background', 'inbox-append', 'inbox-appended', 'undo-mark'].includes(label),
+  label => !['spawn-background', 'inbox-append', 'inbox-appended', 'command-note'].includes(label),
 );
 
 /** Those that any work passes. */

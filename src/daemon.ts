@@ -1,18 +1,17 @@
-import {randomBytes} from 'node:crypto';
 import {exit} from './errors.ts';
 import type {Report} from './happening.ts';
 import {type Outcome, Queue} from './queue.ts';
 import {Approvals} from './serve/approvals/approvals.ts';
 import {brokenDisk} from './serve/broken-disk.ts';
 import {forgetOutdated, remember, restore} from './serve/cache.ts';
+import {StartedCalls} from './serve/calls/started-calls.ts';
 import {claim} from './serve/claim.ts';
-import {lazySandbox} from './serve/confinement.ts';
 import {Current} from './serve/current.ts';
 import {Ignored} from './serve/ignored.ts';
 import {unseenInboxes} from './serve/inbox/inbox-missed.ts';
 import {Inboxes} from './serve/inbox/inboxes.ts';
 import {Schedules} from './serve/inbox/schedules.ts';
-import {Latest, Recent, Texts} from './serve/known.ts';
+import {Latest, Texts} from './serve/known.ts';
 import {findLastGood} from './serve/last-good.ts';
 import {recoverReplaced} from './serve/late.ts';
 import {lookAtSlots} from './serve/look-again.ts';
@@ -20,11 +19,13 @@ import {Looker} from './serve/looker.ts';
 import {Mail} from './serve/mail/mail.ts';
 import {Needs} from './serve/needs.ts';
 import {workOnce} from './serve/once.ts';
+import {recoverFromGit, recoverVersions} from './serve/recover.ts';
 import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
+import {Renames} from './serve/renames.ts';
 import {Scanner} from './serve/scanner.ts';
 import type {Serving} from './serve/serving.ts';
 import {settleDown} from './serve/settle-down.ts';
-import {untilSignal} from './serve/signals.ts';
+import {systemWorld} from './serve/system-world.ts';
 import {TasksHeard} from './serve/tasks/task-news.ts';
 import {Troubles} from './serve/troubles.ts';
 import {writeSpend} from './serve/turns/budget.ts';
@@ -32,11 +33,12 @@ import {Segments} from './serve/turns/segments.ts';
 import {Spend} from './serve/turns/spend.ts';
 import {Turns} from './serve/turns/turns.ts';
 import {wakeInTime} from './serve/turns/wake.ts';
-import {Aside} from './store/aside.ts';
-import {excludeDerived} from './store/exclude.ts';
-import {Journal} from './store/journal.ts';
+import type {World} from './serve/world.ts';
+import {type Cancel, timestamp} from './store/clock.ts';
 import {servedSince} from './store/served-since.ts';
-import {UsedCalls} from './store/used-calls.ts';
+import {hasVersionLog, logFolder} from './store/versions/log-folder.ts';
+import {VersionLog} from './store/versions/version-log.ts';
+import {Versions} from './store/versions/versions.ts';
 import {watchHome} from './store/watch.ts';
 
 export interface ServeOptions {
@@ -44,6 +46,8 @@ export interface ServeOptions {
   once: boolean;
   version: string;
   report: Report;
+  /** What is outside of the daemon, if not this machine. */
+  world?: World;
 }
 
 const REMEMBER_MS = 60_000;
@@ -52,87 +56,100 @@ const REMEMBER_MS = 60_000;
  * Serve a home: whatever may have changed is a path in the queue; each path is looked at, and what follows from the
  * file as it is now is done. The watch and the scan only say where to look.
  */
-export async function serve({home, once, version, report: tell}: ServeOptions): Promise<number> {
-  const redact = makeRedaction(process.env);
+export async function serve({
+  home,
+  once,
+  version,
+  report: tell,
+  world = systemWorld(home),
+}: ServeOptions): Promise<number> {
+  const {disk, random, environment} = world;
+  const {clock} = disk;
+  const redact = makeRedaction(environment);
   const report = redactReport(redact, tell);
-  const held = claim(home);
-  const signals = untilSignal();
+  const held = claim(disk);
+  const signals = world.untilStopped();
   let served = false;
   let failed = false;
   try {
-    const restoring = restore(home, version);
+    const restoring = restore(disk, version);
     const looker = new Looker();
     const earlier = restoring.then(({committed}) => {
       if (!committed) looker.prepare();
       return committed;
     });
-    const [journal, restored] = await Promise.all([Journal.open(home, {}, earlier), restoring]);
+    const [journal, restored] = await Promise.all([world.git.openJournal(earlier), restoring]);
     forgetOutdated(restored, journal);
-    const since = restored.committed?.commit;
-    const [committedOver] = await Promise.all([
-      since === journal.at.commit ? new Map<string, string>() : journal.committedOver(since),
-      excludeDerived(home),
-    ]);
+    await world.git.excludeDerived();
+    const {boot} = disk.processes.self();
+    const isFirst = !hasVersionLog(disk);
+    const upgrading = isFirst ? await import('./serve/upgrade.ts') : undefined;
+    const log = VersionLog.open(logFolder(disk), {now: clock.now, boot, checkpoint: restored.seq});
+    const before = restored.started ?? upgrading?.startedBefore(disk) ?? {since: timestamp(clock), names: []};
+    const started = new StartedCalls(clock, before);
+    started.add(log.started);
     const broken = brokenDisk();
-    const troubles = new Troubles(report, () => needs.changed());
+    const troubles = new Troubles(clock, report, () => needs.changed());
     const waits = once ? new Map<string, number>() : undefined;
-    const queue = new Queue({run: path => lookSafely(looker, serving, path, waits, broken.report), concurrency: 64});
+    const queue = new Queue({
+      run: path => lookSafely(looker, serving, path, waits, broken.report),
+      concurrency: () => (serving.loading ? LOADING_AT_ONCE : LOOKS_AT_ONCE),
+      clock,
+    });
     const serving: Serving = {
       home,
+      disk,
+      clock,
+      random,
+      world,
       version,
       name: 'home',
       journal,
-      aside: new Aside(home),
+      versions: new Versions(log, journal, committed => report({event: 'committed', ...committed})),
       ...restored.remembered,
       texts: new Texts(32 * 1024 * 1024),
       savedAt: new Map(),
-      own: new Recent(10_000),
+      renames: new Renames(disk),
       latest: new Latest(16 * 1024 * 1024),
-      approvals: new Approvals(),
+      approvals: new Approvals(clock),
       notes: new Map(),
-      mail: new Mail(),
-      inboxes: new Inboxes(servedSince(home)),
+      mail: new Mail(clock),
+      inboxes: new Inboxes(servedSince(disk)),
       schedules: new Schedules({
+        clock,
         settings: () => serving.current.settings(),
         look: any => lookAtSlots(serving, any),
       }),
-      segments: new Segments(home),
+      segments: new Segments(disk),
       edits: new Map(),
       tasks: new TasksHeard(),
       woken: new Map(),
       ending: new Map(),
       closing: new Set(),
       cloned: new Set(),
-      used: new UsedCalls(home),
+      started,
       spend: new Spend({
+        clock,
         onDue: () => writeSpend(serving),
         onNewDay: () => serving.waits.allChanged(),
       }),
       nudged: new Set(),
       pending: new Map(),
       shown: new Map(),
-      underWay: new Map(),
-      unpublished: new Map(),
-      crossed: new Map(),
-      overtaken: new Map(),
       making: new Set(),
-      left: new Map(),
-      madeFrom: new Map(),
-      writtenBefore: new Set(),
-      leftBefore: new Map(),
-      committedOver,
+      unplaced: new Map(),
       late: new Map(),
-      ignored: new Ignored(journal),
+      ignored: new Ignored(clock, journal),
       troubles,
       // Begins with a letter: where it is written, nobody can take it for a number, and the quick ways of YAML hold.
-      run: `r${randomBytes(6).toString('hex')}`,
+      run: `r${random.bytes(6).toString('hex')}`,
       once,
-      turns: new Turns(path => queue.add(path)),
+      turns: new Turns(clock, path => queue.add(path)),
       current: new Current(() => serving),
       models: undefined,
       queries: undefined,
       model: undefined,
-      sandbox: lazySandbox(home),
+      sandbox: world.sandbox,
       confinement: undefined,
       queue,
       redact,
@@ -159,14 +176,19 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
         wakeInTime(serving);
       },
     );
-    const watch = once || process.env.AGENTDIR_NO_WATCH ? undefined : watchHome(home, path => scanner.hint(path));
+    const watch =
+      once || environment.AGENTDIR_NO_WATCH ? undefined : watchHome(disk, (path, event) => scanner.hint(path, event));
     // What follows from an edit comes before its commit, and is committed with it.
     journal.expecting = () => serving.turns.underWay > 0 || serving.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);
     try {
+      await recoverVersions(serving);
+      await upgrading?.upgrade(serving);
+      await recoverFromGit(serving, restored.committed?.commit);
       recoverReplaced(serving);
       await scanner.first(looker);
       await findLastGood(serving);
+      serving.versions.startPublishing();
       if ([...serving.index.sessions()].some(({host}) => host)) await looker.suspectEarlier(serving);
       serving.approvals.changedBefore.clear();
       if (once) {
@@ -176,7 +198,7 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
       }
       const {agents, sessions, tasks} = serving.index.counts();
       served = true;
-      report({event: 'serving', home, pid: process.pid, agents, sessions, tasks});
+      report({event: 'serving', home, pid: disk.processes.self().pid, agents, sessions, tasks});
       scanner.loaded();
       void serving.schedules.tick();
       void looker.announce(serving);
@@ -185,9 +207,9 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
         return remember(serving);
       });
       scanner.start();
-      const timer = setInterval(() => void remember(serving), REMEMBER_MS);
+      const forgetTimer = rememberEvery(serving);
       const why = await Promise.race([signals.signal, broken.seen]);
-      clearInterval(timer);
+      forgetTimer();
       report({event: 'stopping', why: why instanceof Error ? why.message : why});
       failed = why instanceof Error;
       if (why instanceof Error) needs.stopped(why.message);
@@ -209,6 +231,28 @@ export async function serve({home, once, version, report: tell}: ServeOptions): 
     if (served) report({event: 'stopped'});
   }
 }
+
+/** Write the cache down every minute, until the function it gives is called. */
+function rememberEvery(serving: Serving): Cancel {
+  let cancel: Cancel;
+  const again = () => {
+    cancel = serving.clock.after(
+      REMEMBER_MS,
+      () => {
+        void remember(serving);
+        again();
+      },
+      'held',
+    );
+  };
+  again();
+  return () => cancel();
+}
+
+/** Looks that run beside each other while files are read for the first time: most of them wait for git. */
+const LOADING_AT_ONCE = 64;
+/** And later: enough to keep the disk busy, and few enough that a person's edit does not wait for what all of them have to do. */
+const LOOKS_AT_ONCE = 8;
 
 /** With `--once`, what is still waited for after this is left to the next run. */
 const ONCE_WAIT_MS = 3_000;
@@ -235,7 +279,7 @@ async function lookSafely(
     if ((error as Error).name === 'NotDurable') onBroken(error as Error);
   }
   if (!waits || !outcome) return outcome;
-  const since = waits.get(path) ?? performance.now();
+  const since = waits.get(path) ?? serving.clock.monotonic();
   waits.set(path, since);
-  return 'failed' in outcome || performance.now() - since > ONCE_WAIT_MS ? undefined : outcome;
+  return 'failed' in outcome || serving.clock.monotonic() - since > ONCE_WAIT_MS ? undefined : outcome;
 }

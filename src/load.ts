@@ -4,6 +4,7 @@ import {HomeIndex} from './check/home-index.ts';
 import {factsOf} from './check/read-facts.ts';
 import type {Problem} from './files/diagnostic.ts';
 import {kindOf} from './files/key.ts';
+import {nodeDisk} from './store/disk.ts';
 import {inboxState} from './store/inbox-state.ts';
 import {listHome, readHomeFile} from './store/read.ts';
 
@@ -19,9 +20,9 @@ export type Progress = (done: number, total: number) => void;
 /** Read all files of a home, or of some of its folders, as they are on disk now. */
 function readHome(dir: string, folders?: readonly string[]): HomeTexts {
   const texts = new Map<string, string>();
-  const {paths, problems: unread} = listHome(dir, folders);
+  const {paths, problems: unread} = listHome(nodeDisk(dir), folders);
   for (const path of paths) {
-    const read = readHomeFile(dir, path);
+    const read = readHomeFile(nodeDisk(dir), path);
     // Of an inbox, lines that are read are over and done with: what was wrong with them is set aside.
     if (read?.bytes && kindOf(path) === 'inbox') texts.set(path, unreadText(dir, path, read.bytes));
     else if (read && 'text' in read) texts.set(path, read.text);

@@ -1,7 +1,11 @@
+import {type Cancel, type Clock, systemClock} from './store/clock.ts';
+
 export interface QueueOptions {
   /** Look at one key. What it returns decides when the key is looked at again, and nothing else does. */
   run: (key: string) => Promise<Outcome> | Outcome;
-  concurrency: number;
+  /** How many keys may run at a time, asked for each. */
+  concurrency: () => number;
+  clock?: Clock;
 }
 
 /** Done; look again after a while; or failed, which is tried again later and later. */
@@ -11,18 +15,24 @@ const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 15_000;
 /** Runs that wait for nothing follow each other for so long before others have their turn. */
 const SLICE_MS = 10;
+/** So many keys at a time go before all others. */
+const MOST_PREFERRED = 16;
 
 /**
  * Keys to look at: each once, however often it was added; one run a key at a time; a key that is added while it runs
- * is run again. It holds no state that a look at the files could not give.
+ * is run again. Keys are run in the order they came, but for those that were preferred last: a person who has just edited a file
+ * does not wait for a thousand agents at work. It holds no state that a look at the files could not give.
  */
 export class Queue {
   readonly #options: QueueOptions;
+  readonly #clock: Clock;
   readonly #waiting = new Set<string>();
   readonly #running = new Set<string>();
   readonly #again = new Set<string>();
-  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #timers = new Map<string, Cancel>();
   readonly #failures = new Map<string, number>();
+  /** Newest last. */
+  readonly #preferred = new Set<string>();
   #waiters: {holds: () => boolean; resolve: () => void}[] = [];
   #stopped = false;
   /** When the loop had its turn last, as far as is known. */
@@ -31,6 +41,7 @@ export class Queue {
 
   constructor(options: QueueOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
   }
 
   add(key: string): void {
@@ -44,12 +55,26 @@ export class Queue {
     this.#next();
   }
 
+  /** From now on this key goes before others, until so many others were preferred after it. */
+  prefer(key: string): void {
+    this.#preferred.delete(key);
+    this.#preferred.add(key);
+    for (const oldest of this.#preferred) {
+      if (this.#preferred.size <= MOST_PREFERRED) break;
+      this.#preferred.delete(oldest);
+    }
+  }
+
+  isPreferred(key: string): boolean {
+    return this.#preferred.has(key);
+  }
+
   /** Look at `key` after `ms`, unless it is looked at before. The sooner of two wins. */
   addAfter(key: string, ms: number): void {
     if (this.#stopped || this.#waiting.has(key) || this.#timers.has(key)) return;
     this.#timers.set(
       key,
-      setTimeout(() => this.add(key), ms),
+      this.#clock.after(ms, () => this.add(key), 'held'),
     );
   }
 
@@ -84,7 +109,7 @@ export class Queue {
   /** Start nothing more; resolves when what runs has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const timer of this.#timers.values()) clearTimeout(timer);
+    for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     this.#waiting.clear();
     this.#again.clear();
@@ -93,9 +118,8 @@ export class Queue {
 
   #next(): void {
     if (this.#pausing) return;
-    for (const key of this.#waiting) {
-      if (this.#running.size >= this.#options.concurrency) return;
-      if (performance.now() - this.#slice > SLICE_MS) {
+    for (let key = this.#first(); key !== undefined; key = this.#first()) {
+      if (this.#clock.monotonic() - this.#slice > SLICE_MS) {
         this.#pause();
         return;
       }
@@ -105,12 +129,22 @@ export class Queue {
     }
   }
 
+  /** The next key to run; undefined: none may run now. Preferred keys may run beside as many others as there are. */
+  #first(): string | undefined {
+    let preferred: string | undefined;
+    for (const key of this.#preferred) if (this.#waiting.has(key)) preferred = key;
+    if (preferred !== undefined) return preferred;
+    if (this.#running.size >= this.#options.concurrency()) return undefined;
+    for (const key of this.#waiting) return key;
+    return undefined;
+  }
+
   /** Let timers, signals and the watch have their turn. */
   #pause(): void {
     this.#pausing = true;
-    setImmediate(() => {
+    void this.#clock.nextTurn().then(() => {
       this.#pausing = false;
-      this.#slice = performance.now();
+      this.#slice = this.#clock.monotonic();
       this.#next();
     });
   }
@@ -139,8 +173,7 @@ export class Queue {
   }
 
   #clear(key: string): void {
-    const timer = this.#timers.get(key);
-    if (timer !== undefined) clearTimeout(timer);
+    this.#timers.get(key)?.();
     this.#timers.delete(key);
   }
 }

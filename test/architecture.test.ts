@@ -19,7 +19,7 @@ const mayImport: Record<string, readonly string[]> = {
   config: ['files', 'errors'],
   load: ['check', 'files', 'store'],
   happening: ['files'],
-  queue: [],
+  queue: ['store'],
   serve: [
     'query',
     'files',
@@ -47,7 +47,7 @@ const mayImportOf: Record<string, Record<string, RegExp>> = {
     effects: /^src\/effects\/(sandbox|workspace|signature|web)\//,
     reconcile: /^src\/reconcile\/(turn|taint|mentions)\.ts$/,
   },
-  effects: {store: /^src\/store\/(git\/[\w-]+|lock|process-life|crash)\.ts$/},
+  effects: {store: /^src\/store\/(git\/[\w-]+|disk|lock|process-life|crash)\.ts$/},
 };
 
 /** Folders within these: what each may import of its neighbours. What lies beside the folders is for all of them. */

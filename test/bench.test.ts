@@ -107,9 +107,9 @@ describe('npm run bench', () => {
     for (const file of files) expect(readFileSync(join(bench, file), 'utf8'), file).toContain("from './row.mjs'");
   });
 
-  it('bounds its time: 5 minutes with --quick', () => {
+  it('bounds its time: 5 and a half minutes with --quick', () => {
     const seconds = Object.values(suites).map(suite => suite.seconds);
-    expect(seconds.reduce((sum, [, quick]) => sum + quick, 0)).toBeLessThanOrEqual(300);
+    expect(seconds.reduce((sum, [, quick]) => sum + quick, 0)).toBeLessThanOrEqual(330);
   });
 
   it('has reason and plan for each row of misses.yaml', () => {

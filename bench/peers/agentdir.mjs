@@ -4,6 +4,7 @@ import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {parseSession} from '../../dist/index.js';
+import {nodeDisk} from '../../dist/store/disk.js';
 import {save} from '../../dist/store/save.js';
 import {serveHere} from '../serve-here.mjs';
 import {converse, INSTRUCTIONS} from './conversation.mjs';
@@ -32,11 +33,11 @@ const result = await converse(Number(conversations), Number(turns), async id => 
     const text = before.toString().replace('status: sleeping', 'status: active').replace('messages: []', 'messages:');
     const done = momentOf(({event, session, calls}) => event === 'answered' && session === id && calls === 0);
     const later = momentOf(({event, subject}) => event === 'committed' && subject === `session(${id}): assistant turn`);
-    const saved = await save(home, {
+    const saved = await save(nodeDisk(home), {
       path: pathOf(id),
       expected: before,
       bytes: Buffer.from(`${text}${message}`),
-      by: 'command',
+      durable: true,
     });
     if (!('saved' in saved)) throw new Error(`not saved: ${JSON.stringify(saved)}`);
     await done;

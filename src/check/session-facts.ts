@@ -96,7 +96,7 @@ function spending(header: SessionHeader, messages: Session['messages']): Partial
 }
 
 function waitsOf({messages}: Session, placeOf: ReturnType<typeof placesIn>): Wait[] {
-  if (!messages.some(message => message.tool_calls?.some(({approval}) => approval !== undefined))) return [];
+  if (!hasApprovals(messages)) return [];
   const answered = new Set(messages.map(message => message.tool_call_id));
   return messages.flatMap((message, index) =>
     (message.tool_calls ?? []).flatMap(({id, approval, started}, i) =>
@@ -105,6 +105,11 @@ function waitsOf({messages}: Session, placeOf: ReturnType<typeof placesIn>): Wai
         : [{approval, ...placeOf(['messages', index, 'tool_calls', i, 'approval'])}],
     ),
   );
+}
+
+function hasApprovals(messages: Session['messages']): boolean {
+  for (const {tool_calls} of messages) if (tool_calls?.some(({approval}) => approval !== undefined)) return true;
+  return false;
 }
 
 function runsOnHost({messages}: Session): boolean {

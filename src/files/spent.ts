@@ -1,5 +1,6 @@
 import {type Chain, longestChain} from './chain.ts';
 import type {Message} from './session/session-schema.ts';
+import {SettledPrefix} from './session/settled-prefix.ts';
 
 /** Where the daemon writes down what the day has cost so far. */
 export const SPEND_FILE = 'state/spend.yaml';
@@ -68,24 +69,37 @@ export function dayOf(time: string): string {
   return Number.isNaN(at) ? time.slice(0, 10) : new Date(at).toISOString().slice(0, 10);
 }
 
+/** What the newest day among messages came to. */
+type Newest = DaySpent & {since: string};
+
+/** Of the messages of a long conversation that do not change any more. Conversations that were forked are summed up each time. */
+const settled = new SettledPrefix<Newest>(() => nothingSince(''), spend);
+
+function nothingSince(since: string): Newest {
+  return {since, day: '', turns: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0};
+}
+
+function spend(sum: Newest, {role, timestamp, usage}: Message): void {
+  if (role !== 'assistant' || timestamp === undefined || timestamp < sum.since) return;
+  const day = dayOf(timestamp);
+  if (day < sum.day) return;
+  if (day > sum.day) Object.assign(sum, nothingSince(sum.since), {day});
+  sum.turns++;
+  sum.input_tokens += usage?.input_tokens ?? 0;
+  sum.output_tokens += usage?.output_tokens ?? 0;
+  sum.cost_usd += usage?.cost_usd ?? 0;
+}
+
 /**
  * What the newest day of a session came to; undefined if no model has answered in it. `since`: what is older was spent in
- * the session that it was forked from. Sessions are long: no waste.
+ * the session that it was forked from.
  */
 export function spentIn(messages: readonly Message[], since = ''): DaySpent | undefined {
-  let day = '';
-  let [turns, input_tokens, output_tokens, cost_usd] = [0, 0, 0, 0];
-  for (const {role, timestamp, usage} of messages) {
-    if (role !== 'assistant' || timestamp === undefined || timestamp < since) continue;
-    const its = dayOf(timestamp);
-    if (its < day) continue;
-    if (its > day) [day, turns, input_tokens, output_tokens, cost_usd] = [its, 0, 0, 0, 0];
-    turns++;
-    input_tokens += usage?.input_tokens ?? 0;
-    output_tokens += usage?.output_tokens ?? 0;
-    cost_usd += usage?.cost_usd ?? 0;
-  }
-  return turns === 0 ? undefined : {day, turns, input_tokens, output_tokens, cost_usd: money(cost_usd)};
+  const {state, count} = since === '' ? settled.of(messages) : {state: nothingSince(since), count: 0};
+  const sum = {...state};
+  for (let i = count; i < messages.length; i++) spend(sum, messages[i] as Message);
+  const {since: _, ...spent} = sum;
+  return spent.turns === 0 ? undefined : {...spent, cost_usd: money(spent.cost_usd)};
 }
 
 /** A piece of work: what an agent does about a message, until the next one comes. */

@@ -4,9 +4,10 @@ import {mentionsIn} from './mentions.ts';
 
 /** Tasks that were brought to a session, `task/ID#ATTEMPT`, in their order. */
 export function deliveredTasks(messages: readonly Message[]): string[] {
-  return messages.flatMap(({role, delivery}) =>
-    role === 'user' && delivery !== undefined && /^task\/\S+#\d+$/.test(delivery) ? [delivery] : [],
-  );
+  const found: string[] = [];
+  for (const {role, delivery} of messages)
+    if (delivery !== undefined && role === 'user' && /^task\/\S+#\d+$/.test(delivery)) found.push(delivery);
+  return found;
 }
 
 /** The delivery of a reminder of a task: one for each attempt. */

@@ -28,10 +28,10 @@ export function historyOf(system: string | undefined, messages: readonly Message
         out.push(userMessage(message));
         break;
       case 'system':
-        if (message.content?.trim()) out.push({role: 'system', content: wellFormed(message.content)});
+        if (!isBlank(message.content)) out.push({role: 'system', content: wellFormed(message.content)});
         break;
       case 'assistant': {
-        const content = message.content?.trim() ? wellFormed(message.content) : null;
+        const content = isBlank(message.content) ? null : wellFormed(message.content);
         const calls = message.tool_calls;
         if (!calls?.length) {
           if (content !== null) out.push({role: 'assistant', content});
@@ -63,7 +63,7 @@ const EMPTY = '(empty message)';
 
 /** Who it is from, unless from the human; what comes from outside in a fence that it cannot close. */
 function userMessage(message: Message): ChatMessage {
-  const content = message.content?.trim() ? wellFormed(message.content) : EMPTY;
+  const content = isBlank(message.content) ? EMPTY : wellFormed(message.content);
   const from = message.from ?? 'human';
   const untrusted = message.untrusted === true || from.startsWith('inbox/');
   if (!untrusted)
@@ -115,7 +115,14 @@ function validArguments(text: string): string {
 
 /** Half of a surrogate pair is no Unicode text, and servers refuse it. */
 function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+  return SURROGATE.test(text) ? text.replace(/\p{Surrogate}/gu, '\ufffd') : text;
+}
+
+/** Texts without any are the rule, and a conversation has thousands of them. */
+const SURROGATE = /[\ud800-\udfff]/;
+
+function isBlank(text: string | null | undefined): text is '' | null | undefined {
+  return !text || !/\S/.test(text);
 }
 
 /** Ids that a server takes, each once. The same ids give the same ids. */

@@ -1,6 +1,7 @@
 import type {Session} from '../files/session/session.ts';
 import {setFields, setKeysInMessage} from '../files/session/session-edit.ts';
-import type {SessionHeader} from '../files/session/session-schema.ts';
+import type {Message, SessionHeader} from '../files/session/session-schema.ts';
+import {SettledPrefix} from '../files/session/settled-prefix.ts';
 import {later} from '../files/values.ts';
 
 export {later} from '../files/values.ts';
@@ -24,12 +25,28 @@ const filled = ['session_id', 'agent_type', 'model', 'system_prompt', 'created',
 
 /** Whether nothing can be missing, whatever the template says. */
 export function isComplete({header, messages}: Session): boolean {
-  return (
-    header !== undefined &&
-    filled.every(key => header[key] !== undefined) &&
-    messages.every(({role, from, timestamp}) => role !== 'user' || (from !== undefined && timestamp !== undefined))
-  );
+  return header !== undefined && filled.every(key => header[key] !== undefined) && !lacksSomething(messages);
 }
+
+/** Whether a message of a person has no sender or no time. */
+function lacksSomething(messages: readonly Message[]): boolean {
+  const {state, count} = settled.of(messages);
+  if (state.lacks) return true;
+  for (let i = count; i < messages.length; i++) if (isLacking(messages[i] as Message)) return true;
+  return false;
+}
+
+function isLacking({role, from, timestamp}: Message): boolean {
+  return role === 'user' && (from === undefined || timestamp === undefined);
+}
+
+/** Of the messages of a long conversation that do not change any more. */
+const settled = new SettledPrefix(
+  () => ({lacks: false}),
+  (state, message) => {
+    if (isLacking(message)) state.lacks = true;
+  },
+);
 
 /**
  * Fill in what a person left out: keys of the session around what is there, times and senders of their messages.
@@ -51,9 +68,7 @@ export function completeSession(
     system_prompt: template?.system_prompt,
   };
   const missing = Object.entries(wanted).filter(([key, value]) => value !== undefined && header[key] === undefined);
-  const untold = session.messages.some(
-    ({role, from, timestamp}) => role === 'user' && (from === undefined || timestamp === undefined),
-  );
+  const untold = lacksSomething(session.messages);
   if (missing.length === 0 && !untold && header.updated !== undefined) return undefined;
   const words = missing.map(([key]) => key);
   let result = setFields(session, {updated: later(now, header.updated), ...Object.fromEntries(missing)});

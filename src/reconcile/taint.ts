@@ -1,5 +1,6 @@
 import type {Session} from '../files/session/session.ts';
 import type {Message} from '../files/session/session-schema.ts';
+import {SettledPrefix} from '../files/session/settled-prefix.ts';
 import {toolNamed} from '../policy/tools.ts';
 
 type Called = NonNullable<Message['tool_calls']>[number]['function'];
@@ -14,19 +15,36 @@ const MOST = 10;
 export function taintOf({header, messages}: Pick<Session, 'header' | 'messages'>): readonly string[] {
   const known = header?.tainted ?? [];
   if (known.length >= MOST) return known;
+  const {state, count} = settled.of(messages);
   const sources = new Set(known);
-  for (const [, found] of taintsIn(messages)) for (const each of found) if (sources.size < MOST) sources.add(each);
+  const add = (each: string) => sources.size < MOST && sources.add(each);
+  for (const each of state) add(each);
+  for (let i = count; i < messages.length; i++) for (const each of taintsOf(messages, i)) add(each);
   return sources.size === known.length ? known : [...sources];
 }
 
+/** Sources in the messages of a long conversation that do not change any more. */
+const settled = new SettledPrefix<Set<string>>(
+  () => new Set(),
+  (sources, _message, index, messages) => {
+    for (const each of taintsOf(messages, index)) sources.add(each);
+  },
+);
+
 /** Messages that bring text from outside, by their place, with where it is from. */
 export function* taintsIn(messages: readonly Message[]): Generator<[index: number, sources: readonly string[]]> {
-  const calls = new Map<string, Called>();
-  for (const [index, message] of messages.entries()) {
-    for (const {id, function: called} of message.tool_calls ?? []) calls.set(id, called);
-    const sources = [...sourcesOf(message, calls), ...(message.taint ?? [])];
+  for (const index of messages.keys()) {
+    const sources = taintsOf(messages, index);
     if (sources.length > 0) yield [index, sources];
   }
+}
+
+const NONE: readonly string[] = [];
+
+function taintsOf(messages: readonly Message[], index: number): readonly string[] {
+  const message = messages[index] as Message;
+  const own = sourcesOf(messages, index, message);
+  return message.taint ? [...own, ...message.taint] : own;
 }
 
 /**
@@ -38,19 +56,28 @@ export function taintKeys(session: Pick<Session, 'header' | 'messages'>): {taint
   return sources.length === (session.header?.tainted?.length ?? 0) ? {} : {tainted: [...sources]};
 }
 
-function sourcesOf(message: Message, calls: ReadonlyMap<string, Called>): readonly string[] {
+function sourcesOf(messages: readonly Message[], index: number, message: Message): readonly string[] {
   if (message.role === 'tool_result') {
-    const called = calls.get(message.tool_call_id ?? '');
-    const {untrusted, sources} = called ? saidOf(message.content ?? '') : {untrusted: false};
-    if (!called || untrusted !== true) return [];
+    const {untrusted, sources} = saidOf(message.content ?? '');
+    const called = untrusted === true ? calledBefore(messages, index, message.tool_call_id ?? '') : undefined;
+    if (!called) return NONE;
     const named = Array.isArray(sources) ? sources.filter(each => typeof each === 'string' && each !== '') : [];
     return named.length > 0
       ? named
       : [`${toolNamed(called.name) ?? called.name} ${subjectOf(called.arguments)}`.trim()];
   }
-  if (message.role !== 'user') return [];
+  if (message.role !== 'user') return NONE;
   const from = message.from ?? 'human';
-  return message.untrusted === true || from.startsWith('inbox/') ? [from] : [];
+  return message.untrusted === true || from.startsWith('inbox/') ? [from] : NONE;
+}
+
+/** The call that a result answers. */
+function calledBefore(messages: readonly Message[], index: number, id: string): Called | undefined {
+  for (let i = index; i >= 0; i--) {
+    const call = messages[i]?.tool_calls?.findLast(each => each.id === id);
+    if (call) return call.function;
+  }
+  return undefined;
 }
 
 /** The tool says so of its result, and perhaps where it is from; what stands in the result does not count. */

@@ -1,7 +1,5 @@
-import {setTimeout as pause} from 'node:timers/promises';
 import {type Choice, chooseModel} from '../config.ts';
 import {announceSandbox} from './confinement.ts';
-import {noticesOf} from './notices.ts';
 import type {Serving} from './serving.ts';
 
 const AT_LAST_MS = 2_000;
@@ -12,13 +10,18 @@ const KEY_HINT = 'for an AI: export OPENAI_API_KEY=… and start again, or list 
 export async function announce(serving: Serving): Promise<void> {
   await announceModel(serving);
   // What people and agents wait for comes first.
-  await Promise.race([serving.queue.whenIdle(), pause(AT_LAST_MS, undefined, {ref: false})]);
-  await pause(SOON_MS, undefined, {ref: false});
+  await Promise.race([serving.queue.whenIdle(), soon(serving, AT_LAST_MS)]);
+  await soon(serving, SOON_MS);
   await announceSandbox(serving);
   if (told.has(serving) || serving.turns.stopped) return;
   told.add(serving);
-  for (const {what, hint} of await noticesOf(serving.home)) serving.report({event: 'notice', what, hint});
+  for (const {what, hint} of await serving.world.notices()) serving.report({event: 'notice', what, hint});
   if (!serving.turns.stopped) serving.report({event: 'ready', home: serving.home});
+}
+
+/** Keeps no process alive. */
+function soon({clock}: Serving, ms: number): Promise<void> {
+  return new Promise(resolve => clock.after(ms, resolve));
 }
 
 /** Settings may change, and what they say is announced anew; the rest is said once. */
@@ -26,7 +29,7 @@ const told = new WeakSet<Serving>();
 
 /** Which model answers where a template names none. */
 async function announceModel(serving: Serving): Promise<void> {
-  const choice = chooseModel(undefined, await serving.current.settings(), process.env);
+  const choice = chooseModel(undefined, await serving.current.settings(), serving.world.environment);
   const words = inWords(choice);
   if (words === serving.model || serving.turns.stopped) return;
   serving.model = words;

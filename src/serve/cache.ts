@@ -1,12 +1,12 @@
-import {join} from 'node:path';
-import {setImmediate as turn} from 'node:timers/promises';
 import {FACTS_VERSION} from '../check/facts.ts';
 import {HomeIndex} from '../check/home-index.ts';
 import {type PackedFacts, packFacts, unpackFacts} from '../check/packed-facts.ts';
 import {blocks} from '../files/diagnostic.ts';
 import {readCache, writeCache} from '../store/cache.ts';
 import type {CommittedAt} from '../store/committed.ts';
-import type {Journal} from '../store/journal.ts';
+import type {Disk} from '../store/disk.ts';
+import type {HomeJournal} from '../store/home-git.ts';
+import type {StartedSoFar} from './calls/started-calls.ts';
 import type {Serving} from './serving.ts';
 import {setFacts} from './state.ts';
 import {Waits} from './turns/waits.ts';
@@ -23,6 +23,9 @@ interface Cached {
   otherwise: [path: string, blob: string | null][];
   /** Files that the commit has as executable. */
   executable: string[];
+  /** Of the version log: versions up to this one are in the rows. Caches of version 0.1 have none. */
+  seq?: number;
+  started?: StartedSoFar;
   /** Row after row, in one list. */
   rows: Row[number][];
 }
@@ -34,19 +37,22 @@ export interface Restored {
   remembered: Remembered;
   /** What HEAD held then. */
   committed: CommittedAt | undefined;
+  /** The number of the last version that the cache knows of; 0: it knows of none. */
+  seq: number;
+  started: StartedSoFar | undefined;
 }
 
 const ROW = 5;
 const SLICE_MS = 5;
 const SETTLED_MS = 100;
 
-const pathOf = (home: string) => join(home, '.agentdir/cache.json');
+const CACHE = '.agentdir/cache.json';
 const versionOf = (version: string) => `${version}/${FACTS_VERSION}`;
 
 /** What an earlier run knew. Whether it still holds is for the scan to find out, file by file. */
-export async function restore(home: string, version: string): Promise<Restored> {
+export async function restore(disk: Disk, version: string): Promise<Restored> {
   // Git is asked first: it answers while this goes on.
-  await turn();
+  await disk.clock.nextTurn();
   const remembered: Remembered = {
     known: new Map(),
     index: new HomeIndex(),
@@ -54,12 +60,12 @@ export async function restore(home: string, version: string): Promise<Restored> 
     waits: new Waits(),
     unsaved: false,
   };
-  const cached = readCache<Cached>(pathOf(home), versionOf(version));
+  const cached = readCache<Cached>(disk, CACHE, versionOf(version));
   if (![cached?.rows, cached?.otherwise, cached?.executable].every(Array.isArray) || !cached)
-    return {remembered, committed: undefined};
-  const {commit, prefix, rows, otherwise, executable} = cached;
+    return {remembered, committed: undefined, seq: 0, started: undefined};
+  const {commit, prefix, rows, otherwise, executable, seq = 0, started} = cached;
   const blobs = new Map<string, string>();
-  let slice = performance.now();
+  let slice = disk.clock.monotonic();
   for (let at = 0; at < rows.length; at += ROW) {
     const [path, signature, blob, settled, packed] = rows.slice(at, at + ROW) as Row;
     const facts = unpackFacts(path, packed);
@@ -67,25 +73,29 @@ export async function restore(home: string, version: string): Promise<Restored> 
     remembered.known.set(path, {signature, blob, good, ignored: false, settled});
     blobs.set(path, blob);
     setFacts(remembered, path, facts);
-    if (at % (64 * ROW) > 0 || performance.now() - slice < SLICE_MS) continue;
-    await turn();
-    slice = performance.now();
+    if (at % (64 * ROW) > 0 || disk.clock.monotonic() - slice < SLICE_MS) continue;
+    await disk.clock.nextTurn();
+    slice = disk.clock.monotonic();
   }
   for (const [path, blob] of otherwise) {
     if (blob === null) blobs.delete(path);
     else blobs.set(path, blob);
   }
   remembered.unsaved = false;
-  return {remembered, committed: {commit, prefix, files: {blobs, executable: new Set(executable)}}};
+  return {remembered, committed: {commit, prefix, files: {blobs, executable: new Set(executable)}}, seq, started};
 }
 
-/** What git has counts more: a daemon that was killed may have gone on for long after it wrote the cache down. */
-export function forgetOutdated(restored: Restored, journal: Pick<Journal, 'committed' | 'executable'>): void {
-  const {remembered, committed} = restored;
+/**
+ * Forget files whose mode git has otherwise by now: the cache knows only what git had. Of a cache without a version log also files
+ * whose content git has otherwise: the daemon may have gone on for long after it wrote the cache.
+ */
+export function forgetOutdated(restored: Restored, journal: Pick<HomeJournal, 'committed' | 'executable'>): void {
+  const {remembered, committed, seq} = restored;
   const forget = (path: string) => {
     if (remembered.known.delete(path)) setFacts(remembered, path, undefined);
   };
-  for (const [path, {blob}] of remembered.known) if ((journal.committed.get(path) ?? blob) !== blob) forget(path);
+  if (seq === 0)
+    for (const [path, {blob}] of remembered.known) if ((journal.committed.get(path) ?? blob) !== blob) forget(path);
   // What a file's mode was is not remembered, only what git had.
   const before = committed?.files.executable ?? new Set<string>();
   for (const path of before) if (!journal.executable.has(path)) forget(path);
@@ -93,27 +103,32 @@ export function forgetOutdated(restored: Restored, journal: Pick<Journal, 'commi
 }
 
 /**
- * Only what held still when it was read: a file written twice within a tick of the clock has one signature. It makes
- * way for other work, unless the daemon is stopping. A cache that cannot be written is missed by nobody: next time.
+ * Write the cache, which is also the checkpoint of the version log: the last version of every file. A file that was written just now
+ * is read again at the next start, because two writes within a tick of the clock have one signature. Makes way for other work,
+ * unless the daemon is stopping. If it cannot be written, the next start takes longer.
  */
 export async function remember(serving: Serving): Promise<void> {
   if (!serving.unsaved) return;
   serving.unsaved = false;
   const rows: string[] = [];
   const blobs = new Map<string, string>();
-  const settled = BigInt(Date.now() - SETTLED_MS) * 1_000_000n;
-  let slice = performance.now();
+  const {seq} = serving.versions.log;
+  const settled = BigInt(serving.clock.now() - SETTLED_MS) * 1_000_000n;
+  let slice = serving.clock.monotonic();
   for (const [path, {signature, blob, settled: done}] of serving.known) {
     const facts = serving.index.facts(path);
     // A mode on its way into git may not get there, and only the file's stat tells of it: let the next start look again.
-    const changed = serving.underWay.has(path) && serving.underWay.get(path) === serving.journal.committed.get(path);
-    if (facts && !changed && !serving.pending.has(path) && BigInt(signature.split('.')[3] ?? 0) < settled) {
-      rows.push(JSON.stringify([path, signature, blob, done, packFacts(path, facts)] satisfies Row).slice(1, -1));
+    const {versions, journal} = serving;
+    const isMode = versions.isUnpublished(path) && versions.blobAt(path) === journal.committed.get(path);
+    const isRecent = isMode || serving.pending.has(path) || BigInt(signature.split('.')[3] ?? 0) >= settled;
+    if (facts) {
+      const row: Row = [path, isRecent ? '' : signature, blob, done, packFacts(path, facts)];
+      rows.push(JSON.stringify(row).slice(1, -1));
       blobs.set(path, blob);
     }
-    if (serving.hurry || performance.now() - slice < SLICE_MS) continue;
-    await turn();
-    slice = performance.now();
+    if (serving.hurry || serving.clock.monotonic() - slice < SLICE_MS) continue;
+    await serving.clock.nextTurn();
+    slice = serving.clock.monotonic();
   }
   const {commit = '', prefix} = serving.journal.at;
   const {committed, executable} = serving.journal;
@@ -122,10 +137,13 @@ export async function remember(serving: Serving): Promise<void> {
     prefix,
     otherwise: difference(blobs, committed),
     executable: [...executable],
+    seq,
+    started: serving.started.soFar(),
   };
   try {
     const value = `${JSON.stringify(cached).slice(0, -1)},"rows":[${rows.join(',')}]}`;
-    writeCache(pathOf(serving.home), versionOf(serving.version), value);
+    writeCache(serving.disk, CACHE, versionOf(serving.version), value);
+    serving.versions.log.drop(seq);
   } catch {
     serving.unsaved = true;
   }

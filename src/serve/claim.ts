@@ -1,9 +1,9 @@
-import {rmSync, writeFileSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {exit, UserError} from '../errors.ts';
-import {type Holder, holderText, thisProcess} from '../store/holder.ts';
+import type {Disk} from '../store/disk.ts';
+import {type Holder, holderText} from '../store/holder.ts';
 import {clearDeadLocks, holderOf, type LockResult, lendLock, tryLock} from '../store/lock.ts';
-import {daemonLock, pidPath, statusPath} from '../store/status.ts';
+import {DAEMON_LOCK, PID_FILE, STATUS_FILE} from '../store/status.ts';
 import {inWords} from './troubles.ts';
 
 export interface Claim {
@@ -14,30 +14,29 @@ export interface Claim {
 }
 
 /** One daemon a home: take it, or say who has it. */
-export function claim(home: string): Claim {
-  const path = daemonLock(home);
-  const lock = tryLockOrSay(path);
-  if ('heldBy' in lock) throw taken(path, lock.heldBy);
-  clearDeadLocks(dirname(path));
-  lendLock(path);
+export function claim(disk: Disk): Claim {
+  const lock = tryLockOrSay(disk, DAEMON_LOCK);
+  if ('heldBy' in lock) throw taken(disk, DAEMON_LOCK, lock.heldBy);
+  clearDeadLocks(disk, dirname(DAEMON_LOCK));
+  lendLock(disk, DAEMON_LOCK);
   const release = (failed: boolean) => {
-    if (!isOurs(path)) return;
-    for (const own of [pidPath(home), ...(failed ? [] : [statusPath(home)])]) rmSync(own, {force: true});
-    rmSync(path, {force: true});
+    if (!isOurs(disk, DAEMON_LOCK)) return;
+    for (const own of [PID_FILE, ...(failed ? [] : [STATUS_FILE])]) disk.remove(own);
+    disk.remove(DAEMON_LOCK);
   };
-  const writePid = () => writeFileSync(pidPath(home), `${process.pid}\n`);
+  const writePid = () => disk.write(PID_FILE, `${disk.processes.self().pid}\n`);
   try {
     // Of a daemon that is no more, perhaps with the pid this one has.
-    rmSync(statusPath(home), {force: true});
+    disk.remove(STATUS_FILE);
     writePid();
   } catch (error) {
     release(false);
-    throw cannotWrite(pidPath(home), error as Error);
+    throw cannotWrite(disk, PID_FILE, error as Error);
   }
   const renew = () => {
-    if (isOurs(path)) return true;
+    if (isOurs(disk, DAEMON_LOCK)) return true;
     try {
-      if ('heldBy' in tryLock(path)) return false;
+      if ('heldBy' in tryLock(disk, DAEMON_LOCK)) return false;
       writePid();
     } catch {
       // The disk is full, or not to be written: nobody else can take it either.
@@ -47,13 +46,13 @@ export function claim(home: string): Claim {
   return {renew, release};
 }
 
-function isOurs(path: string): boolean {
-  const holder = holderOf(path);
-  return holder !== undefined && holderText(holder) === holderText(thisProcess());
+function isOurs(disk: Disk, path: string): boolean {
+  const holder = holderOf(disk, path);
+  return holder !== undefined && holderText(holder) === holderText(disk.processes.self());
 }
 
-function taken(path: string, {pid, host}: Holder): UserError {
-  const gone = host === thisProcess().host ? '' : ` (if ${host} is gone for good: rm ${path})`;
+function taken(disk: Disk, path: string, {pid, host}: Holder): UserError {
+  const gone = host === disk.processes.self().host ? '' : ` (if ${host} is gone for good: rm ${disk.root}/${path})`;
   return new UserError(
     `a daemon already serves this home: process ${pid} on ${host}`,
     exit.daemon,
@@ -61,14 +60,14 @@ function taken(path: string, {pid, host}: Holder): UserError {
   );
 }
 
-function tryLockOrSay(path: string): LockResult {
+function tryLockOrSay(disk: Disk, path: string): LockResult {
   try {
-    return tryLock(path);
+    return tryLock(disk, path);
   } catch (error) {
-    throw cannotWrite(path, error as Error);
+    throw cannotWrite(disk, path, error as Error);
   }
 }
 
-function cannotWrite(path: string, error: Error): UserError {
-  return new UserError(inWords(path, error), exit.failed, 'then start again');
+function cannotWrite(disk: Disk, path: string, error: Error): UserError {
+  return new UserError(inWords(`${disk.root}/${path}`, error), exit.failed, 'then start again');
 }

@@ -15,7 +15,6 @@ import {settleMemory} from './calls/remember.ts';
 import {settleSlots} from './inbox/due-slots.ts';
 import {settleCursor, settleRejected} from './inbox/inbox-cursor.ts';
 import {entryOf, settleQueue, settleSpend} from './own-files.ts';
-import {recordOwn} from './record.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {take} from './state.ts';
@@ -28,17 +27,16 @@ const WAIT_MS = 500;
 
 /**
  * Do what follows from a file: fill in what a person left out, go on with a session. The file has no errors.
- * `recorded`: when the person's own edit is in the journal.
  */
-export async function complete(serving: Serving, seen: Seen, recorded?: Promise<void>): Promise<Outcome> {
+export async function complete(serving: Serving, seen: Seen): Promise<Outcome> {
   const {path, parsed} = seen;
   const trouble = `complete ${path}`;
   serving.nudged.delete(path);
   try {
     // A file that is kept elsewhere is read, and never written.
-    const own = linkTarget(serving.home, path) === undefined && !path.startsWith('sessions/archive/');
+    const own = linkTarget(serving.disk, path) === undefined && !path.startsWith('sessions/archive/');
     const isSession = own && parsed?.kind === 'session';
-    const outcome = isSession ? await proceed(serving, seen, recorded) : await fillIn(serving, seen, own, recorded);
+    const outcome = isSession ? await proceed(serving, seen) : await fillIn(serving, seen, own);
     serving.troubles.set(trouble, undefined);
     return outcome;
   } catch (error) {
@@ -51,9 +49,8 @@ export async function complete(serving: Serving, seen: Seen, recorded?: Promise<
   }
 }
 
-async function fillIn(serving: Serving, seen: Seen, own: boolean, recorded?: Promise<void>): Promise<Outcome> {
+async function fillIn(serving: Serving, seen: Seen, own: boolean): Promise<Outcome> {
   const {path, parsed} = seen;
-  await recorded;
   if (own && parsed?.kind === 'approval') {
     const outcome = await settlePage(serving, seen);
     return outcome ?? settle(serving, path);
@@ -62,12 +59,11 @@ async function fillIn(serving: Serving, seen: Seen, own: boolean, recorded?: Pro
   if (completed) {
     // A rebase or merge does not go on over files that change meanwhile.
     if (serving.journal.unfinished()) return {after: WAIT_MS};
-    const written = await replaceText(serving, seen, completed.text);
+    const before = (completed.before ?? []).map(step => ({entry: entryOf(path, step), text: step.text}));
+    const steps = [...before, {entry: entryOf(path, completed)}];
+    const written = await replaceText(serving, seen, completed.text, {steps});
     if ('outcome' in written) return written.outcome;
     take(serving, written.seen);
-    for (const step of completed.before ?? [])
-      recordOwn(serving, written.seen, entryOf(path, step), Buffer.from(step.text));
-    recordOwn(serving, written.seen, entryOf(path, completed));
     completed.written?.();
     return follow(serving, written.seen);
   }

@@ -23,7 +23,7 @@ export async function announceSandbox(serving: Serving): Promise<void> {
   const hint = state && state.state !== 'works' ? state.hint : undefined;
   const words = hint === undefined ? sandbox : `${sandbox}; ${hint}`;
   const isUntested = state?.state === 'untested';
-  if (isUntested) setTimeout(() => void announceSandbox(serving), AGAIN_MS).unref();
+  if (isUntested) serving.clock.after(AGAIN_MS, () => void announceSandbox(serving));
   if (words === serving.confinement || serving.turns.stopped) return;
   serving.confinement = words;
   const confines = state?.state === 'works';

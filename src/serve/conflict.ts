@@ -1,15 +1,13 @@
-import {join} from 'node:path';
 import {kindOf, stemOf} from '../files/key.ts';
 import {visibleLine} from '../files/visible.ts';
 import {crashPoint} from '../store/crash.ts';
 import {blobId} from '../store/git/blob-id.ts';
-import {readBytes} from '../store/read.ts';
-import {save} from '../store/save.ts';
-import {recordOwn} from './record.ts';
+import {readHomeFile} from '../store/read.ts';
 import {seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {take} from './state.ts';
 import {inWords} from './troubles.ts';
+import {createBytes} from './write.ts';
 
 /**
  * Keep a text that could not be merged, whole, in conflicts/, where it is a problem until a person removes it; one that
@@ -25,18 +23,20 @@ export async function keepConflict(
 ): Promise<boolean> {
   const copy = copyPath(path, bytes, isVoid ? 'conflicts/void/' : 'conflicts/');
   crashPoint('conflict-write');
-  const result = await save(serving.home, {path: copy, expected: undefined, bytes});
-  const failed = 'failed' in result;
-  serving.troubles.set(notKept(path), failed ? inWords(copy, result.failed) : undefined);
-  if (failed && result.failed.name === 'NotDurable') throw result.failed;
-  if (failed) return false;
-  const {stat} = readBytes(join(serving.home, copy));
-  const seen = seenText(copy, kindOf(copy) ?? 'conflict', bytes.toString(), {bytes, stat});
-  take(serving, seen);
   const words = isVoid
     ? `a change of ${visibleLine(path)} that does not count: ${visibleLine(conflicts.join('; '))}`
     : `an edit of ${visibleLine(path)} that could not be merged`;
-  recordOwn(serving, seen, {words: serving.redact.text(words), cause: isVoid ? 'void' : 'merge'});
+  const entry = {words, cause: isVoid ? 'void' : 'merge'};
+  const kind = kindOf(copy) ?? 'conflict';
+  const written = await createBytes(serving, copy, bytes, entry, found =>
+    seenText(copy, kind, bytes.toString(), found),
+  );
+  const isThere = readHomeFile(serving.disk, copy)?.bytes?.equals(bytes) === true;
+  const failed =
+    'outcome' in written && written.outcome && 'failed' in written.outcome ? written.outcome.failed : undefined;
+  serving.troubles.set(notKept(path), !isThere && failed ? inWords(copy, failed) : undefined);
+  if (!isThere) return false;
+  if ('seen' in written) take(serving, written.seen);
   serving.report({event: 'conflict', path, copy, conflicts});
   return true;
 }

@@ -1,23 +1,22 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import type {HomeIndex} from '../check/home-index.ts';
 import type {FileOf} from '../check/parse-file.ts';
 import type {Playbook} from '../files/playbook.ts';
 import {emptyPolicy, type Policy} from '../files/rule.ts';
 import type {Settings} from '../files/settings.ts';
 import type {TemplateValue} from '../files/template.ts';
+import type {Disk} from '../store/disk.ts';
 import {blobId} from '../store/git/blob-id.ts';
-import type {Journal} from '../store/journal.ts';
+import type {HomeJournal} from '../store/home-git.ts';
 import {readHomeFile} from '../store/read.ts';
 import type {Known, Texts} from './known.ts';
 
 /** What it reads from. */
 export interface CurrentSource {
-  readonly home: string;
+  readonly disk: Disk;
   readonly index: HomeIndex;
   readonly known: ReadonlyMap<string, Known>;
   readonly texts: Texts;
-  readonly journal: Journal;
+  readonly journal: HomeJournal;
 }
 
 type Served = 'settings' | 'policy' | 'template' | 'playbook';
@@ -49,9 +48,9 @@ export class Current {
 
   /** Whether the agent's template is there at this moment: one that was just removed counts for a second more. */
   hasTemplate(agent: string): boolean {
-    const {home, index} = this.#source();
+    const {disk, index} = this.#source();
     const path = index.definitionsOf(`agent/${agent.split('@')[0] ?? agent}`)[0]?.path;
-    return path !== undefined && existsSync(join(home, path));
+    return path !== undefined && disk.exists(path);
   }
 
   async playbooks(): Promise<Playbook[]> {
@@ -61,12 +60,12 @@ export class Current {
   }
 
   async #file<K extends Served>(kind: K, path: string): Promise<FileOf<K> | undefined> {
-    const {home, known, texts, journal} = this.#source();
+    const {disk, known, texts, journal} = this.#source();
     const blob = known.get(path)?.good;
     if (blob === undefined) return undefined;
     let parsed = this.#parsed.get(path);
     if (parsed?.blob !== blob) {
-      const text = texts.get(blob) ?? onDisk(home, path, blob) ?? (await journal.read(blob))?.toString();
+      const text = texts.get(blob) ?? onDisk(disk, path, blob) ?? (await journal.read(blob))?.toString();
       // Not before it is needed: it takes long to load.
       const {parseFile} = await import('../check/parse-file.ts');
       const file = text === undefined ? undefined : (parseFile(path, text) as FileOf<Served> | undefined);
@@ -78,7 +77,7 @@ export class Current {
 }
 
 /** The text of a file, if it still is this version. */
-export function onDisk(home: string, path: string, blob: string): string | undefined {
-  const read = readHomeFile(home, path);
+export function onDisk(disk: Disk, path: string, blob: string): string | undefined {
+  const read = readHomeFile(disk, path);
   return read && 'text' in read && blobId(read.bytes) === blob ? read.text : undefined;
 }

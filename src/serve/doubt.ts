@@ -8,7 +8,13 @@ const END = 200;
 
 /** How long a text that is not doubtful must have stayed so. What is still being written mostly lacks its end. */
 export function stableMs(before: string | undefined, now: string): number {
-  return now.endsWith('\n') && now.includes(before?.slice(-END) ?? '') ? WHOLE_MS : STABLE_MS;
+  return hasItsEnd(before, now) ? WHOLE_MS : STABLE_MS;
+}
+
+/** Whether a text has the end of what was there before, and comes to an end itself. */
+export function hasItsEnd(before: string | undefined, now: string): boolean {
+  // Searched from the end, where it mostly stands.
+  return now.endsWith('\n') && now.lastIndexOf(before?.slice(-END) ?? '') !== -1;
 }
 
 /**

@@ -1,14 +1,17 @@
-import type {Journal} from '../store/journal.ts';
+import type {Clock} from '../store/clock.ts';
+import type {HomeJournal} from '../store/home-git.ts';
 
 const GATHER_MS = 2;
 
 /** Which files git ignores: asked once for many, and again when a .gitignore may have changed. */
 export class Ignored {
-  readonly #journal: Pick<Journal, 'ignored' | 'isSurelyKept'>;
+  readonly #clock: Clock;
+  readonly #journal: Pick<HomeJournal, 'ignored' | 'isSurelyKept'>;
   readonly #answers = new Map<string, boolean>();
   #asked: {paths: string[]; answer: Promise<void>} | undefined;
 
-  constructor(journal: Pick<Journal, 'ignored' | 'isSurelyKept'>) {
+  constructor(clock: Clock, journal: Pick<HomeJournal, 'ignored' | 'isSurelyKept'>) {
+    this.#clock = clock;
     this.#journal = journal;
   }
 
@@ -25,7 +28,7 @@ export class Ignored {
   }
 
   #ask(path: string): Promise<void> {
-    this.#asked ??= {paths: [], answer: new Promise(resolve => setTimeout(() => resolve(this.#answer()), GATHER_MS))};
+    this.#asked ??= {paths: [], answer: this.#clock.pause(GATHER_MS).then(() => this.#answer())};
     this.#asked.paths.push(path);
     return this.#asked.answer;
   }

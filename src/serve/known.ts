@@ -80,26 +80,3 @@ export class Latest {
     }
   }
 }
-
-/** Names that were added lately, at most so many. */
-export class Recent {
-  readonly #names = new Set<string>();
-  readonly #most: number;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  has(name: string): boolean {
-    return this.#names.has(name);
-  }
-
-  add(name: string): void {
-    this.#names.delete(name);
-    this.#names.add(name);
-    for (const oldest of this.#names) {
-      if (this.#names.size <= this.#most) break;
-      this.#names.delete(oldest);
-    }
-  }
-}

@@ -1,16 +1,17 @@
 import {isUtf8} from 'node:buffer';
 import {blocks} from '../files/diagnostic.ts';
 import type {Kind} from '../files/key.ts';
+import {pastVersions} from './past-versions.ts';
 import type {Serving} from './serving.ts';
 import {lastBlob, setFacts, textOf} from './state.ts';
 
-/** What these say decides what agents may do and use. */
+/** These files decide what agents may do and use. */
 const kinds: ReadonlySet<Kind | null> = new Set<Kind>(['settings', 'policy', 'template', 'playbook']);
 const VERSIONS = 50;
 
 /**
- * At the start: of a file with errors, what it said before holds. This daemon never knew it, so it is looked for in the
- * journal.
+ * At the start: as long as a file has errors, its last version without errors holds. This daemon never read it, so it is looked
+ * for among earlier versions.
  */
 export async function findLastGood(serving: Serving): Promise<void> {
   const {index, known} = serving;
@@ -20,15 +21,15 @@ export async function findLastGood(serving: Serving): Promise<void> {
     const file = known.get(path);
     if (!facts || !kinds.has(facts.kind) || !blocks(facts.problems) || !file || file.good !== undefined) continue;
     file.good = await goodVersion(serving, path);
-    const text = file.good === undefined ? undefined : await textOf(serving, file.good);
+    const text = file.good === undefined ? undefined : await textOf(serving, file.good, path);
     const {limits} = text === undefined ? {} : factsOf(path, text);
     if (limits) setFacts(serving, path, {...facts, limits});
   }
 }
 
 /**
- * What was known last; if that had errors, and this daemon does not know what the file said before, the newest version in the journal that has none.
- * `now`: what it says, without errors.
+ * The last accepted version of a file; if that has errors, and this daemon did not read an earlier one, the newest recorded version
+ * without errors. `now`: the version that the file has, without errors.
  */
 export async function lastGood(serving: Serving, path: string, now: string): Promise<string | undefined> {
   const {good} = serving.known.get(path) ?? {};
@@ -38,14 +39,18 @@ export async function lastGood(serving: Serving, path: string, now: string): Pro
 }
 
 async function goodVersion(serving: Serving, path: string): Promise<string | undefined> {
-  for (const {blob} of await serving.journal.allVersions(path, VERSIONS))
+  let count = 0;
+  for await (const {blob} of pastVersions(serving, path, {ever: true})) {
     if (await isGood(serving, path, blob)) return blob;
+    if (++count === VERSIONS) break;
+  }
   return undefined;
 }
 
 async function isGood(serving: Serving, path: string, blob: string): Promise<boolean> {
   const {factsOf} = await import('../check/read-facts.ts');
-  const [text, bytes] = [await textOf(serving, blob), await serving.journal.read(blob)];
+  const bytes = serving.versions.read(path, blob) ?? (await serving.journal.read(blob));
+  const text = await textOf(serving, blob, path);
   if (text === undefined || (bytes && !isUtf8(bytes))) return false;
   return !blocks(factsOf(path, text).problems);
 }

@@ -1,31 +1,26 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {blocks, hasErrors, type Problem} from '../files/diagnostic.ts';
 import {isJournalled, kindOf} from '../files/key.ts';
 import type {Session} from '../files/session/session.ts';
 import type {Outcome} from '../queue.ts';
+import {noteOn} from '../store/command-notes.ts';
 import {blobId} from '../store/git/blob-id.ts';
 import {MARKER} from '../store/locate.ts';
 import {isForeign, readHomeFile} from '../store/read.ts';
-import {replacedBy, shortId} from '../store/replaced.ts';
-import {undoMark} from '../store/undo-marks.ts';
+import {replacedBy} from '../store/replaced.ts';
 import {cutLinks, isProtected, takeBack, whyVoid} from './approvals/void.ts';
-import {takeCommittedOver} from './committed-over.ts';
 import {complete, leavesNothing} from './complete.ts';
 import {notKept} from './conflict.ts';
-import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
+import {DOUBTFUL_MS, hasItsEnd, isDoubtful, stableMs} from './doubt.ts';
 import {lookAtInbox} from './inbox/inbox-look.ts';
 import {isExecutable, signature} from './known.ts';
 import {watchReplaced} from './late.ts';
-import {takeLeftBehind} from './left-behind.ts';
 import {keepLate, mergeStale} from './merge-stale.ts';
 import {makeOwn} from './own-files.ts';
-import {recordAgain, recordEdit, recordMerge, recordRemoval, recordUndo, type Saved} from './record.ts';
-import {recordRecovered} from './record-recovered.ts';
+import {recordAgain, recordEdit, recordRemoval, recordUndo} from './record.ts';
 import {type Seen, seenBytes, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
-import {journalled, lastBlob, setFacts, take, tell, textOf} from './state.ts';
+import {lastBlob, setFacts, take, tell, textOf} from './state.ts';
 import {wakeWaiting} from './turns/at-work.ts';
 
 /**
@@ -38,11 +33,13 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
   if (kind === 'inbox') return lookAtInbox(serving, path);
   if (serving.making.has(path)) return {after: 1};
   // The scan leaves other repositories out by itself.
-  const read = !serving.loading && isForeign(serving.home, path) ? undefined : readHomeFile(serving.home, path);
+  const read = !serving.loading && isForeign(serving.disk, path) ? undefined : readHomeFile(serving.disk, path);
   if (!read) return lookAtNothing(serving, path);
   if (read.bytes === undefined) return showUnreadable(serving, path, read.problem);
   const known = serving.known.get(path);
-  const blob = blobId(read.bytes);
+  const latest = serving.latest.get(path);
+  // Comparing with what was written last costs a tenth of hashing.
+  const blob = latest?.bytes.equals(read.bytes) ? latest.blob : blobId(read.bytes);
   const same = known?.blob === blob;
   if (same) {
     serving.pending.delete(path);
@@ -55,13 +52,13 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
     const done =
       known.ignored ||
       !isJournalled(kind) ||
-      (journalled(serving, path) === known.blob && serving.journal.executable.has(path) === isExecutable(read.stat));
+      (serving.versions.blobAt(path) === known.blob &&
+        serving.journal.executable.has(path) === isExecutable(read.stat));
     if (known.settled && done && !serving.late.has(path)) return undefined;
     // A session that something is under way for, as it was left.
-    const last = serving.latest.get(path);
-    if (last?.blob === known.blob && done && !serving.late.has(path) && !serving.loading) {
+    if (latest?.blob === known.blob && done && !serving.late.has(path) && !serving.loading) {
       const idle = serving.turns.has(path) && !serving.turns.hasNews(path) && !serving.nudged.has(path);
-      return idle || blocks(serving.index.problems(path)) ? undefined : complete(serving, last);
+      return idle || blocks(serving.index.problems(path)) ? undefined : complete(serving, latest);
     }
   }
   const held = serving.pending.get(path)?.seen;
@@ -69,7 +66,7 @@ export async function look(serving: Serving, path: string): Promise<Outcome> {
     held?.blob === blob
       ? {...held, stat: read.stat, link: read.link}
       : 'text' in read
-        ? seenText(path, kind, read.text, {...read, blob}, sessionIn(serving.latest.get(path)))
+        ? seenText(path, kind, read.text, {...read, blob}, sessionIn(latest))
         : seenBytes(path, kind, read.problem, {...read, blob});
   // What git has is nothing new, to whichever daemon.
   const isNew = lastBlob(serving, path) !== seen.blob;
@@ -91,29 +88,36 @@ async function holdsStill(serving: Serving, path: string, seen: Seen | undefined
   const blob = seen?.blob ?? '';
   let pending = serving.pending.get(path);
   if (pending?.blob !== blob) {
-    const since = performance.now();
+    const since = serving.clock.monotonic();
     const wrong = hasErrors(seen?.facts.problems ?? []);
     const last = lastBlob(serving, path);
-    const before = last === undefined ? undefined : await textOf(serving, last);
+    const before = last === undefined ? undefined : await textOf(serving, last, path);
     const doubtful = isDoubtful(before, seen?.text, wrong);
-    const needed = doubtful ? DOUBTFUL_MS : savedWhole(serving, path, blob) ? 0 : stableMs(before, seen?.text ?? '');
+    const whole = !doubtful && (savedWhole(serving, path, blob) || (await cameByRename(serving, seen, before)));
+    const needed = doubtful ? DOUBTFUL_MS : whole ? 0 : stableMs(before, seen?.text ?? '');
     pending = {blob, since, doubtful, needed, seen};
     serving.pending.set(path, pending);
     serving.report({event: 'seen', path, wrong});
   }
   // What was saved a good while before the start holds still. A time in the future says nothing.
-  if (seen && serving.loading && Date.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
+  if (seen && serving.loading && serving.clock.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
   const needed = !pending.doubtful && serving.hurry ? 0 : pending.needed;
   // A timer may come a little early.
-  const left = needed - (performance.now() - pending.since);
+  const left = needed - (serving.clock.monotonic() - pending.since);
   return left < 1 ? 0 : Math.ceil(left);
+}
+
+/** Whether it was put in place by a rename, as most editors save. */
+async function cameByRename({renames, known}: Serving, seen: Seen | undefined, before: string | undefined) {
+  if (!seen || seen.link || !hasItsEnd(before, seen.text ?? '')) return false;
+  return renames.has(seen.path, seen.stat, known.get(seen.path)?.signature.split('.')[0]);
 }
 
 /** Whether a command of ours wrote it, all at once. An editor may have the file open that it replaced. */
 function savedWhole(serving: Serving, path: string, blob: string): boolean {
-  const replaced = replacedBy(serving.home, path, blob);
-  for (const old of replaced) watchReplaced(serving, old);
-  return replaced.length > 0;
+  if (!noteOn(serving.disk, path, blob)) return false;
+  for (const old of replacedBy(serving.disk, path, blob)) watchReplaced(serving, old);
+  return true;
 }
 
 /** `unchanged`: the file is as the daemon knew it, but not as git has it. */
@@ -123,46 +127,28 @@ async function accept(serving: Serving, found: Seen, unchanged: boolean): Promis
   const unmerged = hasMarkers(text ?? '') && (await serving.journal.isUnmerged(path));
   serving.troubles.set(`unmerged ${path}`, unmerged ? `${path} is unmerged; resolve it, then git add it` : undefined);
   if (unmerged) return {after: DOUBTFUL_MS / 2};
-  if (serving.cause === 'recovered') {
-    const over = await takeCommittedOver(serving, found);
-    await takeLeftBehind(serving, found, over);
-  }
   const merged = await mergeStale(serving, found);
   if ('outcome' in merged) return merged.outcome;
   serving.troubles.set(notKept(path), undefined);
-  const {seen, saved} = merged;
+  const {seen} = merged;
+  // A version is recorded before anything follows from it.
+  if (!merged.merged) await record(serving, seen, unchanged);
   serving.pending.delete(path);
-  const former = serving.latest.get(path);
+  serving.unplaced.delete(path);
   take(serving, seen);
-  const recorded = record(serving, seen, {saved, unchanged, former});
   const known = serving.known.get(path);
   if (serving.loading && known && leavesNothing(seen)) known.settled = true;
-  // What follows begins while the edit is being recorded, which may take git some time.
-  // What was set aside is not right, and stays so.
+  // A line that was set aside has errors, and keeps them.
   const acts = !serving.loading && (seen.kind === 'rejected' || !blocks(serving.index.problems(path)));
-  const [outcome] = await Promise.all([acts ? complete(serving, seen, recorded) : undefined, recorded]);
-  forgetLeft(serving, path);
-  return outcome;
+  return acts ? complete(serving, seen) : undefined;
 }
 
-/** From here on a text that the last daemon wrote is one that somebody brought back. */
-function forgetLeft({left, writtenBefore}: Serving, path: string): void {
-  for (const {blob, ours} of left.get(path) ?? []) if (ours) writtenBefore.delete(shortId(blob));
-}
-
-/** How a file came to be as it is seen. */
-interface Edit {
-  saved: readonly Saved[] | undefined;
-  unchanged: boolean;
-  former: Seen | undefined;
-}
-
-async function record(serving: Serving, seen: Seen, {saved, unchanged, former}: Edit): Promise<void> {
-  if (saved) await recordMerge(serving, saved, seen);
-  else if (unchanged && journalled(serving, seen.path) !== seen.blob) await recordAgain(serving, seen);
-  else if (undoMark(serving.home, seen.path, seen.blob)) await recordUndo(serving, seen, former);
-  else if (!(serving.cause === 'recovered' && (await recordRecovered(serving, seen))))
-    await recordEdit(serving, seen, former);
+async function record(serving: Serving, seen: Seen, unchanged: boolean): Promise<void> {
+  const {path, blob} = seen;
+  const former = serving.latest.get(path);
+  if (unchanged && serving.versions.blobAt(path) !== blob) await recordAgain(serving, seen);
+  else if (noteOn(serving.disk, path, blob)?.undo) await recordUndo(serving, seen, former);
+  else await recordEdit(serving, seen, former);
 }
 
 function hasMarkers(text: string): boolean {
@@ -182,7 +168,7 @@ async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
   const wait = await holdsStill(serving, path, undefined);
   if (wait > 0) return {after: wait};
   // Unmounted, or moved away: that is not a removal of its files.
-  const there = existsSync(join(serving.home, MARKER));
+  const there = serving.disk.exists(MARKER);
   serving.troubles.set(
     'marker',
     there ? undefined : `${MARKER} is gone, so this is no home now; nothing is done until it is back`,
@@ -190,14 +176,15 @@ async function lookAtNothing(serving: Serving, path: string): Promise<Outcome> {
   if (!there) return {after: DOUBTFUL_MS};
   const why = whyVoid(serving, path);
   if (why !== undefined) return takeBack(serving, path, undefined, why);
+  recordRemoval(serving, path);
   serving.pending.delete(path);
   serving.known.delete(path);
+  serving.unplaced.delete(path);
   serving.turns.drop(path);
   serving.turns.endCalls('the session was removed', path);
   setFacts(serving, path, undefined);
   tell(serving);
   wakeWaiting(serving, path);
-  recordRemoval(serving, path);
   return makeOwn(serving, path);
 }
 

@@ -54,7 +54,7 @@ export class Looker {
       import('./recognize.ts'),
       import('./seen.ts'),
     ]);
-    serving.name = homeName(serving.home);
+    serving.name = homeName(serving.disk);
     this.#recognize = recognize;
     this.#announce = announce;
     return look;

@@ -1,10 +1,13 @@
 import {undoes} from '../files/merge/merge-lasting.ts';
-import {MOST_VERSIONS, VERSIONS, withoutOwn} from './past-texts.ts';
+import {pastVersions} from './past-versions.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {textOf} from './state.ts';
 
-/** What git brought back; at a start also what lacks nothing of what a person, or an undo, staged while no daemon ran. */
+/**
+ * Whether git brought a text into the file (checkout, revert, reset): then it is meant, whatever it lacks. At a start also a text
+ * that lacks nothing of what a person, or an undo, staged while no daemon ran. `good`: the last accepted version.
+ */
 export async function isMeant(serving: Serving, seen: Seen, good: string): Promise<boolean> {
   const {path, kind, text, blob} = seen;
   const {journal, loading} = serving;
@@ -17,24 +20,25 @@ export async function isMeant(serving: Serving, seen: Seen, good: string): Promi
   // What they staged while no daemon ran, they saw as it is.
   if (staged === blob) return loading || isBroughtBack(serving, seen, good);
   if (!loading || staged === undefined || staged === committed || staged === good) return false;
-  const before = await textOf(serving, staged);
+  const before = await textOf(serving, staged, path);
   return before !== undefined && text !== undefined && !undoes(kind, before, text);
 }
 
 /**
- * Whether all of its lines were in the file before: then it is an older text, or a change that was taken back. What has others was
- * written by hand, and that it was committed or staged before the daemon looked makes it no less stale.
+ * Whether all lines of a text were in the file before: then it is an older text, or a change that was taken back. A text with other
+ * lines was written by hand; that it was committed or staged before the daemon looked makes a stale buffer no less stale.
  */
 async function isBroughtBack(serving: Serving, {path, text = '', blob}: Seen, good: string): Promise<boolean> {
-  const {journal} = serving;
   const lines = new Set(text.split('\n'));
-  const looked = new Set<string>();
-  for (const find of [() => journal.versions(path, VERSIONS), () => journal.allVersions(path, MOST_VERSIONS)])
-    for (const id of [good, ...withoutOwn(await find(), blob).map(version => version.blob)]) {
-      if (looked.has(id)) continue;
-      looked.add(id);
-      for (const line of (await textOf(serving, id))?.split('\n') ?? []) lines.delete(line);
+  const remove = (other: string | undefined) => {
+    for (const line of other?.split('\n') ?? []) lines.delete(line);
+  };
+  remove(await textOf(serving, good, path));
+  for (const ever of [false, true])
+    for await (const version of pastVersions(serving, path, {ever})) {
       if (lines.size === 0) return true;
+      if (version.blob === blob && version.isOwnCommit) continue;
+      remove(await version.text());
     }
-  return false;
+  return lines.size === 0;
 }

@@ -7,23 +7,22 @@ import {onlyResets, resetsIn} from '../files/merge/merge-boxes.ts';
 import {undoes} from '../files/merge/merge-lasting.ts';
 import {keepWords, mayLackWords} from '../files/merge/merge-words.ts';
 import type {Outcome} from '../queue.ts';
+import {undosTo} from '../store/command-notes.ts';
 import {linkTarget} from '../store/read.ts';
-import {shortId} from '../store/replaced.ts';
-import {undosTo} from '../store/undo-marks.ts';
 import {pendingId} from './approvals/approvals.ts';
 import {keepConflict} from './conflict.ts';
 import {lastGood} from './last-good.ts';
 import {watchOn} from './late.ts';
 import {isMeant} from './meant.ts';
-import {pastTexts, type Texts} from './past-texts.ts';
-import type {Saved} from './record.ts';
+import {type PastTexts, pastTexts} from './past-versions.ts';
+import {recordStale, type Saved} from './record.ts';
 import {type Seen, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {followHead, textOf} from './state.ts';
 import {replaceText} from './write.ts';
 
-/** The file to go on with, and what it was merged from if it was; or when to look again. */
-export type Merge = {seen: Seen; saved?: Saved[]} | {outcome: Outcome};
+/** The file to go on with, and whether it was merged, and so is recorded; or when to look again. */
+export type Merge = {seen: Seen; merged?: true} | {outcome: Outcome};
 
 /**
  * A save from an editor that had an older version open must not undo what was written since: find the version it was
@@ -32,8 +31,6 @@ export type Merge = {seen: Seen; saved?: Saved[]} | {outcome: Outcome};
 export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   const {path, kind, text, blob} = seen;
   if (serving.late.has(path)) return mergeLate(serving, seen);
-  // What the last daemon wrote is what there is, whether or not it could commit it.
-  if (serving.cause === 'recovered' && serving.writtenBefore.has(shortId(blob))) return {seen};
   // A text with errors is neither acted on nor touched: what was good holds until it is mended.
   if (text === undefined || blocks(seen.facts.problems)) return {seen};
   const good = await lastGood(serving, path, blob);
@@ -41,25 +38,27 @@ export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
   // Nobody but persons writes on a page that waits: what was saved last is what they say.
   if (pendingId(path) !== undefined) return {seen};
   // Nothing at all is nearest to the shortest version there ever was, but it was not made from that one.
-  if (text.trim() === '' || linkTarget(serving.home, path) !== undefined) return {seen};
-  const last = await textOf(serving, good);
+  if (text.trim() === '' || linkTarget(serving.disk, path) !== undefined) return {seen};
+  const last = await textOf(serving, good, path);
   if (last === undefined) return {seen};
+  const base = serving.unplaced.get(path);
+  if (base !== undefined) return mergeFrom(serving, seen, base, last);
   const lacks = undoes(kind, last, text);
   if (!lacks && !(kind === 'session' && mayLackWords(last, text))) return {seen};
   // What a person takes back by `agentdir undo` is meant, if it was made from what was known last.
-  const undos = undosTo(serving.home, path, blob);
-  if (undos.some(({mark}) => serving.loading || mark.base === good)) return {seen};
+  const undos = undosTo(serving.disk, path, blob);
+  if (undos.some(({note}) => serving.loading || note.base === good)) return {seen};
   // What git put there (revert, checkout of an older version) is meant.
   await followHead(serving);
-  // As long as the journal is behind, HEAD and the index have older texts that nobody brought back.
-  if (!serving.underWay.has(path) && (await isMeant(serving, seen, good))) return {seen};
+  // As long as git lacks versions, HEAD and the index have older texts that nobody brought back; at the start they are a person's.
+  if ((serving.loading || !serving.versions.isUnpublished(path)) && (await isMeant(serving, seen, good))) return {seen};
   if (serving.journal.busy()) return {outcome: {after: 50}};
   const past = await pastTexts(serving, seen, good, last);
   return lacks ? mergeWith(serving, seen, past) : keepRephrased(serving, seen, past);
 }
 
 /** The save lacks something that must last. */
-async function mergeWith(serving: Serving, seen: Seen, {texts, byPerson}: Texts): Promise<Merge> {
+async function mergeWith(serving: Serving, seen: Seen, {texts, byPerson}: PastTexts): Promise<Merge> {
   const {path, kind, text = ''} = seen;
   const [last = ''] = texts;
   const isQueue = path === APPROVALS_FILE;
@@ -76,8 +75,16 @@ async function mergeWith(serving: Serving, seen: Seen, {texts, byPerson}: Texts)
   return replaceWith(serving, seen, result, [{seen, base}]);
 }
 
+/** The version that the file lacks was recorded and never placed: `base` is what it was made from, and so was this save. */
+async function mergeFrom(serving: Serving, seen: Seen, base: string, last: string): Promise<Merge> {
+  const {path, kind, text = ''} = seen;
+  const {text: merged, conflicts} = merge(kind, base, text, last);
+  const kept = conflicts.length === 0 || (await keepConflict(serving, path, seen.bytes, conflicts));
+  return kept ? replaceWith(serving, seen, merged, [{seen, base}]) : {outcome: {after: 1_000}};
+}
+
 /** Nobody but persons wrote since: what they said in other words is not undone by an older buffer that says something else. */
-async function keepRephrased(serving: Serving, seen: Seen, {texts, byPerson}: Texts): Promise<Merge> {
+async function keepRephrased(serving: Serving, seen: Seen, {texts, byPerson}: PastTexts): Promise<Merge> {
   const {text = ''} = seen;
   const [last = ''] = texts;
   const since = byPerson.indexOf(false);
@@ -107,7 +114,6 @@ async function mergeLate(serving: Serving, seen: Seen): Promise<Merge> {
       continue;
     }
     goOn.push(() => watchOn(serving, () => after(found.bytes)));
-    serving.journal.keep(found.bytes);
     const {stat, link} = seen;
     const own = seenText(path, kind, found.bytes.toString(), {bytes: found.bytes, stat, link});
     const base = await lateBase(serving, own, found.base);
@@ -130,7 +136,7 @@ async function mergeLate(serving: Serving, seen: Seen): Promise<Merge> {
 /** What was written into a file after it was replaced is made from what that held, or, as any save, from an older version. */
 async function lateBase(serving: Serving, seen: Seen, held: string): Promise<string | undefined> {
   const {path, kind, text = ''} = seen;
-  const base = await textOf(serving, held);
+  const base = await textOf(serving, held, path);
   if (base === undefined || !undoes(kind, base, text)) return base;
   const {texts, byPerson} = await pastTexts(serving, seen, held, base);
   return texts[baseOf(kind, texts, text, path === APPROVALS_FILE ? [] : byPerson)];
@@ -150,8 +156,10 @@ export async function keepLate(serving: Serving, path: string): Promise<boolean>
 
 async function replaceWith(serving: Serving, seen: Seen, text: string, saved: Saved[]): Promise<Merge> {
   if (text === seen.text) return {seen};
-  const written = await replaceText(serving, seen, text);
+  await recordStale(serving, saved);
+  const entry = {words: 'merged with what was written meanwhile', cause: 'merge'};
+  const written = await replaceText(serving, seen, text, {steps: [{entry}]});
   if ('outcome' in written) return written;
   serving.report({event: 'merged', path: seen.path});
-  return {seen: written.seen, saved};
+  return {seen: written.seen, merged: true};
 }

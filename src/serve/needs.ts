@@ -1,9 +1,9 @@
-import {lstatSync, readFileSync} from 'node:fs';
-import {join} from 'node:path';
 import {needsYou} from '../check/needs-you.ts';
 import {writeDerived, writeOver} from '../store/cache.ts';
+import {type Cancel, timestamp} from '../store/clock.ts';
 import {crashPoint} from '../store/crash.ts';
-import {type Status, statusPath} from '../store/status.ts';
+import type {Disk} from '../store/disk.ts';
+import {STATUS_FILE, type Status} from '../store/status.ts';
 import type {Serving} from './serving.ts';
 import {inWords} from './troubles.ts';
 
@@ -12,56 +12,79 @@ const COALESCE_MS = 50;
 const LARGEST_SHARE = 1 / 20;
 const LONGEST_MS = 500;
 const RETRY_MS = 2_000;
+/** How many sessions are at work changes with every turn: that alone is written no more often than this. */
+const COUNTS_MS = 500;
 
 /** Keeps NEEDS_YOU.md and the daemon's status file in step with what the daemon knows. */
 export class Needs {
   readonly #serving: Serving;
-  readonly #since = new Date().toISOString();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #since: string;
+  #timer: Cancel | undefined;
   /** How long it took the last time. */
   #took = 0;
   #written = '';
   #writtenStatus = '';
+  #statusAt = 0;
+  #later: Cancel | undefined;
   #stopped: Status['stopped'];
 
   constructor(serving: Serving) {
     this.#serving = serving;
+    this.#since = timestamp(serving.clock);
   }
 
   /** Something changed: write soon, many changes at once. */
   changed(): void {
     const wait = Math.min(LONGEST_MS, Math.max(COALESCE_MS, this.#took / LARGEST_SHARE));
-    this.#timer ??= setTimeout(() => this.write(), wait);
+    this.#timer ??= this.#serving.clock.after(wait, () => this.write(true), 'held');
   }
 
   /** The daemon stops by itself: what is written from here on says why. */
   stopped(why: string): void {
-    this.#stopped = {why, at: new Date().toISOString()};
+    this.#stopped = {why, at: timestamp(this.#serving.clock)};
   }
 
-  write(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const begun = performance.now();
-    const {home} = this.#serving;
+  /** `patient`: what only says how many sessions are at work may be written later. */
+  write(patient = false): void {
+    this.#cancel();
+    const begun = this.#serving.clock.monotonic();
+    const {disk} = this.#serving;
     const needs = this.#try('NEEDS_YOU.md', () => {
       const text = this.#text();
       if (text === this.#written) return;
       crashPoint('needs-you-write');
-      writeDerived(join(home, 'NEEDS_YOU.md'), text);
+      writeDerived(disk, 'NEEDS_YOU.md', text);
       this.#written = text;
     });
     // Where the one cannot be written the other may be, and say so.
     const status = this.#try('.agentdir/status.json', () => {
       const text = JSON.stringify(this.#serving.redact.value(this.#status()), null, 2);
-      if (text === this.#writtenStatus) return;
-      writeOver(statusPath(home), text);
+      if (text === this.#writtenStatus || (patient && this.#mayWait(text))) return;
+      writeOver(disk, STATUS_FILE, text);
       this.#writtenStatus = text;
+      this.#statusAt = this.#serving.clock.monotonic();
     });
-    this.#took = performance.now() - begun;
+    this.#took = this.#serving.clock.monotonic() - begun;
     if (needs && status) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.write(), RETRY_MS).unref();
+    this.#cancel();
+    this.#timer = this.#serving.clock.after(RETRY_MS, () => this.write());
+  }
+
+  #cancel(): void {
+    this.#timer?.();
+    this.#timer = undefined;
+  }
+
+  /** Whether this status says nothing but other numbers of sessions than the last one, which was written just now. */
+  #mayWait(status: string): boolean {
+    const withoutCounts = (text: string) => text.replace(/"sessions": \{[^}]*\}/, '');
+    const left = this.#statusAt + COUNTS_MS - this.#serving.clock.monotonic();
+    if (left <= 0 || withoutCounts(status) !== withoutCounts(this.#writtenStatus)) return false;
+    this.#later ??= this.#serving.clock.after(left, () => {
+      this.#later = undefined;
+      this.changed();
+    });
+    return true;
   }
 
   #try(path: string, write: () => void): boolean {
@@ -78,27 +101,28 @@ export class Needs {
 
   /** Somebody removed or changed what is derived: write it again. */
   verify(): void {
-    const {home} = this.#serving;
+    const {disk} = this.#serving;
     const is = (path: string, text: string) => {
       try {
-        return readFileSync(path, 'utf8') === text;
+        return disk.read(path).toString() === text;
       } catch {
         return false;
       }
     };
-    if (!is(join(home, 'NEEDS_YOU.md'), this.#written)) this.#written = '';
-    if (!is(statusPath(home), this.#writtenStatus)) this.#writtenStatus = '';
+    if (!is('NEEDS_YOU.md', this.#written)) this.#written = '';
+    if (!is(STATUS_FILE, this.#writtenStatus)) this.#writtenStatus = '';
     if (this.#written === '' || this.#writtenStatus === '') this.write();
   }
 
   close(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.();
+    this.#later?.();
   }
 
   #text(): string {
-    const {home, index, troubles, known, redact} = this.#serving;
+    const {home, disk, index, troubles, known, redact} = this.#serving;
     const sinceOf = (path: string) => {
-      const time = modified(home, path, known.get(path)?.signature);
+      const time = modified(disk, path, known.get(path)?.signature);
       return time === undefined ? '' : new Date(time).toISOString();
     };
     const pageOf = (id: string) => index.definitionsOf(`page/${id}`)[0]?.path;
@@ -108,13 +132,13 @@ export class Needs {
   }
 
   #status(): Status {
-    const {home, index, troubles, sessions, version, watching, model, confinement, approvals} = this.#serving;
+    const {home, disk, index, troubles, sessions, version, watching, model, confinement, approvals} = this.#serving;
     const problems = index.all();
     const needs = index.needs();
     const errors = problems.filter(({severity}) => severity === 'error').length;
     const {agents, tasks} = index.counts();
     return {
-      pid: process.pid,
+      pid: disk.processes.self().pid,
       since: this.#since,
       version,
       home,
@@ -136,8 +160,8 @@ export class Needs {
 }
 
 /** Milliseconds: from a signature, else from what is there, be it a file or not. A name that is not UTF-8 finds nothing. */
-function modified(home: string, path: string, signature: string | undefined): number | undefined {
+function modified(disk: Disk, path: string, signature: string | undefined): number | undefined {
   if (signature !== undefined) return Number(BigInt(signature.split('.')[2] ?? 0) / 1_000_000n);
-  const found = lstatSync(join(home, path), {throwIfNoEntry: false});
-  return found && Math.trunc(found.mtimeMs);
+  const found = disk.lstat(path);
+  return found && Number(found.mtimeMs);
 }

@@ -1,6 +1,6 @@
 import {exit} from '../errors.ts';
 import {hasErrors} from '../files/diagnostic.ts';
-import type {Journal} from '../store/journal.ts';
+import type {HomeJournal} from '../store/home-git.ts';
 import type {Serving} from './serving.ts';
 
 /** So long somebody may be in the way of the journal. */
@@ -27,7 +27,7 @@ export async function workOnce(serving: Serving): Promise<number> {
 
 /** Whether all that was done is committed. After much work the journal is behind: it is waited for as long as it gets on. */
 export async function allPublished(
-  journal: Pick<Journal, 'flush' | 'waiting' | 'count'>,
+  journal: Pick<HomeJournal, 'flush' | 'waiting' | 'count'>,
   ms: number,
 ): Promise<boolean> {
   let left = Number.POSITIVE_INFINITY;

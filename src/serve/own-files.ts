@@ -1,5 +1,3 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
 import {parseFile} from '../check/parse-file.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../files/approval/approval-item.ts';
@@ -11,6 +9,7 @@ import {parseTasks} from '../files/task/task-parse.ts';
 import type {Outcome} from '../queue.ts';
 import type {Completed} from '../reconcile/complete.ts';
 import {completeQueue} from '../reconcile/queue.ts';
+import {timestamp} from '../store/clock.ts';
 import {MARKER} from '../store/locate.ts';
 import {pendingId} from './approvals/approvals.ts';
 import {leaveQueue, settleArchive} from './approvals/archive.ts';
@@ -22,7 +21,7 @@ import {settleSlots} from './inbox/due-slots.ts';
 import {isCursorWanted, settleCursor} from './inbox/inbox-cursor.ts';
 import {lookAgain} from './look-again.ts';
 import {makeMailed} from './mail/deliver-step.ts';
-import {type OwnEntry, recordOwn} from './record.ts';
+import {isIgnored, type OwnEntry} from './record.ts';
 import type {Serving} from './serving.ts';
 import {take} from './state.ts';
 import {settleEdits} from './tasks/task-edits.ts';
@@ -48,7 +47,7 @@ export async function settleQueue(
   // Who waits is looked up last: it may change while git is asked.
   const {name, email} = await serving.journal.person();
   const by = `${name} <${email}>`;
-  const now = new Date().toISOString();
+  const now = timestamp(serving.clock);
   const taken = await takeDecisions(serving, file.items, by, now);
   const waiting = (id: string) => waits.for(id).size;
   const outcomeOf = (id: string) => approvals.outcomes.get(id);
@@ -126,7 +125,7 @@ export async function makeOwn(serving: Serving, path: string): Promise<Outcome> 
   if (!isWanted && !isDue) return undefined;
   serving.nudged.delete(path);
   // Nothing is put where a home was unmounted or moved away.
-  if (serving.loading || !existsSync(join(serving.home, MARKER))) return undefined;
+  if (serving.loading || !serving.disk.exists(MARKER)) return undefined;
   if (serving.mail.has(path)) return serving.journal.unfinished() ? {after: WAIT_MS} : makeMailed(serving, path);
   const parsed = parseFile(path, NEW_QUEUE);
   const completed =
@@ -142,12 +141,10 @@ export async function makeOwn(serving: Serving, path: string): Promise<Outcome> 
             settleMemory(serving, path, ''));
   if (!completed) return undefined;
   if (serving.journal.unfinished()) return {after: WAIT_MS};
-  const written = await createText(serving, path, completed.text);
+  const written = await createText(serving, path, completed.text, entryOf(path, completed));
   if ('outcome' in written) return written.outcome;
   take(serving, written.seen);
-  const known = serving.known.get(path);
-  if (known) known.ignored = await serving.ignored.has(path);
-  recordOwn(serving, written.seen, entryOf(path, completed));
+  await isIgnored(serving, path);
   completed.written?.();
   return undefined;
 }

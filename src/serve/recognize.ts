@@ -5,21 +5,20 @@ import {leavesNothing} from './complete.ts';
 import {isExecutable, signature} from './known.ts';
 import {seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
-import {journalled, setFacts} from './state.ts';
+import {setFacts} from './state.ts';
 
 /**
  * At a start without a cache nearly all files are as git has them, with nothing wrong and nothing left to do. Such a
  * file is known by reading it, and by nothing else that a look does. False: it takes a look.
  */
 export function recognize(serving: Serving, path: string): boolean {
-  const {home, journal, known, late, pending} = serving;
+  const {disk, journal, known, late, pending} = serving;
   if (!serving.loading || known.has(path) || pending.has(path) || late.has(path) || kindOf(path) !== 'session')
     return false;
-  if (serving.committedOver.has(path)) return false;
-  const read = readHomeFile(home, path);
+  const read = readHomeFile(disk, path);
   if (!read || !('text' in read) || read.link) return false;
   const blob = blobId(read.bytes);
-  if (blob !== journalled(serving, path) || journal.executable.has(path) !== isExecutable(read.stat)) return false;
+  if (blob !== serving.versions.blobAt(path) || journal.executable.has(path) !== isExecutable(read.stat)) return false;
   const seen = seenText(path, 'session', read.text, {...read, blob});
   // A conflict that git left there has errors, too.
   if (seen.facts.problems.length > 0 || !leavesNothing(seen)) return false;

@@ -1,56 +1,64 @@
 import {isQueue} from '../check/parse-file.ts';
 import {isJournalled, type Kind, kindOf, stemOf} from '../files/key.ts';
 import {MAIL_CURSORS} from '../files/mail-cursors.ts';
-import {describeEdit} from '../files/merge/describe-edit.ts';
+import {type CutSession, cutSession, describeEdit} from '../files/merge/describe-edit.ts';
 import type {TaskFile} from '../files/task/task.ts';
 import {parseTasks} from '../files/task/task-parse.ts';
 import {visibleLine} from '../files/visible.ts';
-import type {Entry} from '../store/journal.ts';
-import {type UndoMark, undoMark, undosTo} from '../store/undo-marks.ts';
-import {add, inGit, passed, subject, trailersOf} from './record-entry.ts';
+import {type CommandNote, forgetNote, noteOn, undosTo} from '../store/command-notes.ts';
+import {blobId} from '../store/git/blob-id.ts';
+import {linkTarget} from '../store/read.ts';
+import {replacedContent} from '../store/replaced.ts';
+import type {FileMode} from '../store/versions/record.ts';
+import type {NewVersion} from '../store/versions/version-log.ts';
+import {isExecutable} from './known.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
-import {journalled, textOf} from './state.ts';
+import {textOf} from './state.ts';
 
-/** Commit what a person did to a file, as theirs. `former`: the file as it was last taken, which need not be parsed again. */
+/**
+ * Record what a person did to a file, as theirs, before anything follows from it. `former`: the file as it was last accepted, which
+ * need not be parsed again.
+ */
 export async function recordEdit(serving: Serving, seen: Seen, former?: Seen): Promise<void> {
   const {path, kind} = seen;
-  const before = journalled(serving, path);
+  const before = serving.versions.blobAt(path);
   if (!isJournalled(kind)) return;
-  if (before === inGit(serving, seen).blob) return recordMode(serving, seen);
-  if (before === undefined && (await isIgnored(serving, path))) return;
-  const old = before === undefined ? undefined : await textOf(serving, before);
-  addEdit(serving, seen, old, {former});
+  if (before === contentInGit(serving, seen).blob) return recordMode(serving, seen);
+  const isLocal = before === undefined && (await isIgnored(serving, path));
+  const old = before === undefined ? undefined : await textOf(serving, before, path);
+  const edit = editOf(serving, seen, old, {former});
+  serving.versions.record(isLocal ? {...edit, local: true} : edit, statInGit(serving, seen));
+  if (!seen.link) forgetNote(serving.disk, path, seen.blob);
 }
 
 /**
- * Commit what `agentdir undo` wrote. What the file was before that, and the journal does not have yet, is a commit too: an edit by
- * hand or another undo. So each is taken back by itself.
+ * Record what `agentdir undo` wrote. The versions between the last recorded one and this one, by hand or by another undo, are
+ * recorded first: each is then taken back by itself.
  */
 export async function recordUndo(serving: Serving, seen: Seen, former?: Seen): Promise<void> {
+  const {disk} = serving;
   const {path, blob, kind} = seen;
-  const passed = [...undosTo(serving.home, path, blob).map(({mark}) => mark.base), blob];
-  const known = journalled(serving, path);
-  // It may have been looked at before, and not all of them are committed by now.
-  for (const base of known === undefined ? [] : passed.slice(passed.lastIndexOf(known) + 1, -1)) {
-    const [before, bytes] = [journalled(serving, path), base === null ? undefined : await serving.journal.read(base)];
+  const bases = [...undosTo(disk, path, blob).map(({note}) => note.base), blob];
+  const known = serving.versions.blobAt(path);
+  // The file may have been looked at before, with only some of its versions recorded by then.
+  for (const base of known === undefined ? [] : bases.slice(bases.lastIndexOf(known) + 1, -1)) {
+    const before = serving.versions.blobAt(path);
+    const bytes = base === null ? undefined : (replacedContent(disk, path, base) ?? (await serving.journal.read(base)));
     if (before === undefined || !bytes || !isJournalled(kind)) continue;
-    addEdit(serving, seen, await textOf(serving, before), {passing: bytes});
+    serving.versions.record(editOf(serving, seen, await textOf(serving, before, path), {passing: bytes}));
   }
   await recordEdit(serving, seen, former);
 }
 
-/** A person made the file executable, or no longer. Beside what is under way it comes to nothing if that has it already. */
+/** A person made the file executable, or no longer. */
 async function recordMode(serving: Serving, seen: Seen): Promise<void> {
-  const {path} = seen;
-  const {blob, change} = inGit(serving, seen);
-  const mode = change.content?.mode ?? '';
+  const {path, kind} = seen;
+  const {bytes, mode, blob} = contentInGit(serving, seen);
   if (!(await serving.journal.isOtherMode(path, mode))) return;
-  add(serving, path, blob, {
-    changes: [change],
-    author: 'human',
-    ...edited(serving, seen, `made ${mode === '100755' ? '' : 'not '}executable by hand`, trailersOf(seen, [])),
-  });
+  const words = `made ${mode === '100755' ? '' : 'not '}executable by hand`;
+  const edit = describedEdit(serving, {path, kind, blob}, words, trailersOf(seen, []));
+  serving.versions.record({path, author: 'human', bytes, blob, mode, ...edit}, statInGit(serving, seen));
 }
 
 /** What a person saved, and the text they had made it from; undefined: the last one. */
@@ -60,54 +68,64 @@ export interface Saved {
 }
 
 /**
- * Commit what a person saved from older versions, and what became of it. Their own text is a commit too: it is what
- * their editor has, and so what their next save is made from.
+ * Record texts that a person saved from older versions. Each is a version of its own, because it is what their editor has, and so
+ * what their next save is made from; but never the last one, because it lacks what was written meanwhile.
  */
-export async function recordMerge(serving: Serving, saved: readonly Saved[], merged: Seen): Promise<void> {
+export async function recordStale(serving: Serving, saved: readonly Saved[]): Promise<void> {
   for (const {seen, base} of saved) {
-    if (base === undefined) await recordEdit(serving, seen);
-    else if (!serving.known.get(seen.path)?.ignored && journalled(serving, seen.path) !== inGit(serving, seen).blob)
-      addEdit(serving, seen, base);
+    const {path} = seen;
+    if (!isJournalled(seen.kind) || serving.known.get(path)?.ignored) continue;
+    const before = serving.versions.blobAt(path);
+    if (before === contentInGit(serving, seen).blob) continue;
+    const old = base ?? (before === undefined ? undefined : await textOf(serving, before, path));
+    serving.versions.record({...editOf(serving, seen, old), stale: true});
+    forgetNote(serving.disk, path, seen.blob);
   }
-  recordOwn(serving, merged, {words: 'merged with what was written meanwhile', cause: 'merge'});
 }
 
-/** `passing`: what the person's file was before it became what it is. */
-export function addEdit(
+/** `passing`: the content of the file before it became what it is. */
+function editOf(
   serving: Serving,
   seen: Seen,
   before: string | undefined,
   {passing, former}: {passing?: Buffer; former?: Seen | undefined} = {},
-): void {
+): NewVersion {
   const {path, kind} = seen;
-  const {blob, change} = passing ? passed(seen, passing) : inGit(serving, seen);
+  const content = passing ? {bytes: passing, blob: blobId(passing), mode: modeOf(seen)} : contentInGit(serving, seen);
   const queue = isQueue(path);
-  const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '', queue, text =>
-    tasksOf(text, [seen, former]),
-  );
+  const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '', queue, {
+    tasksIn: text => tasksOf(text, [seen, former]),
+    cutIn: text => cutOf(text, [seen, former]),
+  });
   const trailers = queue
     ? edit.tasks.map((id): [string, string] => ['Approval', id])
     : [...trailersOf(seen, edit.tasks), ...approvalOf(seen)];
   const words = path === MAIL_CURSORS ? 'read on by agentdir mail' : `${edit.words} by hand`;
-  const entry = edited(serving, {path, kind, blob: passing ? blob : seen.blob}, words, trailers);
-  add(serving, path, blob, {changes: [change], author: 'human', ...entry});
+  const blob = passing ? content.blob : seen.blob;
+  return {path, author: 'human', ...content, ...describedEdit(serving, {path, kind, blob}, words, trailers)};
 }
 
-/** What the journal says of a person's edit; of one by `agentdir undo`, what it takes back. */
-function edited(
+/** Subject and trailers of a person's edit; of one by `agentdir undo`, what it takes back. */
+function describedEdit(
   serving: Serving,
   {path, kind, blob}: {path: string; kind: Kind; blob: string | null},
   words: string,
   trailers: readonly [string, string][] = [],
-): Pick<Entry, 'subject' | 'trailers'> {
-  const undo = undoMark(serving.home, path, blob);
-  return {
-    subject: subject(kind, path, undo ? undoWords(undo) : words),
-    trailers: [...trailers, ...(undo ? [['Undo', undo.commit] as const] : []), ['Cause', serving.cause]],
-  };
+): Pick<NewVersion, 'subject' | 'trailers' | 'undo'> {
+  const undo = noteOn(serving.disk, path, blob)?.undo;
+  const all = [...trailers, ...(undo ? [['Undo', undo.commit] as const] : []), ['Cause', serving.cause] as const];
+  return {...redacted(serving, subject(kind, path, undo ? undoWords(undo) : words), all), ...(undo && {undo})};
 }
 
-function undoWords({commit, words}: UndoMark): string {
+function redacted(
+  {redact}: Serving,
+  subject: string,
+  trailers: NewVersion['trailers'],
+): Pick<NewVersion, 'subject' | 'trailers'> {
+  return {subject: redact.text(subject), trailers: redact.value(trailers)};
+}
+
+function undoWords({commit, words}: NonNullable<CommandNote['undo']>): string {
   return `took back ${commit.slice(0, 7)} (${visibleLine(words)}) by hand`;
 }
 
@@ -117,6 +135,13 @@ function tasksOf(text: string, files: readonly (Seen | undefined)[]): TaskFile {
   return parsed?.kind === 'tasks' || parsed?.kind === 'queue' ? parsed.file : parseTasks(text);
 }
 
+/** A session's text cut at its messages, which may be the text of a file that is parsed. */
+function cutOf(text: string, files: readonly (Seen | undefined)[]): CutSession | undefined {
+  const parsed = files.find(file => file?.text === text)?.parsed;
+  const {head, foot, items} = parsed?.kind === 'session' ? parsed.file : {};
+  return head !== undefined && foot !== undefined && items ? {head, foot, items} : cutSession(text);
+}
+
 /** Which request a page is about. */
 function approvalOf({kind, path}: Seen): [string, string][] {
   return kind === 'approval' ? [['Approval', stemOf(path)]] : [];
@@ -124,12 +149,19 @@ function approvalOf({kind, path}: Seen): [string, string][] {
 
 export function recordRemoval(serving: Serving, path: string): void {
   const kind = kindOf(path);
-  if (!kind || !isJournalled(kind) || journalled(serving, path) === undefined) return;
-  add(serving, path, null, {
-    changes: [{path, content: undefined, stat: undefined}],
-    author: 'human',
-    ...edited(serving, {path, kind, blob: null}, 'removed by hand'),
-  });
+  if (!kind || !isJournalled(kind) || serving.versions.blobAt(path) === undefined) return;
+  const edit = describedEdit(serving, {path, kind, blob: null}, 'removed by hand');
+  serving.versions.record({path, author: 'human', bytes: undefined, mode: '100644', ...edit});
+  forgetNote(serving.disk, path, null);
+}
+
+/** Record that the daemon took a file away. */
+export function recordOwnRemoval(serving: Serving, path: string, {words, cause}: OwnEntry): void {
+  const kind = kindOf(path);
+  if (!kind || !isJournalled(kind) || serving.versions.blobAt(path) === undefined) return;
+  const author = {name: 'agentdir', email: `agentdir@${serving.name}`};
+  const described = redacted(serving, subject(kind, path, words), [['Cause', cause]]);
+  serving.versions.record({path, author, bytes: undefined, mode: '100644', ...described});
 }
 
 /** What the journal says of something that the daemon wrote. */
@@ -142,69 +174,50 @@ export interface OwnEntry {
   agent?: string;
   /** Besides those that follow from the file. */
   trailers?: readonly [string, string][];
+  /** Calls and approvals that must never start again. */
+  started?: readonly string[];
 }
 
-/** Commit what the daemon itself wrote, or keeps. `passing`: what the file would have been on the way to what it is. */
-export function recordOwn(serving: Serving, seen: Seen, entry: OwnEntry, passing?: Buffer): void {
+/** A version that the daemon writes. `bytes`: its content, where the file gets a later one by the same write. */
+export function ownVersion(
+  serving: Serving,
+  seen: Seen,
+  {words, cause, tasks = [], agent, trailers = [], started}: OwnEntry,
+  bytes?: Buffer,
+): NewVersion {
   const {path, kind} = seen;
-  const {words, cause, tasks, agent, trailers} = entry;
-  const {blob, change} = passing ? passed(seen, passing) : inGit(serving, seen);
-  if (!isJournalled(kind) || serving.known.get(path)?.ignored || journalled(serving, path) === blob) return;
   const name = agent ?? 'agentdir';
-  const own: Entry = {
-    changes: [change],
+  const content = bytes ? {bytes, blob: blobId(bytes)} : {bytes: seen.bytes, blob: seen.blob};
+  const isPublished = isJournalled(kind) && !serving.known.get(path)?.ignored;
+  return {
+    path,
+    ...content,
+    mode: modeOf(seen),
     author: {name, email: `${name}@${serving.name}`},
-    subject: subject(kind, path, words),
-    trailers: [...trailersOf(seen, tasks ?? []), ...(trailers ?? []), ['Cause', cause]],
+    ...redacted(serving, subject(kind, path, words), [...trailersOf(seen, tasks), ...trailers, ['Cause', cause]]),
+    ...(started && started.length > 0 && {started}),
+    ...((!isPublished || serving.versions.blobAt(path) === content.blob) && {local: true as const}),
   };
-  add(serving, path, blob, own, {made: seen.over});
-}
-
-/** Commit that the daemon moved a file: one commit, so that git shows where it went. */
-export function recordMove(serving: Serving, from: string, seen: Seen, {words, cause, trailers}: OwnEntry): void {
-  const {blob, change} = inGit(serving, seen);
-  if (serving.known.get(seen.path)?.ignored) return;
-  const gone = journalled(serving, from) === undefined ? [] : [{path: from, content: undefined, stat: undefined}];
-  for (const {path} of gone) serving.underWay.set(path, null);
-  add(
-    serving,
-    seen.path,
-    blob,
-    {
-      changes: [change, ...gone],
-      author: {name: 'agentdir', email: `agentdir@${serving.name}`},
-      subject: subject(seen.kind, seen.path, words),
-      trailers: [...(trailers ?? []), ['Cause', cause]],
-    },
-    {
-      after: () => {
-        for (const {path} of gone) if (serving.underWay.get(path) === null) serving.underWay.delete(path);
-      },
-    },
-  );
 }
 
 /**
  * HEAD no longer has the file as it is, though nobody touched the file: a reset, or a commit from an index that was
- * behind. What was taken out of HEAD is committed again as it was, each version by whom it was.
+ * behind. The versions that were taken out of HEAD are committed again, each by its author.
  */
 export async function recordAgain(serving: Serving, seen: Seen): Promise<void> {
   const {path} = seen;
-  const {blob, change} = inGit(serving, seen);
-  if (serving.known.get(path)?.ignored || journalled(serving, path) === blob) return;
-  const undone = await serving.journal.undone(path, blob);
-  const entries: {blob: string; entry: Entry}[] = [];
-  for (const {blob: id, mode, author, subject, trailers} of undone) {
-    const bytes = id === blob ? undefined : await serving.journal.read(id);
-    const earlier = bytes && isMode(mode) && {path, content: {bytes, mode}, stat: undefined};
-    if (id === blob || earlier)
-      entries.push({blob: id, entry: {changes: [earlier || change], author, subject, trailers}});
+  const content = contentInGit(serving, seen);
+  const {versions, journal} = serving;
+  if (serving.known.get(path)?.ignored || versions.blobAt(path) === content.blob) return;
+  for (const {blob, mode, author, subject, trailers} of await journal.undone(path, content.blob)) {
+    const bytes = blob === content.blob ? content.bytes : await journal.read(blob);
+    if (bytes && isMode(mode)) versions.record({path, bytes, blob, mode, author, subject, trailers});
   }
-  for (const {blob: id, entry} of entries) add(serving, path, id, entry);
-  recordOwn(serving, seen, {words: 'as the file is', cause: 'HEAD moved'});
+  const again = {...ownVersion(serving, seen, {words: 'as the file is', cause: 'HEAD moved'}), ...content};
+  if (!again.local) versions.record(again, statInGit(serving, seen));
 }
 
-function isMode(mode: string): mode is NonNullable<Entry['changes'][number]['content']>['mode'] {
+function isMode(mode: string): mode is FileMode {
   return mode === '100644' || mode === '100755' || mode === '120000';
 }
 
@@ -213,4 +226,35 @@ export async function isIgnored(serving: Serving, path: string): Promise<boolean
   const ignored = await serving.ignored.has(path);
   if (known) known.ignored = ignored;
   return ignored;
+}
+
+function modeOf({stat}: Pick<Seen, 'stat'>): FileMode {
+  return isExecutable(stat) ? '100755' : '100644';
+}
+
+/** What git has of a file: the content, or, of a link, its target and nothing of what it leads to. */
+function contentInGit({disk}: Serving, seen: Seen): {bytes: Buffer; blob: string; mode: FileMode} {
+  const target = seen.link ? linkTarget(disk, seen.path) : undefined;
+  if (target === undefined) return {bytes: seen.bytes, blob: seen.blob, mode: modeOf(seen)};
+  const bytes = Buffer.from(target);
+  return {bytes, blob: blobId(bytes), mode: '120000'};
+}
+
+/** Of the file whose content git gets, so that `git status` finds it unchanged. */
+function statInGit({disk}: Serving, {path, stat, link}: Seen): Seen['stat'] {
+  return link ? (disk.lstat(path) ?? stat) : stat;
+}
+
+function subject(kind: Kind, path: string, words: string): string {
+  return `${kind}(${visibleLine(stemOf(path))}): ${words}`;
+}
+
+function trailersOf({facts: {session}}: Seen, tasks: readonly string[]): [string, string][] {
+  const own: [string, string][] = session
+    ? [
+        ['Agent', session.agent],
+        ['Session', session.id],
+      ]
+    : [];
+  return [...own, ...tasks.map((id): [string, string] => ['Task', id])];
 }

@@ -1,10 +1,10 @@
-import {randomBytes} from 'node:crypto';
 import type {Answer, Reply} from '../effects/model/answer.ts';
 import {connectorVariables} from '../files/connector-settings.ts';
 import type {Settings} from '../files/settings.ts';
 import type {Happening, Report} from '../happening.ts';
 import {makeRedactor, type Redactor} from '../policy/redact/redact.ts';
 import {secretsOf} from '../policy/redact/secret-names.ts';
+import type {Random} from '../store/random.ts';
 
 /** The daemon's redactor. Which variables hold the models' keys is a matter of settings, which may change. */
 export interface Redaction extends Redactor {
@@ -33,11 +33,11 @@ export function makeRedaction(env: NodeJS.ProcessEnv): Redaction {
 }
 
 /** Before anything is done with it: what is recorded is what runs. */
-export function redactAnswer<T extends Answer | {limited: true}>(redact: Redactor, answer: T): T {
-  return 'reply' in answer ? {...answer, reply: redactReply(redact, answer.reply)} : redact.value(answer);
+export function redactAnswer<T extends Answer | {limited: true}>(redact: Redactor, random: Random, answer: T): T {
+  return 'reply' in answer ? {...answer, reply: redactReply(redact, random, answer.reply)} : redact.value(answer);
 }
 
-function redactReply(redact: Redactor, reply: Reply): Reply {
+function redactReply(redact: Redactor, random: Random, reply: Reply): Reply {
   const {content, calls, model} = reply;
   return {
     ...reply,
@@ -45,7 +45,7 @@ function redactReply(redact: Redactor, reply: Reply): Reply {
     model: redact.text(model),
     calls: calls.map(({id, name, arguments: args}, i) => ({
       // An id is there once.
-      id: redact.text(id) === id ? id : `${redact.text(id)}-${i}-${randomBytes(6).toString('hex')}`,
+      id: redact.text(id) === id ? id : `${redact.text(id)}-${i}-${random.bytes(6).toString('hex')}`,
       name: redact.text(name),
       arguments: redactArguments(redact, args),
     })),

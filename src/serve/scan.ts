@@ -1,8 +1,6 @@
-import {type Dirent, readdirSync, statSync} from 'node:fs';
-import {join} from 'node:path';
-import {setTimeout as pause, setImmediate as turn} from 'node:timers/promises';
 import type {Problem} from '../files/diagnostic.ts';
 import {folders, kindOf} from '../files/key.ts';
+import type {DirectoryEntry, Disk, FileStat} from '../store/disk.ts';
 import {isMisnamed, misnamed, unreadableFolder} from '../store/read.ts';
 import {signature} from './known.ts';
 
@@ -10,7 +8,7 @@ import {signature} from './known.ts';
 const SLICE_MS = 8;
 
 export interface ScanTarget {
-  home: string;
+  disk: Disk;
   /** The file as it was when last read, if it was. */
   signatureOf: (path: string) => string | undefined;
   /** Paths that were there once. */
@@ -28,27 +26,27 @@ export interface ScanTarget {
  * have their turn every few milliseconds; with `patient` it makes way for them.
  */
 export async function scan(target: ScanTarget, patient: boolean): Promise<void> {
-  const {home, signatureOf, onDirectory, onLeftover, onUnreadable, onDifference} = target;
+  const {disk, signatureOf, onDirectory, onLeftover, onUnreadable, onDifference} = target;
   const found = new Set<string>();
-  let slice = performance.now();
+  let slice = disk.clock.monotonic();
   const walk = async (directory: string): Promise<void> => {
-    const entries = entriesOf(home, directory, onUnreadable);
+    const entries = entriesOf(disk, directory, onUnreadable);
     // A repository of its own.
     if (entries.some(({name}) => name === '.git')) return;
     onDirectory(directory);
     for (const entry of entries) {
       const path = `${directory}/${entry.name}`;
-      if (isMisnamed(home, path, entry)) onUnreadable(misnamed(path));
+      if (isMisnamed(disk, path, entry)) onUnreadable(misnamed(path));
       else if (entry.isDirectory()) {
         if (!entry.name.startsWith('.')) await walk(path);
       } else if (entry.name.startsWith('.agentdir-')) onLeftover(path);
       else visit(path, entry);
-      if (performance.now() - slice < SLICE_MS) continue;
-      await (patient ? pause(SLICE_MS * 2) : turn());
-      slice = performance.now();
+      if (disk.clock.monotonic() - slice < SLICE_MS) continue;
+      await (patient ? disk.clock.pause(SLICE_MS * 2) : disk.clock.nextTurn());
+      slice = disk.clock.monotonic();
     }
   };
-  const visit = (path: string, entry?: Dirent): void => {
+  const visit = (path: string, entry?: DirectoryEntry): void => {
     const known = signatureOf(path);
     if (known === undefined && !kindOf(path)) return;
     if (known === undefined && entry?.isFile()) {
@@ -57,7 +55,7 @@ export async function scan(target: ScanTarget, patient: boolean): Promise<void> 
       onDifference(path);
       return;
     }
-    const stat = statOf(`${home}/${path}`);
+    const stat = statOf(disk, path);
     if (!stat?.isFile()) return;
     found.add(path);
     if (known !== signature(stat)) onDifference(path);
@@ -67,9 +65,9 @@ export async function scan(target: ScanTarget, patient: boolean): Promise<void> 
   for (const path of target.paths()) if (!found.has(path)) onDifference(path);
 }
 
-function entriesOf(home: string, directory: string, onUnreadable: ScanTarget['onUnreadable']): Dirent[] {
+function entriesOf(disk: Disk, directory: string, onUnreadable: ScanTarget['onUnreadable']): DirectoryEntry[] {
   try {
-    return readdirSync(join(home, directory), {withFileTypes: true});
+    return disk.list(directory);
   } catch (error) {
     const {code} = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT') onUnreadable(unreadableFolder(directory, code ?? 'error'));
@@ -77,9 +75,9 @@ function entriesOf(home: string, directory: string, onUnreadable: ScanTarget['on
   }
 }
 
-function statOf(path: string) {
+function statOf(disk: Disk, path: string): FileStat | undefined {
   try {
-    return statSync(path, {bigint: true, throwIfNoEntry: false});
+    return disk.stat(path);
   } catch {
     return undefined;
   }

@@ -1,14 +1,16 @@
-import {rmSync} from 'node:fs';
-import {basename, join} from 'node:path';
+import {basename} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {isJournalled, kindOf, stemOf} from '../files/key.ts';
+import type {Cancel} from '../store/clock.ts';
+import type {WatchEvent} from '../store/disk.ts';
 import {clearAbandoned, isAbandoned} from '../store/temporary.ts';
 import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
 import {unseenInboxes} from './inbox/inbox-missed.ts';
+import {signature} from './known.ts';
 import type {Looker} from './looker.ts';
 import {scan} from './scan.ts';
 import type {Serving} from './serving.ts';
-import {followHead, journalled, setFacts, tell} from './state.ts';
+import {followHead, setFacts, tell} from './state.ts';
 import {loadSpend} from './turns/budget.ts';
 
 const PERIOD_MS = 2_000;
@@ -23,7 +25,7 @@ export class Scanner {
   readonly #cover: (directory: string) => void;
   readonly #onRound: () => void;
   readonly #unreadable = new Set<string>();
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Cancel | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
 
@@ -35,7 +37,9 @@ export class Scanner {
   }
 
   /** The watch saw something. */
-  hint(path: string | undefined): void {
+  hint(path: string | undefined, event: WatchEvent): void {
+    if (path === undefined) this.#serving.renames.forgetAll();
+    else if (kindOf(path)) this.#serving.renames.noted(path, event);
     if (path?.endsWith('.gitignore')) this.#serving.ignored.forget();
     // A name that is not UTF-8 is only seen by listing its folder.
     if (path?.includes('\ufffd')) this.#after(PERIOD_MS / 20);
@@ -44,34 +48,45 @@ export class Scanner {
     else if (path === undefined || !/\.\w+$|~$|\/\d+$|^\./.test(path)) this.#after(PERIOD_MS / 20);
   }
 
-  /** Of what the daemon wrote itself the watch tells several times: one look a moment later is enough. */
+  /**
+   * Of what the daemon wrote itself the watch tells several times: one look a moment later is enough. What somebody else wrote goes
+   * before all that is to be done.
+   */
   #look(path: string): void {
     const {queue, savedAt} = this.#serving;
     const saved = savedAt.get(path);
-    if (saved !== undefined && performance.now() - saved < ECHO_MS) queue.addAfter(path, ECHO_MS);
+    if (saved !== undefined && this.#serving.clock.monotonic() - saved < ECHO_MS) queue.addAfter(path, ECHO_MS);
     else {
       savedAt.delete(path);
+      if (!this.#isOwn(path)) queue.prefer(path);
       queue.add(path);
     }
   }
 
+  /** Whether the file is as the daemon knows it. */
+  #isOwn(path: string): boolean {
+    const {disk, known} = this.#serving;
+    const stat = disk.stat(path);
+    return known.get(path)?.signature === (stat && signature(stat));
+  }
+
   /** At the start: all that is not as it was when the last daemon knew it, or not as git has it. */
   async first(looker: Looker): Promise<void> {
-    const {home, known, journal, queue, pending} = this.#serving;
-    for (const folder of ['', '.agentdir']) clearAbandoned(join(home, folder));
+    const {disk, known, journal, queue, pending} = this.#serving;
+    for (const folder of ['', '.agentdir']) clearAbandoned(disk, folder);
     if (known.size === 0) await looker.load(this.#serving);
     await this.#scan(false, path => looker.knows(this.#serving, path));
     for (const [path, {blob, settled}] of known) {
-      const kind = journalled(this.#serving, path) === blob ? undefined : kindOf(path);
+      const kind = this.#serving.versions.blobAt(path) === blob ? undefined : kindOf(path);
       if (!settled || (kind && isJournalled(kind))) queue.add(path);
     }
     for (const path of journal.committed.keys()) if (!known.has(path)) queue.add(path);
     for (const path of this.#serving.late.keys()) queue.add(path);
     await queue.whenQuiet();
     // What was saved a moment ago is read as soon as it holds still.
-    const until = performance.now() + DOUBTFUL_MS;
-    while (performance.now() < until && [...pending.values()].some(({doubtful}) => !doubtful)) {
-      await new Promise(resolve => setTimeout(resolve, STABLE_MS));
+    const until = this.#serving.clock.monotonic() + DOUBTFUL_MS;
+    while (this.#serving.clock.monotonic() < until && [...pending.values()].some(({doubtful}) => !doubtful)) {
+      await this.#serving.clock.pause(STABLE_MS);
       await queue.whenQuiet();
     }
   }
@@ -97,21 +112,25 @@ export class Scanner {
 
   stop(): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#timer?.();
     return this.#running ?? Promise.resolve();
   }
 
   #after(ms: number): void {
     if (this.#stopped) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#running = this.#round();
-    }, ms);
+    this.#timer?.();
+    this.#timer = this.#serving.clock.after(
+      ms,
+      () => {
+        this.#running = this.#round();
+      },
+      'held',
+    );
   }
 
   async #round(): Promise<void> {
     if (this.#running) await this.#running;
-    const began = performance.now();
+    const began = this.#serving.clock.monotonic();
     try {
       this.#onRound();
       await this.#scan(true);
@@ -121,20 +140,20 @@ export class Scanner {
       this.#serving.troubles.set('scan', `the home cannot be looked at: ${(error as Error).message}`);
     }
     this.#running = undefined;
-    this.#after(Math.max(PERIOD_MS, SHARE * (performance.now() - began)));
+    this.#after(Math.max(PERIOD_MS, SHARE * (this.#serving.clock.monotonic() - began)));
   }
 
   async #scan(patient: boolean, isKnown = (_path: string) => false): Promise<void> {
-    const {home, known, queue} = this.#serving;
+    const {disk, known, queue} = this.#serving;
     const unreadable = new Set<string>();
     await scan(
       {
-        home,
+        disk,
         signatureOf: path => known.get(path)?.signature,
         paths: () => known.keys(),
         onDirectory: this.#cover,
         onLeftover: path => {
-          if (isAbandoned(basename(path))) rmSync(join(home, path), {force: true});
+          if (isAbandoned(disk, basename(path))) disk.remove(path);
         },
         onUnreadable: problem => {
           unreadable.add(problem.file);

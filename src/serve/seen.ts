@@ -4,6 +4,7 @@ import {factsFrom} from '../check/read-facts.ts';
 import type {Problem} from '../files/diagnostic.ts';
 import type {Kind} from '../files/key.ts';
 import type {Session} from '../files/session/session.ts';
+import type {Disk} from '../store/disk.ts';
 import {blobId} from '../store/git/blob-id.ts';
 import {type FileRead, readHomeFile} from '../store/read.ts';
 
@@ -16,8 +17,6 @@ export interface Seen extends FileRead {
   text: string | undefined;
   parsed: ParsedFile | undefined;
   facts: Facts;
-  /** What git had of it when we began to write it, and when that was. */
-  over?: {blob: string | undefined; at: number};
 }
 
 export type Found = Pick<Seen, 'bytes' | 'stat'> & Partial<Pick<Seen, 'link' | 'blob'>>;
@@ -32,7 +31,9 @@ export function seenText(path: string, kind: Kind, text: string, found: Found, p
 
 /** A session that was written just now: it need not be read again. */
 export function seenSession(path: string, session: Session, text: string, found: Found): Seen {
-  const parsed: ParsedFile = {kind: 'session', path, file: session};
+  // The text is one string by now; the messages as a slice of it take no memory of their own.
+  const body = text.slice(session.head.length, text.length - session.foot.length);
+  const parsed: ParsedFile = {kind: 'session', path, file: {...session, body}};
   const {bytes, stat, link = false, blob = blobId(bytes)} = found;
   return {path, kind: 'session', bytes, blob, stat, link, text, parsed, facts: factsFrom(parsed)};
 }
@@ -44,8 +45,8 @@ export function seenBytes(path: string, kind: Kind, problem: Problem, found: Fou
 }
 
 /** What the home calls itself, for addresses such as `planner-001@home`. */
-export function homeName(home: string): string {
-  const read = readHomeFile(home, 'agentdir.yaml');
+export function homeName(disk: Disk): string {
+  const read = readHomeFile(disk, 'agentdir.yaml');
   const parsed = read && 'text' in read ? parseFile('agentdir.yaml', read.text) : undefined;
   return (parsed?.kind === 'settings' && parsed.file.value?.name) || 'home';
 }

@@ -7,18 +7,22 @@ import type {TaskFile} from '../files/task/task.ts';
 import type {Report} from '../happening.ts';
 import type {TaskQuery} from '../query/task-query.ts';
 import type {Queue} from '../queue.ts';
-import type {Aside} from '../store/aside.ts';
-import type {Journal} from '../store/journal.ts';
+import type {Clock} from '../store/clock.ts';
+import type {Disk} from '../store/disk.ts';
+import type {HomeJournal} from '../store/home-git.ts';
+import type {Random} from '../store/random.ts';
 import type {Replaced} from '../store/replaced.ts';
-import type {UsedCalls} from '../store/used-calls.ts';
+import type {Versions} from '../store/versions/versions.ts';
 import type {Approvals} from './approvals/approvals.ts';
+import type {StartedCalls} from './calls/started-calls.ts';
 import type {Current} from './current.ts';
 import type {Ignored} from './ignored.ts';
 import type {Inboxes} from './inbox/inboxes.ts';
 import type {Schedules} from './inbox/schedules.ts';
-import type {Known, Latest, Recent, Texts} from './known.ts';
+import type {Known, Latest, Texts} from './known.ts';
 import type {Mail} from './mail/mail.ts';
 import type {Redaction} from './redaction.ts';
+import type {Renames} from './renames.ts';
 import type {Seen} from './seen.ts';
 import type {TasksHeard} from './tasks/task-news.ts';
 import type {Troubles} from './troubles.ts';
@@ -26,6 +30,7 @@ import type {Segments} from './turns/segments.ts';
 import type {Spend} from './turns/spend.ts';
 import type {Turns} from './turns/turns.ts';
 import type {Waits} from './turns/waits.ts';
+import type {World} from './world.ts';
 
 /** A content that was read once, and is acted on when it is still the same at a later look. */
 interface Pending {
@@ -37,15 +42,6 @@ interface Pending {
   needed: number;
   /** As it was read then; undefined: it was not there. */
   seen: Seen | undefined;
-}
-
-/** A version that the journal was given. */
-export interface Unpublished {
-  blob: string;
-  cause: string;
-  byPerson: boolean;
-  /** What HEAD had of the file then: whatever it has beyond that came later. */
-  over: string | undefined;
 }
 
 /** A note that is to be added to a file of the memory. */
@@ -73,29 +69,34 @@ export interface TaskEdit {
 
 /** What serving a home needs at hand. All of it is a cache of files: a new daemon builds the same from them. */
 export interface Serving {
+  /** Where the home is, for messages and for what is not reached through `disk`: workspaces, git, the sandbox. */
   readonly home: string;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly world: World;
   readonly version: string;
   /** The home's own name, as agents' addresses have it; known from the first look on. */
   name: string;
-  readonly journal: Journal;
-  /** What the journal was given, kept until git has it. */
-  readonly aside: Aside;
+  readonly journal: HomeJournal;
+  /** Every version of every file, recorded before it is visible or acted on, and published to the journal. */
+  readonly versions: Versions;
   readonly index: HomeIndex;
   readonly known: Map<string, Known>;
   readonly texts: Texts;
   readonly latest: Latest;
   /** When the daemon has written a file, until it is looked at: the watch tells of that, too. */
   readonly savedAt: Map<string, number>;
-  /** Contents that this daemon has written lately, by blob. */
-  readonly own: Recent;
+  /** Files that were put in place by a rename. */
+  readonly renames: Renames;
   /** How many sessions there are of each status. */
   readonly sessions: Map<string, number>;
   /** Sessions that wait for a person to grant more. */
   readonly waits: Waits;
   /** What calls wait for, beyond what the files say. */
   readonly approvals: Approvals;
-  /** Calls that were begun once, whatever the files say by now. */
-  readonly used: UsedCalls;
+  /** Calls that were started once, whatever the files say by now. */
+  readonly started: StartedCalls;
   /** Agents whose workspace was found, or made, from the repository that their template names. */
   readonly cloned: Set<string>;
   /** Notes to be added to files of the memory, by path. */
@@ -125,26 +126,10 @@ export interface Serving {
   readonly pending: Map<string, Pending>;
   /** Problems by file, as they were told last; files without any are left out. */
   readonly shown: Map<string, readonly Problem[]>;
-  /** What the journal was given and has not published yet: a blob, or null for a removal. */
-  readonly underWay: Map<string, string | null>;
-  /** Versions, newest first, that git's history does not have yet: an editor may have been opened on one. */
-  readonly unpublished: Map<string, readonly Unpublished[]>;
-  /** The last version that was published above what a person had committed since it was made. */
-  readonly crossed: Map<string, Pick<Unpublished, 'blob' | 'over'>>;
   /** Files that we are just making beside the one that is looked at, by path: what is there is nobody's edit. */
   readonly making: Set<string>;
-  /** The same that history never gets, since a person's own commit had a later one. An editor may still have it. */
-  readonly overtaken: Map<string, readonly Unpublished[]>;
-  /** Versions, newest first, of earlier daemons: those that history has not are missing there. By their names or the beginnings of them. */
-  readonly left: Map<string, readonly {blob: string; ours: boolean}[]>;
-  /** Of what the last daemon wrote: what it was made from, which perhaps nobody committed. By `shortId`. */
-  readonly madeFrom: Map<string, string>;
-  /** What the last daemon wrote itself, by `shortId`: perhaps nobody committed it. */
-  readonly writtenBefore: Set<string>;
-  /** The last of that by its path, and when it was written, until the file is looked at. */
-  readonly leftBefore: Map<string, {blob: string; at: number}>;
-  /** At the start: files that a person committed while no daemon ran, and the blob that each had before. */
-  readonly committedOver: Map<string, string>;
+  /** At the start: files that lack their last version, which was recorded and not placed, and the text it was made from. */
+  readonly unplaced: Map<string, string>;
   /** Bytes that an editor wrote into a file the daemon had just replaced. */
   readonly late: Map<string, Replaced[]>;
   readonly ignored: Ignored;
@@ -155,7 +140,7 @@ export interface Serving {
   readonly turns: Turns;
   readonly current: Current;
   /** Loaded with the first question. */
-  models: Models | undefined;
+  models: Pick<Models, 'ask'> | undefined;
   /** SQL over tasks; loaded with the first query. */
   queries: TaskQuery | undefined;
   /** Which model answers by default, in words; known soon after the start. */

@@ -8,7 +8,8 @@ const STOP_JOURNAL_MS = 5_000;
 
 /** Finish what is under way, and what was saved just before the stop. `isBroken`: looks are not waited for. */
 export async function settleDown(serving: Serving, isBroken: boolean): Promise<void> {
-  const {queue, journal, aside, pending, turns, once} = serving;
+  const {queue, journal, versions, pending, turns, once, clock} = serving;
+  const soon = (ms: number) => new Promise<void>(resolve => clock.after(ms, resolve));
   const looksMs = isBroken ? 0 : STOP_LOOKS_MS;
   serving.hurry = true;
   turns.stop();
@@ -16,16 +17,12 @@ export async function settleDown(serving: Serving, isBroken: boolean): Promise<v
   serving.spend.close();
   if (looksMs > 0) {
     for (const path of pending.keys()) queue.add(path);
-    await Promise.race([whenDone(serving), pause(Math.min(looksMs, STOP_CALLS_MS))]);
+    await Promise.race([whenDone(serving), soon(Math.min(looksMs, STOP_CALLS_MS))]);
     turns.endCalls('the daemon was stopped');
-    await Promise.race([whenDone(serving), pause(looksMs)]);
+    await Promise.race([whenDone(serving), soon(looksMs)]);
   }
   await queue.stop();
   await journal.flush(once ? 0 : STOP_JOURNAL_MS);
   await journal.close();
-  aside.close();
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, ms).unref());
+  await versions.log.close();
 }

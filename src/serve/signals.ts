@@ -3,11 +3,17 @@ const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** One Ctrl-C may come twice: from the terminal, and from an `npm start` that hands it on. */
 const SAME_MS = 500;
 
+/** A wish that the daemon stops, by the name of the signal; `release` when it has stopped. */
+export interface StopRequest {
+  signal: Promise<string>;
+  release: () => void;
+}
+
 /**
  * Resolves with the first signal that asks to stop. A moment after it, signals do what they always do: a second Ctrl-C ends the
  * process.
  */
-export function untilSignal(): {signal: Promise<string>; release: () => void} {
+export function untilSignal(): StopRequest {
   let resolve = (_name: string) => {};
   const signal = new Promise<string>(done => {
     resolve = done;

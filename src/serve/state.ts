@@ -1,6 +1,7 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {Facts} from '../check/facts.ts';
 import {blocks, type Problem} from '../files/diagnostic.ts';
+import {onDisk} from './current.ts';
 import {signature} from './known.ts';
 import type {Seen} from './seen.ts';
 import type {Serving} from './serving.ts';
@@ -95,11 +96,6 @@ export function lastBlob({known, journal}: Serving, path: string): string | unde
   return known.get(path)?.blob ?? journal.committed.get(path);
 }
 
-/** Git's name for what the journal has, or will have, at this path. */
-export function journalled({underWay, journal}: Serving, path: string): string | undefined {
-  return underWay.has(path) ? (underWay.get(path) ?? undefined) : journal.committed.get(path);
-}
-
 /** After a person moved HEAD, they may not be done with git yet. */
 const AFTER_MOVE_MS = 2_000;
 
@@ -108,9 +104,16 @@ export async function followHead({journal, queue}: Serving): Promise<void> {
   for (const path of await journal.refresh()) queue.addAfter(path, AFTER_MOVE_MS);
 }
 
-/** The text of a version, from memory or from git. */
-export async function textOf(serving: Serving, blob: string): Promise<string | undefined> {
-  const text = serving.texts.get(blob) ?? (await serving.journal.read(blob))?.toString();
+/** The text of a version of a file, from memory, the version log or git. */
+export async function textOf(serving: Serving, blob: string, path: string): Promise<string | undefined> {
+  const {texts, versions, journal, disk} = serving;
+  const recorded = () => versions.read(path, blob)?.toString();
+  const text =
+    texts.get(blob) ??
+    onDisk(disk, path, blob) ??
+    (versions.isUnpublished(path) ? recorded() : undefined) ??
+    (await journal.read(blob))?.toString() ??
+    recorded();
   if (text !== undefined) serving.texts.set(blob, text);
   return text;
 }

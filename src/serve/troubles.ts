@@ -1,13 +1,16 @@
 import type {Trouble} from '../check/needs-you.ts';
 import type {Report} from '../happening.ts';
+import {type Clock, timestamp} from '../store/clock.ts';
 
 /** What is in the way just now, by where it was met: shown to the person until it is over. */
 export class Troubles {
   readonly #troubles = new Map<string, Trouble>();
+  readonly #clock: Clock;
   readonly #report: Report;
   readonly #onChanged: () => void;
 
-  constructor(report: Report, onChanged: () => void) {
+  constructor(clock: Clock, report: Report, onChanged: () => void) {
+    this.#clock = clock;
     this.#report = report;
     this.#onChanged = onChanged;
   }
@@ -20,7 +23,7 @@ export class Troubles {
     else
       this.#troubles.set(where, {
         what,
-        since: before?.since ?? new Date().toISOString(),
+        since: before?.since ?? timestamp(this.#clock),
         ...(isDecision(where) && {decision: true}),
       });
     if (what !== undefined) this.#report({event: 'trouble', what});

@@ -1,64 +1,132 @@
 import {kindOf} from '../files/key.ts';
 import type {Outcome} from '../queue.ts';
-import {save} from '../store/save.ts';
+import type {FileStat} from '../store/disk.ts';
+import {move} from '../store/move.ts';
+import {type SaveResult, save} from '../store/save.ts';
+import type {NewVersion} from '../store/versions/version-log.ts';
 import {watchReplaced} from './late.ts';
+import {isIgnored, type OwnEntry, ownVersion} from './record.ts';
 import {type Found, type Seen, seenText} from './seen.ts';
 import type {Serving} from './serving.ts';
 import {inWords} from './troubles.ts';
 
-/** Put `text` where there is no file yet: the file as it is then, or when to look again. */
+/** One state change: what the journal says of it, and the text after it where the file gets a later one by the same write. */
+export interface StateChange {
+  entry: OwnEntry;
+  text?: string;
+}
+
+/** Before it is there, only its mode is known. */
+const NEW_FILE = {mode: 0o100644n} as FileStat;
+
+/** The file as it is after a write, or when to look at it again. */
+export type Written = {seen: Seen} | {outcome: Outcome};
+
+/** Put `text` where there is no file yet. */
 export async function createText(
   serving: Serving,
   path: string,
   text: string,
+  entry: OwnEntry,
   seenAs?: (found: Found) => Seen,
-): Promise<{seen: Seen} | {outcome: Outcome}> {
-  const {home, journal, troubles} = serving;
+): Promise<Written> {
   const kind = kindOf(path);
   if (!kind) return {outcome: undefined};
-  const bytes = Buffer.from(text);
-  const over = {blob: journal.committed.get(path), at: Date.now()};
-  const result = await save(home, {path, expected: undefined, bytes});
-  const failed = 'failed' in result ? result.failed : undefined;
-  troubles.set(`save ${path}`, failed && inWords(path, failed));
-  if (failed?.name === 'NotDurable') throw failed;
-  if (!('saved' in result)) return {outcome: failed ? {failed} : {after: 1}};
-  const found = {bytes, stat: result.saved};
-  return {seen: {...(seenAs?.(found) ?? seenText(path, kind, text, found)), over}};
+  return createBytes(serving, path, Buffer.from(text), entry, seenAs ?? (found => seenText(path, kind, text, found)));
+}
+
+/** The same with bytes, which may be no text. `seenAs`: how they are read. */
+export async function createBytes(
+  serving: Serving,
+  path: string,
+  bytes: Buffer,
+  entry: OwnEntry,
+  seenAs: (found: Found) => Seen,
+): Promise<Written> {
+  const ignored = await isIgnored(serving, path);
+  const seen = seenAs({bytes, stat: NEW_FILE});
+  const version = ownVersion(serving, seen, entry);
+  const versions = [ignored ? {...version, local: true as const} : version];
+  return write(serving, {seen, versions, save: () => save(serving.disk, {path, expected: undefined, bytes})});
 }
 
 interface Replacing {
-  /** See `store/save`. */
-  light?: boolean;
-  /** How the file is read again. */
+  /** What happened, one after the other; none: the file keeps its text, in another file. */
+  steps: readonly StateChange[];
+  /** How the text is read again. */
   seenAs?: (found: Found) => Seen;
 }
 
-/** Put `text` in place of what was seen: the file as it is then, or when to look at it again. */
+/** Put `text` in place of what was seen. */
 export async function replaceText(
   serving: Serving,
-  seen: Seen,
+  old: Seen,
   text: string,
-  {light = false, seenAs = found => seenText(seen.path, seen.kind, text, found)}: Replacing = {},
-): Promise<{seen: Seen} | {outcome: Outcome}> {
-  const {home, journal, troubles} = serving;
+  {steps, seenAs = found => seenText(old.path, old.kind, text, found)}: Replacing,
+): Promise<Written> {
+  const {path} = old;
+  const bytes = Buffer.from(text);
+  const seen = seenAs({bytes, stat: old.stat});
+  const versions = steps.map(step =>
+    ownVersion(serving, seen, step.entry, step.text === undefined ? undefined : Buffer.from(step.text)),
+  );
+  return write(serving, {seen, versions, save: () => save(serving.disk, {path, expected: old.bytes, bytes})});
+}
+
+/** Put `text` at another path, where there is no file yet, and take the file away that was seen. */
+export async function moveText(
+  serving: Serving,
+  old: Seen,
+  to: string,
+  {text, entry}: {text: string; entry: OwnEntry},
+): Promise<Written> {
+  const kind = kindOf(to);
+  if (!kind) return {outcome: undefined};
+  const bytes = Buffer.from(text);
+  const seen = seenText(to, kind, text, {bytes, stat: old.stat});
+  const {ignored} = serving.known.get(old.path) ?? {};
+  const isKnown = serving.versions.blobAt(old.path) !== undefined;
+  const version: NewVersion = {
+    ...ownVersion(serving, seen, entry),
+    ...(isKnown && {movedFrom: old.path}),
+    ...(ignored && {local: true as const}),
+  };
+  const saving = () => move(serving.disk, {from: old.path, expected: old.bytes, to, bytes});
+  return write(serving, {seen, versions: [version], save: saving});
+}
+
+interface Writing {
+  /** The file as it will be, but for its stat. */
+  seen: Seen;
+  versions: readonly NewVersion[];
+  save: () => Promise<SaveResult>;
+}
+
+/** Write ahead: the versions are durable in the log before the file has them. */
+async function write(serving: Serving, {seen, versions, save}: Writing): Promise<Written> {
+  const {troubles, making} = serving;
   const {path} = seen;
   const trouble = `save ${path}`;
-  const bytes = Buffer.from(text);
-  const over = {blob: journal.committed.get(path), at: Date.now()};
-  const result = await save(home, {path, expected: seen.bytes, bytes, light});
-  if ('failed' in result) {
-    troubles.set(trouble, inWords(path, result.failed));
-    if (result.failed.name === 'NotDurable') throw result.failed;
-    return {outcome: {failed: result.failed}};
+  const failed = (error: Error): Written => {
+    troubles.set(trouble, inWords(path, error));
+    if (error.name === 'NotDurable') throw error;
+    return {outcome: {failed: error}};
+  };
+  making.add(path);
+  try {
+    const prepared = await serving.versions.prepare(versions);
+    const result = await save();
+    if (!('saved' in result)) prepared.cancel();
+    if ('failed' in result) return failed(result.failed);
+    troubles.set(trouble, undefined);
+    if ('changed' in result) return {outcome: {after: 1}};
+    prepared.placed(result.saved);
+    if (result.replaced) watchReplaced(serving, result.replaced);
+    serving.savedAt.set(path, serving.clock.monotonic());
+    return {seen: {...seen, stat: result.saved}};
+  } catch (error) {
+    return failed(error as Error);
+  } finally {
+    making.delete(path);
   }
-  troubles.set(trouble, undefined);
-  if ('changed' in result) return {outcome: {after: 1}};
-  // What a person wrote is kept in .agentdir/replaced until it is committed; where there are no hard links, in git.
-  if (result.replaced) watchReplaced(serving, result.replaced);
-  else if (!serving.own.has(seen.blob) && journal.committed.get(path) !== seen.blob) journal.keep(seen.bytes);
-  const written = seenAs({bytes, stat: result.saved});
-  serving.own.add(written.blob);
-  serving.savedAt.set(path, performance.now());
-  return {seen: {...written, over}};
 }

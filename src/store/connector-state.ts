@@ -1,5 +1,6 @@
 import {readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {nodeDisk} from './disk.ts';
 import {isHolding} from './holder.ts';
 import {holderOf} from './lock.ts';
 
@@ -18,12 +19,12 @@ export interface ConnectorNote {
 
 export type ConnectorState = {name: ConnectorName; pid: number} & Partial<ConnectorNote>;
 
-export const connectorLock = (home: string, name: ConnectorName) => join(home, '.agentdir/locks', name);
+export const connectorLock = (name: ConnectorName) => `.agentdir/locks/${name}`;
 const notePath = (home: string, name: ConnectorName) => join(home, '.agentdir', `${name}.json`);
 
 /** The process of this kind that runs for this home, if one does. */
 export function connectorOf(home: string, name: ConnectorName): ConnectorState | undefined {
-  const holder = holderOf(connectorLock(home, name));
+  const holder = holderOf(nodeDisk(home), connectorLock(name));
   if (!holder || !isHolding(holder)) return undefined;
   const {pid, ...note} = readNote(home, name);
   // Of one that is no more, or not written yet.

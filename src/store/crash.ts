@@ -25,7 +25,8 @@ export const crashLabels = [
   'workspace-commit',
   'delivery',
   'set-aside',
-  'aside-write',
+  'version-append',
+  'version-sync',
   'conflict-write',
   'needs-you-write',
   'cache-write',
@@ -35,7 +36,7 @@ export const crashLabels = [
   'inbox-append',
   'inbox-appended',
   'message-sent',
-  'undo-mark',
+  'command-note',
 ] as const;
 export type CrashLabel = (typeof crashLabels)[number];
 

@@ -1,64 +1,64 @@
-import {closeSync, constants, fchmodSync, fchownSync, fstatSync, fsync, openSync, writeSync} from 'node:fs';
+import {constants} from 'node:fs';
 import {crashPoint} from './crash.ts';
+import type {Disk, FileStat, OpenFile} from './disk.ts';
 
-/** A new file with these bytes, on the disk; with mode and owner of another. */
-export async function writeDurably(
+/** A new file with these bytes, with mode and owner of another. `durable`: it is on the disk when this resolves. */
+export async function writeNewFile(
+  disk: Disk,
   path: string,
   bytes: Buffer,
-  like: {mode: number; uid: number; gid: number} | undefined,
+  {like, durable: isDurable}: {like: FileStat | undefined; durable: boolean},
 ): Promise<void> {
-  const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
+  const file = disk.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);
   try {
-    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+    for (let at = 0; at < bytes.length; ) at += file.write(bytes, at);
     crashPoint('save-temp');
     if (like) {
-      const own = fstatSync(fd);
-      if (own.mode !== like.mode) fchmodSync(fd, like.mode & 0o7777);
-      if (own.uid !== like.uid || own.gid !== like.gid) ownAs(fd, like);
+      const own = file.stat();
+      if (own.mode !== like.mode) file.chmod(Number(like.mode) & 0o7777);
+      if (own.uid !== like.uid || own.gid !== like.gid) ownAs(file, like);
     }
-    await durable(fd);
+    if (isDurable) await durable(file.sync());
     crashPoint('save-fsync');
   } finally {
-    closeSync(fd);
+    file.close();
   }
 }
 
-function ownAs(fd: number, like: {uid: number; gid: number}): void {
+function ownAs(file: OpenFile, like: FileStat): void {
   try {
-    fchownSync(fd, like.uid, like.gid);
+    file.chown(Number(like.uid), Number(like.gid));
   } catch {
     // Only root can give a file away; the content is what counts.
   }
 }
 
-/** Directories that are being synced, and what comes after. */
-const syncing = new Map<string, {now: Promise<void>; next: Promise<void> | undefined}>();
+interface Syncing {
+  now: Promise<void>;
+  next: Promise<void> | undefined;
+}
+
+/** Directories that are being synced, and what comes after, for each disk. */
+const syncing = new WeakMap<Disk, Map<string, Syncing>>();
 
 /** Many saves in one directory share a sync: one that began after them is theirs too. */
-export function syncDirectory(path: string): Promise<void> {
-  const running = syncing.get(path);
+export function syncDirectory(disk: Disk, path: string): Promise<void> {
+  const directories = syncing.get(disk) ?? new Map<string, Syncing>();
+  syncing.set(disk, directories);
+  const running = directories.get(path);
+  const forget = () => directories.delete(path);
   if (!running) {
-    const now = syncNow(path);
-    syncing.set(path, {now, next: undefined});
-    const done = () => syncing.delete(path);
-    now.then(done, done);
+    const now = durable(disk.syncDirectory(path));
+    directories.set(path, {now, next: undefined});
+    now.then(forget, forget);
     return now;
   }
   const again = () => {
-    syncing.delete(path);
-    return syncDirectory(path);
+    forget();
+    return syncDirectory(disk, path);
   };
   running.next ??= running.now.then(again, again);
   return running.next;
-}
-
-async function syncNow(path: string): Promise<void> {
-  const fd = openSync(path, constants.O_RDONLY);
-  try {
-    await durable(fd);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 /** The disk did not take what was written. Nobody knows what is on it now, so nothing more may be built on it. */
@@ -66,13 +66,15 @@ class NotDurable extends Error {
   override readonly name = 'NotDurable';
 }
 
-/** Only this waits for the disk; all else goes to the page cache. */
-async function durable(fd: number): Promise<void> {
-  const error = await new Promise<NodeJS.ErrnoException | null>(resolve => fsync(fd, resolve));
-  if (!error) return;
-  const {code} = error;
-  // Some file systems cannot sync a directory; that is no fault of the disk.
-  if (code === 'EINVAL' || code === 'ENOTSUP') return;
-  if (code === 'ENOSPC' || code === 'EDQUOT') throw error;
-  throw new NotDurable(`the disk reports ${code} on fsync`, {cause: error});
+/** Wait for a sync: only this waits for the disk, everything else goes to the page cache. Rejects with `NotDurable` if the disk fails. */
+export async function durable(sync: Promise<void>): Promise<void> {
+  try {
+    await sync;
+  } catch (error) {
+    const {code} = error as NodeJS.ErrnoException;
+    // Some file systems cannot sync a directory; that is no fault of the disk.
+    if (code === 'EINVAL' || code === 'ENOTSUP') return;
+    if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'ENOENT') throw error;
+    throw new NotDurable(`the disk reports ${code} on fsync`, {cause: error});
+  }
 }

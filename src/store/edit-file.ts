@@ -1,5 +1,7 @@
 import {UserError} from '../errors.ts';
-import {isOpen} from './open-files.ts';
+import {leaveNote, noteOn} from './command-notes.ts';
+import {nodeDisk} from './disk.ts';
+import {blobId} from './git/blob-id.ts';
 import type {Replaced} from './replaced.ts';
 import {save} from './save.ts';
 import {daemonOf} from './status.ts';
@@ -26,7 +28,11 @@ export async function editFile<T>(
 ): Promise<T> {
   for (const end = performance.now() + TRY_MS; ; ) {
     const {expected, text, saved} = await edit();
-    const result = await save(home, {path, expected, bytes: Buffer.from(text), by: 'command'});
+    const disk = nodeDisk(home);
+    const bytes = Buffer.from(text);
+    const blob = blobId(bytes);
+    if (!noteOn(disk, path, blob)) leaveNote(disk, path, blob, {base: expected ? blobId(expected) : null});
+    const result = await save(disk, {path, expected, bytes, durable: true});
     if ('saved' in result) {
       const value = saved();
       if (result.replaced) await letGo(home, result.replaced);
@@ -41,7 +47,12 @@ export async function editFile<T>(
 /** A daemon looks after it. Without one, and where an editor has the old file open, it stays until there is one. */
 async function letGo(home: string, replaced: Replaced): Promise<void> {
   try {
-    if (!daemonOf(home) && !(await isOpen(home, replaced.inode)) && replaced.late() === undefined) replaced.forget();
+    if (
+      !daemonOf(nodeDisk(home)) &&
+      !(await nodeDisk(home).isOpenElsewhere(replaced.inode)) &&
+      replaced.late() === undefined
+    )
+      replaced.forget();
   } catch {
     // Somebody emptied .agentdir.
   }

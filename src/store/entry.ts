@@ -1,4 +1,4 @@
-import type {BigIntStats} from 'node:fs';
+import type {FileStat} from './disk.ts';
 
 export interface FileChange {
   /** In the home, with "/". */
@@ -6,7 +6,7 @@ export interface FileChange {
   /** Undefined: removed. */
   content: {bytes: Buffer; mode: '100644' | '100755' | '120000'} | undefined;
   /** Of the file these bytes were read from, so that the index entry is clean for git status. */
-  stat: BigIntStats | undefined;
+  stat: FileStat | undefined;
 }
 
 /** One state change: one commit. */
@@ -15,6 +15,8 @@ export interface Entry {
   author: {name: string; email: string} | 'human';
   subject: string;
   trailers: readonly (readonly [string, string])[];
+  /** When it happened, in milliseconds since 1970; now, if it is not said. */
+  time?: number;
 }
 
 export interface Committed {

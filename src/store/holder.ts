@@ -11,8 +11,21 @@ export interface Holder {
   host: string;
 }
 
+/** Who holds locks and writes temporary files: this process, and whether others still live. */
+export interface Processes {
+  self: () => Holder;
+  /** Must not throw. */
+  isHolding: (holder: Holder) => boolean;
+  isAlive: (pid: number, began: string) => boolean;
+}
+
+export const systemProcesses: Processes = {self: thisProcess, isHolding, isAlive};
+
+let own: Holder | undefined;
+
 export function thisProcess(): Holder {
-  return {pid: process.pid, began: startOf(process.pid), boot: bootId(), host: hostname()};
+  own ??= {pid: process.pid, began: startOf(process.pid), boot: bootId(), host: hostname()};
+  return own;
 }
 
 /** Must not throw. A holder on another machine cannot be seen and counts as alive. */

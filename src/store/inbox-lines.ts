@@ -1,14 +1,15 @@
 import {createHash} from 'node:crypto';
-import {type BigIntStats, closeSync, constants, fstatSync, openSync, readSync} from 'node:fs';
-import {join} from 'node:path';
-import {setImmediate as turn} from 'node:timers/promises';
+import {constants} from 'node:fs';
 import type {Position} from '../files/cursor-file.ts';
+import type {Clock} from './clock.ts';
+import type {Disk, FileStat, OpenFile} from './disk.ts';
 import {leadsToWorkspace} from './read.ts';
 
 /** An inbox file that is open for reading. */
 export interface OpenInbox {
-  fd: number;
-  stat: BigIntStats;
+  file: OpenFile;
+  clock: Clock;
+  stat: FileStat;
   inode: string;
   size: number;
 }
@@ -42,23 +43,23 @@ const KEPT = 4 * 1024;
 const NEWLINE = 10;
 
 /** Undefined: it is not there, or no file. */
-export function openInbox(home: string, path: string): OpenInbox | undefined {
-  const place = join(home, path);
-  let fd: number;
+export function openInbox(disk: Disk, path: string): OpenInbox | undefined {
+  let file: OpenFile;
   try {
-    fd = openSync(place, constants.O_RDONLY | constants.O_NONBLOCK);
+    file = disk.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (['ENOENT', 'ENXIO'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   }
-  const stat = fstatSync(fd, {bigint: true});
-  if (stat.isFile() && !leadsToWorkspace(home, path)) return {fd, stat, inode: `${stat.ino}`, size: Number(stat.size)};
-  closeSync(fd);
+  const stat = file.stat();
+  if (stat.isFile() && !leadsToWorkspace(disk, path))
+    return {file, clock: disk.clock, stat, inode: `${stat.ino}`, size: Number(stat.size)};
+  file.close();
   return undefined;
 }
 
-export function closeInbox({fd}: OpenInbox): void {
-  closeSync(fd);
+export function closeInbox({file}: OpenInbox): void {
+  file.close();
 }
 
 interface Reach {
@@ -72,14 +73,14 @@ interface Reach {
  * line ends. `holes`: zero bytes are read as they are, and not waited for.
  */
 export async function readLines(
-  file: OpenInbox,
+  inbox: OpenInbox,
   from: number,
   {scanned = from, holes = false, most = Number.POSITIVE_INFINITY}: Reach = {},
 ): Promise<Chunk> {
-  const {fd, size} = file;
-  if (scanned - from > MAX_LINE) return longLine(fd, from, scanned, size);
+  const {file, size} = inbox;
+  if (scanned - from > MAX_LINE) return longLine(inbox, from, scanned);
   const length = Math.min(size - from, Math.max(PIECE, scanned - from + PIECE));
-  const bytes = readAt(fd, from, length);
+  const bytes = readAt(file, from, length);
   const zero = holes ? -1 : bytes.indexOf(0);
   const usable = zero === -1 ? bytes.length : bytes.lastIndexOf(NEWLINE, zero) + 1;
   const lines: RawLine[] = [];
@@ -91,7 +92,7 @@ export async function readLines(
   }
   const more = zero === -1 && from + bytes.length < size;
   if (lines.length === 0 && zero === -1 && more)
-    return readLines(file, from, {scanned: from + bytes.length, holes, most});
+    return readLines(inbox, from, {scanned: from + bytes.length, holes, most});
   return {lines, end: from + start, more, hole: zero !== -1, scanned: from + (zero === -1 ? bytes.length : start)};
 }
 
@@ -102,28 +103,27 @@ function content(bytes: Buffer): Pick<RawLine, 'bytes' | 'tooLong'> {
 }
 
 /** The end of a line that is too long to be kept in memory. Others have their turn meanwhile. */
-async function longLine(fd: number, from: number, scanned: number, size: number): Promise<Chunk> {
+async function longLine({file, size, clock}: OpenInbox, from: number, scanned: number): Promise<Chunk> {
   let at = scanned;
   while (at < size) {
-    const bytes = readAt(fd, at, Math.min(size - at, 4 * PIECE));
+    const bytes = readAt(file, at, Math.min(size - at, 4 * PIECE));
     if (bytes.length === 0) break;
     const end = bytes.indexOf(NEWLINE);
     if (end !== -1) {
       const length = at + end + 1 - from;
-      const line = {start: from, length, bytes: readAt(fd, from, KEPT), tooLong: true};
+      const line = {start: from, length, bytes: readAt(file, from, KEPT), tooLong: true};
       return {lines: [line], end: from + length, more: true, hole: false, scanned: from + length};
     }
     at += bytes.length;
-    await turn();
+    await clock.nextTurn();
   }
   return {lines: [], end: from, more: false, hole: false, scanned: at};
 }
 
-function readAt(fd: number, from: number, length: number): Buffer {
+function readAt(file: OpenFile, from: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(Math.max(0, length));
   let got = 0;
-  for (let n = -1; got < bytes.length && n !== 0; got += n)
-    n = readSync(fd, bytes, got, bytes.length - got, from + got);
+  for (let n = -1; got < bytes.length && n !== 0; got += n) n = file.read(bytes, got, bytes.length - got, from + got);
   return bytes.subarray(0, got);
 }
 
@@ -131,15 +131,15 @@ const HEAD = 256 * 1024;
 const TAIL = 4 * 1024;
 
 /** What a file is known by that was read up to `offset`: how it begins, and what stands before that. */
-export function marksOf(fd: number, offset: number): Pick<Position, 'head' | 'tail'> {
+export function marksOf(file: OpenFile, offset: number): Pick<Position, 'head' | 'tail'> {
   return {
-    head: mark(fd, 0, Math.min(offset, HEAD)),
-    tail: mark(fd, Math.max(0, offset - TAIL), Math.min(offset, TAIL)),
+    head: mark(file, 0, Math.min(offset, HEAD)),
+    tail: mark(file, Math.max(0, offset - TAIL), Math.min(offset, TAIL)),
   };
 }
 
-function mark(fd: number, from: number, length: number): string {
-  return digestOf(readAt(fd, from, length), length);
+function mark(file: OpenFile, from: number, length: number): string {
+  return digestOf(readAt(file, from, length), length);
 }
 
 /** Such a mark, of bytes that were to be so many. */
@@ -148,14 +148,14 @@ export function digestOf(bytes: Buffer, length: number): string {
 }
 
 /** Whether the file still has so many bytes: somebody may have cut it a moment ago. */
-export function reaches({fd}: OpenInbox, end: number): boolean {
-  return fstatSync(fd).size >= end;
+export function reaches({file}: OpenInbox, end: number): boolean {
+  return Number(file.stat().size) >= end;
 }
 
 /** Whether this is the file that was read so far, and perhaps has more by now. */
-export function isContinued({fd, size}: OpenInbox, {offset, head, tail}: Position): boolean {
+export function isContinued({file, size}: OpenInbox, {offset, head, tail}: Position): boolean {
   if (offset === 0) return true;
   if (size < offset) return false;
-  const now = marksOf(fd, offset);
+  const now = marksOf(file, offset);
   return now.head === head && now.tail === tail;
 }

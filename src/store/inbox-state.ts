@@ -2,6 +2,7 @@ import {readdirSync, type Stats, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {cursorPath, parseCursor} from '../files/cursor-file.ts';
 import {kindOf} from '../files/key.ts';
+import {nodeDisk} from './disk.ts';
 import {readHomeFile} from './read.ts';
 import {rejectedPath} from './set-aside.ts';
 
@@ -39,7 +40,7 @@ export function misplacedInboxes(home: string): string[] {
 export function inboxState(home: string, file: string): InboxState | undefined {
   const stat = statOf(join(home, file));
   if (!stat?.isFile()) return undefined;
-  const read = readHomeFile(home, cursorPath(file));
+  const read = readHomeFile(nodeDisk(home), cursorPath(file));
   const cursor = read && 'text' in read ? parseCursor(read.text).value : undefined;
   const isSame = cursor?.inode === `${stat.ino}` && cursor.offset <= stat.size;
   const aside = statOf(join(home, rejectedPath(file)));

@@ -4,7 +4,7 @@ import type {Committed, Entry, JournalOptions} from './entry.ts';
 import {blobId} from './git/blob-id.ts';
 import {git} from './git/git.ts';
 import {busy, isUnfinished} from './git/git-busy.ts';
-import {committedOver} from './git/git-committed-over.ts';
+import {commitsIn, committedOver, type RecentCommit} from './git/git-committed-over.ts';
 import type {Person} from './git/git-config.ts';
 import {
   blobBefore,
@@ -154,6 +154,11 @@ export class Journal {
     return committedOver(this.#repository, since);
   }
 
+  /** Commits that HEAD has and this one has not, oldest first, with what they changed. None if git does not know the commit. */
+  async commitsAfter(commit: string): Promise<RecentCommit[]> {
+    return ((await commitsIn(this.#repository, `${commit}..HEAD`)) ?? []).reverse();
+  }
+
   /** The same, however far back. Slow. */
   allVersions(path: string, n: number): Promise<Version[]> {
     return recentVersions(this.#repository, path, n, true);
@@ -192,8 +197,8 @@ export class Journal {
         // Tried again when the commit is prepared; what stands in the way is told there.
       }
     }
-    const {author, subject, trailers} = entry;
-    return this.#publisher.add(entry, {changes, author, subject, trailers, time: since});
+    const {author, subject, trailers, time = since} = entry;
+    return this.#publisher.add(entry, {changes, author, subject, trailers, time});
   }
 
   /** Blob of this path in the index: what the person has staged, or what HEAD has. */

@@ -1,5 +1,5 @@
-import {closeSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync} from 'node:fs';
-import {dirname, join} from 'node:path';
+import {type Cancel, timestamp} from './clock.ts';
+import type {Disk, OpenFile} from './disk.ts';
 import {clearAbandoned, temporaryBeside} from './temporary.ts';
 
 export type LiveEnd = 'answered' | 'dropped' | 'failed';
@@ -30,8 +30,11 @@ type Shared = Pick<LiveEvent, 'at' | 'agent' | 'session' | 'turn'>;
 const FLUSH_MS = 25;
 const MAX_BYTES = 256 * 1024;
 
-export const liveFolder = (home: string) => join(home, '.agentdir/live');
-export const livePath = (home: string, session: string) => join(liveFolder(home), `${session}.jsonl`);
+const FOLDER = '.agentdir/live';
+
+/** For those who read it, and watch. */
+export const liveFolder = (home: string) => `${home}/${FOLDER}`;
+export const livePath = (home: string, session: string) => `${home}/${FOLDER}/${session}.jsonl`;
 
 /**
  * The live output of a session: `.agentdir/live/<session>.jsonl`, a JSON line for each event. What comes within 25 ms is
@@ -39,6 +42,7 @@ export const livePath = (home: string, session: string) => join(liveFolder(home)
  * who watch, and by nobody else.
  */
 export class LiveOutput {
+  readonly #disk: Disk;
   readonly #path: string;
   readonly #session: string;
   readonly #agent: string;
@@ -46,14 +50,15 @@ export class LiveOutput {
   #lines = '';
   /** Text that came since the last line. */
   #text = '';
-  #timer: NodeJS.Timeout | undefined;
-  #file: number | undefined;
+  #timer: Cancel | undefined;
+  #file: OpenFile | undefined;
   #fresh = false;
   /** The file may end within a line: a process was killed, or a disk full. */
   #torn = true;
 
-  constructor(home: string, session: string, agent: string) {
-    this.#path = livePath(home, session);
+  constructor(disk: Disk, session: string, agent: string) {
+    this.#disk = disk;
+    this.#path = `${FOLDER}/${session}.jsonl`;
     this.#session = session;
     this.#agent = agent;
   }
@@ -62,7 +67,7 @@ export class LiveOutput {
     this.#flush();
     this.#close();
     this.#turn = turn;
-    this.#fresh = sizeOf(this.#path) > MAX_BYTES;
+    this.#fresh = sizeOf(this.#disk, this.#path) > MAX_BYTES;
     this.#tell({event: 'begin', after});
   }
 
@@ -102,7 +107,7 @@ export class LiveOutput {
 
   #line(told: Told): void {
     const shared: Shared = {
-      at: new Date().toISOString(),
+      at: timestamp(this.#disk.clock),
       agent: this.#agent,
       session: this.#session,
       turn: this.#turn,
@@ -111,37 +116,38 @@ export class LiveOutput {
   }
 
   #soon(): void {
-    this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS).unref();
+    this.#timer ??= this.#disk.clock.after(FLUSH_MS, () => this.#flush());
   }
 
   #flush(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.();
     this.#timer = undefined;
     this.#takeText();
     if (this.#lines === '') return;
-    const lines = this.#torn ? `\n${this.#lines}` : this.#lines;
+    const lines = Buffer.from(this.#torn ? `\n${this.#lines}` : this.#lines);
     this.#lines = '';
     try {
       this.#torn = true;
       this.#file ??= this.#open();
-      this.#torn = writeSync(this.#file, lines) !== Buffer.byteLength(lines);
+      this.#torn = this.#file.write(lines) !== lines.length;
     } catch {
       this.#close();
     }
   }
 
-  #open(): number {
-    if (!this.#fresh) return openForAppend(this.#path);
+  #open(): OpenFile {
+    const disk = this.#disk;
+    if (!this.#fresh) return openForAppend(disk, this.#path);
     // Another file takes its place, so that whoever reads the old one reads it to its end and then turns to the new one.
     this.#fresh = false;
-    clearAbandoned(dirname(this.#path));
-    const temp = temporaryBeside(this.#path);
-    const file = openForAppend(temp);
+    clearAbandoned(disk, FOLDER);
+    const temp = temporaryBeside(disk, this.#path);
+    const file = openForAppend(disk, temp);
     try {
-      renameSync(temp, this.#path);
+      disk.rename(temp, this.#path);
     } catch (error) {
-      closeSync(file);
-      rmSync(temp, {force: true});
+      file.close();
+      disk.remove(temp);
       throw error;
     }
     return file;
@@ -151,28 +157,28 @@ export class LiveOutput {
     const file = this.#file;
     this.#file = undefined;
     try {
-      if (file !== undefined) closeSync(file);
+      file?.close();
     } catch {
       this.#torn = true;
     }
   }
 }
 
-function sizeOf(path: string): number {
+function sizeOf(disk: Disk, path: string): number {
   try {
-    return statSync(path, {throwIfNoEntry: false})?.size ?? 0;
+    return Number(disk.stat(path)?.size ?? 0n);
   } catch {
     return 0;
   }
 }
 
 /** The folder is there nearly always: it is made when it is found missing. */
-function openForAppend(path: string): number {
+function openForAppend(disk: Disk, path: string): OpenFile {
   try {
-    return openSync(path, 'a');
+    return disk.open(path, 'a');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    mkdirSync(dirname(path), {recursive: true});
-    return openSync(path, 'a');
+    disk.makeDirectory(FOLDER);
+    return disk.open(path, 'a');
   }
 }

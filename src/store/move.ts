@@ -1,6 +1,5 @@
-import {linkSync, readFileSync, renameSync, unlinkSync} from 'node:fs';
-import {join} from 'node:path';
 import {crashPoint} from './crash.ts';
+import type {Disk} from './disk.ts';
 import {keepReplaced, type Replaced} from './replaced.ts';
 import {type SaveResult, save} from './save.ts';
 import {temporaryBeside} from './temporary.ts';
@@ -14,23 +13,21 @@ interface Moving {
 
 /**
  * Put `bytes` at `to`, where there is no file yet, and take `from` away if it is still what the decision was made on. Killed
- * in between, both are there; what was saved at `from` meanwhile stays. What stood there is kept as what `to` was made from: a
- * person may have written it, and git need not have it yet.
+ * in between, both are there; what was saved at `from` meanwhile stays. The old file stays linked: an editor may still write into it.
  */
-export async function move(home: string, {from, expected, to, bytes}: Moving): Promise<SaveResult> {
-  const saved = await save(home, {path: to, expected: undefined, bytes});
+export async function move(disk: Disk, {from, expected, to, bytes}: Moving): Promise<SaveResult> {
+  const saved = await save(disk, {path: to, expected: undefined, bytes});
   if (!('saved' in saved)) return saved;
   crashPoint('move');
-  const replaced = keepMoved(home, {from, expected, to, bytes});
-  if (removeIf(home, from, expected)) return {...saved, replaced};
+  const replaced = keepMoved(disk, {from, expected, to, bytes});
+  if (removeIf(disk, from, expected)) return {...saved, replaced};
   replaced?.forget();
   return saved;
 }
 
-function keepMoved(home: string, {from, expected, to, bytes}: Moving): Replaced | undefined {
-  const [target, temp] = [join(home, from), temporaryBeside(join(home, to))];
+function keepMoved(disk: Disk, {from, expected, to, bytes}: Moving): Replaced | undefined {
   try {
-    return keepReplaced({home, path: to, target, temp, expected, bytes, by: 'daemon'});
+    return keepReplaced({disk, path: to, target: from, temp: temporaryBeside(disk, to), expected, bytes});
   } catch (error) {
     // Somebody took it away just now.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -42,28 +39,27 @@ function keepMoved(home: string, {from, expected, to, bytes}: Moving): Replaced 
  * Take a file away if it is what is expected; false: it is not, and stays. What an editor saved at the last moment is found
  * by a second look, at what was taken. Killed before that, a temporary file is left, which the next start removes.
  */
-export function removeIf(home: string, path: string, expected: Buffer): boolean {
-  const target = join(home, path);
-  const taken = temporaryBeside(target);
+export function removeIf(disk: Disk, path: string, expected: Buffer): boolean {
+  const taken = temporaryBeside(disk, path);
   try {
-    if (!readFileSync(target).equals(expected)) return false;
-    renameSync(target, taken);
+    if (!disk.read(path).equals(expected)) return false;
+    disk.rename(path, taken);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
     throw error;
   }
   crashPoint('remove');
-  const same = readFileSync(taken).equals(expected);
-  if (!same) putBack(taken, target);
-  unlinkSync(taken);
+  const same = disk.read(taken).equals(expected);
+  if (!same) putBack(disk, taken, path);
+  disk.unlink(taken);
   crashPoint('remove');
   return same;
 }
 
 /** Unless something newer is there by now. */
-function putBack(taken: string, target: string): void {
+function putBack(disk: Disk, taken: string, target: string): void {
   try {
-    linkSync(taken, target);
+    disk.link(taken, target);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

@@ -7,7 +7,7 @@ const KEPT_MS = 1_000;
 let last: {home: string; at: number; inodes: Promise<Set<bigint>>} | undefined;
 
 /** Whether another process has this file of the home open, as far as /proc tells. One look serves many questions. */
-export async function isOpen(home: string, inode: bigint): Promise<boolean> {
+export async function isOpenElsewhere(home: string, inode: bigint): Promise<boolean> {
   if (!last || last.home !== home || performance.now() - last.at > KEPT_MS)
     last = {home, at: performance.now(), inodes: openInodes(home)};
   return (await last.inodes).has(inode);

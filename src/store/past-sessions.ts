@@ -1,6 +1,7 @@
 import {spawn} from 'node:child_process';
 import {kindOf} from '../files/key.ts';
 import {parseSession, type Session} from '../files/session/session.ts';
+import {nodeDisk} from './disk.ts';
 import {blobId} from './git/blob-id.ts';
 import {fixedOptions, git, gitEnvironment} from './git/git.ts';
 import {Cat} from './git/git-cat.ts';
@@ -42,8 +43,8 @@ export async function everySession(
     else unread++;
     return session.header !== undefined;
   };
-  for (const path of listFolder(home, 'sessions')) {
-    const read = readHomeFile(home, path);
+  for (const path of listFolder(nodeDisk(home), 'sessions')) {
+    const read = readHomeFile(nodeDisk(home), path);
     if (kindOf(path) !== 'session' || !read) continue;
     if ('text' in read && take(path, read.text)) seen.add(blobId(read.bytes));
   }

@@ -1,27 +1,13 @@
 import {isAscii, isUtf8} from 'node:buffer';
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  type Dirent,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
-import {join} from 'node:path';
+import {constants} from 'node:fs';
 import {type Problem, problem} from '../files/diagnostic.ts';
 import {folders, kindOf} from '../files/key.ts';
+import type {DirectoryEntry, Disk, FileStat, OpenFile} from './disk.ts';
 
 /** The bytes of a file, the stat of the very file they were read from, and whether a link leads to it. */
 export interface FileRead {
   bytes: Buffer;
-  stat: BigIntStats;
+  stat: FileStat;
   link: boolean;
 }
 
@@ -37,24 +23,24 @@ export type ReadResult =
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Paths of all files of the home, or of some of its folders, relative to it, in a stable order. */
-export function listHome(home: string, of: readonly string[] = folders): {paths: string[]; problems: Problem[]} {
+export function listHome(disk: Disk, of: readonly string[] = folders): {paths: string[]; problems: Problem[]} {
   const listing = {paths: ['agentdir.yaml', 'allowlist.yaml'], problems: []};
-  for (const folder of of) collect(home, folder, listing);
+  for (const folder of of) collect(disk, folder, listing);
   listing.paths.sort();
   return listing;
 }
 
 /** The same of one folder, in no order. What cannot be read is left out. */
-export function listFolder(home: string, folder: string): string[] {
+export function listFolder(disk: Disk, folder: string): string[] {
   const listing = {paths: [], problems: []};
-  collect(home, folder, listing);
+  collect(disk, folder, listing);
   return listing.paths;
 }
 
-function collect(home: string, folder: string, listing: {paths: string[]; problems: Problem[]}): void {
-  let entries: Dirent[];
+function collect(disk: Disk, folder: string, listing: {paths: string[]; problems: Problem[]}): void {
+  let entries: DirectoryEntry[];
   try {
-    entries = readdirSync(join(home, folder), {withFileTypes: true});
+    entries = disk.list(folder);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'error';
     if (code !== 'ENOENT') listing.problems.push(unreadableFolder(folder, code));
@@ -63,10 +49,10 @@ function collect(home: string, folder: string, listing: {paths: string[]; proble
   if (entries.some(({name}) => name === '.git')) return;
   for (const entry of entries) {
     const path = `${folder}/${entry.name}`;
-    if (isMisnamed(home, path, entry)) listing.problems.push(misnamed(path));
+    if (isMisnamed(disk, path, entry)) listing.problems.push(misnamed(path));
     else if (entry.isDirectory()) {
-      if (!entry.name.startsWith('.')) collect(home, path, listing);
-    } else if (kindOf(path) && (entry.isFile() || isFile(join(home, path)))) listing.paths.push(path);
+      if (!entry.name.startsWith('.')) collect(disk, path, listing);
+    } else if (kindOf(path) && (entry.isFile() || isFile(disk, path))) listing.paths.push(path);
   }
 }
 
@@ -79,9 +65,9 @@ export function unreadableFolder(folder: string, code: string): Problem {
  * Whether the name of a folder, or of a file that would be ours, is not UTF-8. Node then gives one under which nothing is
  * found: bytes that are none are replaced.
  */
-export function isMisnamed(home: string, path: string, entry: Dirent): boolean {
+export function isMisnamed(disk: Disk, path: string, entry: DirectoryEntry): boolean {
   if (!entry.name.includes('\ufffd') || entry.name.startsWith('.')) return false;
-  return (entry.isDirectory() || kindOf(path) !== undefined) && !existsSync(join(home, path));
+  return (entry.isDirectory() || kindOf(path) !== undefined) && !disk.exists(path);
 }
 
 export function misnamed(path: string): Problem {
@@ -90,9 +76,9 @@ export function misnamed(path: string): Problem {
 }
 
 /** Follows links: a person may keep a file elsewhere. */
-function isFile(path: string): boolean {
+function isFile(disk: Disk, path: string): boolean {
   try {
-    return statSync(path, {throwIfNoEntry: false})?.isFile() === true;
+    return disk.stat(path)?.isFile() === true;
   } catch {
     // A link that leads in a circle, or where nobody may look.
     return false;
@@ -100,24 +86,23 @@ function isFile(path: string): boolean {
 }
 
 /** A submodule, or another repository inside the home: its files are its own, as they are for git. */
-export function isForeign(home: string, path: string): boolean {
+export function isForeign(disk: Disk, path: string): boolean {
   const parts = path.split('/');
   for (let depth = 1; depth < parts.length; depth++)
-    if (existsSync(join(home, ...parts.slice(0, depth), '.git'))) return true;
+    if (disk.exists(`${parts.slice(0, depth).join('/')}/.git`)) return true;
   return false;
 }
 
 /** What a link in the home leads to, as it is written; undefined for a file. */
-export function linkTarget(home: string, path: string): string | undefined {
-  const place = join(home, path);
-  return lstatSync(place, {throwIfNoEntry: false})?.isSymbolicLink() ? readlinkSync(place) : undefined;
+export function linkTarget(disk: Disk, path: string): string | undefined {
+  return disk.lstat(path)?.isSymbolicLink() ? disk.readLink(path) : undefined;
 }
 
 /** Undefined: no such file. Text that is not UTF-8 is a problem: decoding it loosely would lose bytes on the next save. */
-export function readHomeFile(home: string, path: string): ReadResult {
+export function readHomeFile(disk: Disk, path: string): ReadResult {
   let read: FileRead;
   try {
-    read = readBytes(`${home}/${path}`, path.endsWith('.jsonl'));
+    read = readBytes(disk, path, path.endsWith('.jsonl'));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'error';
     // Of conflicts any name is a file's, but those of folders.
@@ -141,7 +126,7 @@ export function readHomeFile(home: string, path: string): ReadResult {
           ),
     };
   }
-  if ((read.link || DECIDING.test(path)) && leadsToWorkspace(home, path)) {
+  if ((read.link || DECIDING.test(path)) && leadsToWorkspace(disk, path)) {
     const message = 'expected a file, found a link into workspaces/, where agents write';
     return {problem: problem('UNREADABLE', {line: 1, column: 1}, message, 'put a file of your own in its place', path)};
   }
@@ -154,19 +139,19 @@ export function readHomeFile(home: string, path: string): ReadResult {
 const DECIDING = /^(?:templates|approvals|tasks)\//;
 
 /** What an agent can write decides nothing, whoever made the link. */
-export function leadsToWorkspace(home: string, path: string): boolean {
+export function leadsToWorkspace(disk: Disk, path: string): boolean {
   try {
-    return realpathSync.native(join(home, path)).startsWith(`${realpathSync.native(join(home, 'workspaces'))}/`);
+    return disk.realPath(path).startsWith(`${disk.realPath('workspaces')}/`);
   } catch {
     return false;
   }
 }
 
 /** A pipe or a device is as if it were not there. */
-export function readBytes(path: string, tail = false): FileRead {
-  const {fd, link} = open(path);
+export function readBytes(disk: Disk, path: string, tail = false): FileRead {
+  const {file, link} = open(disk, path);
   try {
-    const stat = fstatSync(fd, {bigint: true});
+    const stat = file.stat();
     if (!stat.isFile()) throw Object.assign(new Error('not a file'), {code: stat.isDirectory() ? 'EISDIR' : 'ENOENT'});
     const size = Number(stat.size);
     if (size > MAX_BYTES && !tail) throw new RangeError('too large');
@@ -174,11 +159,11 @@ export function readBytes(path: string, tail = false): FileRead {
     const buffer = Buffer.allocUnsafe(size - from);
     let length = 0;
     for (let got = -1; length < buffer.length && got !== 0; length += got)
-      got = readSync(fd, buffer, length, buffer.length - length, from + length);
+      got = file.read(buffer, length, buffer.length - length, from + length);
     const bytes = buffer.subarray(0, length);
     return {bytes: from === 0 ? bytes : bytes.subarray(bytes.indexOf(10) + 1), stat, link};
   } finally {
-    closeSync(fd);
+    file.close();
   }
 }
 
@@ -186,14 +171,14 @@ export function readBytes(path: string, tail = false): FileRead {
 const READ = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** To open what is no link tells that it is none, without another question. */
-function open(path: string): {fd: number; link: boolean} {
+function open(disk: Disk, path: string): {file: OpenFile; link: boolean} {
   try {
-    return {fd: openSync(path, READ | constants.O_NOFOLLOW), link: false};
+    return {file: disk.open(path, READ | constants.O_NOFOLLOW), link: false};
   } catch (error) {
     // Some systems say EMLINK or EFTYPE.
     const {code} = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'EACCES') throw error;
-    return {fd: openSync(path, READ), link: true};
+    return {file: disk.open(path, READ), link: true};
   }
 }
 

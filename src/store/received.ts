@@ -3,6 +3,7 @@ import {closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, renam
 import {appendFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {appendLines, syncLines} from './append-line.ts';
+import {nodeDisk} from './disk.ts';
 
 /** So many ids are remembered, at least. */
 const MOST = 100_000;
@@ -39,7 +40,7 @@ export function openReceived(home: string, file: string): Received {
   /** Of two with one id the second shares what becomes of the first. */
   const write = async (batch: readonly Waiting[]): Promise<void> => {
     // That something came before is said only of what is on the disk.
-    if (!durable) await syncLines(home, path);
+    if (!durable) await syncLines(nodeDisk(home), path);
     durable = true;
     if (doubt) for (const id of idsInTail(join(home, path))) known.add(nameOf(id));
     doubt = false;
@@ -51,7 +52,7 @@ export function openReceived(home: string, file: string): Received {
       lines.push(each);
     }
     if (lines.length > 0) {
-      await appendLines(home, path, lines.map(({line}) => line).join('')).catch(error => {
+      await appendLines(nodeDisk(home), path, lines.map(({line}) => line).join('')).catch(error => {
         durable = false;
         doubt = true;
         throw error;

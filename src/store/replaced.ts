@@ -1,15 +1,5 @@
-import {
-  type BigIntStats,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  unlink,
-} from 'node:fs';
-import {basename, dirname, join} from 'node:path';
+import {basename, dirname} from 'node:path';
+import type {Disk, FileStat} from './disk.ts';
 import {blobId} from './git/blob-id.ts';
 import {isAbandoned} from './temporary.ts';
 
@@ -20,22 +10,14 @@ import {isAbandoned} from './temporary.ts';
 export interface Replaced {
   /** Of the file in the home. */
   path: string;
-  by: Replacer;
   /** Git's name for what it held when it was compared, and the beginning of that for what took its place. */
   base: string;
   next: string;
   inode: bigint;
-  /** When what it held was written. */
-  since: bigint;
-  /** The file by which it is kept, and when it was replaced. */
-  link: string;
-  at: number;
   /** What was written into it since; undefined if nothing. */
   late: () => Late | undefined;
   /** These bytes are taken care of: from now on only what is written after them is late. */
   after: (bytes: Buffer) => Replaced;
-  /** What was replaced, if nothing was written into it since, or only lines at its end. */
-  kept: () => Buffer | undefined;
   forget: () => void;
 }
 
@@ -51,145 +33,120 @@ export interface Late {
 /** Longer than any file system's clock stands still. */
 const TICK_MS = 50n;
 
-/** What the daemon replaced; what commands did, for the daemon to look after. */
-const FOLDERS = {daemon: '.agentdir/replaced', command: '.agentdir/sent'} as const;
-export type Replacer = keyof typeof FOLDERS;
+/** Links to files that the daemon or a command replaced. */
+const FOLDER = '.agentdir/replaced';
 
 export interface Replacing {
-  home: string;
+  disk: Disk;
   path: string;
-  /** Where the file really is. */
+  /** Where the file really is, in the home. */
   target: string;
   /** The file that will take its place, and is at this name until then. */
   temp: string;
   expected: Buffer;
   bytes: Buffer;
-  by: Replacer;
 }
 
 /** Undefined where the file system has no hard links, or the path is too long for a name. */
-export function keepReplaced({home, path, target, temp, expected, bytes, by}: Replacing): Replaced | undefined {
+export function keepReplaced({disk, path, target, temp, expected, bytes}: Replacing): Replaced | undefined {
   const parts = [blobId(expected), idOf(temp), shortId(blobId(bytes)), Buffer.from(path).toString('base64url')];
   const name = parts.join('.');
   if (name.length > 255) return undefined;
   try {
-    linkInto(join(home, FOLDERS[by]), target, name);
+    linkInto(disk, target, name);
   } catch (error) {
     const {code} = error as NodeJS.ErrnoException;
     if (code === 'EXDEV' || code === 'EPERM' || code === 'ENOTSUP' || code === 'EMLINK') return undefined;
     throw error;
   }
-  return replacedAt(home, by, name);
+  return replacedAt(disk, name);
 }
 
-function linkInto(folder: string, target: string, name: string): void {
+function linkInto(disk: Disk, target: string, name: string): void {
   try {
-    linkSync(target, join(folder, name));
+    disk.link(target, `${FOLDER}/${name}`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    mkdirSync(folder, {recursive: true});
-    linkSync(target, join(folder, name));
+    disk.makeDirectory(FOLDER);
+    disk.link(target, `${FOLDER}/${name}`);
   }
 }
 
-const MOST_LINES = 200;
-
-/** That part of a file to which lines were appended. */
-function beginning(bytes: Buffer, base: string): Buffer | undefined {
-  let end = bytes.length;
-  for (let lines = 0; lines < MOST_LINES && end > 0; lines++) {
-    end = bytes.lastIndexOf(NEWLINE, end - 2) + 1;
-    const part = bytes.subarray(0, end);
-    if (blobId(part) === base) return part;
-  }
-  return undefined;
-}
-
-const NEWLINE = 10;
-
-function replacedAt(home: string, by: Replacer, name: string): Replaced {
-  const folder = FOLDERS[by];
-  const link = join(home, folder, name);
+function replacedAt(disk: Disk, name: string): Replaced {
+  const link = `${FOLDER}/${name}`;
   const [base = '', id = '', next = '', encoded = ''] = name.split('.');
   const path = Buffer.from(encoded, 'base64url').toString();
-  const found = statSync(link, {bigint: true, throwIfNoEntry: false});
+  const found = disk.stat(link);
   /** The file as it was when nothing late was in it. */
-  let seen: BigIntStats | undefined;
+  let seen: FileStat | undefined;
   return {
     path,
-    by,
     base,
     next,
     inode: found?.ino ?? 0n,
-    since: found?.mtimeNs ?? 0n,
-    link,
-    at: Number(found?.ctimeMs ?? 0n),
     late: () => {
-      const stat = statSync(link, {bigint: true});
+      const stat = statOf(disk, link);
       if (stat.mtimeNs === seen?.mtimeNs && stat.size === seen.size) return undefined;
-      const found = lateIn(link, join(home, path), path, base);
+      const found = lateIn(disk, link, path, base);
       // A write within the same tick of the clock as the last one would not show.
-      if (!found && BigInt(Date.now()) - stat.mtimeMs > TICK_MS) seen = stat;
+      if (!found && BigInt(Math.trunc(disk.clock.now())) - stat.mtimeMs > TICK_MS) seen = stat;
       return found;
     },
     after: bytes => {
       const later = [blobId(bytes), id, next, encoded].join('.');
-      renameSync(link, join(home, folder, later));
-      return replacedAt(home, by, later);
-    },
-    kept: () => {
-      const bytes = readFileSync(link);
-      return blobId(bytes) === base ? bytes : beginning(bytes, base);
+      disk.rename(link, `${FOLDER}/${later}`);
+      return replacedAt(disk, later);
     },
     // Freeing a file takes long on some file systems. Gone: somebody emptied .agentdir.
-    forget: () => unlink(link, () => {}),
+    forget: () => disk.unlinkSoon(link),
   };
 }
 
 /**
- * All that earlier runs left, oldest first. Where the crash came while the new file was still at its temporary name, nothing was
+ * All that earlier runs left. Where the crash came while the new file was still at its temporary name, nothing was
  * replaced: that is let go at once.
  */
-export function leftReplaced(home: string): Replaced[] {
-  const all = Object.keys(FOLDERS) as Replacer[];
-  const left = all.flatMap(by =>
-    namesIn(home, by).flatMap(name => {
-      const replaced = replacedAt(home, by, name);
-      const id = name.split('.')[1] ?? '';
-      const nth = Number(id.slice(id.lastIndexOf('-') + 1));
-      const temp = join(home, dirname(replaced.path), `.agentdir-${id}.tmp`);
-      const found = statSync(temp, {bigint: true, throwIfNoEntry: false});
-      if (found === undefined || found.ino === replaced.inode) return [{replaced, nth}];
-      if (isAbandoned(basename(temp))) giveBack(temp, join(home, replaced.path), replaced.next);
-      replaced.forget();
-      return [];
-    }),
-  );
-  // Within a tick of the clock, as the daemon counted them.
-  const order = (a: (typeof left)[number], b: (typeof left)[number]) =>
-    Number(a.replaced.since - b.replaced.since) || a.nth - b.nth;
-  return left.sort(order).map(({replaced}) => replaced);
+export function leftReplaced(disk: Disk): Replaced[] {
+  return namesIn(disk).flatMap(name => {
+    const replaced = replacedAt(disk, name);
+    const id = name.split('.')[1] ?? '';
+    const temp = `${dirname(replaced.path)}/.agentdir-${id}.tmp`;
+    const found = disk.stat(temp);
+    if (found === undefined || found.ino === replaced.inode) return [replaced];
+    if (isAbandoned(disk, basename(temp))) giveBack(disk, temp, replaced.path, replaced.next);
+    replaced.forget();
+    return [];
+  });
 }
 
 /** What is there is not what was to take its place: an editor's file, which came at the last moment and was to go back. */
-function giveBack(temp: string, target: string, next: string): void {
-  const [taken, there] = [temp, target].map(path => (existsSync(path) ? shortId(blobId(readFileSync(path))) : ''));
-  if (taken !== next && there === next) renameSync(temp, target);
+function giveBack(disk: Disk, temp: string, target: string, next: string): void {
+  const [taken, there] = [temp, target].map(path => (disk.exists(path) ? shortId(blobId(disk.read(path))) : ''));
+  if (taken !== next && there === next) disk.rename(temp, target);
 }
 
-function namesIn(home: string, by: Replacer): string[] {
+function namesIn(disk: Disk): string[] {
   try {
-    return readdirSync(join(home, FOLDERS[by]));
+    return disk.names(FOLDER);
   } catch {
     return [];
   }
 }
 
-/** What a command of ours replaced by this content; none if it was written by anybody else. */
-export function replacedBy(home: string, path: string, blob: string): Replaced[] {
+/** The content of a version that was replaced at a path, as long as its file is linked and nobody wrote into it. */
+export function replacedContent(disk: Disk, path: string, base: string): Buffer | undefined {
+  const end = `.${Buffer.from(path).toString('base64url')}`;
+  const name = namesIn(disk).find(each => each.startsWith(`${base}.`) && each.endsWith(end));
+  const bytes = name === undefined ? undefined : disk.read(`${FOLDER}/${name}`);
+  return bytes && blobId(bytes) === base ? bytes : undefined;
+}
+
+/** The files that this content replaced at a path. */
+export function replacedBy(disk: Disk, path: string, blob: string): Replaced[] {
   const end = `.${shortId(blob)}.${Buffer.from(path).toString('base64url')}`;
-  const names = namesIn(home, 'command').filter(name => name.endsWith(end));
-  return names.map(name => replacedAt(home, 'command', name));
+  return namesIn(disk)
+    .filter(name => name.endsWith(end))
+    .map(name => replacedAt(disk, name));
 }
 
 /** What tells one temporary file from all others: `.agentdir-ID.tmp`. */
@@ -197,13 +154,20 @@ function idOf(temp: string): string {
   return basename(temp, '.tmp').slice('.agentdir-'.length);
 }
 
-function lateIn(link: string, file: string, path: string, base: string): Late | undefined {
-  const {ino, mtimeMs} = statSync(link, {bigint: true});
-  const bytes = readFileSync(link);
+function lateIn(disk: Disk, link: string, path: string, base: string): Late | undefined {
+  const {ino, mtimeMs} = statOf(disk, link);
+  const bytes = disk.read(link);
   // Still, or again, the file itself: a crash came before the rename.
-  const current = statSync(file, {bigint: true, throwIfNoEntry: false});
+  const current = disk.stat(path);
   if (current?.ino === ino) return undefined;
   return blobId(bytes) === base || bytes.length === 0 ? undefined : {path, base, bytes, writtenAt: Number(mtimeMs)};
+}
+
+/** Of a link that must be there. */
+function statOf(disk: Disk, link: string): FileStat {
+  const stat = disk.stat(link);
+  if (!stat) throw Object.assign(new Error(`${link} is gone`), {code: 'ENOENT'});
+  return stat;
 }
 
 /** Enough of git's name for a content to know it again, in a file name that has room for little. */

@@ -1,26 +1,12 @@
 import {createHash} from 'node:crypto';
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  fstatSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-} from 'node:fs';
-import {dirname, join} from 'node:path';
+import {constants} from 'node:fs';
+import {dirname} from 'node:path';
 import {crashPoint} from './crash.ts';
-import {syncDirectory, writeDurably} from './durable.ts';
+import type {Disk, FileStat, OpenFile} from './disk.ts';
+import {syncDirectory, writeNewFile} from './durable.ts';
 import {waitForLock} from './lock.ts';
 import {linkTarget} from './read.ts';
-import {keepReplaced, type Replaced, type Replacer} from './replaced.ts';
-import {loadSwap, swapFiles} from './swap.ts';
+import {keepReplaced, type Replaced} from './replaced.ts';
 import {temporaryBeside} from './temporary.ts';
 
 /** What to put where, and the bytes the decision was made on: undefined if there was no file. */
@@ -28,15 +14,13 @@ export interface Write {
   path: string;
   expected: Buffer | undefined;
   bytes: Buffer;
-  /** Nothing follows from it that a power cut must not undo: the folder need not be synced. The content always is. */
-  light?: boolean;
-  /** Who writes; a command leaves what it replaced to the daemon. */
-  by?: Replacer;
+  /** No version log has the bytes: they must survive a power cut by themselves. */
+  durable?: boolean;
 }
 
 export type SaveResult =
   /** `replaced`: the old file, which an editor may still have open; see `store/replaced.ts`. */
-  | {saved: BigIntStats; replaced: Replaced | undefined}
+  | {saved: FileStat; replaced: Replaced | undefined}
   /** The file is no longer what the decision was made on: decide again. */
   | {changed: true}
   | {failed: Error};
@@ -44,17 +28,17 @@ export type SaveResult =
 const LOCK_MS = 5_000;
 
 /**
- * The one way by which a file of the home is written: lock, write a temporary file beside it and make it durable, then
- * compare and let the two change places with nothing in between. The old file stays linked for a while, so that bytes an
- * editor wrote into it at the last moment are found.
+ * The one way by which a file of the home is written: lock, write a temporary file beside it, then compare and let the two
+ * change places with nothing in between. The old file stays linked for a while, so that bytes an editor wrote into it at the
+ * last moment are found.
  */
-export async function save(home: string, write: Write): Promise<SaveResult> {
+export async function save(disk: Disk, write: Write): Promise<SaveResult> {
   try {
-    const lock = await waitForLock(lockPath(home, write.path), LOCK_MS);
+    const lock = await waitForLock(disk, lockPath(write.path), LOCK_MS);
     if ('heldBy' in lock) return {failed: new Error(`process ${lock.heldBy.pid} is writing ${write.path}`)};
     crashPoint('save-lock');
     try {
-      return await saveLocked(home, write);
+      return await saveLocked(disk, write);
     } finally {
       crashPoint('save-unlock');
       lock.release();
@@ -64,76 +48,72 @@ export async function save(home: string, write: Write): Promise<SaveResult> {
   }
 }
 
-export function lockPath(home: string, path: string): string {
-  return join(home, '.agentdir/locks', createHash('sha1').update(path).digest('hex').slice(0, 16));
+export function lockPath(path: string): string {
+  return `.agentdir/locks/${createHash('sha1').update(path).digest('hex').slice(0, 16)}`;
 }
 
-async function saveLocked(home: string, {path, expected, bytes, light, by = 'daemon'}: Write): Promise<SaveResult> {
-  const target = join(home, path);
-  if (linkTarget(home, path) !== undefined)
+async function saveLocked(disk: Disk, {path, expected, bytes, durable = false}: Write): Promise<SaveResult> {
+  if (linkTarget(disk, path) !== undefined)
     return {failed: new Error(`${path} is a link, and nothing is written through it`)};
-  const old = openOld(target, expected);
+  const folder = dirname(path) === '.' ? '' : dirname(path);
+  const old = openOld(disk, path, expected);
   if (old === 'changed') return {changed: true};
-  const temp = temporaryBeside(target);
+  const temp = temporaryBeside(disk, path);
   try {
-    const before = old === undefined ? undefined : fstatSync(old);
-    if (before && (before.mode & 0o222) === 0)
+    const before = old === undefined ? undefined : old.stat();
+    if (before && (Number(before.mode) & 0o222) === 0)
       return {failed: new Error(`${path} is read-only; to let the daemon write it: chmod u+w ${path}`)};
-    if (!before) mkdirSync(dirname(target), {recursive: true});
-    await Promise.all([writeDurably(temp, bytes, before), loadSwap()]);
-    const saved = replace({home, path, target, temp, old, expected, bytes, by});
+    if (!before) disk.makeDirectory(folder);
+    await Promise.all([writeNewFile(disk, temp, bytes, {like: before, durable}), disk.prepareSwap()]);
+    const saved = replace({disk, path, temp, old, expected, bytes});
     if (!saved) return {changed: true};
-    if (!light) await syncDirectory(dirname(target));
+    if (durable) await syncDirectory(disk, folder);
     crashPoint('save-check');
     return saved;
   } finally {
-    if (old !== undefined) closeSync(old);
-    rmSync(temp, {force: true});
+    old?.close();
+    disk.remove(temp);
   }
 }
 
 interface Replacement {
-  home: string;
+  disk: Disk;
   path: string;
-  target: string;
   temp: string;
-  old: number | undefined;
+  old: OpenFile | undefined;
   expected: Buffer | undefined;
   bytes: Buffer;
-  by: Replacer;
 }
 
 /** Compare, keep the old file by a link, take its place: no await in between. Undefined: it had changed. */
 function replace({
-  home,
+  disk,
   path,
-  target,
   temp,
   old,
   expected,
   bytes,
-  by,
 }: Replacement): Extract<SaveResult, {saved: unknown}> | undefined {
   if (old === undefined || !expected) {
     // A link is made only where nothing is yet.
     try {
-      linkSync(temp, target);
+      disk.link(temp, path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined;
       throw error;
     }
-    return {saved: statSync(target, {bigint: true}), replaced: undefined};
+    return {saved: statOf(disk, path), replaced: undefined};
   }
   if (!sameBytes(old, expected)) return undefined;
-  const {ino} = fstatSync(old, {bigint: true});
-  const own = lstatSync(temp, {bigint: true});
+  const {ino} = old.stat();
+  const own = statOf(disk, temp);
   let replaced: Replaced | undefined;
   let isDone = false;
   try {
-    replaced = keepReplaced({home, path, target, temp, expected, bytes, by});
+    replaced = keepReplaced({disk, path, target: path, temp, expected, bytes});
     crashPoint('save-keep');
     isDone =
-      (replaced === undefined || replaced.inode === ino) && takePlace(temp, target, {compared: ino, own: own.ino});
+      (replaced === undefined || replaced.inode === ino) && takePlace(disk, temp, path, {compared: ino, own: own.ino});
   } catch (error) {
     // Removed by somebody who wants it gone.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -141,7 +121,7 @@ function replace({
     if (!isDone) replaced?.forget();
   }
   if (!isDone) return undefined;
-  const now = lstatSync(target, {bigint: true, throwIfNoEntry: false});
+  const now = disk.lstat(path);
   return {saved: now?.ino === own.ino ? now : own, replaced};
 }
 
@@ -152,16 +132,22 @@ const MOST_OTHERS = 100;
  * `temp` in place of the file that was compared. False: another one was there, and is again. What is written into the old file
  * meanwhile is found by its link.
  */
-function takePlace(temp: string, target: string, {compared, own}: {compared: bigint; own: bigint}): boolean {
+function takePlace(
+  disk: Disk,
+  temp: string,
+  target: string,
+  {compared, own}: {compared: bigint; own: bigint},
+): boolean {
+  const inodeOf = (path: string) => disk.lstat(path)?.ino;
   if (inodeOf(target) !== compared) return false;
-  if (!swapFiles(temp, target)) renameSync(temp, target);
+  if (!disk.swap(temp, target)) disk.rename(temp, target);
   crashPoint('save-rename');
   let came = inodeOf(temp);
-  if (came === compared) unlinkSync(temp);
+  if (came === compared) disk.unlink(temp);
   if (came === undefined || came === compared) return true;
   // Renamed there since it was looked at: back with it, unless yet another came meanwhile, which is then the newest.
   for (let put: bigint | undefined = own, n = 0; n < MOST_OTHERS; n++) {
-    if (!swapFiles(temp, target)) renameSync(temp, target);
+    if (!disk.swap(temp, target)) disk.rename(temp, target);
     const out = inodeOf(temp);
     if (out === undefined || out === put) break;
     [put, came] = [came, out];
@@ -169,31 +155,33 @@ function takePlace(temp: string, target: string, {compared, own}: {compared: big
   return false;
 }
 
-/** Not of what a link leads to. */
-function inodeOf(path: string): bigint | undefined {
-  return lstatSync(path, {bigint: true, throwIfNoEntry: false})?.ino;
+/** Of a file that is there. Not of what a link leads to. */
+function statOf(disk: Disk, path: string): FileStat {
+  const stat = disk.lstat(path);
+  if (!stat) throw Object.assign(new Error(`${path} is not there any more`), {code: 'ENOENT'});
+  return stat;
 }
 
 /** The file, open, if it is what is expected as far as its size tells; undefined if there is none and none should be. */
-function openOld(target: string, expected: Buffer | undefined): number | undefined | 'changed' {
-  let old: number;
+function openOld(disk: Disk, path: string, expected: Buffer | undefined): OpenFile | undefined | 'changed' {
+  let old: OpenFile;
   try {
-    old = openSync(target, constants.O_RDONLY | constants.O_NONBLOCK);
+    old = disk.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return expected === undefined ? undefined : 'changed';
   }
-  if (fstatSync(old).size === expected?.length) return old;
-  closeSync(old);
+  if (Number(old.stat().size) === expected?.length) return old;
+  old.close();
   return 'changed';
 }
 
-function sameBytes(fd: number, expected: Buffer): boolean {
-  const {size} = fstatSync(fd);
+function sameBytes(file: OpenFile, expected: Buffer): boolean {
+  const size = Number(file.stat().size);
   if (size !== expected.length) return false;
   const buffer = Buffer.allocUnsafe(size);
   for (let length = 0; length < size; ) {
-    const got = readSync(fd, buffer, length, size - length, length);
+    const got = file.read(buffer, length, size - length, length);
     if (got === 0) return false;
     length += got;
   }

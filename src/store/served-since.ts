@@ -1,16 +1,15 @@
-import {closeSync, mkdirSync, openSync, statSync} from 'node:fs';
-import {join} from 'node:path';
+import type {Disk} from './disk.ts';
 
 /**
  * When the first daemon of this home began, by the clock of its file system, in nanoseconds; if `.agentdir` was emptied since, the first
  * after that. Never, if that cannot be written.
  */
-export function servedSince(home: string): bigint {
-  const mark = join(home, '.agentdir', 'served');
+export function servedSince(disk: Disk): bigint {
+  const mark = '.agentdir/served';
   try {
-    mkdirSync(join(home, '.agentdir'), {recursive: true});
-    closeSync(openSync(mark, 'a'));
-    return statSync(mark, {bigint: true}).mtimeNs;
+    disk.makeDirectory('.agentdir');
+    disk.open(mark, 'a').close();
+    return disk.stat(mark)?.mtimeNs ?? NEVER;
   } catch {
     return NEVER;
   }

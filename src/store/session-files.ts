@@ -1,6 +1,7 @@
 import {closeSync, constants, fstatSync, openSync, readSync} from 'node:fs';
 import {join} from 'node:path';
 import {isSegment, stemOf} from '../files/key.ts';
+import {nodeDisk} from './disk.ts';
 import {listFolder} from './read.ts';
 
 export interface SessionFile {
@@ -11,7 +12,7 @@ export interface SessionFile {
 
 /** All sessions by file name, in the order of their paths; segments are parts of others. No file is read. */
 export function listSessions(home: string): SessionFile[] {
-  return listFolder(home, 'sessions')
+  return listFolder(nodeDisk(home), 'sessions')
     .filter(path => !isSegment(path))
     .sort()
     .map(path => ({id: stemOf(path), path}));

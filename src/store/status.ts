@@ -1,6 +1,6 @@
-import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {type Holder, isHolding} from './holder.ts';
+import type {Disk} from './disk.ts';
+import type {Holder} from './holder.ts';
 import {holderOf} from './lock.ts';
 
 /** What the daemon last said of itself and the home: derived, in .agentdir/, for `agentdir status`. */
@@ -32,31 +32,31 @@ export interface Status {
   stopped?: {why: string; at: string};
 }
 
-export const daemonLock = (home: string) => join(home, '.agentdir/locks/daemon');
-export const pidPath = (home: string) => join(home, '.agentdir/daemon.pid');
+export const DAEMON_LOCK = '.agentdir/locks/daemon';
+export const PID_FILE = '.agentdir/daemon.pid';
+export const STATUS_FILE = '.agentdir/status.json';
 export const logPath = (home: string) => join(home, '.agentdir/daemon.log');
-export const statusPath = (home: string) => join(home, '.agentdir/status.json');
 
 /** The daemon that serves this home, if one does. */
-export function daemonOf(home: string): Holder | undefined {
-  const holder = holderOf(daemonLock(home));
-  return holder && isHolding(holder) ? holder : undefined;
+export function daemonOf(disk: Disk): Holder | undefined {
+  const holder = holderOf(disk, DAEMON_LOCK);
+  return holder && disk.processes.isHolding(holder) ? holder : undefined;
 }
 
 /** Why the last daemon stopped by itself, if it did and none has served since. */
-export function lastStop(home: string): Status['stopped'] {
+export function lastStop(disk: Disk): Status['stopped'] {
   try {
-    return (JSON.parse(readFileSync(statusPath(home), 'utf8')) as Status).stopped;
+    return (JSON.parse(disk.read(STATUS_FILE).toString()) as Status).stopped;
   } catch {
     return undefined;
   }
 }
 
 /** Undefined if it is missing, or of a daemon that is no more. */
-export function readStatus(home: string): Status | undefined {
+export function readStatus(disk: Disk): Status | undefined {
   try {
-    const status = JSON.parse(readFileSync(statusPath(home), 'utf8')) as Status;
-    return status.pid === daemonOf(home)?.pid ? status : undefined;
+    const status = JSON.parse(disk.read(STATUS_FILE).toString()) as Status;
+    return status.pid === daemonOf(disk)?.pid ? status : undefined;
   } catch {
     return undefined;
   }

@@ -14,6 +14,7 @@ import {pipeline} from 'node:stream/promises';
 import {isDeepStrictEqual} from 'node:util';
 import {createGunzip} from 'node:zlib';
 import type {Position} from '../files/cursor-file.ts';
+import type {Disk} from './disk.ts';
 import {inboxFiles} from './inbox-files.ts';
 import {digestOf} from './inbox-lines.ts';
 import {temporaryBeside} from './temporary.ts';
@@ -30,15 +31,15 @@ export function packedName(file: string): string | undefined {
 
 /**
  * A rotation may have compressed a file that was not read to its end, or others after it. What was read is known again by how it
- * begins. These are unpacked beside, oldest first. The number of the one that was read; undefined: there is nothing more to read.
+ * begins. These are unpacked beside, oldest first, by streams of Node's: a simulated disk has no compressed files. The number of the one that was read; undefined: there is nothing more to read.
  */
-export async function unpackRotated(home: string, name: string, at: Position): Promise<string | undefined> {
+export async function unpackRotated(disk: Disk, name: string, at: Position): Promise<string | undefined> {
   if (at.offset === 0) return undefined;
   // Renamed while they were looked at, one may have been taken for another.
-  for (let files = packedFiles(home), n = 0; ; n++) {
+  for (let files = packedFiles(disk), n = 0; ; n++) {
     const made: string[] = [];
-    const found = await unpackFrom(home, [...files.keys()], {name, at, made});
-    const now = packedFiles(home);
+    const found = await unpackFrom(disk, [...files.keys()], {name, at, made});
+    const now = packedFiles(disk);
     if (isDeepStrictEqual(now, files) || n === MOST_TRIES) return found;
     for (const place of made) rmSync(place, {force: true});
     files = now;
@@ -48,17 +49,17 @@ export async function unpackRotated(home: string, name: string, at: Position): P
 const MOST_TRIES = 20;
 
 async function unpackFrom(
-  home: string,
+  disk: Disk,
   files: readonly string[],
   {name, at, made}: {name: string; at: Position; made: string[]},
 ): Promise<string | undefined> {
   const stem = name.replace(/\.jsonl$/, '');
   const later: string[] = [];
   for (const file of files.filter(each => each.startsWith(stem))) {
-    if (await begins(join(home, 'inbox', file), at.head)) {
-      const isRead = later.length === 0 && sizeOf(join(home, 'inbox', file)) === at.offset % 2 ** 32;
-      const unpacked = isRead ? undefined : await unpack(home, file, made);
-      for (const each of unpacked === undefined ? [] : later.reverse()) await unpack(home, each, made);
+    if (await begins(join(disk.root, 'inbox', file), at.head)) {
+      const isRead = later.length === 0 && sizeOf(join(disk.root, 'inbox', file)) === at.offset % 2 ** 32;
+      const unpacked = isRead ? undefined : await unpack(disk, file, made);
+      for (const each of unpacked === undefined ? [] : later.reverse()) await unpack(disk, each, made);
       return unpacked;
     }
     if (file.startsWith(name) && NUMBERED.test(file.slice(name.length))) later.push(file);
@@ -67,15 +68,15 @@ async function unpackFrom(
 }
 
 /** It is read. False: nobody unpacked it. */
-export function removeUnpacked(home: string, file: string): boolean {
+export function removeUnpacked(disk: Disk, file: string): boolean {
   const isUnpacked = packedName(file) !== undefined;
-  if (isUnpacked) rmSync(join(home, 'inbox', file), {force: true});
+  if (isUnpacked) rmSync(join(disk.root, 'inbox', file), {force: true});
   return isUnpacked;
 }
 
 /** Newest first, with their numbers. */
-function packedFiles(home: string): Map<string, bigint> {
-  const packed = [...inboxFiles(home)].filter(([file]) => file.endsWith(PACKED));
+function packedFiles(disk: Disk): Map<string, bigint> {
+  const packed = [...inboxFiles(disk)].filter(([file]) => file.endsWith(PACKED));
   return new Map(packed.sort(([, a], [, b]) => Number(b.mtimeNs - a.mtimeNs)).map(([file, {ino}]) => [file, ino]));
 }
 
@@ -103,10 +104,10 @@ async function begins(place: string, head: string): Promise<boolean> {
 }
 
 /** With the time of the original, by which files are put in order. `made`: where it is now. Undefined: it is damaged. */
-async function unpack(home: string, file: string, made: string[]): Promise<string | undefined> {
-  const packed = join(home, 'inbox', file);
+async function unpack(disk: Disk, file: string, made: string[]): Promise<string | undefined> {
+  const packed = join(disk.root, 'inbox', file);
   const target = `${packed.slice(0, -PACKED.length)}${UNPACKED}`;
-  const temporary = temporaryBeside(target);
+  const temporary = temporaryBeside(disk, target);
   try {
     await pipeline(createReadStream(packed), createGunzip(), createWriteStream(temporary));
     const {atime, mtime} = statSync(packed);

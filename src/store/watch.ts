@@ -1,6 +1,5 @@
-import {type FSWatcher, readdirSync, watch} from 'node:fs';
-import {join} from 'node:path';
 import {folders} from '../files/key.ts';
+import type {DirectoryWatch, Disk, WatchEvent} from './disk.ts';
 
 /** A watch on the directories of a home. It only hints: whatever it misses, the next scan finds. */
 export interface HomeWatch {
@@ -16,8 +15,8 @@ export interface HomeWatch {
  * One watch a directory, not a file: it sees the second of two writes that follow each other, is ready in a tenth of
  * the time, and needs a hundredth of the watches (docs/decisions/0007).
  */
-export function watchHome(home: string, hint: (path: string | undefined) => void): HomeWatch {
-  const watchers = new Map<string, FSWatcher>();
+export function watchHome(disk: Disk, hint: (path: string | undefined, event: WatchEvent) => void): HomeWatch {
+  const watchers = new Map<string, DirectoryWatch>();
   let trouble: string | undefined;
 
   const drop = (directory: string) => {
@@ -27,18 +26,20 @@ export function watchHome(home: string, hint: (path: string | undefined) => void
   const watchOne = (directory: string): boolean => {
     if (watchers.has(directory)) return true;
     try {
-      const watcher = watch(join(home, directory), {persistent: false}, (_event, name) => {
-        if (name === null) return hint(undefined);
+      const onEvent = (name: string | null, event: WatchEvent) => {
+        if (name === null) return hint(undefined, event);
         const path = directory === '' ? name : `${directory}/${name}`;
         // A new directory may hold files that were there before anybody watched it: look at all of it.
         if (watchers.has(path) || (isFolder(path) && !/\.\w+$/.test(name))) {
           drop(path);
           cover(path);
         }
-        hint(path);
-      });
-      watcher.on('error', () => drop(directory));
-      watchers.set(directory, watcher);
+        hint(path, event);
+      };
+      watchers.set(
+        directory,
+        disk.watch(directory, onEvent, () => drop(directory)),
+      );
       trouble = undefined;
       return true;
     } catch (error) {
@@ -51,7 +52,7 @@ export function watchHome(home: string, hint: (path: string | undefined) => void
   const cover = (directory: string): void => {
     if (!watchOne(directory) || directory === '') return;
     try {
-      for (const entry of readdirSync(join(home, directory), {withFileTypes: true}))
+      for (const entry of disk.list(directory))
         if (entry.isDirectory() && !entry.name.startsWith('.')) cover(`${directory}/${entry.name}`);
     } catch {
       drop(directory);

@@ -4,13 +4,14 @@ import {parseSettings, type Settings} from '../files/settings.ts';
 import {makeRedactor, type Redactor} from '../policy/redact/redact.ts';
 import {secretsOf} from '../policy/redact/secret-names.ts';
 import {type ConnectorName, connectorLock} from '../store/connector-state.ts';
+import {nodeDisk} from '../store/disk.ts';
 import {tryLock} from '../store/lock.ts';
 import {readHomeFile} from '../store/read.ts';
 import {keyVariables} from './talk/redact-message.ts';
 
 /** The settings, if they can be trusted. */
 export function connectorSettings(home: string): Settings {
-  const read = readHomeFile(home, 'agentdir.yaml');
+  const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
   const file = read && 'text' in read ? parseSettings(read.text) : undefined;
   if (!file?.value || hasErrors(file.problems))
     throw new UserError('agentdir.yaml has errors', exit.badFile, 'see them: agentdir check agentdir.yaml');
@@ -34,7 +35,7 @@ export function secretFrom(name: string, what: string): string {
 
 /** One process of a kind for each home. It is given back when the process ends, however it ends. */
 export function claimConnector(home: string, name: ConnectorName): () => void {
-  const lock = tryLock(connectorLock(home, name));
+  const lock = tryLock(nodeDisk(home), connectorLock(name));
   if ('heldBy' in lock)
     throw new UserError(
       `agentdir ${name} already runs for this home: process ${lock.heldBy.pid}`,

@@ -12,6 +12,7 @@ import {signedText} from '../../src/files/approval/approval-signature.ts';
 import {fieldOf} from '../../src/files/task/task.ts';
 import {addTasks, type TaskChange, updateTasks} from '../../src/files/task/task-edit.ts';
 import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {save} from '../../src/store/save.ts';
 import {approve} from '../../src/surfaces/cli/approve.ts';
 import {type ApproveOptions, sayYes} from '../../src/surfaces/cli/say-yes.ts';
@@ -114,7 +115,7 @@ async function record(home: string, id: string, change: TaskChange): Promise<voi
   const task = file.tasks.find(one => fieldOf(one, 'id') === id);
   if (!task) throw new Error(id);
   const text = updateTasks(file, [[task, change]]);
-  const result = await save(home, {path: APPROVALS_FILE, expected: bytes, bytes: Buffer.from(text)});
+  const result = await save(nodeDisk(home), {path: APPROVALS_FILE, expected: bytes, bytes: Buffer.from(text)});
   if (!('saved' in result)) throw new Error('the queue changed');
 }
 
@@ -426,7 +427,8 @@ describe('agentdir approve and reject', () => {
     for (let tries = 0; tries < 200 && added < 20; tries++) {
       const bytes = readFileSync(join(home, APPROVALS_FILE));
       const text = addTasks(parseTasks(bytes.toString()), [itemOf({id: `new${added}`, command: 'ls'})]);
-      if ('saved' in (await save(home, {path: APPROVALS_FILE, expected: bytes, bytes: Buffer.from(text)}))) added++;
+      if ('saved' in (await save(nodeDisk(home), {path: APPROVALS_FILE, expected: bytes, bytes: Buffer.from(text)})))
+        added++;
     }
     const ended = await Promise.all(running.map(one => one.ended));
     expect(ended.map(({code}) => code)).toEqual(given.map(() => 0));
@@ -619,7 +621,7 @@ describe('agentdir approve without an id, on a terminal', () => {
     await at.shows(CHOICE);
     const bytes = readFileSync(join(home, APPROVALS_FILE));
     const text = addTasks(parseTasks(bytes.toString()), [itemOf({id: 'six', command: 'ls 6', age: 0})]);
-    await save(home, {path: APPROVALS_FILE, expected: bytes, bytes: Buffer.from(text)});
+    await save(nodeDisk(home), {path: APPROVALS_FILE, expected: bytes, bytes: Buffer.from(text)});
     at.type('A');
     await at.shows(/approved four/);
     await at.shows(CHOICE);

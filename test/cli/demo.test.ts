@@ -3,6 +3,7 @@ import {existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'n
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {describe, expect, it, onTestFinished} from 'vitest';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {daemonOf} from '../../src/store/status.ts';
 import {linesOf} from './connector.ts';
 import {agentdir, environment, git, main, temporary, thorough, until} from './run.ts';
@@ -53,7 +54,7 @@ function edit({file, line}: Step, box: string): void {
 
 const noDaemon = (home: string) =>
   until(
-    () => daemonOf(home)?.pid,
+    () => daemonOf(nodeDisk(home))?.pid,
     pid => pid === undefined,
   );
 
@@ -90,7 +91,7 @@ describe('agentdir demo', () => {
     for (const secret of ['of-the-person', 'xoxb-']) expect(log).not.toContain(secret);
     expect(log).not.toContain('interrupted');
     expect(linesOf(home, 'slack-messages.jsonl').map(({direction}) => direction)).toEqual([undefined, 'out']);
-    expect(daemonOf(home)).toBeUndefined();
+    expect(daemonOf(nodeDisk(home))).toBeUndefined();
   });
 
   it('waits for the person, who ticks in the file what is named, and may say no', async () => {
@@ -110,7 +111,7 @@ describe('agentdir demo', () => {
     ]);
     const end = steps.at(-1);
     expect(end).toMatchObject({sent: [], tasks: [{box: 'x'}, {box: 'x'}, {box: 'x'}, {box: 'x'}]});
-    expect(daemonOf(String(end?.home))).toBeUndefined();
+    expect(daemonOf(nodeDisk(String(end?.home)))).toBeUndefined();
   });
 
   it('says what is in the way, and writes nothing there', async () => {
@@ -129,16 +130,16 @@ describe('agentdir demo', () => {
     const [interrupted, killed, refused] = [startDemo(), startDemo(), startDemo(['--dir', 'here'])];
     const home = String((await interrupted.saw('begin')).home);
     await interrupted.saw('your-turn');
-    expect(daemonOf(home)).toBeDefined();
+    expect(daemonOf(nodeDisk(home))).toBeDefined();
     interrupted.child.kill('SIGINT');
     expect(await interrupted.exited).toBe('SIGINT');
     expect(interrupted.steps.at(-1)).toEqual({step: 'stopped', home});
-    expect(daemonOf(home)).toBeUndefined();
+    expect(daemonOf(nodeDisk(home))).toBeUndefined();
     expect(existsSync(join(home, 'tasks/approvals.task.md'))).toBe(true);
 
     const other = String((await killed.saw('begin')).home);
     await killed.saw('your-turn');
-    expect(daemonOf(other)).toBeDefined();
+    expect(daemonOf(nodeDisk(other))).toBeDefined();
     killed.child.kill('SIGKILL');
     await noDaemon(other);
 

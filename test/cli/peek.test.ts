@@ -1,6 +1,7 @@
 import {utimesSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {LiveOutput} from '../../src/store/live.ts';
 import {playDaemon} from './played-daemon.ts';
 import {agentdir, newHome, startAgentdir, until} from './run.ts';
@@ -38,7 +39,7 @@ describe('agentdir peek', () => {
   it('a turn under way comes first, with its text so far; without a daemon none is', async () => {
     const home = await threeSessions();
     const daemon = playDaemon(home);
-    const live = new LiveOutput(home, 's-mute', 'planner-001');
+    const live = new LiveOutput(nodeDisk(home), 's-mute', 'planner-001');
     live.begin('t1', after);
     live.text('void');
     live.retry('503', new Date().toISOString());
@@ -62,8 +63,8 @@ describe('agentdir peek', () => {
     const home = await newHome();
     const all = startAgentdir(home, ['peek', '-f']);
     const json = startAgentdir(home, ['peek', '-f', '--json', '--to', 'planner-001']);
-    const one = new LiveOutput(home, 'one', 'planner-001');
-    const two = new LiveOutput(home, 'two', 'executor-001');
+    const one = new LiveOutput(nodeDisk(home), 'one', 'planner-001');
+    const two = new LiveOutput(nodeDisk(home), 'two', 'executor-001');
     const shows = (text: string) => until(all.stdout, found => found === text);
     one.begin('t1', after);
     one.text('Hel');

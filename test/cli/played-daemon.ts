@@ -6,11 +6,12 @@ import {parseSession, type Session, sessionText} from '../../src/files/session/s
 import {appendMessage, setField} from '../../src/files/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../src/files/session/session-schema.ts';
 import {later} from '../../src/files/values.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {LiveOutput} from '../../src/store/live.ts';
 import {tryLock} from '../../src/store/lock.ts';
 import {save} from '../../src/store/save.ts';
 import {listSessions} from '../../src/store/session-files.ts';
-import {daemonLock} from '../../src/store/status.ts';
+import {DAEMON_LOCK} from '../../src/store/status.ts';
 import {until} from './run.ts';
 
 /** The test itself as the daemon of a home: it holds the lock, writes live output and session files. */
@@ -31,7 +32,7 @@ export interface PlayedSession {
 }
 
 export function playDaemon(home: string): PlayedDaemon {
-  const lock = tryLock(daemonLock(home));
+  const lock = tryLock(nodeDisk(home), DAEMON_LOCK);
   if (!('release' in lock)) throw new Error('the home has a daemon');
   onTestFinished(() => lock.release());
   return {
@@ -48,7 +49,7 @@ export function playDaemon(home: string): PlayedDaemon {
 
 export function playSession(home: string, {id, path}: {id: string; path: string}): PlayedSession {
   const read = () => parseSession(readFileSync(join(home, path), 'utf8'));
-  const live = new LiveOutput(home, id, read().header?.agent_id ?? '');
+  const live = new LiveOutput(nodeDisk(home), id, read().header?.agent_id ?? '');
   return {
     id,
     path,
@@ -64,7 +65,7 @@ export function playSession(home: string, {id, path}: {id: string; path: string}
       if (message) session = appendMessage(session, {timestamp: now, role: 'assistant', ...message});
       for (const [key, value] of Object.entries({...header, updated: later(now, session.header?.updated)}))
         session = setField(session, key, value);
-      const result = await save(home, {path, expected: bytes, bytes: Buffer.from(sessionText(session))});
+      const result = await save(nodeDisk(home), {path, expected: bytes, bytes: Buffer.from(sessionText(session))});
       if (!('saved' in result)) throw new Error(JSON.stringify(result));
     },
   };

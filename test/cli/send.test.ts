@@ -181,7 +181,7 @@ messages:
     expect([...found].sort()).toEqual(Array.from({length: 16}, (_, i) => `${i >> 2}.${i & 3}`));
     for (let sender = 0; sender < 4; sender++)
       expect(found.filter(text => text?.startsWith(`${sender}.`))).toEqual([0, 1, 2, 3].map(i => `${sender}.${i}`));
-    expect(readdirSync(join(home, '.agentdir/sent'))).toEqual([]);
+    expect(readdirSync(join(home, '.agentdir/replaced'))).toEqual([]);
     expect(readdirSync(join(home, '.agentdir/locks'))).toEqual([]);
   });
 

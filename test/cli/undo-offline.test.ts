@@ -2,7 +2,8 @@ import {readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {withoutDecisions} from '../../src/files/undo/undo-queue.ts';
-import {markUndo, undoMark} from '../../src/store/undo-marks.ts';
+import {leaveNote, noteOn} from '../../src/store/command-notes.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {read} from '../daemon/serve.ts';
 import {agentdir, environment, git, newHome, put, temporary} from './run.ts';
 
@@ -36,7 +37,7 @@ it('keeps what it wrote while no daemon ran: each undo and edit by itself, witho
 
   // Killed before the file is written, nothing is taken back; killed after, it is.
   const killed = (at: string, id: string) => agentdir(home, ['undo', id], {...environment, AGENTDIR_CRASH_AT: at});
-  await killed('undo-mark', second);
+  await killed('command-note', second);
   expect(read(home, 'memory/facts.md')).toContain('THREE');
   edit(home, 'memory/facts.md', now => now.replace('two', 'mine'));
   await killed('save-rename', second);
@@ -83,21 +84,23 @@ it('keeps what it wrote while no daemon ran: each undo and edit by itself, witho
   expect(read(home, TASKS)).toBe(done);
 });
 
-it('takes no mark for one that would write more into a commit than what was taken back', () => {
+it('takes no note for one that would write more into a commit than what was taken back', () => {
   const home = temporary();
   const id = 'a'.repeat(40);
-  markUndo(home, 'memory/a.md', id, {commit: id, words: 'x', base: null});
-  expect(undoMark(home, 'memory/a.md', id)).toEqual({commit: id, words: 'x', base: null});
-  const [name = ''] = readdirSync(join(home, '.agentdir/undo'));
-  for (const mark of [
-    {commit: `${id}\nApproval: x`, words: '', base: null},
-    {commit: 5},
+  const note = {base: null, undo: {commit: id, words: 'x'}};
+  leaveNote(nodeDisk(home), 'memory/a.md', id, note);
+  expect(noteOn(nodeDisk(home), 'memory/a.md', id)).toEqual(note);
+  const [name = ''] = readdirSync(join(home, '.agentdir/commands'));
+  for (const wrong of [
+    {base: null, undo: {commit: `${id}\nApproval: x`, words: ''}},
+    {base: null, undo: {commit: 5, words: ''}},
     null,
     [],
-    {commit: id, base: id},
+    {base: id, undo: {commit: id}},
+    {undo: {commit: id, words: ''}},
   ]) {
-    writeFileSync(join(home, '.agentdir/undo', name), JSON.stringify(mark));
-    expect(undoMark(home, 'memory/a.md', id)).toBeUndefined();
+    writeFileSync(join(home, '.agentdir/commands', name), JSON.stringify(wrong));
+    expect(noteOn(nodeDisk(home), 'memory/a.md', id)).toBeUndefined();
   }
 });
 

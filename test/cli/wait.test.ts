@@ -1,6 +1,7 @@
 import {existsSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {LiveOutput} from '../../src/store/live.ts';
 import {listSessions} from '../../src/store/session-files.ts';
 import {serve} from '../daemon/serve.ts';
@@ -127,7 +128,7 @@ describe('send --wait', () => {
 
   it('a turn that begins before the file has one that was missed is shown after that', async () => {
     const {home, sender, session} = await waiting();
-    const ahead = new LiveOutput(home, session.id, 'planner-001');
+    const ahead = new LiveOutput(nodeDisk(home), session.id, 'planner-001');
     ahead.begin('second', {messages: 3, answers: 1});
     ahead.text('Two.');
     ahead.end('answered');

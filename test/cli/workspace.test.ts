@@ -6,6 +6,7 @@ import {forgetHistory} from '../../src/effects/workspace/history.ts';
 import {readChanges} from '../../src/effects/workspace/read-history.ts';
 import {commitCall, keepFound, openWorkspace} from '../../src/effects/workspace/repository.ts';
 import {undo} from '../../src/effects/workspace/undo.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {tryLock} from '../../src/store/lock.ts';
 import {newWorkspace, type TestWorkspace, workspaceIn} from '../effects/workspace-home.ts';
 import {agentdir, environment, main, put, startAgentdir, temporary, until} from './run.ts';
@@ -159,7 +160,7 @@ describe('agentdir workspace', () => {
   it('waits for whoever is at work in the workspace', async () => {
     const w = await withCalls();
     const locks = join(w.home, '.agentdir/locks');
-    const lock = tryLock(join(locks, 'workspace-coder.lock'));
+    const lock = tryLock(nodeDisk(w.home), '.agentdir/locks/workspace-coder.lock');
     const before = statSync(locks).mtimeMs;
     const running = startAgentdir(w.home, ['workspace', 'undo', 'coder']);
     // Whoever tries to take it leaves a trace in the folder.

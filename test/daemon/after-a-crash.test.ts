@@ -7,6 +7,7 @@ import {blobId} from '../../src/store/git/blob-id.ts';
 import {agentdir, environment, git, main, put, until} from '../cli/run.ts';
 import {ASKER, decideFor, expectOnce, isOver, persistent, questionFor} from './approval-scenes.ts';
 import {askedBy} from './deciding.ts';
+import {recordedAndKilled} from './recorded.ts';
 import {read, serve, settled, spawnDaemon} from './serve.ts';
 import {expectSound, filesIn, homes} from './sound.ts';
 import {pathOf} from './talk.ts';
@@ -67,20 +68,18 @@ describe('a save from a stale buffer that has errors when a daemon starts', () =
   });
 });
 
+const ANSWER = "  - timestamp: '2026-01-01T00:00:01.000Z'\n    role: assistant\n    model: fake\n    content: done\n";
+
 describe('killed before its last version was committed', () => {
-  const ANSWER = "  - timestamp: '2026-01-01T00:00:01.000Z'\n    role: assistant\n    model: fake\n    content: done\n";
-  /** A home, what git has of a session, and what a killed daemon made of it. */
+  /** A home, what git has of a session, and what a killed daemon made of it: recorded, in the file, and not in git. */
   const killed = async () => {
     const home = newHome();
     put(home, {[SESSION]: LEAST});
     await once(home);
     const first = read(home, SESSION);
     const last = first.replace(/^updated: .*/m, "updated: '2036-01-01T00:00:00.000Z'") + ANSWER;
-    const [base, next] = [first, last].map(text => blobId(Buffer.from(text)));
-    const name = `${base}.1-2-3.${next?.slice(0, 16)}.${Buffer.from(SESSION).toString('base64url')}`;
-    put(home, {[`.agentdir/replaced/${name}`]: first, 'last.txt': last});
-    expect((await git(home, 'hash-object', '-w', 'last.txt')).trim()).toBe(next);
-    rmSync(join(home, 'last.txt'));
+    await recordedAndKilled(home, SESSION, last);
+    put(home, {[SESSION]: last});
     return {home, first, last};
   };
   const authors = async (home: string) =>
@@ -91,59 +90,19 @@ describe('killed before its last version was committed', () => {
     put(home, {[SESSION]: first + message('two')});
     await once(home);
     expect(wordsOf(read(home, SESSION))).toEqual(['one', 'done', 'two']);
-    expect(await authors(home)).toContain('planner-001: session(s): as the daemon left it');
+    expect(await authors(home)).toContain('planner-001: session(s): answered');
     await expectSound(home);
   });
 
-  it('if nobody has that any more, what it was made from is not', async () => {
-    const {home, first, last} = await killed();
-    // One more, which was written and saved over before a copy of it was made.
-    const name = `${blobId(Buffer.from(last))}.1-2-4.${'0'.repeat(16)}.${Buffer.from(SESSION).toString('base64url')}`;
-    put(home, {[`.agentdir/replaced/${name}`]: last, [SESSION]: first + message('two')});
+  it('nor by one that the person has committed, and gone on from', async () => {
+    const {home, first} = await killed();
+    put(home, {[SESSION]: first + message('two')});
+    await git(home, 'commit', '-qam', 'mine');
+    put(home, {[SESSION]: first + message('two') + message('three')});
+    await git(home, 'commit', '-qam', 'mine, too');
     await once(home);
-    expect(wordsOf(read(home, SESSION))).toEqual(['one', 'done', 'two']);
-    expect(await authors(home)).toContain('planner-001: session(s): as the daemon left it');
+    expect(wordsOf(read(home, SESSION))).toEqual(['one', 'done', 'two', 'three']);
     await expectSound(home);
-  });
-
-  it('what the next daemon committed before it was killed too is newer than all that the first one left', async () => {
-    const {home, last} = await killed();
-    const [old = ''] = readdirSync(join(home, '.agentdir/replaced'));
-    rmSync(join(home, '.agentdir/replaced', old));
-    const [stale, newest] = [LEAST + message('ONE'), last.replace('2036-01-01', '2036-01-02')];
-    const committed = newest + ANSWER.replace('done', 'more') + message('two');
-    const link = (from: string, next: string, nth: number) => {
-      const parts = [blobId(Buffer.from(from)), `1-2-${nth}`, next, Buffer.from(SESSION).toString('base64url')];
-      return {[`.agentdir/replaced/${parts.join('.')}`]: from};
-    };
-    // From a stale buffer it made one, and from that another of which nobody has a copy.
-    put(home, link(stale, blobId(Buffer.from(last)).slice(0, 16), 3));
-    put(home, link(last, '0'.repeat(16), 4));
-    put(home, {[SESSION]: committed});
-    const env = {...environment, GIT_COMMITTER_DATE: new Date(Date.now() + 5_000).toISOString()};
-    const words = 'session(s): 2 messages by hand\n\nCause: recovered';
-    expect(spawnSync('git', ['commit', '-q', '-m', words, SESSION], {cwd: home, env}).status).toBe(0);
-    put(home, {[SESSION]: committed + message('three')});
-    await once(home);
-    expect(wordsOf(read(home, SESSION))).toEqual(['one', 'done', 'more', 'two', 'three']);
-    await expectSound(home);
-  });
-
-  it('also if it is large: then git does not have it yet', async () => {
-    const home = newHome();
-    const own = `${LEAST}${message('x'.repeat(20_000))}`;
-    // Somebody is at git: the journal waits.
-    put(home, {[SESSION]: own, '.git/index.lock': ''});
-    expect(await spawnDaemon(home, {AGENTDIR_CRASH_AT: 'aside-write'}).exited).toBe('SIGKILL');
-    const last = read(home, SESSION);
-    rmSync(join(home, '.git/index.lock'));
-    await expect(git(home, 'cat-file', '-t', blobId(Buffer.from(last)))).rejects.toThrow();
-    const [time = 'no time'] = /timestamp: .*/.exec(last) ?? [];
-    put(home, {[SESSION]: own + message('two')});
-    await once(home);
-    expect(read(home, SESSION)).toContain(time);
-    await expectSound(home);
-    expect(readdirSync(join(home, '.agentdir/aside'))).toEqual([]);
   });
 
   it('what a person wrote below it is theirs, and nothing else is', async () => {
@@ -153,7 +112,7 @@ describe('killed before its last version was committed', () => {
     expect(wordsOf(read(home, SESSION))).toEqual(['one', 'done', 'two']);
     expect((await authors(home)).slice(1, 3)).toEqual([
       'Ada: session(s): user message by hand',
-      'planner-001: session(s): as the daemon left it',
+      'planner-001: session(s): answered',
     ]);
     await expectSound(home);
   });
@@ -168,14 +127,64 @@ describe('killed before its last version was committed', () => {
   });
 });
 
-describe('killed after it had written one version twice', () => {
-  it('the next one finds its way, though each was made from the other', async () => {
+describe('killed after a version was recorded, and before the file had it', () => {
+  it.each([
+    ['the file gets it', (text: string) => text, ['one']],
+    ['what a person wrote since is merged', (text: string) => text + message('two'), ['one', 'two']],
+  ])('%s', async (_, edit, words) => {
+    const home = newHome();
+    const daemon = spawnDaemon(home, {AGENTDIR_CRASH_AT: 'version-sync:1'});
+    put(home, {[SESSION]: LEAST});
+    expect(await daemon.exited).toBe('SIGKILL');
+    expect(read(home, SESSION)).toBe(LEAST);
+    put(home, {[SESSION]: edit(LEAST)});
+    await once(home);
+    expect(wordsOf(read(home, SESSION))).toEqual(words);
+    const log = (await git(home, 'log', '--reverse', '--format=%an: %s', '--', SESSION)).trim().split('\n');
+    expect(log.slice(0, 2)).toEqual(['Ada: session(s): created by hand', expect.stringMatching(/^agentdir: /)]);
+    await expectSound(home);
+  });
+});
+
+describe('a home that version 0.1 served last, killed before its last version was committed', () => {
+  const nameOf = (path: string, base: string, next: string, nth: number) => {
+    const ids = [base, next].map(text => blobId(Buffer.from(text)));
+    return `.agentdir/replaced/${ids[0]}.1-2-${nth}.${ids[1]?.slice(0, 16)}.${Buffer.from(path).toString('base64url')}`;
+  };
+  const left = async () => {
+    const home = newHome();
+    put(home, {[SESSION]: LEAST});
+    await once(home);
+    const first = read(home, SESSION);
+    const last = first.replace(/^updated: .*/m, "updated: '2036-01-01T00:00:00.000Z'") + ANSWER;
+    rmSync(join(home, '.agentdir'), {recursive: true});
+    const copy = Buffer.concat([
+      Buffer.from(`${blobId(Buffer.from(last))} ${Buffer.byteLength(last)} "${SESSION}"\n`),
+      Buffer.from(last),
+    ]);
+    put(home, {
+      [nameOf(SESSION, first, last, 3)]: first,
+      '.agentdir/aside/1': copy.toString(),
+      '.agentdir/used': 'since 2026\nx\n',
+    });
+    return {home, first, last};
+  };
+
+  it.each(['in the file', 'saved over from an older buffer'])('it is recorded as the daemon’s: %s', async where => {
+    const {home, first, last} = await left();
+    put(home, {[SESSION]: where === 'in the file' ? last : first + message('two')});
+    await once(home);
+    const words = where === 'in the file' ? ['one', 'done'] : ['one', 'done', 'two'];
+    expect(wordsOf(read(home, SESSION)).sort()).toEqual(words.sort());
+    expect(await git(home, 'log', '--format=%an: %s')).toContain('agentdir: session(s): as the daemon left it');
+    expect(readdirSync(join(home, '.agentdir/aside'))).toEqual([]);
+    await expectSound(home);
+  });
+
+  it('and finds its way where two versions were made from each other', async () => {
     const home = newHome();
     const [path, a, b] = ['memory/old.md', 'a\n', 'b\n'];
-    const blob = (text: string) => blobId(Buffer.from(text));
-    const name = (base: string, next: string) =>
-      `${blob(base)}.x${blob(base).slice(0, 8)}.${blob(next).slice(0, 16)}.${Buffer.from(path).toString('base64url')}`;
-    put(home, {[path]: a, [`.agentdir/replaced/${name(a, b)}`]: a, [`.agentdir/replaced/${name(b, a)}`]: b});
+    put(home, {[path]: a, [nameOf(path, a, b, 1)]: a, [nameOf(path, b, a, 2)]: b});
     await once(home);
     expect(await git(home, 'show', `HEAD:${path}`)).toBe(a);
     await expectSound(home);
@@ -329,7 +338,7 @@ describe('killed after a save, before its commit', () => {
     expect(read(home, SESSION)).toContain('timestamp:');
     await once(home);
     expect((await git(home, 'log', '-2', '--format=%an: %s')).trim().split('\n')).toEqual([
-      'agentdir: session(s): as the daemon left it',
+      expect.stringMatching(/^agentdir: session\(s\): /),
       'Ada: session(s): created by hand',
     ]);
     expect(await git(home, 'show', `HEAD~1:${SESSION}`)).toBe(LEAST);

@@ -113,8 +113,16 @@ async function finish(home: string, cases: readonly Case[], env: NodeJS.ProcessE
 
 /** Nothing of these lies between a decision and its result; those of messages to people outside are killed in test/daemon/connectors.test.ts. */
 const elsewhere: readonly CrashLabel[] = [
-  ...(['conflict-write', 'spawn-background', 'journal-pack', 'delivery', 'set-aside', 'aside-write'] as const),
-  ...(['inbox-append', 'inbox-appended', 'message-sent', 'undo-mark'] as const),
+  ...([
+    'conflict-write',
+    'spawn-background',
+    'journal-pack',
+    'delivery',
+    'set-aside',
+    'version-append',
+    'version-sync',
+  ] as const),
+  ...(['inbox-append', 'inbox-appended', 'message-sent', 'command-note'] as const),
 ];
 const names = Object.keys(scenes) as SceneName[];
 

@@ -2,8 +2,8 @@ import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {parseSession} from '../../src/files/session/session.ts';
-import {blobId} from '../../src/store/git/blob-id.ts';
 import {agentdir, git, put} from '../cli/run.ts';
+import {recordedAndKilled} from './recorded.ts';
 import {read} from './serve.ts';
 import {expectSound, homes} from './sound.ts';
 
@@ -80,11 +80,7 @@ describe('a stale buffer that a person saved and committed while no daemon ran',
 
   it('nor what a killed daemon could not commit', async () => {
     const {home, buffer, worked} = await opened();
-    const [base, next] = [buffer, worked].map(text => blobId(Buffer.from(text)));
-    const name = `${base}.1-2-3.${next?.slice(0, 16)}.${Buffer.from(SESSION).toString('base64url')}`;
-    put(home, {[`.agentdir/replaced/${name}`]: buffer, 'last.txt': worked});
-    expect((await git(home, 'hash-object', '-w', 'last.txt')).trim()).toBe(next);
-    rmSync(join(home, 'last.txt'));
+    await recordedAndKilled(home, SESSION, worked);
     put(home, {[SESSION]: stale(buffer)});
     await commit(home);
     await once(home);
@@ -132,6 +128,7 @@ describe('what a person brings back and commits while no daemon runs is meant', 
     // Set back by hand, and given to the agent again.
     const again = task(' ', `  assigned: ${at(3)}\n`);
     put(home, {[path]: again});
+    await recordedAndKilled(home, path, again);
     await commit(home);
     await once(home);
     expect(read(home, path)).toBe(again);

@@ -192,8 +192,8 @@ const elsewhere: readonly CrashLabel[] = [
   'inbox-appended',
   'message-sent',
   'set-aside',
-  'aside-write',
-  'undo-mark',
+
+  'command-note',
 ];
 
 /** Killed there twice in a row: what no other test tries again. */

@@ -106,9 +106,7 @@ describe('a session cut at its messages', () => {
           text.slice(0, cut) + other.slice(0, 8) + text.slice(cut),
           `${text}\n  - role: user\n    content: more\n`,
         ]) {
-          const {messages, header, problems} = parseSession(next);
-          expect(parseSession(next, before)).toMatchObject({messages, problems});
-          expect(parseSession(next, before).header).toEqual(header);
+          expect(parseSession(next, before)).toEqual(parseSession(next));
         }
       }),
       runs(375),

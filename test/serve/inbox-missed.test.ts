@@ -7,6 +7,8 @@ import {follow} from '../../src/serve/inbox/inbox-follow.ts';
 import {isRotatedName, missedFiles} from '../../src/serve/inbox/inbox-missed.ts';
 import {Inboxes} from '../../src/serve/inbox/inboxes.ts';
 import type {Serving} from '../../src/serve/serving.ts';
+import {systemClock} from '../../src/store/clock.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {closeInbox, openInbox} from '../../src/store/inbox-lines.ts';
 import {put, temporary} from '../cli/run.ts';
 
@@ -34,10 +36,10 @@ describe('files that had the name of an inbox', () => {
       utimesSync(join(home, 'inbox', name), 1_800_000_000 + i, 1_800_000_000 + i);
     put(home, {'sessions/s.session.yaml': `agent_id: a\nmessages:\n${delivery(3, 'old')}${delivery(4, 'begun')}`});
     const known = [{...newCursor(3), inode: inode('x.jsonl.7')}];
-    const found = await missedFiles({home, inboxes: new Inboxes(0n)}, 'x.jsonl', known);
+    const found = await missedFiles({disk: nodeDisk(home), inboxes: new Inboxes(0n)}, 'x.jsonl', known);
     expect(found.map(({inode: of}) => of)).toEqual(['x.jsonl.5', 'x.jsonl-20261117'].map(inode));
     expect(
-      await missedFiles({home, inboxes: new Inboxes(0n)}, 'x.jsonl', [
+      await missedFiles({disk: nodeDisk(home), inboxes: new Inboxes(0n)}, 'x.jsonl', [
         {...newCursor(3), inode: inode('x.jsonl-20261117')},
       ]),
     ).toEqual([]);
@@ -50,7 +52,9 @@ describe('files that had the name of an inbox', () => {
     const {ino, birthtimeNs, mtimeNs} = statSync(join(home, 'inbox/x.jsonl.1'), {bigint: true});
     const earlier = birthtimeNs < mtimeNs ? birthtimeNs : mtimeNs;
     const found = (since: bigint) =>
-      missedFiles({home, inboxes: new Inboxes(since)}, 'x.jsonl', []).then(all => all.map(({inode}) => inode));
+      missedFiles({disk: nodeDisk(home), inboxes: new Inboxes(since)}, 'x.jsonl', []).then(all =>
+        all.map(({inode}) => inode),
+      );
     expect(await found(0n)).toHaveLength(2);
     expect(await found(earlier)).toContain(`${ino}`);
     expect(await found(earlier + 10_000_000_000n)).toEqual([]);
@@ -62,14 +66,14 @@ describe('files that had the name of an inbox', () => {
       const home = temporary();
       put(home, {'inbox/x.jsonl.2': 'one\n', 'inbox/x.jsonl': 'two\n'});
       const inode = (name: string) => `${statSync(join(home, 'inbox', name), {bigint: true}).ino}`;
-      const file = openInbox(home, 'inbox/x.jsonl');
+      const file = openInbox(nodeDisk(home), 'inbox/x.jsonl');
       if (!file) throw new Error('it is there');
       const inboxes = new Inboxes(0n);
       const reading = inboxes.of('inbox/x.jsonl');
       const before = {...newCursor(1), inode: inode('x.jsonl.2')};
       reading.cursor = read ? before : {...newCursor(2), rotated: [before]};
       renameSync(join(home, 'inbox/x.jsonl'), join(home, 'inbox/x.jsonl.1'));
-      expect(await follow({home, inboxes} as Serving, reading, file)).toBe(0);
+      expect(await follow({disk: nodeDisk(home), clock: systemClock, inboxes} as Serving, reading, file)).toBe(0);
       closeInbox(file);
       expect(reading.cursor).toMatchObject({inode: file.inode, generation: 2});
       expect(reading.cursor.rotated?.map(each => each.inode)).toEqual([before.inode]);

@@ -2,6 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {shortHash} from '../../src/files/inbox-message.ts';
 import {linesDelivered} from '../../src/serve/inbox/lines-found.ts';
 import {LinesRead} from '../../src/serve/inbox/lines-read.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {put, temporary} from '../cli/run.ts';
 
 describe('lines that were delivered', () => {
@@ -11,12 +12,12 @@ describe('lines that were delivered', () => {
     const ids = hashes.map((hash, i) => `    delivery: inbox/x.jsonl@${i % 2 ? 2 : 1}:${i}:${hash}\n`);
     const text = `agent_id: a\nmessages:\n${ids.map(id => `  - role: user\n${id}`).join('')}`;
     put(home, {'sessions/s.session.yaml': text});
-    const {lines, last} = await linesDelivered(home, 'x.jsonl', {since: 1});
+    const {lines, last} = await linesDelivered(nodeDisk(home), 'x.jsonl', {since: 1});
     expect(last).toBe(2);
     expect(hashes.every(hash => lines.take(hash))).toBe(true);
     expect(lines.take(hashes[0] ?? '')).toBe(false);
-    expect((await linesDelivered(home, 'x.jsonl', {since: 2})).lines.length).toBe(50_000);
-    expect((await linesDelivered(home, 'y.jsonl', {since: 1, as: 'x.jsonl@1'})).lines.length).toBe(50_001);
+    expect((await linesDelivered(nodeDisk(home), 'x.jsonl', {since: 2})).lines.length).toBe(50_000);
+    expect((await linesDelivered(nodeDisk(home), 'y.jsonl', {since: 1, as: 'x.jsonl@1'})).lines.length).toBe(50_001);
   });
 
   it('are counted, and remembered up to a number', () => {

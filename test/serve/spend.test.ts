@@ -9,10 +9,16 @@ import {setFacts} from '../../src/serve/state.ts';
 import {Spend} from '../../src/serve/turns/spend.ts';
 import {Waits} from '../../src/serve/turns/waits.ts';
 import {wake, wakeInTime} from '../../src/serve/turns/wake.ts';
+import {systemClock} from '../../src/store/clock.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 
 function clocked(time: string) {
   const clock = {time, dues: 0, days: 0};
-  const spend = new Spend({onDue: () => clock.dues++, onNewDay: () => clock.days++, now: () => new Date(clock.time)});
+  const spend = new Spend({
+    onDue: () => clock.dues++,
+    onNewDay: () => clock.days++,
+    clock: {...systemClock, now: () => Date.parse(clock.time)},
+  });
   return {clock, spend};
 }
 const usage = {input_tokens: 10, output_tokens: 1, cost_usd: 0.1};
@@ -82,6 +88,8 @@ describe('sessions that wait', () => {
     const waits = new Waits();
     const serving = {
       home: '/nowhere',
+      disk: nodeDisk('/nowhere'),
+      clock: systemClock,
       index: new HomeIndex(),
       sessions: new Map<string, number>(),
       known: new Map(),
@@ -93,7 +101,7 @@ describe('sessions that wait', () => {
       spend: new Spend({
         onDue: () => looked.add('spend'),
         onNewDay: () => waits.allChanged(),
-        now: () => new Date(clock.time),
+        clock: {...systemClock, now: () => Date.parse(clock.time)},
       }),
       queue: {add: (path: string) => looked.add(path)},
       troubles: {set: () => {}},

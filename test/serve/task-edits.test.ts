@@ -4,6 +4,7 @@ import {updateTask} from '../../src/files/task/task-edit.ts';
 import {parseTasks} from '../../src/files/task/task-parse.ts';
 import type {Serving, TaskEdit} from '../../src/serve/serving.ts';
 import {settleEdits} from '../../src/serve/tasks/task-edits.ts';
+import {systemClock} from '../../src/store/clock.ts';
 
 const path = 'tasks/one.task.md';
 const lines = (n: number) => Array.from({length: n}, (_, i) => `- [ ] "t${i}"\n  id: t${i}`).join('\n');
@@ -20,7 +21,13 @@ it('what many agents change in one file at a time is one save, and each has its 
     over: failed => over.push(`${agent} ${failed?.code ?? 'ok'}`),
   });
   const edits = [edit('a', 't0'), edit('b', 't1'), edit('b', 't2'), edit('c', 'no'), edit('a', 't3')];
-  const serving = {edits: new Map([[path, edits]]), known: new Map(), nudged: new Set(), queue: {add: () => {}}};
+  const serving = {
+    clock: systemClock,
+    edits: new Map([[path, edits]]),
+    known: new Map(),
+    nudged: new Set(),
+    queue: {add: () => {}},
+  };
   const completed = settleEdits(serving as unknown as Serving, path, parseTasks(lines(5)));
   const steps = [...(completed?.before ?? []), ...(completed ? [completed] : [])];
   expect(steps.map(({agent, tasks, text}) => [agent, tasks, text.match(/\[x\]/g)?.length])).toEqual([

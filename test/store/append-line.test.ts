@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {setImmediate as turn} from 'node:timers/promises';
 import {expect, it} from 'vitest';
 import {appendLines} from '../../src/store/append-line.ts';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {lockPath} from '../../src/store/save.ts';
 import {temporary} from '../cli/run.ts';
 
@@ -10,7 +11,7 @@ const PATH = 'inbox/x.jsonl';
 
 /** It has the lock, and with the next turn the file. */
 async function opened(home: string): Promise<void> {
-  while (!existsSync(lockPath(home, PATH))) await turn();
+  while (!existsSync(join(home, lockPath(PATH)))) await turn();
   await turn();
 }
 
@@ -20,7 +21,7 @@ it('a file that an editor replaces just then: the line is in the new one', async
   mkdirSync(join(home, 'inbox'));
   // The line without an end is waited for: that is when the editor saves.
   writeFileSync(place, '{"text": "half');
-  const done = appendLines(home, PATH, '{"text": "mine"}\n');
+  const done = appendLines(nodeDisk(home), PATH, '{"text": "mine"}\n');
   await opened(home);
   writeFileSync(join(home, 'saved'), '{"text": "whole"}\n');
   renameSync(join(home, 'saved'), place);
@@ -33,7 +34,7 @@ it('one that is moved away in its folder has the line, and only that one', async
   const place = join(home, PATH);
   mkdirSync(join(home, 'inbox'));
   writeFileSync(place, 'half');
-  const done = appendLines(home, PATH, 'mine\n');
+  const done = appendLines(nodeDisk(home), PATH, 'mine\n');
   await opened(home);
   renameSync(place, `${place}.1`);
   await done;

@@ -2,6 +2,7 @@ import {appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, w
 import {dirname, join} from 'node:path';
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
+import {nodeDisk} from '../../src/store/disk.ts';
 import {type LiveEvent, LiveOutput, livePath} from '../../src/store/live.ts';
 import {followLive, liveSessions, readLive} from '../../src/store/live-read.ts';
 import {temporary, until} from '../cli/run.ts';
@@ -32,7 +33,7 @@ const after = {messages: 1, answers: 0};
 describe('live output', () => {
   it('is a line for each event, with deltas brought together, written at the end at the latest', () => {
     const home = temporary();
-    const live = new LiveOutput(home, 's-1', 'planner');
+    const live = new LiveOutput(nodeDisk(home), 's-1', 'planner');
     live.begin('t1', after);
     for (const delta of ['Re', 'dis ', '', 'is up']) live.text(delta);
     live.call('read_file', '{"path":"a"}');
@@ -48,7 +49,7 @@ describe('live output', () => {
 
   it('is written while it comes, and tells of tries and ends', async () => {
     const home = temporary();
-    const live = new LiveOutput(home, 's-1', 'planner');
+    const live = new LiveOutput(nodeDisk(home), 's-1', 'planner');
     live.begin('t1', after);
     live.text('word');
     await until(
@@ -66,7 +67,7 @@ describe('live output', () => {
   it('is replaced by another file once it is large, and a reader misses nothing of either', async () => {
     const home = temporary();
     const reader = follow(home, {session: 's-1'});
-    const live = new LiveOutput(home, 's-1', 'planner');
+    const live = new LiveOutput(nodeDisk(home), 's-1', 'planner');
     const big = 'x'.repeat(100_000);
     const inodes = new Set<number>();
     for (let turn = 0; turn < 12; turn++) {
@@ -92,7 +93,7 @@ describe('live output', () => {
     const folder = dirname(livePath(home, 's-1'));
     mkdirSync(dirname(folder), {recursive: true});
     writeFileSync(folder, 'in the way');
-    const live = new LiveOutput(home, 's-1', 'planner');
+    const live = new LiveOutput(nodeDisk(home), 's-1', 'planner');
     live.begin('t1', after);
     live.text('lost');
     live.end('answered');
@@ -105,12 +106,12 @@ describe('live output', () => {
 
   it('a line that was torn is skipped, and the next one is whole', () => {
     const home = temporary();
-    const first = new LiveOutput(home, 's-1', 'planner');
+    const first = new LiveOutput(nodeDisk(home), 's-1', 'planner');
     first.begin('t1', after);
     first.text('one');
     first.end('answered');
     appendFileSync(livePath(home, 's-1'), '{"at":"2026-01-01T00:0');
-    const second = new LiveOutput(home, 's-1', 'planner');
+    const second = new LiveOutput(nodeDisk(home), 's-1', 'planner');
     second.begin('t2', after);
     second.text('two');
     second.end('answered');
@@ -121,11 +122,11 @@ describe('live output', () => {
 describe('following', () => {
   it('begins with what is under way, then gives what comes, of one agent or session or of all', async () => {
     const home = temporary();
-    const done = new LiveOutput(home, 'done', 'a');
+    const done = new LiveOutput(nodeDisk(home), 'done', 'a');
     done.begin('t0', after);
     done.text('old');
     done.end('answered');
-    const running = new LiveOutput(home, 'running', 'a');
+    const running = new LiveOutput(nodeDisk(home), 'running', 'a');
     running.begin('t1', after);
     running.text('so far');
     await until(
@@ -136,7 +137,7 @@ describe('following', () => {
     const ofB = follow(home, {agent: 'b'});
     const ofOne = follow(home, {session: 'running'});
     expect(textOf(all.seen)).toBe('so far');
-    const other = new LiveOutput(home, 'new', 'b');
+    const other = new LiveOutput(nodeDisk(home), 'new', 'b');
     other.begin('t2', after);
     other.text('hello');
     other.end('answered');
@@ -163,7 +164,7 @@ describe('following', () => {
     const home = temporary();
     const reader = follow(home);
     rmSync(join(home, '.agentdir'), {recursive: true, force: true});
-    const live = new LiveOutput(home, 's-1', 'a');
+    const live = new LiveOutput(nodeDisk(home), 's-1', 'a');
     live.begin('t1', after);
     live.text('here');
     live.end('answered');
@@ -181,7 +182,7 @@ describe('following', () => {
         fc.array(fc.integer({min: 1, max: 40}), {minLength: 1, maxLength: 30}),
         async (texts, cuts) => {
           const home = temporary();
-          const source = new LiveOutput(home, 'source', 'a');
+          const source = new LiveOutput(nodeDisk(home), 'source', 'a');
           for (const [turn, text] of texts.entries()) {
             source.begin(String(turn), after);
             source.text(text);

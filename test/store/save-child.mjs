@@ -1,6 +1,7 @@
 // Saves a file of a home over and over, keeping its first line, until its input ends: node save-child.mjs HOME PATH
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {nodeDisk} from '../../dist/store/disk.js';
 import {save} from '../../dist/store/save.js';
 
 const [home, path] = process.argv.slice(2);
@@ -13,7 +14,12 @@ let saves = 0;
 while (!over) {
   const expected = readFileSync(join(home, path));
   const [first = ''] = expected.toString().split('\n');
-  const result = await save(home, {path, expected, bytes: Buffer.from(`${first}\nsave ${saves}\n`), light: true});
+  const result = await save(nodeDisk(home), {
+    path,
+    expected,
+    bytes: Buffer.from(`${first}\nsave ${saves}\n`),
+    durable: true,
+  });
   if ('failed' in result) throw result.failed;
   if ('saved' in result) {
     saves++;

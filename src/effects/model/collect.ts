@@ -97,7 +97,8 @@ export function newCallId(): string {
 /** Ids that are missing, or that the session has already, or that nobody could read, are replaced. */
 function withOwnIds(calls: readonly PartialCall[], session: readonly Message[]): ReplyCall[] {
   if (calls.length === 0) return [];
-  const used = new Set(session.flatMap(message => message.tool_calls?.map(call => call.id) ?? []));
+  const used = new Set<string>();
+  for (const {tool_calls} of session) if (tool_calls) for (const {id} of tool_calls) used.add(id);
   return calls.map(call => {
     const id = call.id === '' || call.id.length > 200 || used.has(call.id) ? newCallId() : call.id;
     used.add(id);

@@ -1,5 +1,6 @@
 import type {BigIntStats} from 'node:fs';
 import {join} from 'node:path';
+import {nodeDisk} from '../../store/disk.ts';
 import {Blobs} from '../../store/git/git-blobs.ts';
 import {Cat} from '../../store/git/git-cat.ts';
 import type {Person} from '../../store/git/git-config.ts';
@@ -112,7 +113,7 @@ export async function locked<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   if (of.isLocked) return work();
-  const lock = await waitForLock(join(of.home, '.agentdir/locks', `workspace-${of.agent}.lock`), PATIENCE_MS);
+  const lock = await waitForLock(nodeDisk(of.home), `.agentdir/locks/workspace-${of.agent}.lock`, PATIENCE_MS);
   if ('heldBy' in lock) throw new Error(`process ${lock.heldBy.pid} is at work in the workspace of ${of.agent}`);
   of.isLocked = true;
   try {

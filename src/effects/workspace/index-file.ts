@@ -1,4 +1,4 @@
-import type {BigIntStats} from 'node:fs';
+import type {FileStat} from '../../store/disk.ts';
 
 /** Fixed part of an entry: ten numbers of four bytes, the id, the flags. */
 const ID_AT = 40;
@@ -97,7 +97,7 @@ export function idOf({bytes, starts}: Index, i: number): string {
 }
 
 /** Whether the stat that entry i holds is this one, to the nanosecond. */
-export function statMatches({bytes, starts}: Index, i: number, stat: BigIntStats): boolean {
+export function statMatches({bytes, starts}: Index, i: number, stat: FileStat): boolean {
   const at = starts[i] ?? 0;
   const expected = statBytes(stat);
   return (
@@ -106,7 +106,7 @@ export function statMatches({bytes, starts}: Index, i: number, stat: BigIntStats
 }
 
 /** As git keeps a stat: the low 32 bits of each. The mode stands apart, it is git's own. */
-function statBytes(stat: BigIntStats): Buffer {
+function statBytes(stat: FileStat): Buffer {
   const bytes = Buffer.alloc(ID_AT);
   const low = (value: bigint) => Number(BigInt.asUintN(32, value));
   bytes.writeUInt32BE(low(stat.ctimeNs / 1_000_000_000n), 0);

@@ -20,26 +20,43 @@ export interface EditWords {
 
 const MOST_TASKS = 20;
 
+/** A session's text, cut at its messages. */
+export interface CutSession {
+  head: string;
+  foot: string;
+  items: readonly {text: string}[];
+}
+
+/** How a text is read: callers that have parsed it already need not parse it again. */
+export interface EditReaders {
+  tasksIn: (text: string) => TaskFile;
+  cutIn: (text: string) => CutSession | undefined;
+}
+
 /**
- * What a person's edit did; 'edited' if it is not clear. `queue`: of approvals. `tasksIn`: for whoever has parsed one of
- * the texts already. Must not throw, whatever the texts are.
+ * What a person's edit did; 'edited' if it is not clear. `queue`: of approvals. Must not throw, whatever the texts are.
  */
 export function describeEdit(
   kind: Kind,
   before: string | undefined,
   now: string,
   queue = false,
-  tasksIn: (text: string) => TaskFile = parseTasks,
+  {tasksIn, cutIn}: EditReaders = {tasksIn: parseTasks, cutIn: cutSession},
 ): EditWords {
   if (before === undefined) return {words: createdAs(kind, now), tasks: []};
   try {
     if (kind === 'tasks') return tasksEdit(tasksIn(before), tasksIn(now), queue);
-    if (kind === 'session') return {words: sessionEdit(before, now) || 'edited', tasks: []};
+    if (kind === 'session') return {words: sessionEdit(before, now, cutIn) || 'edited', tasks: []};
     if (kind === 'approval') return {words: approvalEdit(before, now), tasks: []};
   } catch {
     // A text with errors says nothing about what was meant.
   }
   return {words: 'edited', tasks: []};
+}
+
+export function cutSession(text: string): CutSession | undefined {
+  const cut = cutText(text);
+  return cut && {...cut, items: cut.items.map(item => ({text: item}))};
 }
 
 function createdAs(kind: Kind, now: string): string {
@@ -104,15 +121,18 @@ function deedOf({box, fields, notes, head}: Changes, queue: boolean): string | u
   return 'edited';
 }
 
-function sessionEdit(before: string, now: string): string {
-  const [old, cut] = [cutText(before), cutText(now)];
+function sessionEdit(before: string, now: string, cutIn: EditReaders['cutIn']): string {
+  const [old, cut] = [cutIn(before), cutIn(now)];
   const was = headerOf(old?.head ?? before, old?.foot);
-  const same = old && old.head === cut?.head && old.foot === cut.foot;
-  const is = same ? was : headerOf(cut?.head ?? now, cut?.foot);
+  const sameHeader = old && old.head === cut?.head && old.foot === cut.foot;
+  const is = sameHeader ? was : headerOf(cut?.head ?? now, cut?.foot);
   const words: string[] = [];
   if (was.status !== is.status && typeof is.status === 'string') words.push(`status ${short(is.status)}`);
   if (!cut) return few(words);
-  const [from, to] = [parts(old?.items ?? []), parts(cut.items)];
+  // Most edits add to the end of a conversation, which may be long.
+  let same = 0;
+  while (same < cut.items.length && old?.items[same]?.text === cut.items[same]?.text) same++;
+  const [from, to] = [parts(old?.items.slice(same) ?? []), parts(cut.items.slice(same))];
   const match = matchMessages(from, to);
   const added: string[] = [];
   let edited = 0;
@@ -138,8 +158,8 @@ function headerOf(head: string, foot = ''): Record<string, unknown> {
   return isMap(value) ? {...value, messages: undefined} : {};
 }
 
-function parts(items: readonly string[]): Part[] {
-  return items.map(text => ({
+function parts(items: readonly {text: string}[]): Part[] {
+  return items.map(({text}) => ({
     text,
     value: () => {
       const {value} = readQuickly(text);

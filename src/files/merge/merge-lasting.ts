@@ -1,4 +1,5 @@
 import type {Kind} from '../key.ts';
+import {startsWithText} from '../lines.ts';
 import {noteKey, onlyLacksNotes} from './merge-memory.ts';
 import {lastingFields} from './merge-task-changes.ts';
 
@@ -42,7 +43,7 @@ export const lasting: Partial<Record<Kind, (line: string) => string | undefined>
 export function undoes(kind: Kind, before: string, now: string): boolean {
   const keyOf = lasting[kind];
   // What was only added to undoes nothing.
-  if (!keyOf || now.startsWith(before)) return false;
+  if (!keyOf || startsWithText(now, before)) return false;
   // Lines that both begin and end with are the same on both sides, however many.
   const [old, own] = apart(before, now);
   const has = countOf(keysOf(own, keyOf));

@@ -1,3 +1,4 @@
+import {startsWithText} from '../lines.ts';
 import {cutText} from '../session/session.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
 import {isMap} from './merge-values.ts';
@@ -11,7 +12,7 @@ const LEAST = 3;
  */
 export function mayLackWords(before: string, now: string): boolean {
   // All messages are there as they were: the usual case, also where the header says something else.
-  if (messagesOf(now).startsWith(messagesOf(before))) return false;
+  if (startsWithText(messagesOf(now), messagesOf(before))) return false;
   const left = new Map<string, number>();
   const add = (line: string, by: number) => left.set(line, (left.get(line) ?? 0) + by);
   for (const line of before.split('\n')) add(line, 1);

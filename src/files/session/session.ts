@@ -1,4 +1,5 @@
 import type {Problem} from '../diagnostic.ts';
+import {startsWithText} from '../lines.ts';
 import {validate, validateValue} from '../validate.ts';
 import {readQuickly} from '../yaml/yaml-quick.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
@@ -58,19 +59,21 @@ export function parseWhole(text: string): Session {
 }
 
 function parseCut(text: string, previous: Session | undefined): Session | undefined {
-  const cut = cutText(text);
+  const cut = cutText(text, previous);
   if (!cut) return undefined;
   const header = parseHeader(cut.head, cut.foot, previous);
   if (!header) return undefined;
-  const items = parseItems(cut.items, previous?.items ?? []);
-  if (!items) return undefined;
+  const added = parseItems(cut, previous?.items ?? []);
+  if (!added) return undefined;
+  const {head, body, foot, unchanged} = cut;
+  const values = added.map(item => item.value);
   return {
-    head: cut.head,
-    body: cut.body,
-    foot: cut.foot,
-    items,
+    head,
+    body,
+    foot,
+    items: previous?.items && unchanged > 0 ? previous.items.slice(0, unchanged).concat(added) : added,
     header,
-    messages: items.map(item => item.value),
+    messages: previous && unchanged > 0 ? previous.messages.slice(0, unchanged).concat(values) : values,
     problems: [],
   };
 }
@@ -90,26 +93,31 @@ export function parseHeader(head: string, foot: string, previous?: Session): Ses
   return problems.length > 0 ? undefined : value;
 }
 
-/** Items that stand unchanged at the beginning or end are taken over. */
-function parseItems(texts: readonly string[], known: readonly Item[]): Item[] | undefined {
+/** The items below those that were found unchanged. Items that stand as they stood before are not read again. */
+function parseItems({items: texts, unchanged}: Cut, known: readonly Item[]): Item[] | undefined {
   const items: Item[] = [];
+  const before = known.slice(unchanged);
   let same = 0;
-  while (same < texts.length && texts[same] === known[same]?.text) same++;
+  while (same < texts.length && texts[same] === before[same]?.text) items.push(before[same++] as Item);
   let tail = 0;
-  while (tail < texts.length - same && texts.at(-1 - tail) === known.at(-1 - tail)?.text && tail < known.length - same)
+  while (
+    tail < texts.length - same &&
+    tail < before.length - same &&
+    texts.at(-1 - tail) === before.at(-1 - tail)?.text
+  )
     tail++;
-  for (const [index, text] of texts.entries()) {
-    const kept =
-      index < same
-        ? known[index]
-        : index >= texts.length - tail
-          ? known[known.length - texts.length + index]
-          : undefined;
-    const item = kept ?? parseItem(text);
+  for (let index = same; index < texts.length - tail; index++) {
+    const text = texts[index] as string;
+    const item = parseItem(unchanged > 0 ? copyOf(text) : text);
     if (!item) return undefined;
     items.push(item);
   }
-  return items;
+  return items.concat(before.slice(before.length - tail));
+}
+
+/** A slice of a text keeps that text in memory. One message of each of many versions must not keep all of these versions. */
+function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string;
 }
 
 /** One message read on its own; undefined if it is not one message, is wrong, or refers to others. */
@@ -131,7 +139,10 @@ export interface Cut {
   head: string;
   body: string;
   foot: string;
+  /** Without those that are unchanged. */
   items: string[];
+  /** How many of the first items were found to be those of the earlier version. */
+  unchanged: number;
 }
 
 const SPACE = 32;
@@ -144,9 +155,10 @@ const DASH = 45;
 /**
  * Find the block sequence under a top-level `messages:` by indentation alone. In YAML whatever belongs to an item of a
  * block sequence is indented deeper than its dash (comments and blank lines apart), so a dash in that column starts an
- * item. What else may be wrong with the text shows when head and items are parsed.
+ * item. What else may be wrong with the text shows when head and items are parsed. The first messages of `previous`, an
+ * earlier version, are compared as one text and not scanned again.
  */
-export function cutText(text: string): Cut | undefined {
+export function cutText(text: string, previous?: Pick<Session, 'body' | 'items'>): Cut | undefined {
   const key = text.startsWith('messages:') ? 0 : text.indexOf('\nmessages:') + 1;
   if (key === 0 && !text.startsWith('messages:')) return undefined;
   // A directive such as %YAML 1.1 holds for the whole text.
@@ -156,6 +168,7 @@ export function cutText(text: string): Cut | undefined {
   let itemStart = -1;
   let bodyEnd = text.length;
   const items: string[] = [];
+  let unchanged = 0;
   for (let line = nextLine(text, key); line < text.length; line = nextLine(text, line)) {
     let at = line;
     while (text.charCodeAt(at) === SPACE) at++;
@@ -168,7 +181,13 @@ export function cutText(text: string): Cut | undefined {
       if (itemStart === -1) {
         bodyStart = line;
         indent = column;
-      } else if (items.push(text.slice(itemStart, line)) > MAX_MESSAGES) return undefined;
+        const same = previous?.items ? unchangedItems(text, bodyStart, previous.body, previous.items) : NONE;
+        // The last of them may go on in lines that are new.
+        if (same.count > 1) {
+          unchanged = same.count - 1;
+          line += same.length - (previous?.items?.[unchanged]?.text.length ?? 0);
+        }
+      } else if (items.push(text.slice(itemStart, line)) > MAX_MESSAGES - unchanged) return undefined;
       itemStart = line;
     } else if (indent !== -1 && column === 0) {
       bodyEnd = line;
@@ -178,7 +197,30 @@ export function cutText(text: string): Cut | undefined {
   if (bodyStart === -1) return undefined;
   if (bodyEnd < text.length) bodyEnd = commentsBefore(text, itemStart, bodyEnd, indent);
   items.push(text.slice(itemStart, bodyEnd));
-  return {head: text.slice(0, bodyStart), body: text.slice(bodyStart, bodyEnd), foot: text.slice(bodyEnd), items};
+  return {
+    head: text.slice(0, bodyStart),
+    body: text.slice(bodyStart, bodyEnd),
+    foot: text.slice(bodyEnd),
+    items,
+    unchanged,
+  };
+}
+
+const NONE = {count: 0, length: 0};
+
+/** How many of `items`, whose text is `body`, `text` has at `start`, and their length. */
+function unchangedItems(text: string, start: number, body: string, items: readonly Item[]): typeof NONE {
+  if (startsWithText(text, body, start)) return {count: items.length, length: body.length};
+  const ends = [0];
+  for (const item of items) ends.push((ends.at(-1) ?? 0) + item.text.length);
+  let [count, beyond] = [0, items.length];
+  while (beyond - count > 1) {
+    const middle = (count + beyond) >> 1;
+    const [from, to] = [ends[count], ends[middle]] as [number, number];
+    if (text.slice(start + from, start + to) === body.slice(from, to)) count = middle;
+    else beyond = middle;
+  }
+  return {count, length: ends[count] ?? 0};
 }
 
 function nextLine(text: string, from: number): number {

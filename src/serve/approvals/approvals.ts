@@ -1,7 +1,8 @@
-import {randomBytes} from 'node:crypto';
 import type {NewRule} from '../../files/rule.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {CallOutcome} from '../../reconcile/queue.ts';
+import {type Clock, systemClock} from '../../store/clock.ts';
+import type {Random} from '../../store/random.ts';
 
 /** So many requests are kept in words; what is not is put into words again when it is needed. */
 const MOST = 1_000;
@@ -40,7 +41,12 @@ export class Approvals {
   /** Files in which a person decides that were changed while no daemon ran: what they were before, by path. */
   readonly changedBefore = new Map<string, string | undefined>();
   readonly #unconfined = new Set<{words: string}>();
+  readonly #clock: Clock;
   #yesAt = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock = systemClock) {
+    this.#clock = clock;
+  }
 
   /** A command runs that could write files of the home: what is decided meanwhile does not count. */
   runsUnconfined(words: string): () => void {
@@ -57,11 +63,11 @@ export class Approvals {
 
   /** A yes was found just now: what it allows is about to begin. */
   get starting(): boolean {
-    return performance.now() - this.#yesAt < STARTING_MS;
+    return this.#clock.monotonic() - this.#yesAt < STARTING_MS;
   }
 
   yes(): void {
-    this.#yesAt = performance.now();
+    this.#yesAt = this.#clock.monotonic();
   }
 
   get asked(): ReadonlyMap<string, CallRequest> {
@@ -110,7 +116,7 @@ function idIn(folder: string, path: string): string | undefined {
 }
 
 /** Some 60 random bits, in letters and digits that are hard to misread; never like a number. */
-export function newApprovalId(): string {
+export function newApprovalId(random: Random): string {
   const letters = 'abcdefghjkmnpqrstvwxyz0123456789';
-  return [...randomBytes(12)].map((byte, i) => letters[byte % (i === 0 ? 22 : 32)]).join('');
+  return [...random.bytes(12)].map((byte, i) => letters[byte % (i === 0 ? 22 : 32)]).join('');
 }

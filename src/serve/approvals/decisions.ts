@@ -1,5 +1,3 @@
-import {lstatSync} from 'node:fs';
-import {join} from 'node:path';
 import {parseFile} from '../../check/parse-file.ts';
 import type {ApprovalFile} from '../../files/approval/approval.ts';
 import {editedText} from '../../files/approval/approval-edited.ts';
@@ -137,10 +135,10 @@ async function decisionOn(
 }
 
 /** When it was saved at the latest, as it was first seen: the daemon saves, too. */
-function savedAt({home, approvals}: Serving, id: string, {decision}: ApprovalItem): string {
+function savedAt({disk, clock, approvals}: Serving, id: string, {decision}: ApprovalItem): string {
   const path = decision === 'approved' ? APPROVALS_FILE : pendingPage(id);
-  const stat = lstatSync(join(home, path), {throwIfNoEntry: false});
-  return approvals.saidAt.get(id) ?? (stat?.mtime ?? new Date()).toISOString();
+  const stat = disk.lstat(path);
+  return approvals.saidAt.get(id) ?? new Date(stat ? Number(stat.mtimeMs) : clock.now()).toISOString();
 }
 
 interface Approving {
@@ -230,7 +228,7 @@ export async function itemOf(serving: Serving, path: string, id: string): Promis
   let parsed = serving.latest.get(path)?.parsed;
   if (parsed?.kind !== 'queue') {
     const blob = serving.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await textOf(serving, blob);
+    const text = blob === undefined ? undefined : await textOf(serving, blob, path);
     parsed = text === undefined ? undefined : parseFile(path, text);
   }
   return parsed?.kind === 'queue' ? parsed.file.items.find(item => item.id === id) : undefined;

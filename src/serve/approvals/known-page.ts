@@ -1,5 +1,3 @@
-import {lstatSync} from 'node:fs';
-import {join} from 'node:path';
 import {type ApprovalFile, parseApproval} from '../../files/approval/approval.ts';
 import type {ApprovalItem} from '../../files/approval/approval-item.ts';
 import type {Review} from '../../files/approval/approval-review.ts';
@@ -12,13 +10,13 @@ import {approvedPage, pendingPage} from './approvals.ts';
 /** A page as it was last looked at, and held still. */
 export async function pageOf(serving: Serving, path: string): Promise<ApprovalFile | undefined> {
   const blob = serving.known.get(path)?.blob;
-  const text = blob === undefined ? undefined : await textOf(serving, blob);
+  const text = blob === undefined ? undefined : await textOf(serving, blob, path);
   return text === undefined ? undefined : parseApproval(text);
 }
 
 /** What is on disk is not what was last looked at: it may say no. */
-export function isBeingSaved({home, known}: Serving, path: string): boolean {
-  const stat = lstatSync(join(home, path), {bigint: true, throwIfNoEntry: false});
+export function isBeingSaved({disk, known}: Serving, path: string): boolean {
+  const stat = disk.lstat(path);
   return (stat && signature(stat)) !== known.get(path)?.signature;
 }
 

@@ -4,6 +4,7 @@ import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
 import type {NewRule} from '../../files/rule.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {Completed} from '../../reconcile/complete.ts';
+import {timestamp} from '../../store/clock.ts';
 import {lookAgain} from '../look-again.ts';
 import type {Serving} from '../serving.ts';
 import {textOf} from '../state.ts';
@@ -19,7 +20,7 @@ export async function ruleFor(
   if (edited !== undefined) return {words: 'none was added: the text was changed'};
   const failed = serving.approvals.rulesRefused.get(id) ?? ('none' in ask.always ? ask.always.none : undefined);
   const blob = serving.known.get(POLICY_FILE)?.good;
-  const text = blob === undefined ? undefined : await textOf(serving, blob);
+  const text = blob === undefined ? undefined : await textOf(serving, blob, POLICY_FILE);
   if (text === undefined) return {words: `none was added: ${POLICY_FILE} cannot be read`};
   const rules = 'none' in ask.always ? [] : ask.always.rules;
   // Added before the daemon was killed: by now it may be too late to tell which.
@@ -42,7 +43,7 @@ export function settlePolicy(serving: Serving, text: string): Completed | undefi
     }
     try {
       const before = result;
-      result = addRules(before, wanted, `${commentFor(id)}, ${new Date().toISOString().slice(0, 10)}`);
+      result = addRules(before, wanted, `${commentFor(id)}, ${timestamp(serving.clock).slice(0, 10)}`);
       if (result === before) {
         refuse(serving, id, 'the policy has it already');
         continue;

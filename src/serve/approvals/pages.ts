@@ -1,5 +1,3 @@
-import {existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {UserError} from '../../errors.ts';
 import {parseApproval} from '../../files/approval/approval.ts';
 import {setMeta, setReview} from '../../files/approval/approval-edit.ts';
@@ -9,16 +7,15 @@ import type {ApprovalState} from '../../files/approval/approval-state.ts';
 import {kindOf} from '../../files/key.ts';
 import type {Outcome} from '../../queue.ts';
 import {pageFor} from '../../reconcile/call-request.ts';
-import {move, removeIf} from '../../store/move.ts';
+import {removeIf} from '../../store/move.ts';
 import {readHomeFile} from '../../store/read.ts';
-import {watchReplaced} from '../late.ts';
 import {lookAgain} from '../look-again.ts';
-import {recordMove, recordOwn} from '../record.ts';
+import {isIgnored, recordOwnRemoval} from '../record.ts';
 import {type Seen, seenText} from '../seen.ts';
 import type {Serving} from '../serving.ts';
 import {setFacts, take, tell} from '../state.ts';
 import {approvalStateOf} from '../turns/budget.ts';
-import {createText} from '../write.ts';
+import {createText, moveText} from '../write.ts';
 import {approvedId, pendingId} from './approvals.ts';
 import {itemOf} from './decisions.ts';
 import {takenPage} from './known-page.ts';
@@ -31,17 +28,22 @@ export async function makePage(serving: Serving, path: string): Promise<Outcome>
   const request = id === undefined ? undefined : serving.approvals.asked.get(id);
   if (!request || id === undefined || approvalStateOf(serving, id) !== 'pending') return undefined;
   if (serving.journal.unfinished()) return {after: WAIT_MS};
-  const written = await createText(serving, path, pageFor(request));
+  const entry = {words: 'asked', cause: 'ask', trailers: [['Approval', id] as [string, string]]};
+  // A decision was taken back: the page is where it is waited for, and nowhere else.
+  const [decided, ...others] = decidedPages(serving, id);
+  const text = pageFor(request);
+  const written = decided
+    ? await moveText(serving, decided, path, {text, entry})
+    : await createText(serving, path, text, entry);
   if ('outcome' in written) return written.outcome;
   take(serving, written.seen);
-  const known = serving.known.get(path);
-  if (known) known.ignored = await serving.ignored.has(path);
-  const entry = {words: 'asked', cause: 'ask', trailers: [['Approval', id] as [string, string]]};
-  const before = decidedPages(serving, id);
-  if (before.length === 0) recordOwn(serving, written.seen, entry);
-  // A decision was taken back: the page is where it is waited for, and nowhere else.
-  for (const {path: old, bytes} of before)
-    if (removeIf(serving.home, old, bytes)) forget(serving, old, () => recordMove(serving, old, written.seen, entry));
+  await isIgnored(serving, path);
+  if (decided) forget(serving, decided.path);
+  for (const {path: old, bytes} of others) {
+    if (!removeIf(serving.disk, old, bytes)) continue;
+    recordOwnRemoval(serving, old, entry);
+    forget(serving, old);
+  }
   return undefined;
 }
 
@@ -74,36 +76,25 @@ export async function settlePage(serving: Serving, seen: Seen): Promise<Outcome>
   const text = decidedText(seen.text ?? '', state, said, item);
   const bytes = Buffer.from(text);
   const entry = {words: state, cause: 'decision', trailers: [['Approval', id] as [string, string]]};
-  const there = readHomeFile(serving.home, to);
+  const there = readHomeFile(serving.disk, to);
   if (there) {
     // Moved, and killed before it was taken away; anything else was saved since, and is left.
     const own = seen.parsed?.kind === 'approval' ? seen.parsed.file.review?.decision : undefined;
     if (!there.bytes?.equals(bytes) || (own ?? said) !== said) return undefined;
-    if (!removeIf(serving.home, seen.path, seen.bytes)) return undefined;
-    const moved = seenText(to, kind, text, {bytes, stat: there.stat});
-    forget(serving, seen.path, () => recordMove(serving, seen.path, moved, entry));
+    if (!removeIf(serving.disk, seen.path, seen.bytes)) return undefined;
+    recordOwnRemoval(serving, seen.path, entry);
+    forget(serving, seen.path);
     return undefined;
   }
-  const {making} = serving;
-  making.add(to);
-  const result = await move(serving.home, {from: seen.path, expected: seen.bytes, to, bytes}).finally(() =>
-    making.delete(to),
-  );
-  if ('failed' in result) return {failed: result.failed};
-  if ('changed' in result) return {after: 1};
-  if (result.replaced) watchReplaced(serving, result.replaced);
-  const moved = seenText(to, kind, text, {bytes, stat: result.saved});
-  serving.own.add(moved.blob);
-  take(serving, moved);
+  const written = await moveText(serving, seen, to, {text, entry});
+  if ('outcome' in written) return written.outcome;
+  take(serving, written.seen);
   const known = serving.known.get(to);
   if (known) Object.assign(known, {settled: true, ignored: serving.known.get(seen.path)?.ignored ?? false});
   // It was turned meanwhile.
   if (approvalStateOf(serving, id) !== state) lookAgain(serving, to);
-  if (existsSync(join(serving.home, seen.path))) {
-    recordMove(serving, seen.path, moved, entry);
-    return {after: 1};
-  }
-  forget(serving, seen.path, () => recordMove(serving, seen.path, moved, entry));
+  if (serving.disk.exists(seen.path)) return {after: 1};
+  forget(serving, seen.path);
   return undefined;
 }
 
@@ -120,17 +111,16 @@ function turns(serving: Serving, id: string, {path, parsed}: Seen): boolean {
 }
 
 /** Pages of a request in the folders of decided ones. */
-function decidedPages({home}: Serving, id: string): {path: string; bytes: Buffer}[] {
+function decidedPages({disk}: Serving, id: string): Seen[] {
   return ['approved', 'rejected'].flatMap(folder => {
     const path = `approvals/${folder}/${id}.approval.md`;
-    const bytes = readHomeFile(home, path)?.bytes;
-    return bytes ? [{path, bytes}] : [];
+    const read = readHomeFile(disk, path);
+    return read && 'text' in read ? [seenText(path, 'approval', read.text, read)] : [];
   });
 }
 
-/** The file was taken away by us. */
-function forget(serving: Serving, path: string, record: () => void): void {
-  record();
+/** The daemon took the file away. */
+function forget(serving: Serving, path: string): void {
   serving.known.delete(path);
   setFacts(serving, path, undefined);
   tell(serving);

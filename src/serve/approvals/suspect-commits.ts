@@ -30,13 +30,13 @@ export async function committedSince(
 /** The commit that brought the mark of the call that runs on the host. */
 async function commitOfStart(serving: Serving, session: string): Promise<string | undefined> {
   const blob = serving.known.get(session)?.blob;
-  const text = blob === undefined ? undefined : await textOf(serving, blob);
+  const text = blob === undefined ? undefined : await textOf(serving, blob, session);
   const calls = text === undefined ? [] : parseSession(text).messages.flatMap(({tool_calls = []}) => tool_calls);
   const started = calls.findLast(({where}) => where === 'host')?.started;
   if (started === undefined) return undefined;
   let commit: string | undefined;
   for (const version of await serving.journal.versions(session, MOST)) {
-    if (!(await textOf(serving, version.blob))?.includes(started)) break;
+    if (!(await textOf(serving, version.blob, session))?.includes(started)) break;
     commit = version.commit;
   }
   return commit;

@@ -1,5 +1,3 @@
-import {lstatSync} from 'node:fs';
-import {join} from 'node:path';
 import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
 import {kindOf} from '../../files/key.ts';
 import type {Outcome} from '../../queue.ts';
@@ -8,7 +6,6 @@ import {listFolder, readHomeFile} from '../../store/read.ts';
 import {keepConflict} from '../conflict.ts';
 import {signature} from '../known.ts';
 import {lookAgain} from '../look-again.ts';
-import {recordOwn} from '../record.ts';
 import {type Seen, seenText} from '../seen.ts';
 import type {Serving} from '../serving.ts';
 import {lastBlob, setFacts, take, textOf} from '../state.ts';
@@ -24,12 +21,12 @@ export function isProtected(path: string): boolean {
 
 /** An unsandboxed command has ended: what is not as it was known may be its doing. To be called before it counts as over. */
 export function suspectChanges(serving: Serving, why: string): void {
-  const {home, known, approvals} = serving;
-  const there = [...SINGLE, ...FOLDERS.flatMap(folder => listFolder(home, folder)), ...known.keys()].filter(
+  const {disk, known, approvals} = serving;
+  const there = [...SINGLE, ...FOLDERS.flatMap(folder => listFolder(disk, folder)), ...known.keys()].filter(
     isProtected,
   );
   for (const path of new Set(there)) {
-    const stat = lstatSync(join(home, path), {bigint: true, throwIfNoEntry: false});
+    const stat = disk.lstat(path);
     const before = known.get(path)?.signature;
     if (!kindOf(path) || (stat ? signature(stat) : undefined) === before) continue;
     approvals.suspects.set(path, why);
@@ -45,7 +42,7 @@ export async function suspectEarlier(
   serving: Serving,
   committed: (session: string) => Promise<ReadonlyMap<string, string | undefined>>,
 ): Promise<void> {
-  const {home, index, approvals} = serving;
+  const {disk, index, approvals} = serving;
   const changed = new Map(approvals.changedBefore);
   approvals.changedBefore.clear();
   const sessions = [...index.sessions()].filter(({host}) => host);
@@ -54,7 +51,7 @@ export async function suspectEarlier(
       for (const [path, former] of await committed(session)) changed.set(path, former);
   for (const [path, former] of sessions.length > 0 ? changed : []) {
     const kind = kindOf(path);
-    const read = kind && readHomeFile(home, path);
+    const read = kind && readHomeFile(disk, path);
     if (!kind || (read && !('text' in read))) continue;
     const seen = read && seenText(path, kind, read.text, read);
     const why = `a command of ${sessions.map(({id}) => id).join(', ')}, which was interrupted,`;
@@ -65,7 +62,8 @@ export async function suspectEarlier(
 /** Another name of the file may be where an agent can write: what is there now becomes a file of its own. */
 export async function cutLinks(serving: Serving, seen: Seen): Promise<Outcome> {
   serving.approvals.suspects.delete(seen.path);
-  const written = await replaceText(serving, seen, seen.text ?? '');
+  const entry = {words: 'as it was', cause: 'void'};
+  const written = await replaceText(serving, seen, seen.text ?? '', {steps: [{entry}]});
   if ('outcome' in written) return written.outcome;
   take(serving, written.seen);
   lookAgain(serving, seen.path);
@@ -88,25 +86,27 @@ export async function takeBack(
   why: string,
   former: {blob: string | undefined} = {blob: lastBlob(serving, path)},
 ): Promise<Outcome> {
-  const text = former.blob === undefined ? undefined : await textOf(serving, former.blob);
+  const text = former.blob === undefined ? undefined : await textOf(serving, former.blob, path);
   serving.approvals.suspects.delete(path);
   serving.pending.delete(path);
   const conflict = `it was changed while ${why} ran outside the sandbox, so it does not count; if it was you, do it again`;
   if (seen && !(await keepConflict(serving, path, seen.bytes, [conflict], true))) return {after: 1_000};
   if (text === undefined) {
-    if (seen) removeIf(serving.home, path, seen.bytes);
+    if (seen) removeIf(serving.disk, path, seen.bytes);
     serving.known.delete(path);
     setFacts(serving, path, undefined);
     lookAgain(serving, path);
     return undefined;
   }
-  const written = seen ? await replaceText(serving, seen, text) : await createText(serving, path, text);
+  const entry = {words: 'as it was before an unsandboxed command', cause: 'void'};
+  const written = seen
+    ? await replaceText(serving, seen, text, {steps: [{entry}]})
+    : await createText(serving, path, text, entry);
   if ('outcome' in written) {
     serving.approvals.suspects.set(path, why);
     return written.outcome;
   }
   take(serving, written.seen);
-  recordOwn(serving, written.seen, {words: 'as it was before an unsandboxed command', cause: 'void'});
   lookAgain(serving, path);
   return undefined;
 }

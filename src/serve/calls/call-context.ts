@@ -58,7 +58,7 @@ export async function contextOf(
     query: text => query(serving, text, signal),
     outside: {
       settings,
-      env: process.env,
+      env: serving.world.environment,
       messageName: nameOfCall(caller, before?.first ?? call),
       sent: (file, record) => recordSent(serving, file, record),
     },
@@ -84,6 +84,6 @@ export async function contextOf(
 }
 
 /** This very call ran before, and somebody brought back its session from before that. */
-export function wasBegun({used}: Serving, caller: Caller, call: Call): boolean {
-  return used.has(nameOfCall(caller, call));
+export function wasBegun({started}: Serving, caller: Caller, call: Call): boolean {
+  return started.has(nameOfCall(caller, call));
 }

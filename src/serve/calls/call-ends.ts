@@ -1,10 +1,10 @@
-import {endLeftovers} from '../../effects/sandbox/leftovers.ts';
 import {markOf} from '../../effects/sandbox/mark.ts';
-import {tidyAfter} from '../../effects/tools/prepare-call.ts';
 import type {ToolContext, ToolResult} from '../../effects/tools/tool.ts';
 import type {ApprovalItem} from '../../files/approval/approval-item.ts';
 import type {ApprovalState} from '../../files/approval/approval-state.ts';
 import type {Call} from '../../files/session/session-schema.ts';
+import {effectsOf} from '../effects.ts';
+import type {Serving} from '../serving.ts';
 import type {Caller} from './caller.ts';
 
 /** The result that a decision itself is. */
@@ -27,7 +27,13 @@ export function rejected(reason: string | undefined): ToolResult {
 }
 
 /** What an earlier daemon had started. It is told only when nothing of it runs any more. */
-export async function interrupted(call: Call, {session}: Caller, context: ToolContext): Promise<ToolResult> {
+export async function interrupted(
+  serving: Serving,
+  call: Call,
+  {session}: Caller,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const {endLeftovers, tidyAfter} = effectsOf(serving);
   const left = call.run === undefined ? 0 : await endLeftovers(markOf(call.run, session, call.id));
   tidyAfter(call.function, context);
   const ended =

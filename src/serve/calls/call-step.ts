@@ -72,8 +72,8 @@ export async function callStep(
       cause: 'call',
       agent: caller.agent,
       trailers: trailersOf(open, [...ended, ...(marked ? [marked.call] : [])], asks),
+      started: marked?.names ?? [],
     },
-    marked: marked !== undefined,
     written: () => {
       for (const request of asks) {
         putIntoWords(serving, request);

@@ -3,6 +3,7 @@ import type {Call, Message} from '../../files/session/session-schema.ts';
 import {callWords} from '../../policy/call-words.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {OpenCalls} from '../../reconcile/turn.ts';
+import {timestamp} from '../../store/clock.ts';
 import {crashPoint} from '../../store/crash.ts';
 import type {Serving} from '../serving.ts';
 import {type BegunCall, wasBegun} from './call-context.ts';
@@ -16,6 +17,8 @@ export interface Marked {
   /** It runs outside the sandbox. */
   host: boolean;
   edited: ReadyCall['edited'];
+  /** The call and its approval, as `StartedCalls` knows them. */
+  names: readonly string[];
   start: () => void;
 }
 
@@ -50,15 +53,20 @@ export async function beginCalls(serving: Serving, caller: Caller, {calls}: Open
       else if (!blocked && !('wait' in next)) {
         const ready = 'ready' in next && next.ready.effect !== 'read' ? next.ready : undefined;
         const running = ready && abort;
+        const begun = {again: wasBegun(serving, now, call)};
         const start = () => {
           if ('ready' in next && next.instead !== undefined)
             approvals.outcomes.set(next.instead, {outcome: 'not needed any more: the policy allows it now'});
-          const begun = {again: wasBegun(serving, now, call)};
-          if (ready) serving.used.add([nameOfCall(now, call), ...(call.approval === undefined ? [] : [call.approval])]);
           turns.run(path, call.id, running, execute(serving, now, call, {next, begun}, abort.signal));
         };
         if (ready && allEnded)
-          return {marked: {call: call.id, host: ready.unconfined, edited: ready.edited, start}, asks};
+          return {
+            marked: {
+              ...{call: call.id, host: ready.unconfined, edited: ready.edited, start},
+              names: [nameOfCall(now, call), ...(call.approval === undefined ? [] : [call.approval])],
+            },
+            asks,
+          };
         if (!ready) start();
       }
     }
@@ -110,7 +118,7 @@ async function execute(
   const isJudgedAgain = ready !== undefined && (waits || call.approval !== undefined);
   const leave = enters ? await rooms.enter(agent, alone, signal) : undefined;
   const release = ready && isCommand(call) ? await commands.take(agent, signal) : undefined;
-  const began = performance.now();
+  const began = serving.clock.monotonic();
   let result: ToolResult;
   let edited: ReadyCall['edited'];
   try {
@@ -126,10 +134,10 @@ async function execute(
     release?.();
     leave?.();
   }
-  const ms = Math.round(performance.now() - began);
+  const ms = Math.round(serving.clock.monotonic() - began);
   const code = result.success ? undefined : result.code;
   serving.report({event: 'called', session, agent, tool: callWords(call.function, edited), code, ms});
-  return resultMessage(call.id, result);
+  return resultMessage(call.id, result, timestamp(serving.clock));
 }
 
 const CHANGED = 'nothing was run: what was approved has changed at the last moment. Make the call again';
@@ -140,9 +148,9 @@ function resultOfOther(serving: Serving, next: Exclude<NextCall, {ready: unknown
   return {success: false, code: 'REJECTED', error: CHANGED};
 }
 
-function resultMessage(call: string, result: ToolResult): Message {
+function resultMessage(call: string, result: ToolResult, time: string): Message {
   return {
-    timestamp: new Date().toISOString(),
+    timestamp: time,
     role: 'tool_result',
     tool_call_id: call,
     content: JSON.stringify(result),

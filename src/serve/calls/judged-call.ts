@@ -1,11 +1,11 @@
 import {parseFile} from '../../check/parse-file.ts';
 import {isFailure} from '../../effects/tools/failure.ts';
-import {prepare} from '../../effects/tools/prepare-call.ts';
 import type {Ask, ReadyCall, ToolContext, ToolResult} from '../../effects/tools/tool.ts';
 import {digestOf} from '../../files/approval/approval-digest.ts';
 import type {Session} from '../../files/session/session.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
+import {effectsOf} from '../effects.ts';
 import type {Serving} from '../serving.ts';
 import {textOf} from '../state.ts';
 import {contextOf} from './call-context.ts';
@@ -20,7 +20,7 @@ export async function judged(
 ): Promise<{result: ToolResult} | {ready: ReadyCall}> {
   const policy = await serving.current.policy();
   serving.redact.follow(await serving.current.settings());
-  const ready = await prepare(call, template.capabilities, policy, context);
+  const ready = await effectsOf(serving).prepare(call, template.capabilities, policy, context);
   if ('refused' in ready) return {result: ready.refused};
   if (ready.effect === 'read' || serving.current.hasTemplate(agent)) return {ready};
   return {result: {success: false, code: 'NOT_ALLOWED', error: 'the template of this agent was removed'}};
@@ -70,7 +70,7 @@ async function sessionAt(serving: Serving, path: string): Promise<Session | unde
   let parsed = serving.latest.get(path)?.parsed;
   if (parsed?.kind !== 'session') {
     const blob = serving.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await textOf(serving, blob);
+    const text = blob === undefined ? undefined : await textOf(serving, blob, path);
     parsed = text === undefined ? undefined : parseFile(path, text);
   }
   return parsed?.kind === 'session' ? parsed.file : undefined;

@@ -47,7 +47,7 @@ export async function nextFor(
   const context = await contextOf(serving, caller, call, signal, begun);
   // A call that this daemon runs is known to `turns`.
   if (call.started !== undefined && !isRepeatable(call)) {
-    const result = await interrupted(call, caller, context);
+    const result = await interrupted(serving, call, caller, context);
     await recoverWorkspace(serving, caller);
     return {result};
   }
@@ -74,17 +74,17 @@ export async function nextFor(
   // An item that is gone comes back; what is about something else by now is another request.
   const same = item ? item.digest === digest && state !== 'superseded' : state === undefined;
   if (approval !== undefined && same) {
-    putIntoWords(serving, requestOf(caller, call, ask, {id: approval, digest, context, settings}));
+    putIntoWords(serving, requestOf(serving, caller, call, ask, {id: approval, digest, context, settings}));
     return {wait: true};
   }
-  const id = newApprovalId();
+  const id = newApprovalId(serving.random);
   // The request of a session that this one is a copy of stays.
   if (approval !== undefined && item?.session === caller.session && item.call === call.id)
     serving.approvals.outcomes.set(approval, {
       status: 'superseded',
       outcome: `nothing was run: what it is about has changed since it was asked; asked again as ${id}`,
     });
-  return {ask: requestOf(caller, call, ask, {id, digest, context, settings})};
+  return {ask: requestOf(serving, caller, call, ask, {id, digest, context, settings})};
 }
 
 interface Decided {
@@ -101,7 +101,7 @@ interface Decided {
 /** A call that a person said yes to: what runs is what they saw, or what they made of it. */
 async function decided(serving: Serving, about: Decided): Promise<NextCall> {
   const {caller, call, context, item, ask, digest, asIs, begun} = about;
-  const wasUsed = !begun && serving.used.has(item.id ?? '');
+  const wasUsed = !begun && serving.started.has(item.id ?? '');
   const isOwn =
     item.session === caller.session &&
     item.call === call.id &&
@@ -111,13 +111,13 @@ async function decided(serving: Serving, about: Decided): Promise<NextCall> {
     !isUsed(caller, call);
   const again = async (why: string): Promise<NextCall> => {
     const settings = await serving.current.settings();
-    const id = newApprovalId();
+    const id = newApprovalId(serving.random);
     if (isOwn || wasUsed)
       serving.approvals.outcomes.set(item.id ?? '', {
         status: 'superseded',
         outcome: `nothing was run: ${why}; asked again as ${id}`,
       });
-    return {ask: requestOf(caller, call, ask, {id, digest, context, settings})};
+    return {ask: requestOf(serving, caller, call, ask, {id, digest, context, settings})};
   };
   if (wasUsed) return again('it ran before, and an older version of its session was brought back');
   if (!isOwn) return again('it was asked about another call');
@@ -197,6 +197,7 @@ function isUsed({of}: Caller, {approval}: Call): boolean {
 export const EXPIRE_AFTER = '7d';
 
 function requestOf(
+  {clock}: Serving,
   {path, session, agent}: Caller,
   call: Call,
   ask: Ask,
@@ -207,7 +208,7 @@ function requestOf(
     settings,
   }: {id: string; digest: string; context: ToolContext; settings: Awaited<ReturnType<Serving['current']['settings']>>},
 ): CallRequest {
-  const now = Date.now();
+  const now = clock.now();
   const after = settings.approvals?.expire_after;
   const ms = after === null ? undefined : durationMs(after ?? EXPIRE_AFTER);
   return {

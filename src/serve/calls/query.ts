@@ -15,14 +15,15 @@ const codes: Record<QueryFailure['failed'], ResultCode> = {
 
 /** SQL over the files as they are known now. The first query reads all task files, a later one those that are others. */
 export async function query(serving: Serving, text: string, signal: AbortSignal): Promise<QueriedRows | ToolFailure> {
-  const {home, index, known} = serving;
+  const {disk, index, known} = serving;
   // Not before it is needed: most homes never ask.
   const {TaskQuery} = await import('../../query/task-query.ts');
   serving.queries ??= new TaskQuery();
   const source = {
     index,
     files: () => versions(known),
-    read: (path: string, blob: string) => serving.texts.get(blob) ?? onDisk(home, path, blob) ?? textOf(serving, blob),
+    read: (path: string, blob: string) =>
+      serving.texts.get(blob) ?? onDisk(disk, path, blob) ?? textOf(serving, blob, path),
   };
   const answer = await serving.queries.ask(source, text, {most: MOST, signal, taint: true});
   if (!('failed' in answer)) return answer;

@@ -5,6 +5,7 @@ import {kindOf} from '../../files/key.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import type {Completed} from '../../reconcile/complete.ts';
 import {withNote} from '../../reconcile/note.ts';
+import {type Cancel, timestamp} from '../../store/clock.ts';
 import {linkTarget} from '../../store/read.ts';
 import {lookAgain} from '../look-again.ts';
 import type {Note, Serving} from '../serving.ts';
@@ -22,36 +23,40 @@ export async function remember(
   if (problem !== undefined) return {success: false, code: 'FAILED', error: `${path} ${problem}`};
   const notes = serving.notes.get(path) ?? [];
   serving.notes.set(path, notes);
-  let timer: NodeJS.Timeout | undefined;
+  let cancel: Cancel | undefined;
   const result = await new Promise<ToolResult>(resolve => {
     const note: Note = {text, agent, approval, written: () => resolve({success: true, path})};
     notes.push(note);
-    timer = setTimeout(() => {
-      const at = notes.indexOf(note);
-      if (at === -1) return;
-      notes.splice(at, 1);
-      resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
-    }, PATIENCE_MS);
+    cancel = serving.clock.after(
+      PATIENCE_MS,
+      () => {
+        const at = notes.indexOf(note);
+        if (at === -1) return;
+        notes.splice(at, 1);
+        resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
+      },
+      'held',
+    );
     lookAgain(serving, path);
   });
-  clearTimeout(timer);
+  cancel?.();
   return isFailure(result) ? serving.redact.value(result) : result;
 }
 
-function notWritable({home, index}: Serving, path: string): string | undefined {
+function notWritable({disk, index}: Serving, path: string): string | undefined {
   if (kindOf(path) !== 'memory') return 'is not a file of the memory';
   const parts = path.split('/');
-  const link = parts.map((_, i) => parts.slice(0, i + 1).join('/')).find(way => linkTarget(home, way) !== undefined);
+  const link = parts.map((_, i) => parts.slice(0, i + 1).join('/')).find(way => linkTarget(disk, way) !== undefined);
   if (link !== undefined)
     return `${link === path ? 'is' : `is below ${link},`} a link, and nothing is written through it`;
   return blocks(index.problems(path)) ? 'has errors; see agentdir check' : undefined;
 }
 
 /** The text with the notes that are to be added to it. */
-export function settleMemory({notes}: Serving, path: string, text: string): Completed | undefined {
+export function settleMemory({notes, clock}: Serving, path: string, text: string): Completed | undefined {
   const due = notes.get(path);
   if (!due?.length) return undefined;
-  const now = new Date().toISOString();
+  const now = timestamp(clock);
   const [first] = due;
   const taken = due.slice();
   const result = taken.reduce((before, {text, agent}) => withNote(before, {text, agent, day: now.slice(0, 10)}), text);

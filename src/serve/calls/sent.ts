@@ -1,8 +1,7 @@
-import {closeSync, fstatSync, openSync, readSync} from 'node:fs';
-import {join} from 'node:path';
 import {newRecord} from '../../files/inbox.ts';
 import {appendLines} from '../../store/append-line.ts';
 import {crashPoint} from '../../store/crash.ts';
+import type {Disk, OpenFile} from '../../store/disk.ts';
 import type {Serving} from '../serving.ts';
 
 /** So much of the end of the file is looked through. */
@@ -13,29 +12,29 @@ const TAIL = 1024 * 1024;
  * sent again, since a crash came between its record and its result, stands there already, under its id.
  */
 export async function recordSent(
-  {home, redact}: Pick<Serving, 'home' | 'redact'>,
+  {disk, redact}: Pick<Serving, 'disk' | 'redact'>,
   file: string,
   record: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   crashPoint('message-sent');
-  if (isRecorded(join(home, 'inbox', file), record.id)) return;
-  await appendLines(home, `inbox/${file}`, newRecord({direction: 'out', ...redact.value(record)}));
+  if (isRecorded(disk, `inbox/${file}`, record.id)) return;
+  await appendLines(disk, `inbox/${file}`, newRecord({direction: 'out', ...redact.value(record)}));
 }
 
-function isRecorded(path: string, id: unknown): boolean {
-  let fd: number;
+function isRecorded(disk: Disk, path: string, id: unknown): boolean {
+  let file: OpenFile;
   try {
-    fd = openSync(path, 'r');
+    file = disk.open(path, 'r');
   } catch {
     return false;
   }
   try {
-    const {size} = fstatSync(fd);
+    const size = Number(file.stat().size);
     const bytes = Buffer.alloc(Math.min(size, TAIL));
-    const length = readSync(fd, bytes, 0, bytes.length, size - bytes.length);
+    const length = file.read(bytes, 0, bytes.length, size - bytes.length);
     const lines = bytes.toString('utf8', 0, length).split('\n').slice(0, -1);
     return lines.some(line => line.includes('"direction":"out"') && line.includes(`"id":${JSON.stringify(id)}`));
   } finally {
-    closeSync(fd);
+    file.close();
   }
 }

@@ -2,13 +2,13 @@ import {join} from 'node:path';
 import {isFailure} from '../../effects/tools/failure.ts';
 import type {ReadyCall, ToolResult} from '../../effects/tools/tool.ts';
 import {placeOf} from '../../effects/workspace/place.ts';
-import {commitCall, keepFound, openWorkspace} from '../../effects/workspace/repository.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {toolNamed} from '../../policy/tools.ts';
 import {crashPoint} from '../../store/crash.ts';
 import {suspectChanges} from '../approvals/void.ts';
+import {effectsOf} from '../effects.ts';
 import {lookAgain} from '../look-again.ts';
 import type {Serving} from '../serving.ts';
 import type {Caller} from './caller.ts';
@@ -40,19 +40,20 @@ export async function runInWorkspace(
   if (!changesFiles(call, ready)) return run(serving, caller, call, ready);
   const {agent, session} = caller;
   const workspace = {home: serving.home, agent, name: serving.name};
-  const opened = await openWorkspace(workspace, caller.template.workspace, serving.turns.stopping);
+  const effects = effectsOf(serving);
+  const opened = await effects.openWorkspace(workspace, caller.template.workspace, serving.turns.stopping);
   if (isFailure(opened)) return serving.redact.value(opened);
   const paths = pathsOf(call, join(serving.home, 'workspaces', agent));
   const words = visibleLine(serving.redact.text([callWords(call.function, ready.edited), ...(paths ?? [])].join(' ')));
   const commit = {session, call: call.id, approval: call.approval, words, unconfined: ready.unconfined};
-  const found = await keepFound(workspace, paths, commit);
+  const found = await effects.keepFound(workspace, paths, commit);
   const notes = [...opened.notes, ...found.notes];
   let result: ToolResult;
   try {
     result = await run(serving, caller, call, ready);
   } finally {
     crashPoint('workspace-commit');
-    const kept = await commitCall(workspace, commit, paths);
+    const kept = await effects.commitCall(workspace, commit, paths);
     notes.push(...kept.notes);
     if (kept.commit !== undefined) changed(serving, caller);
   }
@@ -81,7 +82,7 @@ export async function makeWorkspace(serving: Serving, {agent, template}: Caller)
   const trouble = `clone ${agent}`;
   if (template.workspace?.clone === undefined) troubles.set(trouble, undefined);
   if (template.workspace?.clone === undefined || serving.cloned.has(agent)) return undefined;
-  const opened = await openWorkspace({home, agent, name}, template.workspace, turns.stopping);
+  const opened = await effectsOf(serving).openWorkspace({home, agent, name}, template.workspace, turns.stopping);
   const failed = isFailure(opened) ? serving.redact.value(opened) : undefined;
   // A person can mend it, and each call that needs it tries again.
   if (!turns.stopped) troubles.set(trouble, failed && `agent ${agent}: ${failed.error}`);
@@ -91,8 +92,9 @@ export async function makeWorkspace(serving: Serving, {agent, template}: Caller)
 }
 
 /** A call of an earlier daemon: what it left is committed as its own. */
-export async function recoverWorkspace({home, name, turns}: Serving, {agent, template}: Caller): Promise<void> {
-  await openWorkspace({home, agent, name}, template.workspace, turns.stopping);
+export async function recoverWorkspace(serving: Serving, {agent, template}: Caller): Promise<void> {
+  const {home, name, turns} = serving;
+  await effectsOf(serving).openWorkspace({home, agent, name}, template.workspace, turns.stopping);
 }
 
 /** What a file tool changes; undefined: whatever it likes. */

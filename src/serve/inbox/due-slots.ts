@@ -20,7 +20,7 @@ export async function settleSlots(serving: Serving, file: SlotsFile | undefined)
     const id = scheduleId(schedule);
     const to = agentOf(schedule);
     const known = before[id];
-    const claimed = isAgent(serving, to) ? (claimSlots(schedule, known, Date.now()) ?? known) : known;
+    const claimed = isAgent(serving, to) ? (claimSlots(schedule, known, serving.clock.now()) ?? known) : known;
     if (!claimed) continue;
     after[id] = withoutDelivered(serving, id, claimed);
     if (!known) words.push(`${schedule.cron} for ${to} begins`);

@@ -1,5 +1,4 @@
 import {isUtf8} from 'node:buffer';
-import {setImmediate as turn} from 'node:timers/promises';
 import {type Cursor, deliveredAs, type Position} from '../../files/cursor-file.ts';
 import {type Problem, problem} from '../../files/diagnostic.ts';
 import {readRecord} from '../../files/inbox.ts';
@@ -17,6 +16,7 @@ import type {Rejected} from '../../files/rejected.ts';
 import type {InboxRoute, Settings} from '../../files/settings.ts';
 import {isId} from '../../files/values.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {timestamp} from '../../store/clock.ts';
 import {MAX_LINE, type RawLine} from '../../store/inbox-lines.ts';
 import {isAgent, whoElse} from '../mail/agents.ts';
 import type {Letter} from '../mail/mail.ts';
@@ -57,12 +57,12 @@ export async function batchOf(
   const keys = new Set<string>();
   const isMain = at.generation === reading.cursor?.generation;
   const as = deliveredAs(reading.name, at);
-  let slice = performance.now();
+  let slice = serving.clock.monotonic();
   for (const line of lines) {
     // Others have their turn.
-    if (performance.now() - slice > SLICE_MS) {
-      await turn();
-      slice = performance.now();
+    if (serving.clock.monotonic() - slice > SLICE_MS) {
+      await serving.clock.nextTurn();
+      slice = serving.clock.monotonic();
     }
     const hash = shortHash(line.bytes);
     const number = at.line + batch.lines + 1;
@@ -102,7 +102,7 @@ async function readLine(serving: Serving, of: Line): Promise<Read> {
   const {reading, line, number, route, settings} = of;
   const reject = (reason: string, rest: Partial<Rejected> = {}): Read => ({
     rejected: {
-      ...{id: of.id, file: reading.path, line: number, at: new Date().toISOString()},
+      ...{id: of.id, file: reading.path, line: number, at: timestamp(serving.clock)},
       reason: serving.redact.text(reason),
       ...rest,
       ...kept(serving, line),
@@ -159,9 +159,9 @@ function nobody(path: string, line: number): Problem {
 }
 
 /** Without records whose key was delivered before, to whichever session. */
-export async function newOnes<T extends Addressed>({home, inboxes}: Serving, letters: readonly T[]): Promise<T[]> {
+export async function newOnes<T extends Addressed>({disk, inboxes}: Serving, letters: readonly T[]): Promise<T[]> {
   if (!letters.some(({letter}) => letter.id.startsWith(KEYED))) return [...letters];
-  inboxes.keys ??= keysDelivered(home);
+  inboxes.keys ??= keysDelivered(disk);
   const keys = await inboxes.keys;
   return letters.filter(({letter: {id}}) => !id.startsWith(KEYED) || (!keys.has(id) && keys.add(id)));
 }

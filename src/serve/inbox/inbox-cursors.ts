@@ -1,22 +1,23 @@
 import {type Cursor, cursorPath, type Position, parseCursor} from '../../files/cursor-file.ts';
 import {stemOf} from '../../files/key.ts';
+import type {Disk} from '../../store/disk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import type {Serving} from '../serving.ts';
 
 /** How far other inboxes, and files that they were, are read. */
-export function positionsBut({home, inboxes}: Serving, path: string): {path: string; at: Position; busy: boolean}[] {
-  const written = listFolder(home, 'state/inbox').map(each => `inbox/${stemOf(each)}.jsonl`);
+export function positionsBut({disk, inboxes}: Serving, path: string): {path: string; at: Position; busy: boolean}[] {
+  const written = listFolder(disk, 'state/inbox').map(each => `inbox/${stemOf(each)}.jsonl`);
   return [...new Set([...written, ...inboxes.paths()])].flatMap(other => {
     const reading = other === path ? undefined : inboxes.get(other);
-    const cursor = other === path ? undefined : (reading?.cursor ?? readCursor(home, other).cursor);
+    const cursor = other === path ? undefined : (reading?.cursor ?? readCursor(disk, other).cursor);
     const busy = (reading?.underWay ?? 0) > 0;
     return cursor ? [cursor, ...(cursor.rotated ?? [])].map(at => ({path: other, at, busy})) : [];
   });
 }
 
 /** The cursor as it stands in its file; `wrong`: it cannot be read. */
-export function readCursor(home: string, inbox: string): {cursor?: Cursor; text: string; wrong?: true} {
-  const read = readHomeFile(home, cursorPath(inbox));
+export function readCursor(disk: Disk, inbox: string): {cursor?: Cursor; text: string; wrong?: true} {
+  const read = readHomeFile(disk, cursorPath(inbox));
   if (!read) return {text: ''};
   const {value, text} = 'text' in read ? parseCursor(read.text) : {value: undefined, text: ''};
   return value ? {cursor: value, text} : {text, wrong: true};

@@ -2,6 +2,7 @@ import {basename} from 'node:path';
 import {type Cursor, deliveredAs, newCursor, type Position, positionOf} from '../../files/cursor-file.ts';
 import {shortHash} from '../../files/inbox-message.ts';
 import {isLeftover, kindOf, stemOf} from '../../files/key.ts';
+import type {Disk} from '../../store/disk.ts';
 import {inboxFiles, openNumbered} from '../../store/inbox-files.ts';
 import {closeInbox, isContinued, marksOf, type OpenInbox, openInbox, readLines} from '../../store/inbox-lines.ts';
 import {unpackRotated} from '../../store/unpack-inbox.ts';
@@ -27,7 +28,7 @@ const COPYING_MS = 2 * DOUBTFUL_MS;
  * rotation, or one that an editor wrote anew. The cursor then is of that file. Milliseconds: it is not clear yet.
  */
 export async function follow(serving: Serving, reading: Reading, file: OpenInbox): Promise<number> {
-  const {home} = serving;
+  const {disk} = serving;
   if (!reading.cursor) await findUnseen(serving, reading, file);
   const cursor = reading.cursor ?? newCursor();
   reading.cursor = cursor;
@@ -36,28 +37,28 @@ export async function follow(serving: Serving, reading: Reading, file: OpenInbox
     return begin(serving, reading, file);
   }
   const isSame = file.inode === cursor.inode;
-  if (isSame && isContinued(file, cursor)) return known(home, reading, file, cursor);
+  if (isSame && isContinued(file, cursor)) return known(disk, reading, file, cursor);
   if (!isSame) {
-    if (isRenamed(home, cursor)) {
+    if (isRenamed(disk, cursor)) {
       await rotate(serving, reading, cursor, cursor.inode, file);
       return begin(serving, reading, file);
     }
     if (isContinued(file, cursor)) {
       cursor.inode = file.inode;
-      return known(home, reading, file, cursor);
+      return known(disk, reading, file, cursor);
     }
   }
   const wait = holdsStill(reading, file);
   if (wait > 0) return wait;
   const copy =
-    (isSame ? copyOf(home, reading.name, cursor) : undefined) ?? (await unpackRotated(home, reading.name, cursor));
+    (isSame ? copyOf(disk, reading.name, cursor) : undefined) ?? (await unpackRotated(disk, reading.name, cursor));
   if (copy !== undefined) {
     await rotate(serving, reading, cursor, copy, file);
     return begin(serving, reading, file);
   }
   const other = readElsewhere(serving, reading, file);
   if (typeof other === 'number') return other;
-  const before = other ? undefined : await linesBefore(home, reading, cursor);
+  const before = other ? undefined : await linesBefore(disk, reading, cursor);
   if (before && (await isRewritten(file, before))) {
     rewrite(reading, cursor, file, before);
     return 0;
@@ -71,21 +72,21 @@ export async function followGone(serving: Serving, reading: Reading): Promise<vo
   const {cursor} = reading;
   if (!cursor) return;
   if (cursor.inode === '') return findMissed(serving, reading, cursor);
-  const {home} = serving;
-  const inode = isRenamed(home, cursor) ? cursor.inode : await unpackRotated(home, reading.name, cursor);
+  const {disk} = serving;
+  const inode = isRenamed(disk, cursor) ? cursor.inode : await unpackRotated(disk, reading.name, cursor);
   if (inode !== undefined) await rotate(serving, reading, cursor, inode);
   else reading.cursor = successor(cursor);
 }
 
 /** The same file, perhaps longer. Which lines it has is looked up once, as long as that is cheap. */
-async function known(home: string, reading: Reading, file: OpenInbox, cursor: Cursor): Promise<number> {
+async function known(disk: Disk, reading: Reading, file: OpenInbox, cursor: Cursor): Promise<number> {
   reading.doubt = undefined;
   if (!reading.counted && cursor.offset <= REMEMBERED)
     reading.lines = await linesOf(file, cursor.offset, MOST_REMEMBERED);
   reading.counted = true;
   if (cursor.rewritten === undefined || cursor.offset >= cursor.rewritten || reading.skip) return 0;
   // A daemon was killed within a file that was written anew: what had been read before is in the sessions.
-  const {lines} = await linesDelivered(home, reading.name, cursor);
+  const {lines} = await linesDelivered(disk, reading.name, cursor);
   lines.takeAll(await linesOf(file, cursor.offset));
   reading.skip = lines;
   return 0;
@@ -108,10 +109,10 @@ async function begin(serving: Serving, reading: Reading, file: OpenInbox): Promi
   reading.skip = undefined;
   reading.doubt = undefined;
   reading.unfinished = undefined;
-  if (other) return known(serving.home, reading, file, cursor);
+  if (other) return known(serving.disk, reading, file, cursor);
   // Its cursor may be lost: what sessions have of it is not delivered again.
-  const isOld = reading.saved === '' && Number(file.stat.birthtimeMs) < performance.timeOrigin;
-  const {lines, last} = isOld && file.size > 0 ? await linesDelivered(serving.home, reading.name, cursor) : NOTHING;
+  const isOld = reading.saved === '' && Number(file.stat.birthtimeMs) < serving.clock.origin;
+  const {lines, last} = isOld && file.size > 0 ? await linesDelivered(serving.disk, reading.name, cursor) : NOTHING;
   if (lines.length > 0) rewrite(reading, {...cursor, generation: last}, file, lines);
   return 0;
 }
@@ -149,8 +150,8 @@ function rewrite(reading: Reading, cursor: Cursor, file: OpenInbox, before: Line
 }
 
 /** Lines that were delivered from the file as it was before. */
-async function linesBefore(home: string, {lines, name}: Reading, cursor: Cursor): Promise<LinesRead> {
-  return lines.incomplete ? (await linesDelivered(home, name, cursor)).lines : lines;
+async function linesBefore(disk: Disk, {lines, name}: Reading, cursor: Cursor): Promise<LinesRead> {
+  return lines.incomplete ? (await linesDelivered(disk, name, cursor)).lines : lines;
 }
 
 /** Whether it is what was there before, edited: then some of its first lines are known. */
@@ -161,15 +162,15 @@ async function isRewritten(file: OpenInbox, before: LinesRead): Promise<boolean>
 
 /** A shorter or other text counts when it has stayed so: editors cut a file before they write it. */
 function holdsStill(reading: Reading, file: OpenInbox): number {
-  const now = performance.now();
+  const now = file.clock.monotonic();
   const is = signature(file.stat);
   if (reading.doubt?.signature !== is) reading.doubt = {signature: is, since: now};
   return Math.max(0, Math.ceil(DOUBTFUL_MS - (now - reading.doubt.since)));
 }
 
 /** Whether the file that was read is there under another name, which is none that editors give. Numbers of files are used again. */
-function isRenamed(home: string, cursor: Position): boolean {
-  const found = openNumbered(home, cursor.inode);
+function isRenamed(disk: Disk, cursor: Position): boolean {
+  const found = openNumbered(disk, cursor.inode);
   if (!found) return false;
   try {
     return !isLeftover(found.name) && isContinued(found.file, cursor);
@@ -179,23 +180,23 @@ function isRenamed(home: string, cursor: Position): boolean {
 }
 
 /** A file that was cut after somebody copied it: the copy begins with what was read. */
-export function copyOf(home: string, name: string, cursor: Position): string | undefined {
+export function copyOf(disk: Disk, name: string, cursor: Position): string | undefined {
   const stem = name.replace(/\.jsonl$/, '');
   if (cursor.offset === 0) return undefined;
-  for (const [other, {ino}] of inboxFiles(home)) {
+  for (const [other, {ino}] of inboxFiles(disk)) {
     if (other === name || !other.startsWith(stem) || isLeftover(other)) continue;
     if (kindOf(`inbox/${other}`) && !isRotatedName(stem, other)) continue;
-    if (isContinuedIn(home, `inbox/${other}`, cursor, `${ino}`)) return `${ino}`;
+    if (isContinuedIn(disk, `inbox/${other}`, cursor, `${ino}`)) return `${ino}`;
   }
   return undefined;
 }
 
 /** `inode`: of the file that had this name a moment ago, whatever it has now. */
-function isContinuedIn(home: string, path: string, cursor: Position, inode?: string): boolean {
-  let file = openInbox(home, path);
+function isContinuedIn(disk: Disk, path: string, cursor: Position, inode?: string): boolean {
+  let file = openInbox(disk, path);
   if (inode !== undefined && file?.inode !== inode) {
     if (file) closeInbox(file);
-    file = openNumbered(home, inode)?.file;
+    file = openNumbered(disk, inode)?.file;
   }
   if (!file) return false;
   try {
@@ -210,23 +211,23 @@ function isContinuedIn(home: string, path: string, cursor: Position, inode?: str
  * not clear yet.
  */
 function readElsewhere(serving: Serving, reading: Reading, file: OpenInbox): Partial<Cursor> | number | undefined {
-  const {home} = serving;
+  const {disk} = serving;
   for (const {path, at, busy} of positionsBut(serving, reading.path)) {
-    const isMoved = at.inode === file.inode && `${inboxFiles(home).get(basename(path))?.ino}` !== file.inode;
+    const isMoved = at.inode === file.inode && `${inboxFiles(disk).get(basename(path))?.ino}` !== file.inode;
     const isCopy = !isMoved && isRotatedName(stemOf(path), reading.name);
     if (!(isMoved || isCopy) || !isContinued(file, at)) continue;
     if (busy) return BUSY_MS;
     if (at.offset === 0) continue;
-    if (isCopy && isContinuedIn(home, path, at)) {
+    if (isCopy && isContinuedIn(disk, path, at)) {
       // Perhaps the original is cut in a moment.
-      reading.doubt ??= {signature: '', since: performance.now()};
-      const left = COPYING_MS - (performance.now() - reading.doubt.since);
+      reading.doubt ??= {signature: '', since: serving.clock.monotonic()};
+      const left = COPYING_MS - (serving.clock.monotonic() - reading.doubt.since);
       if (left > 0) return Math.ceil(left);
       continue;
     }
     const {offset, line} = at;
     const {name, generation} = deliveredAs(basename(path), at);
-    return {offset, line, as: `${name}@${generation}`, ...marksOf(file.fd, offset)};
+    return {offset, line, as: `${name}@${generation}`, ...marksOf(file.file, offset)};
   }
   return undefined;
 }

@@ -54,7 +54,7 @@ export async function lookAtInbox(serving: Serving, path: string): Promise<Outco
   if (serving.journal.unfinished()) return {after: WAIT_MS};
   let file: OpenInbox | undefined;
   try {
-    file = openInbox(serving.home, path);
+    file = openInbox(serving.disk, path);
   } catch (error) {
     return showUnreadable(serving, path, error as NodeJS.ErrnoException);
   }
@@ -74,7 +74,7 @@ export async function lookAtInbox(serving: Serving, path: string): Promise<Outco
 /** False: its cursor has errors, and is shown as a problem. */
 function loadCursor(serving: Serving, reading: Reading): boolean {
   if (reading.cursor) return true;
-  const {cursor, text, wrong} = readCursor(serving.home, reading.path);
+  const {cursor, text, wrong} = readCursor(serving.disk, reading.path);
   reading.waits = wrong ? `${cursorPath(reading.path)} has errors` : undefined;
   if (wrong) return false;
   reading.saved = text;
@@ -87,7 +87,7 @@ function loadCursor(serving: Serving, reading: Reading): boolean {
 /** Files that had the name before are read to their end, and before the one that has it now. Undefined: that one is next. */
 async function readRotated(serving: Serving, reading: Reading): Promise<{outcome: Outcome} | undefined> {
   for (const at of reading.cursor?.rotated ?? []) {
-    const {name = '', file} = (await openRotated(serving.home, reading, at)) ?? {};
+    const {name = '', file} = (await openRotated(serving.disk, reading, at)) ?? {};
     try {
       const path = `inbox/${name}`;
       const isInbox = kindOf(path) !== undefined;
@@ -100,10 +100,10 @@ async function readRotated(serving: Serving, reading: Reading): Promise<{outcome
         if (reading.underWay > 0 || now?.offset !== at.offset) return {outcome};
         if (reading.waits !== undefined) return {outcome};
         // A last line without its newline may still get it.
-        const age = Date.now() - Number(file.stat.mtimeMs);
+        const age = serving.clock.now() - Number(file.stat.mtimeMs);
         if (age > (at.offset === file.size ? OPEN_MS : UNFINISHED_MS)) {
           // What was unpacked must not be unpacked again by the next daemon.
-          letGo(reading, at, removeUnpacked(serving.home, name));
+          letGo(reading, at, removeUnpacked(serving.disk, name));
         }
       }
     } finally {
@@ -118,19 +118,19 @@ async function readOn(serving: Serving, reading: Reading, file: OpenInbox, at: P
   if (!at) return undefined;
   const isMain = at.generation === reading.cursor?.generation;
   const hole = inHole(reading, at.offset) ? reading.hole : undefined;
-  const waited = hole !== undefined && performance.now() - hole.since > HOLE_MS;
-  const holes = waited || Date.now() - Number(file.stat.mtimeMs) > HOLE_MS;
+  const waited = hole !== undefined && serving.clock.monotonic() - hole.since > HOLE_MS;
+  const holes = waited || serving.clock.now() - Number(file.stat.mtimeMs) > HOLE_MS;
   const unfinished = reading.unfinished?.from === at.offset && isMain ? reading.unfinished : undefined;
   const chunk = await readLines(file, at.offset, {scanned: unfinished?.to ?? at.offset, holes, most: MOST_LINES});
   if (isMain) reading.unfinished = chunk.lines.length === 0 ? {from: at.offset, to: chunk.scanned} : undefined;
   // Before anybody else has a turn: what is read next must be the file that these lines are of.
-  const marks = marksOf(file.fd, chunk.end);
+  const marks = marksOf(file.file, chunk.end);
   if (!reaches(file, chunk.end)) return {after: 1};
   const batch = await batchOf(serving, reading, at, chunk.lines);
   showBlocked(serving, reading, batch.blocked);
   if (batch.lines > 0) {
     if (!inHole(reading, batch.end)) reading.hole = undefined;
-    const next = after(at, batch, batch.end === chunk.end ? marks : marksOf(file.fd, batch.end));
+    const next = after(at, batch, batch.end === chunk.end ? marks : marksOf(file.file, batch.end));
     if (chunk.more) tellProgress(serving, reading, at, file.size);
     await deliver(serving, reading, batch, next, chunk.more && !batch.blocked);
     return undefined;
@@ -138,15 +138,15 @@ async function readOn(serving: Serving, reading: Reading, file: OpenInbox, at: P
   if (!isMain) return undefined;
   finish(serving, reading, batch.blocked !== undefined);
   if (chunk.hole && !batch.blocked) {
-    if (!hole) reading.hole = {at: at.offset, to: file.size, since: performance.now()};
+    if (!hole) reading.hole = {at: at.offset, to: file.size, since: serving.clock.monotonic()};
     return again(serving, HOLE_MS / 10);
   }
   return isOpen(reading) ? again(serving, WAIT_MS) : undefined;
 }
 
 /** At once of a large inbox, and now and then of one that takes long. */
-function tellProgress({report}: Serving, reading: Reading, {line, offset}: Position, size: number): void {
-  const now = performance.now();
+function tellProgress({report, clock}: Serving, reading: Reading, {line, offset}: Position, size: number): void {
+  const now = clock.monotonic();
   reading.long ??= {told: size - offset > LARGE ? Number.NEGATIVE_INFINITY : now, said: false};
   if (now - reading.long.told < TELL_MS) return;
   reading.long = {told: now, said: true};
@@ -172,14 +172,14 @@ async function deliver(
 ): Promise<void> {
   const {path} = reading;
   if (rejected.length > 0) {
-    await setAside(serving.home, path, rejected, reading.rejected === 0);
+    await setAside(serving.disk, path, rejected, reading.rejected === 0);
     reading.rejected += rejected.length;
   }
   const letters = await newOnes(serving, all);
   const over = () => {
     if (--reading.underWay > 0) return;
     reading.cursor = advanced(reading.cursor as Cursor, next);
-    if (performance.now() - reading.savedAt > CURSOR_MS) saveCursor(serving, reading);
+    if (serving.clock.monotonic() - reading.savedAt > CURSOR_MS) saveCursor(serving, reading);
     lookAgain(serving, path);
   };
   reading.underWay = letters.length + 1;
@@ -214,7 +214,7 @@ function finish(serving: Serving, reading: Reading, blocked: boolean): void {
 
 function saveCursor(serving: Serving, reading: Reading): void {
   if (isSaved(reading)) return;
-  reading.savedAt = performance.now();
+  reading.savedAt = serving.clock.monotonic();
   lookAgain(serving, cursorPath(reading.path));
 }
 
@@ -227,7 +227,7 @@ async function gone(serving: Serving, reading: Reading): Promise<Outcome> {
     const unseen = await readRotated(serving, reading);
     return unseen ? unseen.outcome : again(serving, WAIT_MS);
   }
-  const now = performance.now();
+  const now = serving.clock.monotonic();
   if (reading.doubt?.signature !== 'gone') reading.doubt = {signature: 'gone', since: now};
   const left = DOUBTFUL_MS - (now - reading.doubt.since);
   if (left > 0) return {after: Math.ceil(left)};

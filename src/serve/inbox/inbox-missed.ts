@@ -1,8 +1,7 @@
-import {type BigIntStats, existsSync} from 'node:fs';
-import {join} from 'node:path';
 import {cursorPath, type Position} from '../../files/cursor-file.ts';
 import {shortHash} from '../../files/inbox-message.ts';
 import {kindOf} from '../../files/key.ts';
+import type {Disk, FileStat} from '../../store/disk.ts';
 import {inboxFiles, listInbox, openNumbered} from '../../store/inbox-files.ts';
 import {closeInbox, type OpenInbox, readLines} from '../../store/inbox-lines.ts';
 import {packedName} from '../../store/unpack-inbox.ts';
@@ -30,12 +29,12 @@ export function isRotatedName(stem: string, name: string): boolean {
  * logs that nobody asked to be read. `open`: the file that had the name when it was opened.
  */
 export async function missedFiles(
-  {home, inboxes}: Pick<Serving, 'home' | 'inboxes'>,
+  {disk, inboxes}: Pick<Serving, 'disk' | 'inboxes'>,
   name: string,
   known: readonly Position[],
   open?: OpenInbox,
 ): Promise<Numbered[]> {
-  const files = inboxFiles(home);
+  const files = inboxFiles(disk);
   const all = [...files].map(([file, stat]) => ({file, inode: `${stat.ino}`, at: timesOf(file, stat)}));
   // Renamed since it was opened, it is still the next to be read: what came after it comes after it.
   const isOpen = (inode: string, {born}: Times) =>
@@ -49,10 +48,10 @@ export async function missedFiles(
     .filter(({at}) => (known.length === 0 ? isNew(at, inboxes) : last && isNewer(at, last.at)))
     .sort((a, b) => (a.at.written < b.at.written ? -1 : 1));
   if (newer.length === 0) return [];
-  const {lines} = await linesDelivered(home, name, {since: 1, upTo: known.at(-1)?.generation ?? 0});
+  const {lines} = await linesDelivered(disk, name, {since: 1, upTo: known.at(-1)?.generation ?? 0});
   const found: Numbered[] = [];
   for (const {file, inode} of newer)
-    if (!(await hasLines(home, {inode, file}, hash => lines.has(hash)))) found.push({inode, file});
+    if (!(await hasLines(disk, {inode, file}, hash => lines.has(hash)))) found.push({inode, file});
   return found;
 }
 
@@ -69,40 +68,40 @@ const isNew = (at: Times, {servedSince}: Serving['inboxes']) => isNewer(at, {bor
  * Inboxes that came and were renamed before anybody looked: nothing has the name now, and nothing tells of it. Those that were read before
  * this run are looked at once: another may have come and gone since.
  */
-export function unseenInboxes({home, inboxes}: Serving): string[] {
-  const files = readableFiles(home);
+export function unseenInboxes({disk, inboxes}: Serving): string[] {
+  const files = readableFiles(disk);
   const paths = new Set<string>();
   for (const [file, stat] of files) {
     const [, name = '', suffix = ''] = /^(.+\.jsonl)(.+)$/.exec(file) ?? [];
     const path = `inbox/${name}`;
     if (!SUFFIX.test(suffix) || files.has(name) || inboxes.get(path)?.cursor) continue;
-    if (existsSync(join(home, cursorPath(path))) || isNew(timesOf(file, stat), inboxes)) paths.add(path);
+    if (disk.exists(cursorPath(path)) || isNew(timesOf(file, stat), inboxes)) paths.add(path);
   }
   return [...paths];
 }
 
 /** Of a folder that may not be read the scan tells. */
-function readableFiles(home: string): Map<string, BigIntStats> {
+function readableFiles(disk: Disk): Map<string, FileStat> {
   try {
-    return listInbox(home);
+    return listInbox(disk);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
     return new Map();
   }
 }
 
-function timesOf(file: string, stat: BigIntStats): Times {
+function timesOf(file: string, stat: FileStat): Times {
   // One that was unpacked is older than that.
   return {born: packedName(file) === undefined ? stat.birthtimeNs : 0n, written: stat.mtimeNs};
 }
 
 /** Whether some of the first lines of this file are among these. */
 export async function hasLines(
-  home: string,
+  disk: Disk,
   {inode, file: had}: Numbered,
   isKnown: (hash: string) => boolean,
 ): Promise<boolean> {
-  const {file} = openNumbered(home, inode, had) ?? {};
+  const {file} = openNumbered(disk, inode, had) ?? {};
   if (!file) return true;
   try {
     const {lines} = await readLines(file, 0, {holes: true});

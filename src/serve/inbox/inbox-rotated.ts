@@ -1,21 +1,18 @@
 import {type Cursor, cursorText, isUnread, type Position} from '../../files/cursor-file.ts';
+import type {Disk} from '../../store/disk.ts';
 import {openNumbered} from '../../store/inbox-files.ts';
 import {unpackRotated} from '../../store/unpack-inbox.ts';
 import {copyOf} from './inbox-follow.ts';
 import type {Reading} from './inboxes.ts';
 
 /** Whatever name it has now; in a home that was copied it has another number, and so has one that was compressed. */
-export async function openRotated(
-  home: string,
-  {name}: Reading,
-  at: Position,
-): Promise<ReturnType<typeof openNumbered>> {
-  const found = openNumbered(home, at.inode);
+export async function openRotated(disk: Disk, {name}: Reading, at: Position): Promise<ReturnType<typeof openNumbered>> {
+  const found = openNumbered(disk, at.inode);
   if (found) return found;
-  const inode = copyOf(home, name, at) ?? (await unpackRotated(home, name, at));
+  const inode = copyOf(disk, name, at) ?? (await unpackRotated(disk, name, at));
   if (inode === undefined) return undefined;
   at.inode = inode;
-  return openNumbered(home, inode);
+  return openNumbered(disk, inode);
 }
 
 /** The other inbox has written down that it goes on with this file. */

@@ -1,4 +1,5 @@
 import {type Cursor, newCursor, type Position, positionOf} from '../../files/cursor-file.ts';
+import type {Disk} from '../../store/disk.ts';
 import {openNumbered} from '../../store/inbox-files.ts';
 import {closeInbox, type OpenInbox} from '../../store/inbox-lines.ts';
 import type {Serving} from '../serving.ts';
@@ -15,19 +16,19 @@ export const MOST_ROTATED = 20;
  * it was delivered, by a daemon that was killed or whose cursor is lost, only what was read as that very file, and what came after it.
  */
 export async function findUnseen(serving: Serving, reading: Reading, file?: OpenInbox): Promise<void> {
-  const {home} = serving;
+  const {disk} = serving;
   const {name} = reading;
   const missed = await missedFiles(serving, name, [], file);
   if (missed.length === 0) return;
   const own = file && (await linesOf(file, file.size, MOST_REMEMBERED));
-  const places = await placesDelivered(home, name);
+  const places = await placesDelivered(disk, name);
   const all = new Set([...places.values()].flatMap(each => [...each].map(place => place.split(':')[1])));
   const rotated: Position[] = [];
   for (const one of missed) {
     const generation = (rotated.at(-1)?.generation ?? 0) + 1;
-    const has = (lines: {has: (hash: string) => boolean}) => hasLines(home, one, hash => lines.has(hash));
+    const has = (lines: {has: (hash: string) => boolean}) => hasLines(disk, one, hash => lines.has(hash));
     if (own && (await has(own))) continue;
-    const at = await positionIn(home, one, places, generation);
+    const at = await positionIn(disk, one, places, generation);
     if (at) rotated.push(at);
     else if (!(await has(all)) && (all.size === 0 || rotated.length > 0))
       rotated.push(positionOf({...newCursor(generation), inode: one.inode}));
@@ -38,12 +39,12 @@ export async function findUnseen(serving: Serving, reading: Reading, file?: Open
 }
 
 async function positionIn(
-  home: string,
+  disk: Disk,
   {inode, file: had}: Numbered,
   places: Awaited<ReturnType<typeof placesDelivered>>,
   generation: number,
 ): Promise<Position | undefined> {
-  const {file} = openNumbered(home, inode, had) ?? {};
+  const {file} = openNumbered(disk, inode, had) ?? {};
   if (!file) return undefined;
   try {
     return await deliveredUpTo(file, places, generation);

@@ -1,10 +1,8 @@
-import {readFileSync} from 'node:fs';
-import {join} from 'node:path';
-import {setImmediate as turn} from 'node:timers/promises';
 import {type Cursor, type Position, readAs} from '../../files/cursor-file.ts';
 import {KEYED, plainName, shortHash} from '../../files/inbox-message.ts';
 import {parseRejected} from '../../files/rejected.ts';
 import {deliveriesIn} from '../../files/session/session-deliveries.ts';
+import type {Disk} from '../../store/disk.ts';
 import {marksOf, type OpenInbox, readLines} from '../../store/inbox-lines.ts';
 import {listFolder} from '../../store/read.ts';
 import {rejectedPath} from '../../store/set-aside.ts';
@@ -20,7 +18,7 @@ export async function linesOf(file: OpenInbox, offset: number, most?: number): P
     for (const {bytes} of chunk.lines) lines.add(shortHash(bytes));
     if (chunk.end === from) break;
     from = chunk.end;
-    await turn();
+    await file.clock.nextTurn();
   }
   return lines;
 }
@@ -30,7 +28,7 @@ export async function linesOf(file: OpenInbox, offset: number, most?: number): P
  * name; and the last generation of them. It costs a look at every session, and makes way for others.
  */
 export async function linesDelivered(
-  home: string,
+  disk: Disk,
   inbox: string,
   {since, as, upTo = Number.POSITIVE_INFINITY}: Pick<Cursor, 'since' | 'as'> & {upTo?: number},
 ): Promise<{lines: LinesRead; last: number}> {
@@ -47,21 +45,21 @@ export async function linesDelivered(
     if (isOwn || (name === other && generation === before?.generation)) lines.add(hash);
   };
   for (const each of before ? [inbox, before.name] : [inbox])
-    for (const {id} of parseRejected(textOf(join(home, rejectedPath(`inbox/${each}`)))).entries) find(id);
-  await eachDelivery(home, find);
+    for (const {id} of parseRejected(textOf(disk, rejectedPath(`inbox/${each}`))).entries) find(id);
+  await eachDelivery(disk, find);
   return {lines, last};
 }
 
 /** Where lines of an inbox stood that are in sessions or set aside, `OFFSET:HASH`, by generation. It costs the same. */
-export async function placesDelivered(home: string, inbox: string): Promise<Map<number, Set<string>>> {
+export async function placesDelivered(disk: Disk, inbox: string): Promise<Map<number, Set<string>>> {
   const places = new Map<number, Set<string>>();
   const own = plainName(inbox);
   const find = (id: string) => {
     const [, name, at, place = ''] = /^inbox\/(.+)@(\d+):(\d+:[0-9a-f]{12})$/.exec(id) ?? [];
     if (name === own) places.set(Number(at), (places.get(Number(at)) ?? new Set()).add(place));
   };
-  for (const {id} of parseRejected(textOf(join(home, rejectedPath(`inbox/${inbox}`)))).entries) find(id);
-  await eachDelivery(home, find);
+  for (const {id} of parseRejected(textOf(disk, rejectedPath(`inbox/${inbox}`))).entries) find(id);
+  await eachDelivery(disk, find);
   return places;
 }
 
@@ -84,10 +82,10 @@ export async function deliveredUpTo(
       [line, offset, count] = [line + 1, start + length, count + Number(isDelivered)];
     }
     if (!chunk.more || chunk.lines.length === 0) return end();
-    await turn();
+    await file.clock.nextTurn();
   }
   function end(): Position | undefined {
-    return count === 0 ? undefined : {inode: file.inode, generation, offset, line, ...marksOf(file.fd, offset)};
+    return count === 0 ? undefined : {inode: file.inode, generation, offset, line, ...marksOf(file.file, offset)};
   }
 }
 
@@ -97,27 +95,27 @@ function isNoNews(bytes: Buffer): boolean {
 }
 
 /** All that sessions have by a key. It costs the same. */
-export async function keysDelivered(home: string): Promise<Set<string>> {
+export async function keysDelivered(disk: Disk): Promise<Set<string>> {
   const keys = new Set<string>();
-  await eachDelivery(home, id => {
+  await eachDelivery(disk, id => {
     if (id.startsWith(KEYED)) keys.add(id);
   });
   return keys;
 }
 
-async function eachDelivery(home: string, find: (id: string) => void): Promise<void> {
-  let slice = performance.now();
-  for (const path of listFolder(home, 'sessions')) {
-    for (const id of deliveriesIn(textOf(join(home, path)))) find(id);
-    if (performance.now() - slice < SLICE_MS) continue;
-    await turn();
-    slice = performance.now();
+async function eachDelivery(disk: Disk, find: (id: string) => void): Promise<void> {
+  let slice = disk.clock.monotonic();
+  for (const path of listFolder(disk, 'sessions')) {
+    for (const id of deliveriesIn(textOf(disk, path))) find(id);
+    if (disk.clock.monotonic() - slice < SLICE_MS) continue;
+    await disk.clock.nextTurn();
+    slice = disk.clock.monotonic();
   }
 }
 
-function textOf(place: string): string {
+function textOf(disk: Disk, path: string): string {
   try {
-    return readFileSync(place, 'utf8');
+    return disk.read(path).toString();
   } catch {
     return '';
   }

@@ -1,9 +1,11 @@
 import type {Settings} from '../../files/settings.ts';
+import type {Cancel, Clock} from '../../store/clock.ts';
 
 /** The clock may jump, and timers may sleep: it is looked at so often at least. */
 const LONGEST_MS = 20_000;
 
 export interface SchedulesOptions {
+  clock: Clock;
   settings: () => Promise<Settings>;
   /** Look at what is due. `any`: there are schedules. */
   look: (any: boolean) => void;
@@ -12,7 +14,7 @@ export interface SchedulesOptions {
 /** Messages at fixed times. What is claimed and what is delivered is in state/schedules.yaml; this only says when to look there. */
 export class Schedules {
   readonly #options: SchedulesOptions;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Cancel | undefined;
   #closed = false;
   /** Delivered, and perhaps still said to be due: by delivery. */
   readonly delivered = new Set<string>();
@@ -26,18 +28,18 @@ export class Schedules {
   async tick(): Promise<void> {
     const {schedules} = await this.#options.settings();
     const all = schedules ?? [];
-    clearTimeout(this.#timer);
+    this.#timer?.();
     if (this.#closed) return;
     this.#options.look(all.length > 0);
     if (all.length === 0) return;
     // Not before it is needed: it takes a while to load.
     const {nextSlot} = await import('../../files/schedule-slots.ts');
-    const now = Date.now();
+    const now = this.#options.clock.now();
     const next = Math.min(...all.map(schedule => nextSlot(schedule, now) ?? Number.POSITIVE_INFINITY));
     // A timer may come a little early.
     const wait = Math.max(5, Math.min(LONGEST_MS, next - now + 2));
-    clearTimeout(this.#timer);
-    if (!this.#closed) this.#timer = setTimeout(() => void this.tick(), wait).unref();
+    this.#timer?.();
+    if (!this.#closed) this.#timer = this.#options.clock.after(wait, () => void this.tick());
   }
 
   /** What is not due any more need not be known. */
@@ -47,6 +49,6 @@ export class Schedules {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#timer?.();
   }
 }

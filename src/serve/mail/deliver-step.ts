@@ -1,4 +1,3 @@
-import {setImmediate as turn} from 'node:timers/promises';
 import {stemOf} from '../../files/key.ts';
 import {type Item, newSession, type Session} from '../../files/session/session.ts';
 import {appendItems, insertMessage, itemFor} from '../../files/session/session-edit.ts';
@@ -6,9 +5,10 @@ import type {Message, SessionHeader} from '../../files/session/session-schema.ts
 import type {Outcome} from '../../queue.ts';
 import {taintKeys} from '../../reconcile/taint.ts';
 import {withHeader} from '../../reconcile/turn.ts';
+import {timestamp} from '../../store/clock.ts';
 import {crashPoint} from '../../store/crash.ts';
 import {lookAgain} from '../look-again.ts';
-import {type OwnEntry, recordOwn} from '../record.ts';
+import {isIgnored, type OwnEntry} from '../record.ts';
 import type {Serving} from '../serving.ts';
 import {take} from '../state.ts';
 import {FULL_AT, makeRoom, movable} from '../turns/make-room.ts';
@@ -47,8 +47,6 @@ export async function deliverStep(
   return {
     session: withHeader(result, {...(wakes && {status: 'active'}), ...taintKeys(result)}, now),
     entry: entryOf(put),
-    // Whoever sent it goes on from here: a power cut must not take it away again.
-    marked: true,
     done: () => {
       crashPoint('delivery');
       for (const letter of put) serving.mail.delivered(path, letter, {session: id, begun: false, at: now});
@@ -85,16 +83,21 @@ async function withLetters(
     const message = messageOf(letter, now);
     result = insertMessage(result, at, instead === undefined ? message : {...message, content: instead});
   }
-  const grown = await appendMany(result, many, now);
+  const grown = await appendMany(serving, result, many, now);
   const moved = await makeRoom(serving, path, grown, now);
   const put = [...single, ...many];
   return put.length > 0 ? {session: moved, letters: put} : undefined;
 }
 
 /** Many messages at the end. Others have their turn meanwhile. */
-async function appendMany(session: Session, letters: readonly Letter[], now: string): Promise<Session> {
+async function appendMany(
+  {clock}: Serving,
+  session: Session,
+  letters: readonly Letter[],
+  now: string,
+): Promise<Session> {
   const items: Item[] = [];
-  let slice = performance.now();
+  let slice = clock.monotonic();
   let result = session;
   for (const letter of letters) {
     const item = itemFor(session, messageOf(letter, now));
@@ -103,9 +106,9 @@ async function appendMany(session: Session, letters: readonly Letter[], now: str
       result = insertMessage(appendItems(result, items), result.messages.length + items.length, messageOf(letter, now));
       items.length = 0;
     }
-    if (performance.now() - slice < SLICE_MS) continue;
-    await turn();
-    slice = performance.now();
+    if (clock.monotonic() - slice < SLICE_MS) continue;
+    await clock.nextTurn();
+    slice = clock.monotonic();
   }
   return appendItems(result, items);
 }
@@ -121,7 +124,7 @@ export async function makeMailed(serving: Serving, path: string): Promise<Outcom
   const [first] = letters;
   const template = first && (await serving.current.template(first.agent));
   if (!first || !template) return undefined;
-  const now = new Date().toISOString();
+  const now = timestamp(serving.clock);
   const id = stemOf(path);
   const header: SessionHeader = {
     session_id: id,
@@ -137,12 +140,10 @@ export async function makeMailed(serving: Serving, path: string): Promise<Outcom
   const messages = letters.map(letter => messageOf(letter, now));
   Object.assign(header, taintKeys({header, messages}));
   const schema = `${'../'.repeat(path.split('/').length - 1)}schemas/session.json`;
-  const written = await createText(serving, path, newSession(header, messages, schema));
+  const written = await createText(serving, path, newSession(header, messages, schema), entryOf(letters));
   if ('outcome' in written) return written.outcome;
   take(serving, written.seen);
-  const known = serving.known.get(path);
-  if (known) known.ignored = await serving.ignored.has(path);
-  recordOwn(serving, written.seen, entryOf(letters));
+  await isIgnored(serving, path);
   crashPoint('delivery');
   for (const letter of letters) serving.mail.delivered(path, letter, {session: id, begun: false, at: now});
   return {after: 1};

@@ -1,4 +1,5 @@
 import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
+import type {Clock} from '../../store/clock.ts';
 
 /** Where a letter is now. `begun`: its agent has answered since. `at`: what its message has as its time, if that is known. */
 export interface Delivered {
@@ -35,6 +36,11 @@ export class Mail {
   /** By its id: the session that a letter is on its way to. */
   readonly #to = new Map<string, string>();
   readonly #expected = new Map<string, number>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Once for each id, whoever posts it how often: told is the last who did, and it goes where that one says. */
   post(path: string, letter: Letter): void {
@@ -64,7 +70,7 @@ export class Mail {
 
   /** More is on its way to this session, so its model is asked when that is there, or after a while. */
   expect(path: string): void {
-    if (!this.#expected.has(path)) this.#expected.set(path, performance.now() + PATIENCE_MS);
+    if (!this.#expected.has(path)) this.#expected.set(path, this.#clock.monotonic() + PATIENCE_MS);
   }
 
   expectNoMore(path: string): void {
@@ -73,7 +79,7 @@ export class Mail {
 
   /** Milliseconds for which its model is not asked. */
   expects(path: string): number {
-    return Math.max(0, (this.#expected.get(path) ?? 0) - performance.now());
+    return Math.max(0, (this.#expected.get(path) ?? 0) - this.#clock.monotonic());
   }
 
   /** Nobody wants it delivered any more; false: it is not on its way. */

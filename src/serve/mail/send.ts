@@ -45,10 +45,10 @@ export async function sendMessage(
 }
 
 /** A call that is made again, after a crash: the session of the agent that has its message, whatever became of it since. */
-function deliveredBefore({home, index}: Serving, to: string, id: string): string | undefined {
+function deliveredBefore({disk, index}: Serving, to: string, id: string): string | undefined {
   for (const {id: session, agent} of index.sessions()) {
     const path = agent === to ? index.definitionsOf(`session/${session}`)[0]?.path : undefined;
-    const read = path === undefined ? undefined : readHomeFile(home, path);
+    const read = path === undefined ? undefined : readHomeFile(disk, path);
     if (read && 'text' in read && read.text.includes(id)) return session;
   }
   return undefined;

@@ -11,6 +11,7 @@ import type {NewTask} from '../../files/task/task-text.ts';
 import {isId} from '../../files/values.ts';
 import {plannedTask, rawTasks, type TaskOrigin, type WantedTask} from '../../reconcile/new-tasks.ts';
 import {taintOf} from '../../reconcile/taint.ts';
+import {timestamp} from '../../store/clock.ts';
 import {type Caller, nameOfCall, upToCall} from '../calls/caller.ts';
 import type {Serving, TaskEdited} from '../serving.ts';
 import {editTasks} from './task-edits.ts';
@@ -26,13 +27,13 @@ export async function createTasks(
   args: Arguments<'create_task'>,
 ): Promise<ToolResult> {
   const call_ = nameOfCall(caller, call);
-  const {timestamp = new Date().toISOString()} =
-    caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call)) ?? {};
+  const asking = caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call));
+  const created = asking?.timestamp ?? timestamp(serving.clock);
   const taint = taintOf(caller.of);
   const chain = chainOf(upToCall(caller, call).messages, `${caller.session}#${call.id}`);
   const origin: TaskOrigin = {
     fields: {
-      created: timestamp,
+      created,
       created_by: `@${caller.agent}`,
       created_in: caller.session,
       ...(chain.hops > 1 && {chain: chainText(chain)}),

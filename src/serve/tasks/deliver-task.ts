@@ -5,6 +5,7 @@ import {toolNamed} from '../../policy/tools.ts';
 import {assignmentOf} from '../../reconcile/assignment.ts';
 import {formerOf, idOfDelivery} from '../../reconcile/brought.ts';
 import {assignmentWords, messageOn, renamedWords} from '../../reconcile/task-words.ts';
+import {timestamp} from '../../store/clock.ts';
 import {lookAgain} from '../look-again.ts';
 import {ownSession, type Receiver, sharedSession, taskSession} from '../mail/receivers.ts';
 import type {Serving} from '../serving.ts';
@@ -40,8 +41,8 @@ export async function deliverTask(serving: Serving, path: string, task: Task, ke
     },
     delivered: ({session, begun, at: since}) => {
       // When its message says, so that it is known by that under another name.
-      const at = since ?? new Date().toISOString();
-      serving.tasks.add(key, {heard: true, delivered: {at, session}, ...(begun && {begun: new Date().toISOString()})});
+      const at = since ?? timestamp(serving.clock);
+      serving.tasks.add(key, {heard: true, delivered: {at, session}, ...(begun && {begun: timestamp(serving.clock)})});
       const approval = fieldOf(task, 'approval');
       if (approval !== undefined)
         serving.approvals.outcomes.set(approval, {executed_at: at, outcome: `delivered to ${agent} in ${session}`});
@@ -58,7 +59,7 @@ export function taskBegun(serving: Serving, delivery: string): void {
   const news = serving.tasks.get(delivery);
   // No file has it just now: it is said when one has it again, which does not ask once more what was heard.
   if ((path === undefined && !news?.heard) || news?.begun !== undefined) return;
-  serving.tasks.add(delivery, {begun: new Date().toISOString()});
+  serving.tasks.add(delivery, {begun: timestamp(serving.clock)});
   if (path !== undefined) lookAgain(serving, path);
 }
 

@@ -40,8 +40,8 @@ export async function editTasks(
   return failed ? serving.redact.value(failed) : result();
 }
 
-function notWritable({home, index}: Serving, path: string): string | undefined {
-  if (linkTarget(home, path) !== undefined) return 'is a link, and nothing is written through it';
+function notWritable({disk, index}: Serving, path: string): string | undefined {
+  if (linkTarget(disk, path) !== undefined) return 'is a link, and nothing is written through it';
   return blocks(index.problems(path)) ? 'has errors; see agentdir check' : undefined;
 }
 
@@ -50,12 +50,12 @@ const MOST_MS = 100;
 
 /** What one agent after the other changes in the file, each with the text that it leaves: all of it is one save. */
 export function settleEdits(serving: Serving, path: string, file: TaskFile): Completed | undefined {
-  const end = performance.now() + MOST_MS;
+  const end = serving.clock.monotonic() + MOST_MS;
   let current = file;
   const steps: (CompletedStep & {agent: string; said: string[]})[] = [];
   const waiting: TaskEdit[] = [];
   for (const edit of serving.edits.get(path) ?? []) {
-    if (waiting.length > 0 && performance.now() > end) break;
+    if (waiting.length > 0 && serving.clock.monotonic() > end) break;
     const edited = tryEdit(edit, current);
     if (!edited || isFailure(edited)) {
       drop(serving, path, [edit]);

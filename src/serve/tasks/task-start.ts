@@ -25,7 +25,7 @@ export async function askToStart(serving: Serving, path: string, task: Task, key
   const assignment = assignmentOf(task, path);
   const digest = digestFor(task, assignment, key, path);
   const anew = () => {
-    tasks.add(key, {approval: newApprovalId()});
+    tasks.add(key, {approval: newApprovalId(serving.random)});
     lookAgain(serving, path);
   };
   if (id === undefined) return tasks.get(key)?.approval === undefined ? anew() : undefined;
@@ -89,7 +89,7 @@ async function requestFor(
   const after = (await serving.current.settings()).approvals?.expire_after;
   const {name, model} = assigneeOf(task);
   const agent = name ?? model ?? '';
-  const now = Date.now();
+  const now = serving.clock.now();
   const ms = after === null ? undefined : durationMs(after ?? EXPIRE_AFTER);
   return {
     id,

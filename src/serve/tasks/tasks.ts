@@ -8,6 +8,7 @@ import type {Completed} from '../../reconcile/complete.ts';
 import {completeTasks, keyOf} from '../../reconcile/task.ts';
 import {dueOf, type TaskDue} from '../../reconcile/task-due.ts';
 import {endWords, mentionWords, messageOn, partsWords} from '../../reconcile/task-words.ts';
+import {timestamp} from '../../store/clock.ts';
 import {lookAgain} from '../look-again.ts';
 import {isAgent} from '../mail/agents.ts';
 import type {Letter} from '../mail/mail.ts';
@@ -24,7 +25,7 @@ export function settleTasks(serving: Serving, path: string, file: TaskFile): Com
   if (edited) return edited;
   for (const task of file.tasks) leaveSession(serving, task);
   return completeTasks(file, {
-    now: new Date().toISOString(),
+    now: timestamp(serving.clock),
     newId: newTaskId,
     news: key => serving.tasks.get(key),
     isAgent: name => isAgent(serving, name),
@@ -134,7 +135,7 @@ function tellOwner(serving: Serving, path: string, due: Extract<TaskDue, {do: 'p
     id: round > 1 ? `${key} parts ${count} ${round}` : `${key} parts ${count}`,
     message: messageOn(task, partsWords(task, count), longer(chainOfTask(task), chainOfParts(serving, task))),
     delivered: () => {
-      serving.tasks.add(key, {partsTold: new Date().toISOString()});
+      serving.tasks.add(key, {partsTold: timestamp(serving.clock)});
       lookAgain(serving, path);
     },
   });

@@ -10,6 +10,7 @@ import {mentionsIn} from '../../reconcile/mentions.ts';
 import {DAEMON_FIELDS} from '../../reconcile/new-tasks.ts';
 import {taintOf} from '../../reconcile/taint.ts';
 import {endOf} from '../../reconcile/task.ts';
+import {timestamp} from '../../store/clock.ts';
 import {type Caller, upToCall} from '../calls/caller.ts';
 import type {Serving, TaskEdited} from '../serving.ts';
 import {editTasks} from './task-edits.ts';
@@ -34,8 +35,8 @@ export async function updateTask(
   const wrong = wrongIn(serving, fields) ?? circleOf(serving, id, fields);
   if (wrong !== undefined) return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: ${wrong}`};
   // Of the answer that has the call, so that the same call made again is known by its time.
-  const {timestamp: time = new Date().toISOString()} =
-    caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call)) ?? {};
+  const asking = caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call));
+  const time = asking?.timestamp ?? timestamp(serving.clock);
   let state: TaskState | undefined;
   const make = (file: TaskFile): TaskEdited | ToolFailure | undefined => {
     const task = file.tasks.find(each => fieldOf(each, 'id') === id);
@@ -55,7 +56,7 @@ export async function updateTask(
       };
     state = status ?? task.state;
     const chain = chainOf(upToCall(caller, call).messages, `${caller.session}#${call.id}`);
-    const change = changeOf(task, caller, args, time, chain);
+    const change = changeOf(task, caller, args, {time, now: timestamp(serving.clock), chain});
     const isNothing = change.box === undefined && !change.note && Object.keys(change.fields ?? {}).length === 0;
     return isNothing ? undefined : {text: edit(file, task, change), words: wordsOf(task, args), tasks: [id]};
   };
@@ -75,17 +76,15 @@ function isOwn(task: Task, {agent, session}: Caller): boolean {
   );
 }
 
-/** `time`: of the answer that says it. `chain`: what led to it. */
+/** `time`: of the answer that says it. `chain`: what led to it. `now`: when the task changes. */
 export function changeOf(
   task: Task,
   caller: Caller,
   {status, note, fields = {}}: Pick<Arguments<'update_task'>, 'status' | 'note' | 'fields'>,
-  time: string,
-  chain: Chain,
+  {time, now, chain}: {time: string; now: string; chain: Chain},
 ): TaskChange {
   const changed: Record<string, string | undefined> = {};
   for (const [key, value] of Object.entries(fields)) if (fieldOf(task, key) !== value) changed[key] = value;
-  const now = new Date().toISOString();
   const moves = status !== undefined && status !== task.state;
   if (moves && status === 'completed' && fieldOf(task, 'completed') === undefined) changed.completed = now;
   if (moves && status === 'in_progress' && fieldOf(task, 'started') === undefined) changed.started = now;

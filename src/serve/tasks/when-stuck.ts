@@ -1,4 +1,5 @@
 import {blocks} from '../../files/diagnostic.ts';
+import type {Cancel} from '../../store/clock.ts';
 import type {Serving} from '../serving.ts';
 
 const PATIENCE_MS = 20_000;
@@ -11,18 +12,18 @@ const MOST_MS = 10 * 60_000;
  * waited for much longer. Call what it returns when the file was written. `where`: which file it is by then.
  */
 export function whenStuck(serving: Serving, where: () => string, tell: () => void): () => void {
-  let began = performance.now();
+  let began = serving.clock.monotonic();
   let before = where();
-  let timer: NodeJS.Timeout;
+  let cancel: Cancel;
   const look = () => {
     const path = where();
-    if (path !== before) began = performance.now();
+    if (path !== before) began = serving.clock.monotonic();
     before = path;
     const stuck = blocks(serving.index.problems(path)) || serving.journal.unfinished();
     const most = serving.known.has(path) ? MOST_MS : NEW_MS;
-    if (stuck || performance.now() - began > most) tell();
-    else timer = setTimeout(look, PATIENCE_MS);
+    if (stuck || serving.clock.monotonic() - began > most) tell();
+    else cancel = serving.clock.after(PATIENCE_MS, look, 'held');
   };
-  timer = setTimeout(look, PATIENCE_MS);
-  return () => clearTimeout(timer);
+  cancel = serving.clock.after(PATIENCE_MS, look, 'held');
+  return () => cancel();
 }

@@ -7,6 +7,7 @@ import {offers} from '../../effects/tools/registry.ts';
 import type {Message} from '../../files/session/session-schema.ts';
 import type {TemplateValue} from '../../files/template.ts';
 import {historyOf} from '../../reconcile/history.ts';
+import {type Clock, timestamp} from '../../store/clock.ts';
 import {crashPoint} from '../../store/crash.ts';
 import {type AskedWith, LiveOutput} from '../../store/live.ts';
 import {redactAnswer} from '../redaction.ts';
@@ -16,6 +17,7 @@ import type {Ended} from './turns.ts';
 
 /** What a model is to be asked. */
 export interface Asking {
+  path: string;
   session: string;
   agent: string;
   template: TemplateValue;
@@ -40,13 +42,13 @@ const MOST_TRIES: Partial<Record<RetryKind, number>> = {empty: 3, garbage: 3};
 
 /** Ask until there is an answer, or no hope of one; undefined: given up by `signal`. Never throws. */
 export async function ask(serving: Serving, asking: Asking, signal: AbortSignal): Promise<Ended | undefined> {
-  const live = new LiveOutput(serving.home, asking.session, asking.agent);
-  const began = performance.now();
+  const live = new LiveOutput(serving.disk, asking.session, asking.agent);
+  const began = serving.clock.monotonic();
   const tries: Partial<Record<RetryKind, number>> = {};
   for (let count = 1; ; count++) {
     const tried = await once(serving, asking, live, signal);
     const {server} = tried;
-    const answer = redactAnswer(serving.redact, tried.answer);
+    const answer = redactAnswer(serving.redact, serving.random, tried.answer);
     if ('limited' in answer) {
       live.end('dropped');
       return answer;
@@ -60,7 +62,7 @@ export async function ask(serving: Serving, asking: Asking, signal: AbortSignal)
       return answer;
     }
     if ('reply' in answer) {
-      serving.spend.add(asking.agent, answer.reply.usage, new Date().toISOString());
+      serving.spend.add(asking.agent, answer.reply.usage, timestamp(serving.clock));
       for (const {name, arguments: args} of answer.reply.calls) live.call(name, args);
       live.end('answered');
       crashPoint('turn-answer');
@@ -70,11 +72,11 @@ export async function ask(serving: Serving, asking: Asking, signal: AbortSignal)
     const {retry, kind, after} = answer;
     tries[kind] = (tries[kind] ?? 0) + 1;
     // A server that says "at once" is not asked at once for ever.
-    const backoff = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (count - 1)) * (0.75 + Math.random() / 2);
+    const backoff = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (count - 1)) * (0.75 + serving.random.fraction() / 2);
     const ms = Math.max(after ?? 0, backoff);
     const patience = serving.once ? ONCE_PATIENCE_MS : PATIENCE_MS;
     const most = MOST_TRIES[kind];
-    const waited = performance.now() - began;
+    const waited = serving.clock.monotonic() - began;
     if (most === undefined ? waited + ms > Math.max(patience, after ?? 0) : (tries[kind] ?? 0) >= most) {
       live.end('failed', retry);
       serving.troubles.set(`model ${server}`, undefined);
@@ -83,7 +85,7 @@ export async function ask(serving: Serving, asking: Asking, signal: AbortSignal)
         hint: 'set "status: active" to try again',
       };
     }
-    const at = new Date(Date.now() + ms).toISOString();
+    const at = new Date(serving.clock.now() + ms).toISOString();
     live.retry(retry, at);
     serving.report({
       event: 'retrying',
@@ -93,7 +95,7 @@ export async function ask(serving: Serving, asking: Asking, signal: AbortSignal)
       after: Math.round(ms),
     });
     serving.troubles.set(`model ${server}`, `${retry}; it is tried again`);
-    if (!(await pause(ms, signal))) {
+    if (!(await pause(serving.clock, ms, signal))) {
       live.end('dropped');
       return undefined;
     }
@@ -111,17 +113,17 @@ async function once(
   serving.redact.follow(settings);
   serving.turns.concurrency = settings.concurrency ?? 8;
   const {agent, session, template, prompt, messages} = asking;
-  const choice = chooseModel(asking.model ?? template.model, settings, process.env);
+  const choice = chooseModel(asking.model ?? template.model, settings, serving.world.environment);
   if ('failed' in choice) return {answer: choice, server: ''};
   const server = choice.kind === 'playbook' ? 'playbook' : `${choice.id ?? ''} ${choice.baseURL ?? 'openai'}`.trim();
-  const release = await serving.turns.slots.take(server, signal);
+  const release = await serving.turns.slots.take(server, signal, () => serving.queue.isPreferred(asking.path));
   if (!release) return {answer: {aborted: true}, server};
   try {
     // Others may have used up what was left while this waited for its slot.
     if (asking.limited()) return {answer: {limited: true}, server};
     const playbooks = choice.kind === 'playbook' ? await serving.current.playbooks() : [];
     const shown = serving.redact.stream();
-    const tools = offers(template.capabilities, notSetUp(settings, process.env));
+    const tools = offers(template.capabilities, notSetUp(settings, serving.world.environment));
     const request: ModelRequest = {
       agent,
       messages: historyOf((prompt ?? template.system_prompt) + reachOf(serving, agent, tools, asking.task), messages),
@@ -134,7 +136,7 @@ async function once(
     serving.report({event: 'asking', session, agent, model});
     live.begin(`${serving.run}.${serving.turns.newTurn()}`, asking.after);
     crashPoint('turn-ask');
-    serving.models ??= new Models();
+    serving.models ??= serving.world.models ?? new Models();
     const answer = await serving.models.ask(choice, request, playbooks);
     live.text(shown.end());
     if ('reply' in answer && !answer.reply.usage && choice.kind === 'openai')
@@ -155,17 +157,21 @@ async function once(
 }
 
 /** Whether the time passed; false: the signal came first. */
-function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
   return new Promise(resolve => {
     if (signal.aborted) return resolve(false);
     const stop = () => {
-      clearTimeout(timer);
+      cancel();
       resolve(false);
     };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve(true);
-    }, ms);
+    const cancel = clock.after(
+      ms,
+      () => {
+        signal.removeEventListener('abort', stop);
+        resolve(true);
+      },
+      'held',
+    );
     signal.addEventListener('abort', stop, {once: true});
   });
 }

@@ -6,6 +6,7 @@ import {fieldOf} from '../../files/task/task.ts';
 import {type TaskChange, updateTask} from '../../files/task/task-edit.ts';
 import {keyOf} from '../../reconcile/task.ts';
 import {withHeader} from '../../reconcile/turn.ts';
+import {timestamp} from '../../store/clock.ts';
 import type {Caller} from '../calls/caller.ts';
 import {lookAgain} from '../look-again.ts';
 import type {Serving, TaskEdited} from '../serving.ts';
@@ -55,7 +56,7 @@ async function write(serving: Serving, caller: Caller, due: TaskDue): Promise<To
   if (path === undefined) return {success: true};
   const make = (file: TaskFile): TaskEdited | undefined => {
     const task = file.tasks.find(each => keyOf(each) === due.task);
-    const change = task && isOpen(task) ? changeFor(task, caller, due) : undefined;
+    const change = task && isOpen(task) ? changeFor(task, caller, due, timestamp(serving.clock)) : undefined;
     if (!task || !change) return undefined;
     const words = `${due.as === 'completed' ? 'completed' : 'left standing'}: "${task.title.replace(/\s+/g, ' ').slice(0, 60)}"`;
     return {text: updateTask(file, task, change), words, tasks: [id]};
@@ -69,14 +70,14 @@ function isOpen(task: Task): boolean {
   return task.state === 'pending' && ['started', 'completed'].every(key => fieldOf(task, key) === undefined);
 }
 
-function changeFor(task: Task, caller: Caller, {answer, as}: TaskDue): TaskChange | undefined {
+function changeFor(task: Task, caller: Caller, {answer, as}: TaskDue, now: string): TaskChange | undefined {
   if (as === 'stalled') return fieldOf(task, 'stalled') === undefined ? {fields: {stalled: answer}} : undefined;
   const {messages} = caller.of;
   const at = messages.findLastIndex(({role, timestamp}) => role === 'assistant' && timestamp === answer);
   const of = {...caller.of, messages: messages.slice(0, at + 1)};
   const note = shortened(messages[at]?.content ?? '', caller.session);
   const chain = chainOf(of.messages, `${caller.session} ${answer}`);
-  return changeOf(task, {...caller, of}, {status: 'completed', note}, answer, chain);
+  return changeOf(task, {...caller, of}, {status: 'completed', note}, {time: answer, now, chain});
 }
 
 function shortened(text: string, session: string): string {

@@ -4,7 +4,7 @@ import {SPLIT_AT, splitPlace, splitSession} from '../../files/session/session-sp
 import {withHeader} from '../../reconcile/turn.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {signature} from '../known.ts';
-import {recordOwn} from '../record.ts';
+import type {OwnEntry} from '../record.ts';
 import {type Found, type Seen, seenSession} from '../seen.ts';
 import type {Serving} from '../serving.ts';
 import {setFacts} from '../state.ts';
@@ -54,8 +54,13 @@ export async function makeRoom(serving: Serving, path: string, session: Session,
   const text = sessionText(older);
   const seenAs = (found: Found) => seenSession(segment, older, text, found);
   const ignored = await serving.ignored.has(segment);
-  serving.making.add(segment);
-  const seen = await write(serving, segment, text, seenAs).finally(() => serving.making.delete(segment));
+  const seen = await write(
+    serving,
+    segment,
+    text,
+    {words: `${place} older messages of ${id}`, cause: 'segment'},
+    seenAs,
+  );
   if (!seen) return session;
   serving.known.set(segment, {
     signature: signature(seen.stat),
@@ -65,7 +70,6 @@ export async function makeRoom(serving: Serving, path: string, session: Session,
     ignored,
   });
   setFacts(serving, segment, seen.facts);
-  recordOwn(serving, seen, {words: `${place} older messages of ${id}`, cause: 'segment'});
   serving.segments.wrote(segment, older.messages);
   return withHeader(rest, {segments: [...named, segment]}, now);
 }
@@ -74,13 +78,14 @@ async function write(
   serving: Serving,
   path: string,
   text: string,
+  entry: OwnEntry,
   seenAs: (found: Found) => Seen,
 ): Promise<Seen | undefined> {
-  const there = readHomeFile(serving.home, path);
+  const there = readHomeFile(serving.disk, path);
   const kind = kindOf(path);
   if (!kind || (there && there.bytes === undefined)) return undefined;
   const written = there
-    ? await replaceText(serving, {...seenAs(there), bytes: there.bytes}, text, {seenAs})
-    : await createText(serving, path, text, seenAs);
+    ? await replaceText(serving, {...seenAs(there), bytes: there.bytes}, text, {steps: [{entry}], seenAs})
+    : await createText(serving, path, text, entry, seenAs);
   return 'seen' in written ? written.seen : undefined;
 }

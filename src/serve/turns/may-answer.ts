@@ -27,7 +27,7 @@ async function whoIsAtWork(serving: Serving, path: string, asked: Set<string>): 
   asked.add(path);
   if (isAtWork(serving, path)) return path;
   const blob = serving.known.get(path)?.good;
-  const text = blob === undefined ? undefined : await textOf(serving, blob);
+  const text = blob === undefined ? undefined : await textOf(serving, blob, path);
   if (text === undefined) return undefined;
   const session = parseSession(text);
   if (owesNews(session)) return path;

@@ -8,12 +8,12 @@ import {endWait} from '../../reconcile/budget.ts';
 import {completeSession} from '../../reconcile/session.ts';
 import {taintKeys} from '../../reconcile/taint.ts';
 import {mayWork, statusFor, withHeader, workOf} from '../../reconcile/turn.ts';
+import {timestamp} from '../../store/clock.ts';
 import {outcomesWanted} from '../calls/call-outcomes.ts';
 import {callStep} from '../calls/call-step.ts';
 import type {Caller} from '../calls/caller.ts';
 import {deliverStep} from '../mail/deliver-step.ts';
 import {mentionStep} from '../mail/mention-step.ts';
-import {recordOwn} from '../record.ts';
 import {type Found, type Seen, seenSession} from '../seen.ts';
 import type {Serving} from '../serving.ts';
 import {take} from '../state.ts';
@@ -32,28 +32,27 @@ const WAIT_MS = 500;
 /**
  * Go on with a session as far as it goes without waiting for anybody: record what has come in, start what is to be
  * done next, and write down where it stands. What is waited for brings the session back here. The file has no errors.
- * `recorded`: when the person's own edit is in the journal.
  */
-export async function proceed(serving: Serving, seen: Seen, recorded?: Promise<void>): Promise<Outcome> {
+export async function proceed(serving: Serving, seen: Seen): Promise<Outcome> {
   let current = seen;
   for (;;) {
     const step = await nextStep(serving, current);
     if (!step) break;
     // A rebase or merge does not go on over files that change meanwhile.
     if (serving.journal.unfinished()) return {after: WAIT_MS};
-    await recorded;
     const steps = [step, step.then, step.then?.then].filter(each => each !== undefined);
     const last = steps.at(-1) ?? step;
     const text = sessionText(last.session);
     const seenAs = (found: Found) => seenSession(current.path, last.session, text, found);
-    const written = await replaceText(serving, current, text, {light: !steps.some(({marked}) => marked), seenAs});
+    const changes = steps.map(({entry, session}) =>
+      session === last.session ? {entry} : {entry, text: sessionText(session)},
+    );
+    const written = await replaceText(serving, current, text, {steps: changes, seenAs});
     if ('outcome' in written) return written.outcome;
     current = written.seen;
+    for (const {entry} of steps) serving.started.add(entry.started ?? []);
     for (const each of steps) each.written?.();
     take(serving, current);
-    for (const {entry, session} of steps.slice(0, -1))
-      recordOwn(serving, current, entry, Buffer.from(sessionText(session)));
-    recordOwn(serving, current, last.entry);
     for (const each of steps) each.done?.();
     if (blocks(current.facts.problems)) break;
   }
@@ -74,7 +73,7 @@ async function nextStep(serving: Serving, seen: Seen): Promise<Step | undefined>
   const {path} = seen;
   const template = await serving.current.template(header.agent_id);
   const id = header.session_id ?? stemOf(path);
-  const now = new Date().toISOString();
+  const now = timestamp(serving.clock);
   outcomesWanted(serving, path, session);
   const brought = await deliverStep(serving, path, session, now);
   if (brought) return brought;

@@ -1,5 +1,5 @@
 import type {Session} from '../../files/session/session.ts';
-import type {SessionHeader} from '../../files/session/session-schema.ts';
+import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
 import type {TemplateValue} from '../../files/template.ts';
 import {beginsWith, mayWork} from '../../reconcile/turn.ts';
 import type {Caller} from '../calls/caller.ts';
@@ -15,6 +15,7 @@ export async function askFor(serving: Serving, caller: Caller, session: Session,
   if (!header || serving.turns.stopped) return;
   const earlier = await serving.segments.messages(header.segments ?? []);
   const asking = {
+    path: caller.path,
     session: caller.session,
     agent: caller.agent,
     template: caller.template,
@@ -22,7 +23,7 @@ export async function askFor(serving: Serving, caller: Caller, session: Session,
     prompt: header.system_prompt,
     task: header.task,
     messages: earlier.length > 0 ? [...earlier, ...messages] : messages,
-    after: {messages: messages.length, answers: messages.filter(({role}) => role === 'assistant').length},
+    after: {messages: messages.length, answers: answersIn(messages)},
     limited: () => limitFor(serving, caller.path, session) !== undefined,
   };
   const question = {basis: messages, around: aroundOf(header, caller.template)};
@@ -35,6 +36,12 @@ export async function askFor(serving: Serving, caller: Caller, session: Session,
     const {delivery} = messages[i] ?? {};
     if (delivery?.startsWith('task/')) taskBegun(serving, delivery);
   }
+}
+
+function answersIn(messages: readonly Message[]): number {
+  let count = 0;
+  for (const {role} of messages) if (role === 'assistant') count++;
+  return count;
 }
 
 /** Why the answer to a question is of no use any more. */

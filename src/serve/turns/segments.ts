@@ -1,19 +1,17 @@
-import {readFileSync} from 'node:fs';
-import {join} from 'node:path';
-import {setImmediate as turn} from 'node:timers/promises';
 import {deliveriesIn} from '../../files/session/session-deliveries.ts';
 import type {Message} from '../../files/session/session-schema.ts';
+import type {Disk} from '../../store/disk.ts';
 import {readHomeFile} from '../../store/read.ts';
 
 /** Messages that sessions moved to other files. Those files never change once they are named, so each is read once. */
 export class Segments {
-  readonly #home: string;
+  readonly #disk: Disk;
   readonly #messages = new Map<string, {messages: readonly Message[]; length: number}>();
   readonly #deliveries = new Map<string, ReadonlySet<string>>();
   #length = 0;
 
-  constructor(home: string) {
-    this.#home = home;
+  constructor(disk: Disk) {
+    this.#disk = disk;
   }
 
   /** Of all these files, oldest first. */
@@ -22,7 +20,7 @@ export class Segments {
     for (const path of paths) {
       const known = this.#messages.get(path);
       all.push([...(known?.messages ?? (await this.#read(path)))]);
-      if (!known) await turn();
+      if (!known) await this.#disk.clock.nextTurn();
     }
     return all.flat();
   }
@@ -33,7 +31,7 @@ export class Segments {
     for (const path of paths) {
       const known = this.#deliveries.get(path);
       all.push(known ?? this.#readDeliveries(path));
-      if (!known) await turn();
+      if (!known) await this.#disk.clock.nextTurn();
     }
     return all;
   }
@@ -48,7 +46,7 @@ export class Segments {
 
   async #read(path: string): Promise<readonly Message[]> {
     const {parseFile} = await import('../../check/parse-file.ts');
-    const read = readHomeFile(this.#home, path);
+    const read = readHomeFile(this.#disk, path);
     const parsed = read && 'text' in read ? parseFile(path, read.text) : undefined;
     const messages = parsed?.kind === 'session' ? parsed.file.messages : [];
     const length = read && 'text' in read ? read.text.length : 0;
@@ -65,7 +63,7 @@ export class Segments {
   #readDeliveries(path: string): ReadonlySet<string> {
     let text = '';
     try {
-      text = readFileSync(join(this.#home, path), 'utf8');
+      text = this.#disk.read(path).toString();
     } catch {
       // Somebody took it away: what it had is not known any more.
     }

@@ -1,12 +1,14 @@
 /** Who waits for a slot. */
 interface Waiter {
   group: string;
+  /** Asked whenever a slot is free: somebody may have come to wait for it meanwhile. */
+  isPreferred: () => boolean;
   go: () => void;
 }
 
 /**
- * So many at a time, in the order they came; but of each group one may always go: a server that answers nothing, and so
- * holds all the slots there are, does not keep others from being asked.
+ * So many at a time: those that are preferred first, each kind in the order they came. Of each group one may always go: a server
+ * that answers nothing, and so holds all the slots there are, does not keep others from being asked.
  */
 export class Slots {
   readonly #most: () => number;
@@ -20,10 +22,14 @@ export class Slots {
   }
 
   /** Resolves to what gives the slot back; undefined if `signal` came first. */
-  async take(group: string, signal: AbortSignal): Promise<(() => void) | undefined> {
+  async take(
+    group: string,
+    signal: AbortSignal,
+    isPreferred: () => boolean = () => false,
+  ): Promise<(() => void) | undefined> {
     if (signal.aborted) return undefined;
     if (this.#mayGo(group)) this.#change(group, 1);
-    else if (!(await this.#wait(group, signal))) return undefined;
+    else if (!(await this.#wait(group, signal, isPreferred))) return undefined;
     let held = true;
     const giveBack = () => {
       if (held) this.#release(group);
@@ -46,13 +52,13 @@ export class Slots {
   }
 
   /** Whether a slot was handed on, which is counted as taken. */
-  #wait(group: string, signal: AbortSignal): Promise<boolean> {
+  #wait(group: string, signal: AbortSignal, isPreferred: () => boolean): Promise<boolean> {
     return new Promise(resolve => {
       const go = () => {
         signal.removeEventListener('abort', leave);
         resolve(true);
       };
-      const waiter: Waiter = {group, go};
+      const waiter: Waiter = {group, isPreferred, go};
       const leave = () => {
         const at = this.#waiting.indexOf(waiter);
         if (at !== -1) this.#waiting.splice(at, 1);
@@ -66,7 +72,9 @@ export class Slots {
   #release(group: string): void {
     this.#change(group, -1);
     for (;;) {
-      const at = this.#waiting.findIndex(waiter => this.#mayGo(waiter.group));
+      const may = (waiter: Waiter) => this.#mayGo(waiter.group);
+      const preferred = this.#waiting.findIndex(waiter => waiter.isPreferred() && may(waiter));
+      const at = preferred === -1 ? this.#waiting.findIndex(may) : preferred;
       const [next] = at === -1 ? [] : this.#waiting.splice(at, 1);
       if (!next) return;
       this.#change(next.group, 1);

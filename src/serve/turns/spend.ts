@@ -1,5 +1,6 @@
 import type {DaySpend} from '../../files/spend-file.ts';
 import {type DaySpent, dayOf, larger, NOTHING_SPENT, oneTurn, plus, type Spent, type Usage} from '../../files/spent.ts';
+import {type Cancel, type Clock, timestamp} from '../../store/clock.ts';
 
 /** What is not written down yet is written after this at the latest; sooner when a limit is reached, and at the stop. */
 const LAZY_MS = 30_000;
@@ -13,7 +14,7 @@ export interface SpendOptions {
   /** It is time to write it down. */
   onDue: () => void;
   onNewDay: () => void;
-  now?: () => Date;
+  clock: Clock;
 }
 
 /**
@@ -25,7 +26,7 @@ export class Spend {
   readonly #agents = new Map<string, Spent>();
   #all: Spent = NOTHING_SPENT;
   #day = '';
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Cancel | undefined;
 
   constructor(options: SpendOptions) {
     this.#options = options;
@@ -51,7 +52,7 @@ export class Spend {
   add(agent: string, usage: Usage | undefined, at: string): void {
     if (dayOf(at) !== this.day) return;
     this.#count(templateName(agent), oneTurn(usage));
-    this.#timer ??= setTimeout(() => this.due(), LAZY_MS).unref();
+    this.#timer ??= this.#options.clock.after(LAZY_MS, () => this.due());
   }
 
   /** Today; with the first look at a new day, all begins anew. */
@@ -82,17 +83,17 @@ export class Spend {
 
   /** Write it down now. */
   due(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.();
     this.#timer = undefined;
     if (this.value()) this.#options.onDue();
   }
 
   close(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.();
   }
 
   #today(): string {
-    return (this.#options.now?.() ?? new Date()).toISOString().slice(0, 10);
+    return timestamp(this.#options.clock).slice(0, 10);
   }
 
   #begin(day: string): void {

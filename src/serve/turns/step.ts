@@ -10,8 +10,6 @@ export interface Step {
   written?: () => void;
   /** Then, once it is known to be there. */
   done?: () => void;
-  /** `done` begins something that changes the world: a power cut must not undo the mark of it. */
-  marked?: boolean;
   /** What follows from it at once: a commit of its own, written together. */
   then?: Step | undefined;
 }

@@ -1,5 +1,6 @@
 import type {Reply} from '../../effects/model/answer.ts';
 import type {Message} from '../../files/session/session-schema.ts';
+import type {Cancel, Clock} from '../../store/clock.ts';
 import {Rooms} from './rooms.ts';
 import {Slots} from './slots.ts';
 
@@ -43,6 +44,7 @@ export class Turns {
   readonly #asked = new Map<string, Asked>();
   readonly #ahead = new Map<string, Asked>();
   readonly #running = new Map<string, Map<string, Running>>();
+  readonly #clock: Clock;
   readonly #onChange: (path: string) => void;
   #waiters: (() => void)[] = [];
   readonly #stop = new AbortController();
@@ -51,7 +53,8 @@ export class Turns {
   /** How many questions may be asked at a time, over all sessions. */
   concurrency = 8;
 
-  constructor(onChange: (path: string) => void) {
+  constructor(clock: Clock, onChange: (path: string) => void) {
+    this.#clock = clock;
     this.slots = new Slots(() => this.concurrency);
     this.#onChange = onChange;
   }
@@ -82,9 +85,9 @@ export class Turns {
   /** The same, as soon as it is answered, or after `ms`. */
   async aheadSoon(path: string, ms: number): Promise<(Question & {ended: Ended | undefined}) | undefined> {
     const asked = this.#ahead.get(path);
-    const end = performance.now() + ms;
-    while (asked && !asked.ended && this.#ahead.get(path) === asked && performance.now() < end)
-      await Promise.race([this.whenChanged(), new Promise(resolve => setTimeout(resolve, end - performance.now()))]);
+    const end = this.#clock.monotonic() + ms;
+    while (asked && !asked.ended && this.#ahead.get(path) === asked && this.#clock.monotonic() < end)
+      await Promise.race([this.whenChanged(), this.#clock.pause(end - this.#clock.monotonic())]);
     return this.#ahead.get(path);
   }
 
@@ -149,12 +152,12 @@ export class Turns {
   async soon(path: string, ms: number): Promise<void> {
     const under = [...(this.#running.get(path)?.values() ?? [])].filter(({result}) => !result);
     if (under.length === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise(resolve => {
-      timer = setTimeout(resolve, ms);
+    let cancel: Cancel | undefined;
+    const late = new Promise<void>(resolve => {
+      cancel = this.#clock.after(ms, resolve, 'held');
     });
     await Promise.race([Promise.all(under.map(({ended}) => ended)), late]);
-    clearTimeout(timer);
+    cancel?.();
   }
 
   /** Results that are not recorded yet, by call. */

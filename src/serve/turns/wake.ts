@@ -93,16 +93,16 @@ export function reconsider(serving: Serving): void {
 }
 
 /** Why nothing can be added to the queue. */
-function notWritten({home, index}: Serving): string | undefined {
+function notWritten({disk, index}: Serving): string | undefined {
   if (blocks(index.problems(APPROVALS_FILE))) return 'has errors';
-  return linkTarget(home, APPROVALS_FILE) === undefined ? undefined : 'is a link, and nothing is written through it';
+  return linkTarget(disk, APPROVALS_FILE) === undefined ? undefined : 'is a link, and nothing is written through it';
 }
 
 /** To be called every few seconds: what is used up today is not tomorrow, and nobody waits for ever. */
 export function wakeInTime(serving: Serving): void {
   if (serving.loading) return;
   const expires = serving.index.facts(APPROVALS_FILE)?.expires;
-  if (expires !== undefined && Date.parse(expires) < Date.now()) lookAgain(serving, APPROVALS_FILE);
+  if (expires !== undefined && Date.parse(expires) < serving.clock.now()) lookAgain(serving, APPROVALS_FILE);
   noticeTargets(serving);
   if (serving.spend.day) wake(serving);
 }

@@ -1,5 +1,6 @@
 import {type BigIntStats, lstatSync, readFileSync, readlinkSync} from 'node:fs';
 import {join} from 'node:path';
+import type {FileStat} from '../disk.ts';
 import type {Repository} from './git-repository.ts';
 
 /** A file changed twice within so many milliseconds may have the same time stamp. */
@@ -11,7 +12,7 @@ export interface PendingChange {
   path: string;
   bytes: Buffer | undefined;
   mode: string;
-  stat: BigIntStats | undefined;
+  stat: FileStat | undefined;
   /** When it was handed over, milliseconds. */
   since: number;
 }
@@ -42,7 +43,7 @@ export function isTakenBack(place: Place, change: PendingChange, committed: stri
   return committed !== undefined && contentId(place, path, now) === committed;
 }
 
-export function isSameFile(a: BigIntStats, b: BigIntStats): boolean {
+export function isSameFile(a: FileStat, b: FileStat): boolean {
   return a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs;
 }
 

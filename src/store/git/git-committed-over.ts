@@ -7,11 +7,13 @@ import type {Repository} from './git-repository.ts';
 const MOST = 1_000;
 const NONE = /^0+$/;
 
-interface Commit {
+export interface RecentCommit {
   id: string;
+  /** Without a trailer of ours: the person made it with git. */
   byPerson: boolean;
-  /** What it changed, and the blobs before it. */
-  files: {path: string; was: string}[];
+  subject: string;
+  /** Files of the home that it changed, and their blobs before and after it; zeros: no file. */
+  files: {path: string; was: string; is: string}[];
 }
 
 /**
@@ -36,9 +38,9 @@ export async function committedOver(repository: Repository, since: string | unde
   return over;
 }
 
-/** Newest first; undefined if git does not know that range. */
-async function commitsIn(repository: Repository, range: string): Promise<Commit[] | undefined> {
-  const format = '--format=%x01%H%x00%(trailers:key=Cause,valueonly)%x00';
+/** Commits of a range, newest first; undefined if git does not know the range. */
+export async function commitsIn(repository: Repository, range: string): Promise<RecentCommit[] | undefined> {
+  const format = '--format=%x01%H%x00%(trailers:key=Cause,valueonly)%x00%s%x00';
   const args = ['log', '-z', '--raw', '--no-abbrev', '--no-renames', `--max-count=${MOST}`, format, range];
   const log = await git(repository.top, [...args, '--', ...(repository.prefix ? [repository.prefix] : [])]);
   if (log.code !== 0) return undefined;
@@ -46,19 +48,19 @@ async function commitsIn(repository: Repository, range: string): Promise<Commit[
     .split('\x01')
     .slice(1)
     .map(part => {
-      const [id = '', cause = '', ...rest] = part.split('\0');
-      return {id, byPerson: cause.trim() === '', files: filesIn(repository, rest)};
+      const [id = '', cause = '', subject = '', ...rest] = part.split('\0');
+      return {id, byPerson: cause.trim() === '', subject, files: filesIn(repository, rest)};
     });
 }
 
 /** Of `:MODE MODE BLOB BLOB STATUS`, then the path, and so on. */
-function filesIn(repository: Repository, fields: readonly string[]): Commit['files'] {
-  const files: Commit['files'] = [];
+function filesIn(repository: Repository, fields: readonly string[]): RecentCommit['files'] {
+  const files: RecentCommit['files'] = [];
   for (let i = 0; i + 1 < fields.length; i++) {
-    const was = /^\s*:\d+ \d+ ([0-9a-f]+) /.exec(fields[i] as string)?.[1];
-    if (was === undefined) continue;
+    const [, was, is] = /^\s*:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) /.exec(fields[i] as string) ?? [];
+    if (was === undefined || is === undefined) continue;
     const path = homePath(repository, fields[++i] as string);
-    if (path !== undefined) files.push({path, was});
+    if (path !== undefined) files.push({path, was, is});
   }
   return files;
 }

@@ -1,6 +1,7 @@
 import {lstatSync, mkdirSync, renameSync, rmdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {crashPoint} from '../crash.ts';
+import {nodeDisk} from '../disk.ts';
 import {takeLock} from '../lock.ts';
 import {type GitOptions, type GitResult, gitFailure} from './git.ts';
 import {busy, isUnfinished, lockWords, underWay} from './git-busy.ts';
@@ -53,7 +54,7 @@ export async function moveHead(move: Move): Promise<Moved> {
   try {
     // Git itself waits 100 ms for these, but not a moment for the index: that one comes last and goes first.
     for (const lock of locks) {
-      if (!takeLock(lock === refLock ? place.ref : place.record, lock)) return {wait: lockWords(lock)};
+      if (!takeLock(nodeDisk(''), lock === refLock ? place.ref : place.record, lock)) return {wait: lockWords(lock)};
       held.add(lock);
       crashPoint(lock === indexLock ? 'journal-index-lock' : 'journal-ref-lock');
     }

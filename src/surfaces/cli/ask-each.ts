@@ -1,4 +1,5 @@
 import {exit, UserError} from '../../errors.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {daemonOf} from '../../store/status.ts';
 import {isQuestion} from '../decide/choose.ts';
 import {editable} from '../decide/edited.ts';
@@ -76,7 +77,7 @@ async function act(options: ApproveOptions, request: Request, action: Action): P
       const always = options.always || action === 'always';
       decided = await sayYes({...options, always, edit: action === 'edit', answer: undefined}, [request]);
     }
-    for (const one of decided) tellOne(options.home, one, daemonOf(options.home) !== undefined);
+    for (const one of decided) tellOne(options.home, one, daemonOf(nodeDisk(options.home)) !== undefined);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     if (error.exitCode === exit.waiting) return false;

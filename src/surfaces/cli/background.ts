@@ -3,6 +3,7 @@ import {closeSync, openSync, readFileSync} from 'node:fs';
 import {relative} from 'node:path';
 import {exit, UserError} from '../../errors.ts';
 import {crashPoint} from '../../store/crash.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {type Holder, isHolding} from '../../store/holder.ts';
 import {daemonOf, logPath, readStatus} from '../../store/status.ts';
 import {rotate} from './log-file.ts';
@@ -37,7 +38,7 @@ export async function startInBackground({home, program, json}: BackgroundOptions
     code = status;
   });
   child.unref();
-  const served = await until(() => code !== undefined || readStatus(home)?.pid === child.pid, START_MS);
+  const served = await until(() => code !== undefined || readStatus(nodeDisk(home))?.pid === child.pid, START_MS);
   if (code !== undefined || !served)
     throw new UserError(
       served
@@ -56,7 +57,7 @@ export async function startInBackground({home, program, json}: BackgroundOptions
 
 /** Ask the daemon to stop, and say so only when it is gone. */
 export async function stopDaemon({home, json}: {home: string; json: boolean}): Promise<number> {
-  const holder = daemonOf(home);
+  const holder = daemonOf(nodeDisk(home));
   if (!holder) throw new UserError(`no daemon serves ${home}`, exit.daemon, 'start one: agentdir start --background');
   const how = await end(holder);
   if (json) printJson({stopped: true, pid: holder.pid, killed: how === 'killed'});
@@ -69,14 +70,14 @@ export async function stopDaemon({home, json}: {home: string; json: boolean}): P
 }
 
 export async function restartDaemon(options: BackgroundOptions): Promise<number> {
-  const holder = daemonOf(options.home);
+  const holder = daemonOf(nodeDisk(options.home));
   if (holder) await end(holder);
   else if (!options.json) print('no daemon was running');
   return startInBackground(options);
 }
 
 function refuseSecond(home: string): void {
-  const holder = daemonOf(home);
+  const holder = daemonOf(nodeDisk(home));
   if (holder)
     throw new UserError(
       `a daemon already serves this home: process ${holder.pid} on ${holder.host}`,

@@ -1,6 +1,7 @@
 import {nextSlot} from '../../files/schedule-slots.ts';
 import {parseSettings} from '../../files/settings.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {type InboxState, inboxStates} from '../../store/inbox-state.ts';
 import {MARKER} from '../../store/locate.ts';
 import {readHomeFile} from '../../store/read.ts';
@@ -16,7 +17,7 @@ export interface ComingIn {
 }
 
 export function comingIn(home: string, now: number): ComingIn {
-  const read = readHomeFile(home, MARKER);
+  const read = readHomeFile(nodeDisk(home), MARKER);
   const settings = (read && 'text' in read && parseSettings(read.text).value) || {};
   const schedules = settings.schedules ?? [];
   return {

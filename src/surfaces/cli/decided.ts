@@ -1,6 +1,7 @@
 import {exit} from '../../errors.ts';
 import {fieldOf} from '../../files/task/task.ts';
 import {jsonText, makeVisible, visibleLine} from '../../files/visible.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {daemonOf} from '../../store/status.ts';
 import {commandNow} from '../decide/command-now.ts';
 import {hasFailed, isOver, type Outcomes, waitForOutcomes} from '../decide/outcome.ts';
@@ -21,7 +22,7 @@ export async function tellDecided(
   decided: readonly Request[],
   {home, json, wait, timeoutMs}: Telling,
 ): Promise<number> {
-  const daemon = daemonOf(home) !== undefined;
+  const daemon = daemonOf(nodeDisk(home)) !== undefined;
   if (!json) for (const request of decided) tellOne(home, request, daemon);
   const waited = wait && daemon ? await waitForOutcomes(home, decided, timeoutMs) : undefined;
   const rows = (waited?.requests ?? decided).map(request => approvalRow(home, request));

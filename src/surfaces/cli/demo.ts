@@ -2,6 +2,7 @@ import {join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
 import {exit} from '../../errors.ts';
 import type {Happening} from '../../happening.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {readStatus} from '../../store/status.ts';
 import {startDaemon} from '../demo/daemon-child.ts';
 import {jsonSteps} from '../demo/json-steps.ts';
@@ -94,7 +95,7 @@ function tellAside(teller: Teller, happening: Happening): void {
 /** Agents may still have a last word. */
 async function untilQuiet(home: string, signal: AbortSignal): Promise<void> {
   for (const end = performance.now() + QUIET_MS; performance.now() < end; await pause(50, undefined, {signal}))
-    if ((readStatus(home)?.sessions.active ?? 0) === 0) return;
+    if ((readStatus(nodeDisk(home))?.sessions.active ?? 0) === 0) return;
 }
 
 interface Leaving {

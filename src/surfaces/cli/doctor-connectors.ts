@@ -1,5 +1,6 @@
 import {SLACK_TOKEN} from '../../files/connector-settings.ts';
 import {parseSettings, type Settings} from '../../files/settings.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {MARKER} from '../../store/locate.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {type Connector, connectorsOf} from './connector-lines.ts';
@@ -7,7 +8,7 @@ import type {Finding} from './doctor-finding.ts';
 
 /** What connectors need and this shell lacks, which most often is the one that they are started from; and which run. */
 export function connectors(home: string): Finding[] {
-  const read = readHomeFile(home, MARKER);
+  const read = readHomeFile(nodeDisk(home), MARKER);
   const settings = (read && 'text' in read && parseSettings(read.text).value) || {};
   const missing = neededBy(settings)
     .filter(({variable}) => !process.env[variable]?.trim())

@@ -1,3 +1,4 @@
+import {nodeDisk} from '../../store/disk.ts';
 import {inboxStates, misplacedInboxes} from '../../store/inbox-state.ts';
 import {daemonOf} from '../../store/status.ts';
 import type {Finding} from './doctor-finding.ts';
@@ -9,7 +10,7 @@ export function inboxes(home: string): Finding[] {
   const misplaced = misplacedInboxes(home);
   if (all.length + misplaced.length === 0) return [];
   const set = all.filter(({rejected}) => rejected !== undefined);
-  const waiting = daemonOf(home) ? all.filter(({unread}) => unread > 0) : [];
+  const waiting = daemonOf(nodeDisk(home)) ? all.filter(({unread}) => unread > 0) : [];
   const found: Finding[] = set.map(({file, rejected}) => ({
     name: 'inbox',
     state: 'note',

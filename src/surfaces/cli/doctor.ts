@@ -6,6 +6,7 @@ import {folders} from '../../files/key.ts';
 import {parseSettings} from '../../files/settings.ts';
 import {SHORTEST_KEY} from '../../policy/redact/redact-credential.ts';
 import {ignored} from '../../store/create.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {MARKER} from '../../store/locate.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {daemonOf, readStatus} from '../../store/status.ts';
@@ -72,8 +73,8 @@ function node(): Finding {
 }
 
 function daemon(home: string): Finding {
-  const holder = daemonOf(home);
-  const status = readStatus(home);
+  const holder = daemonOf(nodeDisk(home));
+  const status = readStatus(nodeDisk(home));
   if (!holder) return {name: 'daemon', state: 'note', message: 'not running', hint: 'agentdir start --background'};
   const trouble = status?.troubles[0];
   return trouble
@@ -159,7 +160,7 @@ function shortKeys(home: string): Finding[] {
 
 /** Where decisions must be signed: whether they can be checked. */
 async function signers(home: string): Promise<Finding[]> {
-  const read = readHomeFile(home, MARKER);
+  const read = readHomeFile(nodeDisk(home), MARKER);
   const setting = read && 'text' in read ? parseSettings(read.text).value?.approvals?.signers : undefined;
   if (setting === undefined || setting === null) return [];
   const [{signersPath, readSigners}, {sshKeygen}] = await Promise.all([

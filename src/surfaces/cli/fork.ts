@@ -1,6 +1,7 @@
 import {exit} from '../../errors.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {callWords} from '../../policy/call-words.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {daemonOf} from '../../store/status.ts';
 import {type ForkOptions, fork} from '../fork/fork.ts';
 import {colors, plural, print, printJson} from './output.ts';
@@ -31,7 +32,9 @@ export async function forkCommand({json, ...options}: ForkOptions & {json: boole
   const who = `@${visibleLine(from.header.agent_id)}`;
   if (paused) print(`  it is paused: edit it, then write "status: active" into it`);
   else if (awaits)
-    print(`  ${who} answers it ${daemonOf(home) ? 'now' : 'when a daemon runs'}; to edit it first: fork --paused`);
+    print(
+      `  ${who} answers it ${daemonOf(nodeDisk(home)) ? 'now' : 'when a daemon runs'}; to edit it first: fork --paused`,
+    );
   print(`  go on: agentdir send TEXT --session ${id} --wait; look: agentdir show ${id}`);
   return exit.done;
 }

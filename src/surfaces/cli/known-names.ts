@@ -1,5 +1,6 @@
 import {stemOf} from '../../files/key.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {listSessions} from '../../store/session-files.ts';
 import type {NameOf} from './about.ts';
@@ -15,7 +16,7 @@ const QUEUE = 'tasks/approvals.task.md';
 /** Names in a home, as cheap as can be: of folders, and of lines of task files. No file is parsed. */
 export function knownNames(home: string, kind: Exclude<NameOf, 'file' | 'dir'>): Named[] {
   if (kind === 'agent')
-    return [...new Set(listFolder(home, 'templates').map(stemOf))].map(name => ({name, what: 'agent'}));
+    return [...new Set(listFolder(nodeDisk(home), 'templates').map(stemOf))].map(name => ({name, what: 'agent'}));
   if (kind === 'assignee') {
     const agents = knownNames(home, 'agent');
     return [
@@ -32,13 +33,13 @@ export function knownNames(home: string, kind: Exclude<NameOf, 'file' | 'dir'>):
 }
 
 function taskFiles(home: string): string[] {
-  const paths = listFolder(home, 'tasks').filter(path => !path.startsWith('tasks/archive/'));
+  const paths = listFolder(nodeDisk(home), 'tasks').filter(path => !path.startsWith('tasks/archive/'));
   return paths.filter(path => path !== QUEUE && path.endsWith('.task.md')).sort();
 }
 
 /** Items with such a box that have an id. */
 function itemsOf(home: string, path: string, box: RegExp): Named[] {
-  const read = readHomeFile(home, path);
+  const read = readHomeFile(nodeDisk(home), path);
   if (!read || !('text' in read)) return [];
   const named: Named[] = [];
   let item = '';

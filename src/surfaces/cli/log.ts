@@ -6,6 +6,7 @@ import {parseSession} from '../../files/session/session.ts';
 import {fieldOf} from '../../files/task/task.ts';
 import {parseTasks} from '../../files/task/task-parse.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {type Change, headOf, history} from '../../store/history.ts';
 import {MARKER} from '../../store/locate.ts';
 import {listHome, readHomeFile} from '../../store/read.ts';
@@ -107,7 +108,7 @@ function concerns({author, trailers, paths}: Change, {name, asked}: Wanted): boo
 /** Requests that calls of a session were asked about. */
 function askedIn(home: string, name: string): ReadonlySet<string> {
   const path = listSessions(home).find(({id}) => id === name)?.path;
-  const read = path === undefined ? undefined : readHomeFile(home, path);
+  const read = path === undefined ? undefined : readHomeFile(nodeDisk(home), path);
   const messages = read && 'text' in read ? parseSession(read.text).messages : [];
   return new Set(messages.flatMap(({tool_calls = []}) => tool_calls.flatMap(({approval}) => approval ?? [])));
 }
@@ -115,11 +116,11 @@ function askedIn(home: string, name: string): ReadonlySet<string> {
 /** The one thing of the home that is meant. What is no longer there is meant by its whole name. */
 function resolve(home: string, what: string): {name: string; near?: string | undefined} {
   const name = what.replace(/^@/, '');
-  const {paths} = listHome(home);
+  const {paths} = listHome(nodeDisk(home));
   const names = new Set(paths.flatMap(path => [path, stemOf(path)]));
   if (names.has(name)) return {name};
   for (const path of paths.filter(path => path.endsWith('.task.md'))) {
-    const read = readHomeFile(home, path);
+    const read = readHomeFile(nodeDisk(home), path);
     for (const task of read && 'text' in read ? parseTasks(read.text).tasks : []) {
       const id = fieldOf(task, 'id');
       if (id !== undefined) names.add(id);

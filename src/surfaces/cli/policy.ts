@@ -7,6 +7,7 @@ import type {Policy, Verdict} from '../../files/rule.ts';
 import {jsonText, visibleLine} from '../../files/visible.ts';
 import {judge, runPolicyTests} from '../../policy/judge.ts';
 import {riskOf} from '../../policy/risk.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {colors, note, plural, print, printWhole} from './output.ts';
 
@@ -76,7 +77,7 @@ export function readStdin(): string {
 
 /** Rules may be for some agents, so a name that is none deserves a word. */
 export function noteUnknownAgent(home: string, agent: string): void {
-  const names = listFolder(home, 'templates').map(stemOf);
+  const names = listFolder(nodeDisk(home), 'templates').map(stemOf);
   if (names.includes(agent)) return;
   const near = nearest(agent, names);
   note(`there is no agent "${agent}"${near ? `; did you mean ${near}?` : ''}`);
@@ -112,7 +113,7 @@ export function printTests(file: string, {tests, failed}: TestResults): void {
 }
 
 function policyOf(dir: string): Policy {
-  const read = readHomeFile(dir, 'allowlist.yaml');
+  const read = readHomeFile(nodeDisk(dir), 'allowlist.yaml');
   if (!read || !('text' in read))
     throw new UserError(
       'there is no allowlist.yaml, so everything asks',

@@ -3,6 +3,7 @@ import {HomeIndex} from '../../check/home-index.ts';
 import {factsOf} from '../../check/read-facts.ts';
 import {kindOf, stemOf} from '../../files/key.ts';
 import type {HomeSource} from '../../query/home-rows.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listHome, readHomeFile} from '../../store/read.ts';
 
 /** Whom tasks may be for, and the tasks. */
@@ -18,7 +19,7 @@ export function foldersFor(sql: string): string[] {
 
 /** What a query needs of the files of a home. `progress`: so many of so many are read. */
 export function filesFor(home: string, sql: string, progress: (done: number, total: number) => void): HomeSource {
-  const {paths: all} = listHome(home, foldersFor(sql));
+  const {paths: all} = listHome(nodeDisk(home), foldersFor(sql));
   const paths = all.filter(path => path.includes('/'));
   const texts = new Map<string, string>();
   const index = new HomeIndex();
@@ -36,7 +37,7 @@ export function filesFor(home: string, sql: string, progress: (done: number, tot
   };
 
   function read(path: string): Facts | undefined {
-    const found = readHomeFile(home, path);
+    const found = readHomeFile(nodeDisk(home), path);
     if (!found) return undefined;
     if (!('text' in found)) return unreadFacts(path, [found.problem]);
     texts.set(path, found.text);

@@ -1,5 +1,6 @@
 import {exit, UserError} from '../../errors.ts';
 import {isBudget} from '../../files/approval/approval-state.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {authorHere} from '../../store/git/git-config.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {approving, isQuestion} from '../decide/choose.ts';
@@ -73,7 +74,7 @@ async function editOne(home: string, request: Request): Promise<Edited | undefin
 
 /** Where signatures are required, a yes without one would not be taken. In words, if this is one. */
 export async function unsigned(home: string, sign: boolean): Promise<string | undefined> {
-  const read = readHomeFile(home, 'agentdir.yaml');
+  const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
   // Whatever reads settings is loaded where they say something of this.
   if (sign || !read || !('text' in read) || !read.text.includes('signers')) return undefined;
   const signers = (await import('../decide/signing.ts')).signersOf(home);

@@ -1,6 +1,7 @@
 import {shortTitle} from '../../check/need.ts';
 import {exit, UserError} from '../../errors.ts';
 import {fieldOf} from '../../files/task/task.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {daemonOf} from '../../store/status.ts';
 import type {Request} from '../decide/queue.ts';
 import {approvalRow} from '../decide/row.ts';
@@ -32,7 +33,7 @@ export async function send(options: SendOptions): Promise<number> {
   const said = await say({home, content, session, agent: to});
   tellReplaced(replaced);
   const extra = replaced.length > 0 ? {replaced} : {};
-  const running = daemonOf(home) !== undefined;
+  const running = daemonOf(nodeDisk(home)) !== undefined;
   if (wait && running) return answer(options, said, extra);
   const {id, path, message} = said;
   if (json)

@@ -5,6 +5,7 @@ import {cutText} from '../../files/session/session.ts';
 import {fieldOf} from '../../files/task/task.ts';
 import {parseTasks} from '../../files/task/task-parse.ts';
 import {makeVisible, visibleLine} from '../../files/visible.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {listSessions} from '../../store/session-files.ts';
 import {readSession, sessionFile} from '../talk/find-session.ts';
@@ -35,7 +36,7 @@ export async function show({home, id: wanted, json}: ShowOptions): Promise<numbe
   const sessions = listSessions(home).map(({id}) => id);
   // A whole session id needs no look at other files.
   const excerpts = sessions.includes(wanted) ? new Map<string, Excerpt[]>() : excerptsOf(home);
-  const agents = listFolder(home, 'templates').map(stemOf);
+  const agents = listFolder(nodeDisk(home), 'templates').map(stemOf);
   const id = oneOf(
     'session, task, approval or agent',
     wanted,
@@ -86,7 +87,7 @@ function showSession(home: string, id: string, json: boolean): number {
 function olderMessages(home: string, segments: readonly string[]): number {
   let count = 0;
   for (const path of segments) {
-    const read = readHomeFile(home, path);
+    const read = readHomeFile(nodeDisk(home), path);
     count += read && 'text' in read ? (cutText(read.text)?.items.length ?? 0) : 0;
   }
   return count;
@@ -96,12 +97,12 @@ function olderMessages(home: string, segments: readonly string[]): number {
 function excerptsOf(home: string): Map<string, Excerpt[]> {
   const found = new Map<string, Excerpt[]>();
   const add = (id: string, excerpt: Excerpt) => found.set(id, [...(found.get(id) ?? []), excerpt]);
-  for (const file of listFolder(home, 'approvals').sort()) {
-    const read = readHomeFile(home, file);
+  for (const file of listFolder(nodeDisk(home), 'approvals').sort()) {
+    const read = readHomeFile(nodeDisk(home), file);
     if (read && 'text' in read) add(stemOf(file), {kind: 'approval', file, line: 1, text: read.text});
   }
-  for (const file of listFolder(home, 'tasks').sort()) {
-    const read = readHomeFile(home, file);
+  for (const file of listFolder(nodeDisk(home), 'tasks').sort()) {
+    const read = readHomeFile(nodeDisk(home), file);
     if (!read || !('text' in read)) continue;
     const kind = isQueue(file) ? 'approval' : 'task';
     for (const task of parseTasks(read.text).tasks) {

@@ -4,6 +4,7 @@ import {taskFacts} from '../../check/task-facts.ts';
 import {APPROVALS_FILE, readApprovalItems} from '../../files/approval/approval-item.ts';
 import {sessionStatuses} from '../../files/session/session-status.ts';
 import {parseTasks} from '../../files/task/task-parse.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {type SessionFile, sessionHead} from '../../store/session-files.ts';
 
@@ -29,7 +30,7 @@ export function skim(home: string, files: readonly SessionFile[]): Skimmed {
   const {count, needs, isDone} = skimTasks(home);
   const waiting = needs.filter(({after = [], left}) => after.every(isDone) && (left === undefined || !ids.has(left)));
   return {
-    agents: listFolder(home, 'templates').length,
+    agents: listFolder(nodeDisk(home), 'templates').length,
     tasks: count,
     sessions,
     needs: waiting.length + (sessions.error ?? 0),
@@ -48,9 +49,9 @@ function skimTasks(home: string): {count: number; needs: Need[]; isDone: (id: st
   const needs: Need[] = [];
   const done = new Set<string>();
   let count = 0;
-  for (const path of listFolder(home, 'tasks')) {
+  for (const path of listFolder(nodeDisk(home), 'tasks')) {
     if (path.startsWith('tasks/archive/approvals-')) continue;
-    const read = readHomeFile(home, path);
+    const read = readHomeFile(nodeDisk(home), path);
     if (!read || !('text' in read)) continue;
     const file = parseTasks(read.text);
     if (path === APPROVALS_FILE) {

@@ -1,5 +1,6 @@
 import {exit} from '../../errors.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listSessions, type SessionFile} from '../../store/session-files.ts';
 import {daemonOf, lastStop, readStatus, type Status} from '../../store/status.ts';
 import {comingIn, comingInLines} from './coming-in.ts';
@@ -17,9 +18,9 @@ const MANY = 500;
 
 /** How the home stands, with or without a daemon. */
 export async function status({home, json}: {home: string; json: boolean}): Promise<number> {
-  const daemon = daemonOf(home);
-  const told = daemon && readStatus(home);
-  const stopped = daemon ? undefined : lastStop(home);
+  const daemon = daemonOf(nodeDisk(home));
+  const told = daemon && readStatus(nodeDisk(home));
+  const stopped = daemon ? undefined : lastStop(nodeDisk(home));
   const shown: Shown = told ?? {...(await lookedUp(home)), ...(stopped && {stopped})};
   const coming = comingIn(home, Date.now());
   if (json) printJson({running: daemon !== undefined, pid: daemon?.pid ?? null, ...shown, ...coming});

@@ -1,6 +1,7 @@
 import type {TaskRow} from '../../check/rows.ts';
 import {exit} from '../../errors.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {daemonOf} from '../../store/status.ts';
 import type {Replaced} from '../talk/redact-message.ts';
 import type {TaskStanding} from '../tasks/standing.ts';
@@ -24,7 +25,7 @@ export interface Change {
 
 /** What was written, on stdout; what happens next, beside it. With --json all of it as one value. */
 export async function tellTasks({home, json, ids, written, replaced, line, quiet}: Change): Promise<number> {
-  const daemon = daemonOf(home) !== undefined;
+  const daemon = daemonOf(nodeDisk(home)) !== undefined;
   const rows = await changedRows(readTaskHome(home, written), ids);
   const next = quiet ? [] : [...new Set(rows.flatMap(({next}) => next))];
   if (json) {

@@ -1,6 +1,7 @@
 import {createTwoFilesPatch, OMIT_HEADERS} from 'diff';
 import {exit} from '../../errors.ts';
 import {makeVisible, visibleLine} from '../../files/visible.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {daemonOf} from '../../store/status.ts';
 import {findChange} from '../undo/find-change.ts';
 import type {Overlap} from '../undo/overlap.ts';
@@ -48,7 +49,7 @@ export async function undo({home, id, dryRun, json}: UndoOptions): Promise<numbe
   if (told.cannot.length > 0) print('not taken back:');
   for (const line of told.cannot) print(`  ${visibleLine(line)}`);
   for (const line of told.next) print(`${colors.yellow('→')} ${visibleLine(line)}`);
-  if (!dryRun && !daemonOf(home)) print(colors.dim('no daemon runs: it is committed at the next start'));
+  if (!dryRun && !daemonOf(nodeDisk(home))) print(colors.dim('no daemon runs: it is committed at the next start'));
   return exit.done;
 }
 

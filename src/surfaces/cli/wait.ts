@@ -2,6 +2,7 @@ import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {UserError} from '../../errors.ts';
 import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {followLive} from '../../store/live-read.ts';
 import type {SessionFile} from '../../store/session-files.ts';
 import {daemonOf} from '../../store/status.ts';
@@ -34,7 +35,7 @@ export interface Waited {
 /** Until the session is done with the message: the session file tells, live output only comes before it. */
 export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Waiting): Promise<Waited> {
   const looker = new SessionLooker(home, file);
-  const daemon = patient(() => daemonOf(home) !== undefined);
+  const daemon = patient(() => daemonOf(nodeDisk(home)) !== undefined);
   let given = 0;
   let [place, answers] = [Number.POSITIVE_INFINITY, 0];
   let result: Waited = {over: 'no-daemon', replies: [], header: undefined, requests: []};

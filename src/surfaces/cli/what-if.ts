@@ -8,6 +8,7 @@ import {emptyPolicy, type Policy} from '../../files/rule.ts';
 import type {Session} from '../../files/session/session.ts';
 import {jsonText, visibleLine} from '../../files/visible.ts';
 import {type PastCall, type Rejudged, type WhatIf, whatIf} from '../../policy/what-if.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {everySession} from '../../store/past-sessions.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {colors, note, plural, print, printWhole, screenWidth} from './output.ts';
@@ -75,7 +76,7 @@ function readNew(path: string): string {
 }
 
 function presentPolicy(home: string): Policy {
-  const read = readHomeFile(home, 'allowlist.yaml');
+  const read = readHomeFile(nodeDisk(home), 'allowlist.yaml');
   const file = read && 'text' in read ? parseAllowlist(read.text) : undefined;
   if (file && !hasErrors(file.problems)) return file.policy;
   note(`allowlist.yaml ${file ? 'has errors' : 'is not there'}, so everything asks at present`);

@@ -3,6 +3,7 @@ import {APPROVALS_FILE, oneLine} from '../../files/approval/approval-item.ts';
 import {fenced} from '../../files/markdown.ts';
 import {isId} from '../../files/values.ts';
 import {makeVisible} from '../../files/visible.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {type Page, pendingPage, pendingPath} from './page.ts';
 import {isUnrecorded, type Request} from './queue.ts';
@@ -38,7 +39,7 @@ function withShown({task, command}: Request, shown: string | undefined): Command
 export function commandOf(home: string, request: Request): CommandNow | undefined {
   const {id, command} = request;
   if (command === undefined || !isUnrecorded(request) || !isId(id)) return withShown(request, undefined);
-  const read = readHomeFile(home, pendingPath(id));
+  const read = readHomeFile(nodeDisk(home), pendingPath(id));
   const text = read && 'text' in read ? read.text : '';
   const shown = makeVisible(command);
   const same = text.startsWith(`${LABEL}${fenced(shown, 'bash')}\n`, text.indexOf(LABEL));

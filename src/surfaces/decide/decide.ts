@@ -7,6 +7,7 @@ import {fieldOf} from '../../files/task/task.ts';
 import {updateTasks} from '../../files/task/task-edit.ts';
 import {parseTasks} from '../../files/task/task-parse.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {editFile} from '../../store/edit-file.ts';
 import {readStatus} from '../../store/status.ts';
 import {fileError} from '../talk/file-error.ts';
@@ -52,7 +53,7 @@ export function decide(home: string, choices: readonly Choice[]): Promise<Reques
 
 /** It would be taken back. */
 function refuseVoid(home: string): void {
-  const running = readStatus(home)?.unconfined;
+  const running = readStatus(nodeDisk(home))?.unconfined;
   if (running === undefined) return;
   throw new UserError(
     `no decision counts while a command runs outside the sandbox (${visibleLine(running)}); nothing was written`,

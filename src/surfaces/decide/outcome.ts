@@ -1,5 +1,6 @@
 import {UserError} from '../../errors.ts';
 import {fieldOf} from '../../files/task/task.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {daemonOf} from '../../store/status.ts';
 import {isUnrecorded, type Request, readArchive, readQueue} from './queue.ts';
 
@@ -44,7 +45,7 @@ export async function waitForOutcomes(
     }
     if (requests.every(isOver)) return {requests, stopped: 'over'};
     if (performance.now() > end) return {requests, stopped: 'timeout'};
-    if (daemonOf(home)) served = performance.now();
+    if (daemonOf(nodeDisk(home))) served = performance.now();
     else if (performance.now() - served > PATIENCE_MS) return {requests, stopped: 'no-daemon'};
     await new Promise(resolve => setTimeout(resolve, LOOK_MS));
   }

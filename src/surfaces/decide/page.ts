@@ -2,6 +2,7 @@ import {type ApprovalFile, parseApproval} from '../../files/approval/approval.ts
 import type {Decision} from '../../files/approval/approval-review.ts';
 import {stemOf} from '../../files/key.ts';
 import {isId} from '../../files/values.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 
 /** approvals/…/<id>.approval.md */
@@ -22,19 +23,19 @@ export function pendingPage(home: string, id: string): Page | undefined {
 
 /** The page of any request, wherever it lies now. */
 export function anyPage(home: string, id: string): Page | undefined {
-  const elsewhere = () => listFolder(home, 'approvals').find(path => stemOf(path) === id);
+  const elsewhere = () => listFolder(nodeDisk(home), 'approvals').find(path => stemOf(path) === id);
   const path = pendingPage(home, id) ? pendingPath(id) : elsewhere();
   return path === undefined ? undefined : pageAt(home, path);
 }
 
 function pageAt(home: string, path: string): Page | undefined {
-  const read = readHomeFile(home, path);
+  const read = readHomeFile(nodeDisk(home), path);
   return read && 'text' in read ? {path, bytes: read.bytes, file: parseApproval(read.text)} : undefined;
 }
 
 /** What its page says, if that decides. Cheap: most pages have no such word after the heading. */
 export function pageDecision(home: string, id: string): Decision | undefined {
-  const read = isId(id) ? readHomeFile(home, pendingPath(id)) : undefined;
+  const read = isId(id) ? readHomeFile(nodeDisk(home), pendingPath(id)) : undefined;
   if (!read || !('text' in read)) return undefined;
   const review = read.text.slice(read.text.lastIndexOf('## Review')).replace(/<!--.*?-->/gs, '');
   return /approved|rejected/i.test(review) ? parseApproval(read.text).review?.decision : undefined;

@@ -4,6 +4,7 @@ import {APPROVALS_FILE, queueProblems, readApprovalItems} from '../../files/appr
 import {hasErrors, type Problem} from '../../files/diagnostic.ts';
 import {fieldOf, type TaskFile} from '../../files/task/task.ts';
 import {parseTasks} from '../../files/task/task-parse.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {fileError} from '../talk/file-error.ts';
 import {oneOf} from '../talk/one-of.ts';
@@ -24,7 +25,7 @@ const EMPTY: Queue = {file: parseTasks(''), bytes: Buffer.alloc(0), requests: []
 
 /** Throws if it cannot be read at all. One that is not there is empty. */
 export function readQueue(home: string, path = APPROVALS_FILE): Queue {
-  const read = readHomeFile(home, path);
+  const read = readHomeFile(nodeDisk(home), path);
   if (!read) return EMPTY;
   if (!('text' in read)) throw fileError(path, [read.problem]);
   const file = parseTasks(read.text);
@@ -51,7 +52,7 @@ export function refuseWrong({problems}: Queue): void {
 
 /** Decided ones that the daemon has filed away. */
 export function readArchive(home: string): Request[] {
-  const paths = listFolder(home, 'tasks/archive').filter(path => path.startsWith('tasks/archive/approvals-'));
+  const paths = listFolder(nodeDisk(home), 'tasks/archive').filter(path => path.startsWith('tasks/archive/approvals-'));
   return paths.sort().flatMap(path => readQueue(home, path).requests);
 }
 

@@ -7,6 +7,7 @@ import {exit, UserError} from '../../errors.ts';
 import {signedText} from '../../files/approval/approval-signature.ts';
 import {parseSettings} from '../../files/settings.ts';
 import {fieldOf} from '../../files/task/task.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {git} from '../../store/git/git.ts';
 import {readHomeFile} from '../../store/read.ts';
 import type {Request} from './queue.ts';
@@ -38,7 +39,7 @@ export async function signature(
 
 /** The file of those who may sign, if the settings require it. */
 export function signersOf(home: string): string | undefined {
-  const read = readHomeFile(home, 'agentdir.yaml');
+  const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
   if (!read || !('text' in read) || !read.text.includes('signers')) return undefined;
   return parseSettings(read.text).value?.approvals?.signers ?? undefined;
 }

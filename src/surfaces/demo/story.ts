@@ -3,6 +3,7 @@ import {setTimeout as pause} from 'node:timers/promises';
 import {UserError} from '../../errors.ts';
 import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
 import {appendLines} from '../../store/append-line.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {isOpen, type Request, readQueue} from '../decide/queue.ts';
 import {Commits, type FileChange} from './commits.ts';
 import {findScene, INBOX, question, type Scene, scenes, shownLines} from './scenes.ts';
@@ -60,7 +61,7 @@ class Story {
   async ask(): Promise<void> {
     const {home, teller} = this.#options;
     const line = JSON.stringify(question).replaceAll('","', '", "').replaceAll('":"', '": "');
-    await appendLines(home, INBOX, `${line}\n`);
+    await appendLines(nodeDisk(home), INBOX, `${line}\n`);
     await teller.tell({
       step: 'asked',
       title: 'Somebody asks in Slack. A connector appends the message to a file.',

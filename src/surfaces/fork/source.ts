@@ -3,6 +3,7 @@ import {exit, UserError} from '../../errors.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
 import {parseSession} from '../../files/session/session.ts';
 import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {blobId} from '../../store/git/blob-id.ts';
 import {lastChange, lastText, removedSessions, sessionsAt, textAt} from '../../store/past-session.ts';
 import {readHomeFile} from '../../store/read.ts';
@@ -36,7 +37,7 @@ export async function sourceOf(home: string, wanted: string, commit: string | un
   const messages: Message[] = [];
   const segments: {path: string; end: number; shared: boolean}[] = [];
   for (const segment of session.header.segments ?? []) {
-    const read = readHomeFile(home, segment);
+    const read = readHomeFile(nodeDisk(home), segment);
     const now = read && 'text' in read ? read.text : undefined;
     const then = text.past ? await textAt(home, text.past, segment) : now;
     const found = then ?? now ?? (await lastText(home, segment));
@@ -78,7 +79,7 @@ async function textNow(home: string, wanted: string): Promise<Text> {
     if (!past || text === undefined) throw new UserError(`${id} cannot be read from the journal`, exit.failed);
     return {...past, text, past: past.commit};
   }
-  const read = readHomeFile(home, file.path);
+  const read = readHomeFile(nodeDisk(home), file.path);
   if (!read) throw new UserError(`${file.path} is gone`, exit.failed, 'agentdir list');
   if (!('text' in read)) throw fileError(file.path, [read.problem]);
   const commit = await lastChange(home, file.path, blobId(read.bytes));

@@ -1,5 +1,6 @@
 import {exit, UserError} from '../../errors.ts';
 import {MAIL_CURSORS, type MailCursor, mailCursorsText, parseMailCursors} from '../../files/mail-cursors.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {editFile} from '../../store/edit-file.ts';
 import {readHomeFile} from '../../store/read.ts';
 
@@ -17,7 +18,7 @@ export async function moveCursor(home: string, mailbox: string, cursor: MailCurs
 }
 
 function read(home: string): {bytes: Buffer | undefined; mailboxes: Record<string, MailCursor>} {
-  const file = readHomeFile(home, MAIL_CURSORS);
+  const file = readHomeFile(nodeDisk(home), MAIL_CURSORS);
   if (!file) return {bytes: undefined, mailboxes: {}};
   const parsed = 'text' in file ? parseMailCursors(file.text) : undefined;
   // What it says would be forgotten, and mails come twice or not at all.

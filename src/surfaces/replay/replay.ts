@@ -1,4 +1,5 @@
 import {kindOf} from '../../files/key.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {textOf, type Walk, type WalkedCommit, walkJournal} from '../../store/journal-walk.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {applyFile, nextState, settle} from '../verify/home-state.ts';
@@ -67,7 +68,7 @@ class Replayer {
     }
     const sessions = await endings(this.#conversations, state, {
       onDisk: path => {
-        const read = readHomeFile(this.#home, path);
+        const read = readHomeFile(nodeDisk(this.#home), path);
         if (!read) return undefined;
         return 'text' in read ? read : {problem: read.problem.message};
       },

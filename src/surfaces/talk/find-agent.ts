@@ -2,6 +2,7 @@ import {exit, UserError} from '../../errors.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
 import {stemOf} from '../../files/key.ts';
 import {parseSettings} from '../../files/settings.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {fileError} from './file-error.ts';
 import {oneOf} from './one-of.ts';
@@ -10,7 +11,7 @@ import {oneOf} from './one-of.ts';
 export function agentName(home: string, wanted: string | undefined): string {
   const names = [...new Set(templates(home).map(stemOf))];
   if (wanted !== undefined) return oneOf('agent', wanted, names, listOf(names));
-  const read = readHomeFile(home, 'agentdir.yaml');
+  const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
   const settings = read && 'text' in read ? parseSettings(read.text) : undefined;
   if (settings && hasErrors(settings.problems)) throw fileError('agentdir.yaml', settings.problems);
   const name = settings?.value?.default_agent ?? (names.length === 1 ? names[0] : undefined);
@@ -32,5 +33,5 @@ function listOf(names: readonly string[]): string {
 
 /** In the order of their paths: of two with one name the first counts, as for the daemon. */
 export function templates(home: string): string[] {
-  return listFolder(home, 'templates').sort();
+  return listFolder(nodeDisk(home), 'templates').sort();
 }

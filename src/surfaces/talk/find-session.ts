@@ -3,6 +3,7 @@ import {exit, UserError} from '../../errors.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
 import {parseSession, type Session} from '../../files/session/session.ts';
 import type {SessionHeader} from '../../files/session/session-schema.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {listSessions, type SessionFile, sessionHead} from '../../store/session-files.ts';
 import {fileError} from './file-error.ts';
@@ -32,7 +33,7 @@ export function sessionFile(home: string, wanted: string): SessionFile {
 
 /** Undefined: there is no such file any more. Throws if it has errors: such a file is not acted on. */
 export function readSession(home: string, {id, path}: SessionFile, previous?: Session): FoundSession | undefined {
-  const read = readHomeFile(home, path);
+  const read = readHomeFile(nodeDisk(home), path);
   if (!read) return undefined;
   if (!('text' in read)) throw fileError(path, [read.problem]);
   const session = parseSession(read.text, previous);
@@ -54,7 +55,7 @@ export function sharedSession(home: string, agent: string): SessionFile | undefi
 function isShared(home: string, file: SessionFile, agent: string): boolean {
   const head = sessionHead(home, file.path);
   if (!head?.includes('shared') || !head.includes(agent)) return false;
-  const read = readHomeFile(home, file.path);
+  const read = readHomeFile(nodeDisk(home), file.path);
   const header = read && 'text' in read ? parseSession(read.text).header : undefined;
   if (header) return header.agent_id === agent && header.shared === true && header.status !== 'completed';
   // It has errors. A second one must not be made beside it: whoever would write to it is told.

@@ -2,6 +2,7 @@ import {randomBytes} from 'node:crypto';
 import {UserError} from '../../errors.ts';
 import {newSession} from '../../files/session/session.ts';
 import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {save} from '../../store/save.ts';
 import type {SessionFile} from '../../store/session-files.ts';
 import type {Agent} from './read-agent.ts';
@@ -43,7 +44,7 @@ export function newPlace(agent: string): SessionFile {
 }
 
 export async function saveNew(home: string, path: string, text: string): Promise<void> {
-  const result = await save(home, {path, expected: undefined, bytes: Buffer.from(text)});
+  const result = await save(nodeDisk(home), {path, expected: undefined, bytes: Buffer.from(text)});
   if ('failed' in result) throw new UserError(`${path} cannot be written: ${result.failed.message}`);
   if ('changed' in result) throw new UserError(`${path} is there already`);
 }

@@ -1,6 +1,7 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {UserError} from '../../errors.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import type {LiveEvent} from '../../store/live.ts';
 import {type LiveFilter, liveSessions, readLive} from '../../store/live-read.ts';
 import {listSessions, sessionHead} from '../../store/session-files.ts';
@@ -28,7 +29,7 @@ export interface Output {
 export function outputs(home: string, {session, agent}: LiveFilter, count: number): Output[] {
   const found: Output[] = [];
   const fits = (output: Output) => agent === undefined || output.agent === agent;
-  if (daemonOf(home)) {
+  if (daemonOf(nodeDisk(home))) {
     for (const id of session === undefined ? liveSessions(home) : [session]) {
       const output = runningOf(readLive(home, id));
       if (output && fits(output)) found.push(output);

@@ -2,6 +2,7 @@ import {exit, UserError} from '../../errors.ts';
 import {stemOf} from '../../files/key.ts';
 import {parseTemplate, type TemplateValue} from '../../files/template.ts';
 import {parseMarkdownTemplate} from '../../files/template-markdown.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {fileError} from './file-error.ts';
 import {templates} from './find-agent.ts';
@@ -14,7 +15,7 @@ export interface Agent {
 /** All that its template says. */
 export function agentNamed(home: string, name: string): Agent {
   const path = templates(home).find(path => stemOf(path) === name);
-  const read = path === undefined ? undefined : readHomeFile(home, path);
+  const read = path === undefined ? undefined : readHomeFile(nodeDisk(home), path);
   if (path === undefined || !read)
     throw new UserError(`no agent "${name}"`, exit.usage, 'see the list: agentdir agent');
   if (!('text' in read)) throw fileError(path, [read.problem]);

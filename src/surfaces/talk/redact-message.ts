@@ -1,5 +1,6 @@
 import {makeRedactor} from '../../policy/redact/redact.ts';
 import {secretsOf} from '../../policy/redact/secret-names.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {readHomeFile} from '../../store/read.ts';
 
 /** What was replaced in a message before it was written. */
@@ -18,7 +19,7 @@ export function redactMessage(home: string, content: string): {content: string; 
 
 /** The variables that agentdir.yaml names, even where the file has errors. */
 export function keyVariables(home: string): string[] {
-  const read = readHomeFile(home, 'agentdir.yaml');
+  const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
   if (!read || !('text' in read)) return [];
   const named = read.text.matchAll(/\b(?:api_key|secret|token|password)_env["']?\s*:\s*(?:\[([^\]]*)\]|["']?(\w+))/g);
   return [...named].flatMap(([, list, name]) => list?.match(/\w+/g) ?? name ?? []);

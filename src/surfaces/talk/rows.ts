@@ -4,6 +4,7 @@ import {hasErrors} from '../../files/diagnostic.ts';
 import {stemOf} from '../../files/key.ts';
 import {parseSession} from '../../files/session/session.ts';
 import type {Message, SessionStatus} from '../../files/session/session-schema.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {listSessions, type SessionFile, sessionHead} from '../../store/session-files.ts';
 
@@ -37,7 +38,7 @@ function compare(a: string, b: string): number {
 }
 
 function sessionRow(home: string, {id, path}: SessionFile): SessionRow | undefined {
-  const read = readHomeFile(home, path);
+  const read = readHomeFile(nodeDisk(home), path);
   if (!read) return undefined;
   const nothing = {id, agent: null, messages: 0, updated: null, shared: false, file: path, last: null};
   if (!('text' in read)) return {...nothing, status: 'wrong'};
@@ -75,9 +76,9 @@ export interface AgentRow {
 
 export function agentRows(home: string, sessions: readonly SessionRow[]): AgentRow[] {
   const rows = new Map<string, AgentRow>();
-  for (const path of listFolder(home, 'templates').sort()) {
+  for (const path of listFolder(nodeDisk(home), 'templates').sort()) {
     const id = stemOf(path);
-    const read = readHomeFile(home, path);
+    const read = readHomeFile(nodeDisk(home), path);
     const parsed = read && 'text' in read ? parseFile(path, read.text) : undefined;
     const value = parsed?.kind === 'template' ? parsed.file.value : undefined;
     if (!rows.has(id))

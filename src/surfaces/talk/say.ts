@@ -1,8 +1,8 @@
-import {join} from 'node:path';
 import {exit, UserError} from '../../errors.ts';
 import {sessionText} from '../../files/session/session.ts';
 import {appendMessage, setField} from '../../files/session/session-edit.ts';
 import type {Message, SessionStatus} from '../../files/session/session-schema.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {editFile} from '../../store/edit-file.ts';
 import {waitForLock} from '../../store/lock.ts';
 import type {SessionFile} from '../../store/session-files.ts';
@@ -37,7 +37,7 @@ export async function say({home, content, session, agent}: Saying): Promise<Said
   }
   const name = agentName(home, agent);
   // Two that find no session must not make two.
-  const lock = await waitForLock(join(home, '.agentdir/locks', `shared-${name}`), TRY_MS);
+  const lock = await waitForLock(nodeDisk(home), `.agentdir/locks/shared-${name}`, TRY_MS);
   if ('heldBy' in lock) throw new UserError(`process ${lock.heldBy.pid} is making a session of ${name}`);
   try {
     const shared = sharedSession(home, name);

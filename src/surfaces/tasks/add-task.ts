@@ -6,6 +6,7 @@ import {addTask} from '../../files/task/task-edit.ts';
 import {parseTasks} from '../../files/task/task-parse.ts';
 import {taskPathOf} from '../../files/task/task-path.ts';
 import type {NewTask} from '../../files/task/task-text.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {editFile} from '../../store/edit-file.ts';
 import {readHomeFile} from '../../store/read.ts';
 import type {FoundTask} from './find-tasks.ts';
@@ -51,7 +52,7 @@ export async function addTo(
   const add = () => editFile(home, path, () => patiently(home, edit));
   let text = await add();
   const isThere = () => {
-    const read = readHomeFile(home, path);
+    const read = readHomeFile(nodeDisk(home), path);
     return read !== undefined && 'text' in read && read.text.includes(id);
   };
   await untilKept(isThere, async () => {

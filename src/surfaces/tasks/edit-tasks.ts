@@ -5,6 +5,7 @@ import {type TaskChange, updateTask} from '../../files/task/task-edit.ts';
 import {setNames} from '../../files/task/task-names-edit.ts';
 import {hasNote} from '../../files/task/task-notes.ts';
 import {parseTasks} from '../../files/task/task-parse.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {editFile} from '../../store/edit-file.ts';
 import {readHomeFile} from '../../store/read.ts';
 import type {FoundTask} from './find-tasks.ts';
@@ -48,7 +49,7 @@ type Edited = ReturnType<typeof editedText>;
 async function saveEdit(home: string, path: string, edit: () => Promise<Edited>): Promise<string> {
   let {text, isIn} = await editFile(home, path, edit);
   const isKept = () => {
-    const now = readHomeFile(home, path);
+    const now = readHomeFile(nodeDisk(home), path);
     return now !== undefined && 'text' in now && isIn(parseTasks(now.text));
   };
   const again = async () => {

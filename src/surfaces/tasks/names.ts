@@ -2,17 +2,18 @@ import {agentHint, isKnown, type Names} from '../../check/names.ts';
 import {exit, UserError} from '../../errors.ts';
 import {stemOf} from '../../files/key.ts';
 import {parseWorkflow} from '../../files/workflow.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {oneOf} from '../talk/one-of.ts';
 
 /** Whom one can address in this home. Templates are not read for it; workflows are, when one of theirs may be meant. */
 export function namesIn(home: string): Names {
-  const agents = new Set(listFolder(home, 'templates').map(stemOf));
+  const agents = new Set(listFolder(nodeDisk(home), 'templates').map(stemOf));
   let members: ReadonlySet<string> | undefined;
   return {
     hasAgent: name => agents.has(name),
     hasMember: name => {
-      members ??= new Set(listFolder(home, 'workflows').flatMap(path => membersOf(home, path)));
+      members ??= new Set(listFolder(nodeDisk(home), 'workflows').flatMap(path => membersOf(home, path)));
       return members.has(name);
     },
     agents: () => [...agents].sort(),
@@ -20,7 +21,7 @@ export function namesIn(home: string): Names {
 }
 
 function membersOf(home: string, path: string): string[] {
-  const read = readHomeFile(home, path);
+  const read = readHomeFile(nodeDisk(home), path);
   return read && 'text' in read ? Object.keys(parseWorkflow(read.text).value?.agents ?? {}) : [];
 }
 

@@ -1,6 +1,7 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {UserError} from '../../errors.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listFolder} from '../../store/read.ts';
 
 const LOOK_MS = 30;
@@ -24,7 +25,10 @@ export async function patiently<T>(home: string, look: () => T): Promise<T> {
 }
 
 /** Whether one of these, or without any a task file or their folder, was written within the last second. */
-export function justWritten(home: string, paths: readonly string[] = ['tasks', ...listFolder(home, 'tasks')]): boolean {
+export function justWritten(
+  home: string,
+  paths: readonly string[] = ['tasks', ...listFolder(nodeDisk(home), 'tasks')],
+): boolean {
   const since = Date.now() - FRESH_MS;
   return paths.some(path => (statSync(join(home, path), {throwIfNoEntry: false})?.mtimeMs ?? 0) > since);
 }

@@ -2,12 +2,13 @@ import {exit, UserError} from '../../errors.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
 import {fieldOf, type Task, type TaskFile} from '../../files/task/task.ts';
 import {parseTasks} from '../../files/task/task-parse.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {fileError} from '../talk/file-error.ts';
 
 /** Undefined: there is none. Throws if it has errors: such a file is not acted on. */
 export function readTasks(home: string, path: string): {file: TaskFile; bytes: Buffer} | undefined {
-  const read = readHomeFile(home, path);
+  const read = readHomeFile(nodeDisk(home), path);
   if (!read) return undefined;
   if (!('text' in read)) throw fileError(path, [read.problem]);
   const file = parseTasks(read.text);

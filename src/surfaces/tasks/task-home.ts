@@ -3,6 +3,7 @@ import {readApprovalItems} from '../../files/approval/approval-item.ts';
 import type {Problem} from '../../files/diagnostic.ts';
 import type {TaskFile} from '../../files/task/task.ts';
 import {parseTasks} from '../../files/task/task-parse.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 
 /** A task file, not the approval queue. */
@@ -28,10 +29,10 @@ export function readTaskHome(home: string, written: ReadonlyMap<string, string> 
   const files: TasksAt[] = [];
   const approvals: string[] = [];
   const unread: Problem[] = [];
-  const paths = new Set([...listFolder(home, 'tasks'), ...written.keys()]);
+  const paths = new Set([...listFolder(nodeDisk(home), 'tasks'), ...written.keys()]);
   for (const path of [...paths].sort()) {
     const given = written.get(path);
-    const read = given === undefined ? readHomeFile(home, path) : {text: given};
+    const read = given === undefined ? readHomeFile(nodeDisk(home), path) : {text: given};
     if (!read) continue;
     if (!('text' in read)) unread.push(read.problem);
     else if (isQueue(path)) approvals.push(...requestsIn(read.text));

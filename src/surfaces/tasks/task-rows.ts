@@ -4,6 +4,7 @@ import {HomeIndex} from '../../check/home-index.ts';
 import {factsFrom, factsOf} from '../../check/read-facts.ts';
 import {type Others, othersIn, type TaskRow, taskRows} from '../../check/rows.ts';
 import {stemOf} from '../../files/key.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {namesIn} from './names.ts';
 import type {TaskHome} from './task-home.ts';
@@ -20,10 +21,10 @@ export function rowsOf({home, files, unread}: TaskHome): Rows {
   for (const file of files) index.set(file.path, factsFrom(file));
   for (const problem of unread) index.set(problem.file, unreadFacts(problem.file, [problem]));
   // Of a template it counts only that it is there.
-  for (const path of listFolder(home, 'templates'))
+  for (const path of listFolder(nodeDisk(home), 'templates'))
     index.set(path, {...unreadFacts(path, []), defines: [`agent/${stemOf(path)}`]});
-  for (const path of listFolder(home, 'workflows')) {
-    const read = readHomeFile(home, path);
+  for (const path of listFolder(nodeDisk(home), 'workflows')) {
+    const read = readHomeFile(nodeDisk(home), path);
     if (read && 'text' in read) index.set(path, factsOf(path, read.text));
   }
   index.settle();

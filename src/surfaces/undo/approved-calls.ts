@@ -2,6 +2,7 @@ import {APPROVALS_FILE, readApprovalItems} from '../../files/approval/approval-i
 import {parseSession} from '../../files/session/session.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import {parseTasks} from '../../files/task/task-parse.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {readHomeFile} from '../../store/read.ts';
 
 /**
@@ -18,7 +19,7 @@ export function whyApproved(
     ({id}) => !is.some(call => call.id === id) || !would.some(call => call.id === id),
   );
   const waiting = other.filter(({approval, started}) => approval !== undefined && started === undefined);
-  const read = waiting.length > 0 ? readHomeFile(home, APPROVALS_FILE) : undefined;
+  const read = waiting.length > 0 ? readHomeFile(nodeDisk(home), APPROVALS_FILE) : undefined;
   if (!read || !('text' in read)) return undefined;
   const approved = readApprovalItems(parseTasks(read.text)).items.filter(({decision}) => decision === 'approved');
   const call = waiting.find(({approval}) => approved.some(({id}) => id === approval));

@@ -9,6 +9,7 @@ import {parseSession} from '../../files/session/session.ts';
 import {parseTasks} from '../../files/task/task-parse.ts';
 import {approvesOnPage, decidedBy, decidesIn, queueWords, withoutDecisions} from '../../files/undo/undo-queue.ts';
 import {type TextUndo, undoText} from '../../files/undo/undo-text.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {blobId} from '../../store/git/blob-id.ts';
 import {blobInHead, type FileOfChange, laterVersions} from '../../store/one-change.ts';
 import {listHome, readHomeFile} from '../../store/read.ts';
@@ -53,7 +54,7 @@ export async function planFile(home: string, commit: string, versions: Versions)
   const {file, before, after, recorded} = versions;
   const {path} = file;
   const kind = kindOf(path) as Kind;
-  const read = readHomeFile(home, path);
+  const read = readHomeFile(nodeDisk(home), path);
   if (read && read.bytes === undefined) return {refused: `${path} cannot be read`, hint: 'agentdir check'};
   const now = read?.bytes;
   const locked = read && whyLocked(path, read);
@@ -180,7 +181,7 @@ async function planRestored(home: string, edit: FileEdit, commit: string): Promi
   const last = later.some(({blob}) => blob !== undefined) ? later.at(-1) : undefined;
   if (last) return {overlap: {...last, path, line: 1, why: 'it came back since, and was removed again'}};
   const key = keyOf(path);
-  const other = listHome(home).paths.find(one => one !== path && keyOf(one) === key);
+  const other = listHome(nodeDisk(home)).paths.find(one => one !== path && keyOf(one) === key);
   if (other !== undefined)
     return {
       refused: `${path} is ${other} now, and two files cannot have one id`,
@@ -200,7 +201,7 @@ function planPage(home: string, path: string, before: Buffer, after: Buffer): Fi
 
 /** Requests that a change decided wait again. */
 async function planDecisions(home: string, ids: readonly string[], before: string): Promise<FilePlan> {
-  const read = readHomeFile(home, APPROVALS_FILE);
+  const read = readHomeFile(nodeDisk(home), APPROVALS_FILE);
   if (!read || !('text' in read)) return {refused: `${APPROVALS_FILE} cannot be read`};
   const was = new Map(readApprovalItems(parseTasks(before)).items.map(({id, command}) => [id, command]));
   const undo = withoutDecisions(

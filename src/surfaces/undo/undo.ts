@@ -2,6 +2,8 @@ import {chmodSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {exit, UserError} from '../../errors.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {leaveNote} from '../../store/command-notes.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import {editFile} from '../../store/edit-file.ts';
 import {blobId} from '../../store/git/blob-id.ts';
 import {removeIf} from '../../store/move.ts';
@@ -9,7 +11,6 @@ import {readChange, type WholeChange, withObjects} from '../../store/one-change.
 import {readHomeFile} from '../../store/read.ts';
 import {type Staged, stage} from '../../store/stage.ts';
 import {daemonOf} from '../../store/status.ts';
-import {markUndo} from '../../store/undo-marks.ts';
 import {changesAbout, type FoundChange} from './find-change.ts';
 import {type Overlap, overlapWords} from './overlap.ts';
 import {type FileEdit, planFile, type Versions} from './plan-file.ts';
@@ -109,7 +110,7 @@ export async function writeUndo(home: string, {change, edits, versions}: Plan): 
     }
     written.push(edit.path);
   }
-  if (!daemonOf(home))
+  if (!daemonOf(nodeDisk(home)))
     await stage(
       home,
       edits.map(edit => stagedOf(home, edit)),
@@ -118,7 +119,7 @@ export async function writeUndo(home: string, {change, edits, versions}: Plan): 
 
 /** As it is now, which may be later than what was planned. */
 function stagedOf(home: string, {path, now}: FileEdit): Staged {
-  const read = readHomeFile(home, path);
+  const read = readHomeFile(nodeDisk(home), path);
   if (!read || read.bytes === undefined) return {path, before: now, bytes: undefined, executable: false};
   return {path, before: now, bytes: read.bytes, executable: (read.stat.mode & 0o100n) !== 0n};
 }
@@ -131,14 +132,14 @@ async function writeOne(
 ): Promise<void> {
   const {path, now, bytes, executable} = edit;
   const mark = (base: Buffer | undefined, to: Buffer | undefined) =>
-    markUndo(home, path, to ? blobId(to) : null, {
-      commit: change.commit,
-      words: wordsOf(change.subject),
+    leaveNote(nodeDisk(home), path, to ? blobId(to) : null, {
       base: base ? blobId(base) : null,
+      undo: {commit: change.commit, words: wordsOf(change.subject)},
     });
   if (!bytes) {
     mark(now, undefined);
-    if (now && !removeIf(home, path, now)) throw refusal(change, `${path} was changed at that moment`, 'try again');
+    if (now && !removeIf(nodeDisk(home), path, now))
+      throw refusal(change, `${path} was changed at that moment`, 'try again');
     return;
   }
   if (executable !== undefined) {

@@ -2,6 +2,7 @@ import {exit, UserError} from '../../errors.ts';
 import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
 import {isJournalled, isSegment, kindOf, stemOf} from '../../files/key.ts';
 import {visibleLine} from '../../files/visible.ts';
+import {nodeDisk} from '../../store/disk.ts';
 import type {WholeChange} from '../../store/one-change.ts';
 import {readStatus} from '../../store/status.ts';
 
@@ -55,7 +56,7 @@ export function refuseChange(home: string, change: WholeChange): void {
     if (kindOf(path) === 'conflict' && !before)
       refuse(`${path} is what could not be merged, kept for you`, 'remove it when you are done with it');
   }
-  const running = readStatus(home)?.unconfined;
+  const running = readStatus(nodeDisk(home))?.unconfined;
   if (running !== undefined)
     refuse(
       `a command runs outside the sandbox (${visibleLine(running)}), and what is written meanwhile does not count`,

@@ -1,0 +1,106 @@
+import {kindOf} from '../files/key.ts';
+import {undoes} from '../files/merge/merge-lasting.ts';
+import {blobId} from '../store/git/blob-id.ts';
+import {readHomeFile} from '../store/read.ts';
+import {save} from '../store/save.ts';
+import type {Unpublished} from '../store/versions/version-log.ts';
+import type {Serving} from './serving.ts';
+import {setFacts, textOf} from './state.ts';
+
+/**
+ * At the start: go on from the last recorded version of every file. What git lacks is published, each version by its author; a file
+ * that lacks its last version gets it; a file that differs otherwise is somebody's edit, as always.
+ */
+export async function recoverVersions(serving: Serving): Promise<void> {
+  const {versions, known} = serving;
+  const {log} = versions;
+  await skipPublished(serving);
+  for (const [path, version] of log.recovered) {
+    const {blob, author} = version;
+    if (blob === null) {
+      known.delete(path);
+      setFacts(serving, path, undefined);
+      continue;
+    }
+    // No file has this signature: the one that is there is looked at.
+    const good = author === 'human' ? undefined : blob;
+    known.set(path, {signature: '', blob, good, ignored: false, settled: false});
+    if (!version.placed || log.rebooted) await place(serving, version);
+  }
+}
+
+/** More than a person commits of one file while no daemon runs. */
+const MOST_COMMITS = 100;
+
+/**
+ * At the start: of files that no version log knows of, a person may have committed a stale buffer over what a daemon had committed
+ * after the checkpoint. Such a file goes on from what the daemon had, or from what the person brought back by git since.
+ */
+export async function recoverFromGit(serving: Serving, checkpoint: string | undefined): Promise<void> {
+  const {journal, known, versions} = serving;
+  if (checkpoint === journal.at.commit) return;
+  for (const [path, over] of await journal.committedOver(checkpoint)) {
+    const kind = kindOf(path);
+    const read = kind && readHomeFile(serving.disk, path);
+    if (versions.log.recovered.has(path) || !kind || !read || !('text' in read)) continue;
+    const isUndone = undoes(kind, (await textOf(serving, over, path)) ?? '', read.text);
+    const blob = (isUndone ? await broughtBack(serving, path, over) : undefined) ?? over;
+    const {ignored = false} = known.get(path) ?? {};
+    known.set(path, {signature: '', blob, good: undefined, ignored, settled: false});
+  }
+}
+
+/** The newest version that a person committed after the daemon's last one, and all of whose lines an older one had: git brought it back. */
+async function broughtBack(serving: Serving, path: string, over: string): Promise<string | undefined> {
+  const versions = await serving.journal.versions(path, MOST_COMMITS);
+  const own = versions.findIndex(({blob, cause}) => blob === over || cause !== undefined);
+  const texts: string[] = [];
+  for (const {blob} of versions) texts.push((await textOf(serving, blob, path)) ?? '');
+  const at = texts.slice(0, own === -1 ? undefined : own).findIndex((text, i) => {
+    const older = new Set(texts.slice(i + 1).flatMap(other => other.split('\n')));
+    return text.split('\n').every(line => older.has(line));
+  });
+  return versions[at]?.blob;
+}
+
+/** Versions that were published by a daemon which was killed before it could note that: their commits are there. */
+async function skipPublished({versions: {log}, journal}: Serving): Promise<void> {
+  const waiting = [...log.unpublished];
+  const {commit} = log.published;
+  if (waiting.length === 0 || commit === '' || commit === journal.at.commit) return;
+  let next = 0;
+  let last = commit;
+  for (const {id, byPerson, subject, files} of await journal.commitsAfter(commit)) {
+    const version = waiting[next];
+    if (byPerson || !version || version.subject !== subject) continue;
+    const blob = files.find(({path}) => path === version.path)?.is;
+    if (blob === undefined || (version.blob !== null && blob !== version.blob)) continue;
+    next++;
+    last = id;
+  }
+  if (next > 0) log.publish(waiting.slice(0, next), last);
+}
+
+/** Give a file the version that it lacks, unless somebody wrote it since: then that is merged, from what the version was made from. */
+async function place(serving: Serving, version: Unpublished): Promise<void> {
+  const {disk, versions, journal, unplaced, troubles} = serving;
+  const {path, author} = version;
+  const bytes = version.bytes();
+  const read = readHomeFile(disk, path);
+  const there = read?.bytes;
+  if (!bytes || (read && !there) || (there && blobId(there) === version.blob)) return;
+  // After a power cut a file may have any older content, or none.
+  const {rebooted} = versions.log;
+  if (author === 'human' && !rebooted) return;
+  const older = [...versions.history(path)].filter(({seq, stale}) => seq < version.seq && !stale);
+  const committed = journal.committed.get(path);
+  const base = older[0]?.bytes() ?? (committed === undefined ? undefined : await journal.read(committed));
+  const isBase = there === undefined ? base === undefined : base?.equals(there) === true;
+  const isLost = rebooted && (there?.length === 0 || older.some(({blob}) => there && blobId(there) === blob));
+  if (isBase || isLost) {
+    const result = await save(disk, {path, expected: there, bytes});
+    if ('failed' in result) troubles.set(`save ${path}`, `${path} cannot be written: ${result.failed.message}`);
+    if ('saved' in result) return;
+  }
+  if (base) unplaced.set(path, base.toString());
+}

@@ -1,0 +1,25 @@
+import type {Models} from '../effects/model/models.ts';
+import type {Sandbox} from '../effects/sandbox/sandbox.ts';
+import type {Disk} from '../store/disk.ts';
+import type {HomeGit} from '../store/home-git.ts';
+import type {Random} from '../store/random.ts';
+import type {Effects} from './effects.ts';
+import type {Notice} from './notices.ts';
+import type {StopRequest} from './signals.ts';
+
+/** Everything outside of the daemon that it reads, changes or waits for. The simulator has a world of its own. */
+export interface World {
+  /** The home, with the clock and the process that use it. */
+  disk: Disk;
+  random: Random;
+  git: HomeGit;
+  sandbox: Sandbox;
+  /** Who answers; by default what the settings name, loaded with the first question. */
+  models?: Pick<Models, 'ask'> | undefined;
+  /** What tools do; by default what they do on this machine. */
+  effects?: Effects | undefined;
+  environment: NodeJS.ProcessEnv;
+  /** What is unusual about this machine and the repository. */
+  notices: () => Promise<Notice[]>;
+  untilStopped: () => StopRequest;
+}

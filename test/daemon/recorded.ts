@@ -1,0 +1,13 @@
+import {nodeDisk} from '../../src/store/disk.ts';
+import {thisProcess} from '../../src/store/holder.ts';
+import {logFolder} from '../../src/store/versions/log-folder.ts';
+import {VersionLog} from '../../src/store/versions/version-log.ts';
+
+/** As if a daemon had written this version of a file and been killed before git had it: the version log has it. */
+export async function recordedAndKilled(home: string, path: string, text: string): Promise<void> {
+  const log = VersionLog.open(logFolder(nodeDisk(home)), {now: Date.now, boot: thisProcess().boot, checkpoint: 0});
+  const author = {name: 'planner-001', email: 'planner-001@home'};
+  const words = {subject: 'session(s): answered', trailers: [['Cause', 'recovered']] as const};
+  log.placed(log.append({path, mode: '100644', author, ...words, bytes: Buffer.from(text)}));
+  await log.close();
+}
