@@ -162,9 +162,17 @@ export class Importer {
     }
     crashPoint('spawn-git');
     const {options, environment, loose} = this.#how;
-    const settings = ['-c', `fastimport.unpackLimit=${loose + 1}`, '-c', 'core.fsync=none'];
+    const settings = [
+      `fastimport.unpackLimit=${loose + 1}`,
+      'core.fsync=none',
+      'core.compression=1',
+      'pack.compression=1',
+    ];
     const command = ['fast-import', '--quiet', '--force', '--date-format=raw'];
-    const child = spawn('git', [...options, ...settings, ...command], {cwd: this.#dir, env: environment()});
+    const child = spawn('git', [...options, ...settings.flatMap(setting => ['-c', setting]), ...command], {
+      cwd: this.#dir,
+      env: environment(),
+    });
     const running: Running = {child, waiting: [], rest: '', packs: 0};
     this.#running = running;
     const began = Date.now();
