@@ -108,7 +108,7 @@ export class Publisher {
     this.#closed = true;
     this.#wake();
     await this.#running;
-    this.#tools.importer.end();
+    await this.#tools.importer.close();
     await this.#maintenance.close();
     for (const {reject} of this.#queue.splice(0)) reject(new Error('the journal is closed'));
   }

@@ -54,6 +54,7 @@ interface Running {
   /** Output after the last whole line. */
   rest: string;
   packs: number;
+  closed: Promise<void>;
 }
 
 /**
@@ -154,6 +155,14 @@ export class Importer {
     this.#running = undefined;
   }
 
+  /** The same, and wait until the process has ended. */
+  async close(): Promise<void> {
+    const running = this.#running;
+    this.end();
+    if (running) hold(running.child, true);
+    await running?.closed;
+  }
+
   #start(): Running {
     clearTimeout(this.#idle);
     if (this.#running) {
@@ -173,7 +182,10 @@ export class Importer {
       cwd: this.#dir,
       env: environment(),
     });
-    const running: Running = {child, waiting: [], rest: '', packs: 0};
+    const closed = new Promise<void>(resolve => {
+      child.once('close', () => resolve());
+    });
+    const running: Running = {child, waiting: [], rest: '', packs: 0, closed};
     this.#running = running;
     const began = Date.now();
     const {pid} = child;
