@@ -7,6 +7,7 @@ import {forgetOutdated, remember, restore} from './serve/cache.ts';
 import {StartedCalls} from './serve/calls/started-calls.ts';
 import {claim} from './serve/claim.ts';
 import {Current} from './serve/current.ts';
+import {untilRoom} from './serve/full-disk.ts';
 import {Ignored} from './serve/ignored.ts';
 import {unseenInboxes} from './serve/inbox/inbox-missed.ts';
 import {Inboxes} from './serve/inbox/inboxes.ts';
@@ -67,8 +68,15 @@ export async function serve({
   const {clock} = disk;
   const redact = makeRedaction(environment);
   const report = redactReport(redact, tell);
-  const held = claim(disk);
   const signals = world.untilStopped();
+  /** A full disk is waited for, unless the work is to be done now. */
+  const withRoom = <T>(step: () => T | Promise<T>): Promise<T | undefined> =>
+    once ? Promise.resolve(step()) : untilRoom({clock, report, asked: signals.signal}, step);
+  const held = await withRoom(() => claim(disk)).catch((error: unknown) => {
+    signals.release();
+    throw error;
+  });
+  if (!held) return exit.done;
   let served = false;
   let failed = false;
   try {
@@ -80,11 +88,14 @@ export async function serve({
     });
     const [journal, restored] = await Promise.all([world.git.openJournal(earlier), restoring]);
     forgetOutdated(restored, journal);
-    await world.git.excludeDerived();
+    await withRoom(() => world.git.excludeDerived());
     const {boot} = disk.processes.self();
     const isFirst = !hasVersionLog(disk);
     const upgrading = isFirst ? await import('./serve/upgrade.ts') : undefined;
-    const log = VersionLog.open(logFolder(disk), {now: clock.now, boot, checkpoint: restored.seq});
+    const log = await withRoom(() =>
+      VersionLog.open(logFolder(disk), {now: clock.now, boot, checkpoint: restored.seq}),
+    );
+    if (!log) return exit.done;
     const before = restored.started ?? upgrading?.startedBefore(disk) ?? {since: timestamp(clock), names: []};
     const started = new StartedCalls(clock, before);
     started.add(log.started);
@@ -165,11 +176,20 @@ export async function serve({
       },
       onChanged: () => needs.changed(),
     };
-    const needs = new Needs(serving);
+    /** Nothing may be written to the old path of a home that was moved or deleted: the daemon ends. */
+    const isGone = () => {
+      if (!held.isHomeGone()) return false;
+      broken.report(
+        new Error(`the home is gone: ${home} was moved or deleted. Start the daemon where the home is now`),
+      );
+      return true;
+    };
+    const needs = new Needs(serving, isGone);
     const scanner = new Scanner(
       serving,
       directory => watch?.cover(directory),
       () => {
+        if (isGone()) return;
         if (!held.renew()) broken.report(new Error('another daemon has taken this home over'));
         needs.verify();
         for (const path of unseenInboxes(serving)) serving.queue.add(path);
@@ -182,7 +202,7 @@ export async function serve({
     journal.expecting = () => serving.turns.underWay > 0 || serving.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);
     try {
-      await recoverVersions(serving);
+      await withRoom(() => recoverVersions(serving));
       await upgrading?.upgrade(serving);
       await recoverFromGit(serving, restored.committed?.commit);
       recoverReplaced(serving);
@@ -218,10 +238,11 @@ export async function serve({
       watch?.close();
       serving.schedules.close();
       await scanner.stop();
-      await settleDown(serving, broken.found());
+      const gone = isGone();
+      await settleDown(serving, gone ? 'gone' : broken.found() ? 'broken' : 'asked');
       needs.write();
       needs.close();
-      await remember(serving);
+      if (!gone) await remember(serving);
     }
   } catch (error) {
     throw redactError(redact, error);

@@ -12,12 +12,15 @@ const COALESCE_MS = 50;
 const LARGEST_SHARE = 1 / 20;
 const LONGEST_MS = 500;
 const RETRY_MS = 2_000;
+/** Files that vanish may be the first of all: so long a home is left alone that somebody may be deleting. */
+const REMOVED_MS = 1_500;
 /** How many sessions are at work changes with every turn: that alone is written no more often than this. */
 const COUNTS_MS = 500;
 
 /** Keeps NEEDS_YOU.md and the daemon's status file in step with what the daemon knows. */
 export class Needs {
   readonly #serving: Serving;
+  readonly #isGone: () => boolean;
   readonly #since: string;
   #timer: Cancel | undefined;
   /** How long it took the last time. */
@@ -27,9 +30,12 @@ export class Needs {
   #statusAt = 0;
   #later: Cancel | undefined;
   #stopped: Status['stopped'];
+  #incompleteSince: number | undefined;
 
-  constructor(serving: Serving) {
+  /** `isGone`: the home was moved or deleted, and nothing may be written to its old path. */
+  constructor(serving: Serving, isGone: () => boolean) {
     this.#serving = serving;
+    this.#isGone = isGone;
     this.#since = timestamp(serving.clock);
   }
 
@@ -47,6 +53,11 @@ export class Needs {
   /** `patient`: what only says how many sessions are at work may be written later. */
   write(patient = false): void {
     this.#cancel();
+    if (this.#isGone()) return;
+    if (this.#mayBeRemoved()) {
+      this.#timer = this.#serving.clock.after(REMOVED_MS, () => this.write());
+      return;
+    }
     const begun = this.#serving.clock.monotonic();
     const {disk} = this.#serving;
     const needs = this.#try('NEEDS_YOU.md', () => {
@@ -87,6 +98,18 @@ export class Needs {
     return true;
   }
 
+  /** Some file that every served home has was there and is missing, and has not been for long. */
+  #mayBeRemoved(): boolean {
+    const {disk, clock} = this.#serving;
+    const isMissing = (path: string) => isGone(disk, path);
+    const isIncomplete =
+      isMissing('agentdir.yaml') ||
+      (this.#written !== '' && isMissing('NEEDS_YOU.md')) ||
+      (this.#writtenStatus !== '' && isMissing(STATUS_FILE));
+    this.#incompleteSince = isIncomplete ? (this.#incompleteSince ?? clock.monotonic()) : undefined;
+    return this.#incompleteSince !== undefined && clock.monotonic() - this.#incompleteSince < REMOVED_MS;
+  }
+
   #try(path: string, write: () => void): boolean {
     const {troubles} = this.#serving;
     try {
@@ -109,6 +132,7 @@ export class Needs {
         return false;
       }
     };
+    if (this.#mayBeRemoved()) return;
     if (!is('NEEDS_YOU.md', this.#written)) this.#written = '';
     if (!is(STATUS_FILE, this.#writtenStatus)) this.#writtenStatus = '';
     if (this.#written === '' || this.#writtenStatus === '') this.write();
@@ -156,6 +180,15 @@ export class Needs {
       watching: watching(),
       ...(this.#stopped && {stopped: this.#stopped}),
     };
+  }
+}
+
+/** False where nobody may look. */
+function isGone(disk: Disk, path: string): boolean {
+  try {
+    return disk.lstat(path) === undefined;
+  } catch {
+    return false;
   }
 }
 

@@ -6,11 +6,17 @@ const STOP_CALLS_MS = 1_500;
 const STOP_LOOKS_MS = 3_000;
 const STOP_JOURNAL_MS = 5_000;
 
-/** Finish what is under way, and what was saved just before the stop. `isBroken`: looks are not waited for. */
-export async function settleDown(serving: Serving, isBroken: boolean): Promise<void> {
+/** `broken`: the disk does not keep what is written. `gone`: the home was moved or deleted. */
+export type StopReason = 'asked' | 'broken' | 'gone';
+
+/**
+ * Finish what is under way, and what was saved just before the stop. Where nothing can be written any more, running
+ * commands are ended and their results are not waited for.
+ */
+export async function settleDown(serving: Serving, reason: StopReason): Promise<void> {
   const {queue, journal, versions, pending, turns, once, clock} = serving;
   const soon = (ms: number) => new Promise<void>(resolve => clock.after(ms, resolve));
-  const looksMs = isBroken ? 0 : STOP_LOOKS_MS;
+  const looksMs = reason === 'asked' ? STOP_LOOKS_MS : 0;
   serving.hurry = true;
   turns.stop();
   if (looksMs > 0) serving.spend.due();
@@ -20,9 +26,12 @@ export async function settleDown(serving: Serving, isBroken: boolean): Promise<v
     await Promise.race([whenDone(serving), soon(Math.min(looksMs, STOP_CALLS_MS))]);
     turns.endCalls('the daemon was stopped');
     await Promise.race([whenDone(serving), soon(looksMs)]);
+  } else {
+    turns.endCalls('the daemon was stopped');
+    await Promise.race([whenDone(serving), soon(STOP_CALLS_MS)]);
   }
   await queue.stop();
-  await journal.flush(once ? 0 : STOP_JOURNAL_MS);
+  if (reason !== 'gone') await journal.flush(once ? 0 : STOP_JOURNAL_MS);
   await journal.close();
   await versions.log.close();
 }

@@ -152,7 +152,8 @@ async function once(
       server,
     };
   } finally {
-    release();
+    // The connection is free a moment after its answer: the next question is to find it, and not to open another one.
+    setImmediate(release);
   }
 }
 
