@@ -10,6 +10,7 @@ import {Notes} from './serve/calls/notes.ts';
 import {StartedCalls} from './serve/calls/started-calls.ts';
 import {claim} from './serve/claim.ts';
 import {Current} from './serve/current.ts';
+import {untilRoom} from './serve/full-disk.ts';
 import {everythingCounts} from './serve/guard.ts';
 import type {HomeFiles} from './serve/home-files.ts';
 import {Ignored} from './serve/ignored.ts';
@@ -71,8 +72,15 @@ export async function serve({
   const {clock} = disk;
   const redact = makeRedaction(environment);
   const report = redactReport(redact, tell);
-  const held = claim(disk);
   const signals = world.untilStopped();
+  /** A full disk is waited for, unless the work is to be done now. */
+  const withRoom = <T>(step: () => T | Promise<T>): Promise<T | undefined> =>
+    once ? Promise.resolve(step()) : untilRoom({clock, report, asked: signals.signal}, step);
+  const held = await withRoom(() => claim(disk)).catch((error: unknown) => {
+    signals.release();
+    throw error;
+  });
+  if (!held) return exit.done;
   let served = false;
   let failed = false;
   try {
@@ -84,11 +92,14 @@ export async function serve({
     });
     const [journal, restored] = await Promise.all([world.git.openJournal(earlier), restoring]);
     forgetOutdated(restored, journal);
-    await world.git.excludeDerived();
+    await withRoom(() => world.git.excludeDerived());
     const {boot} = disk.processes.self();
     const isFirst = !hasVersionLog(disk);
     const upgrading = isFirst ? await import('./serve/upgrade.ts') : undefined;
-    const log = VersionLog.open(logFolder(disk), {now: clock.now, boot, checkpoint: restored.seq});
+    const log = await withRoom(() =>
+      VersionLog.open(logFolder(disk), {now: clock.now, boot, checkpoint: restored.seq}),
+    );
+    if (!log) return exit.done;
     const before = restored.started ?? upgrading?.startedBefore(disk) ?? {since: timestamp(clock), names: []};
     const started = new StartedCalls(clock, before);
     started.add(log.started);
@@ -171,11 +182,20 @@ export async function serve({
         },
       },
     };
-    const needs = new Needs(daemon);
+    /** Nothing may be written to the old path of a home that was moved or deleted: the daemon ends. */
+    const isGone = () => {
+      if (!held.isHomeGone()) return false;
+      broken.report(
+        new Error(`the home is gone: ${home} was moved or deleted. Start the daemon where the home is now`),
+      );
+      return true;
+    };
+    const needs = new Needs(daemon, isGone);
     const scanner = new Scanner(
       daemon,
       directory => watch?.cover(directory),
       () => {
+        if (isGone()) return;
         if (!held.renew()) broken.report(new Error('another daemon has taken this home over'));
         needs.verify();
       },
@@ -186,7 +206,7 @@ export async function serve({
     journal.expecting = () => daemon.turns.underWay > 0 || daemon.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);
     try {
-      await recoverVersions(daemon);
+      await withRoom(() => recoverVersions(daemon));
       await upgrading?.upgrade(daemon);
       await recoverFromGit(daemon.files, restored.committed?.commit);
       recoverReplaced(daemon.files);
@@ -222,10 +242,11 @@ export async function serve({
       watch?.close();
       schedules.close();
       await scanner.stop();
-      await settleDown(daemon, broken.found());
+      const gone = isGone();
+      await settleDown(daemon, gone ? 'gone' : broken.found() ? 'broken' : 'asked');
       needs.write();
       needs.close();
-      await remember(daemon);
+      if (!gone) await remember(daemon);
     }
   } catch (error) {
     throw redactError(redact, error);

@@ -12,6 +12,8 @@ const COALESCE_MS = 50;
 const LARGEST_SHARE = 1 / 20;
 const LONGEST_MS = 500;
 const RETRY_MS = 2_000;
+/** Files that vanish may be the first of all: so long a home is left alone that somebody may be deleting. */
+const REMOVED_MS = 1_500;
 /** How many sessions are at work changes with every turn: that alone is written no more often than this. */
 const COUNTS_MS = 500;
 
@@ -21,6 +23,7 @@ type Shown = With<'files' | 'reports' | 'approvals' | 'status'>;
 /** Keeps NEEDS_YOU.md and the daemon's status file in step with what the daemon knows. */
 export class Needs {
   readonly #daemon: Shown;
+  readonly #isGone: () => boolean;
   readonly #since: string;
   #timer: Cancel | undefined;
   /** How long it took the last time. */
@@ -30,9 +33,12 @@ export class Needs {
   #statusAt = 0;
   #later: Cancel | undefined;
   #stopped: Status['stopped'];
+  #incompleteSince: number | undefined;
 
-  constructor(daemon: Shown) {
+  /** `isGone`: the home was moved or deleted, and nothing may be written to its old path. */
+  constructor(daemon: Shown, isGone: () => boolean) {
     this.#daemon = daemon;
+    this.#isGone = isGone;
     this.#since = timestamp(daemon.files.disk.clock);
   }
 
@@ -50,9 +56,13 @@ export class Needs {
   /** `patient`: what only says how many sessions are at work may be written later. */
   write(patient = false): void {
     this.#cancel();
-    const begun = this.#daemon.files.disk.clock.monotonic();
-    const {files} = this.#daemon;
-    const {disk} = files;
+    if (this.#isGone()) return;
+    const {disk} = this.#daemon.files;
+    if (this.#mayBeRemoved()) {
+      this.#timer = disk.clock.after(REMOVED_MS, () => this.write());
+      return;
+    }
+    const begun = disk.clock.monotonic();
     const needs = this.#try('NEEDS_YOU.md', () => {
       const text = this.#text();
       if (text === this.#written) return;
@@ -91,6 +101,19 @@ export class Needs {
     return true;
   }
 
+  /** Some file that every served home has was there and is missing, and has not been for long. */
+  #mayBeRemoved(): boolean {
+    const {disk} = this.#daemon.files;
+    const {clock} = disk;
+    const isMissing = (path: string) => isGone(disk, path);
+    const isIncomplete =
+      isMissing('agentdir.yaml') ||
+      (this.#written !== '' && isMissing('NEEDS_YOU.md')) ||
+      (this.#writtenStatus !== '' && isMissing(STATUS_FILE));
+    this.#incompleteSince = isIncomplete ? (this.#incompleteSince ?? clock.monotonic()) : undefined;
+    return this.#incompleteSince !== undefined && clock.monotonic() - this.#incompleteSince < REMOVED_MS;
+  }
+
   #try(path: string, write: () => void): boolean {
     const {reports} = this.#daemon;
     const {troubles} = reports;
@@ -115,6 +138,7 @@ export class Needs {
         return false;
       }
     };
+    if (this.#mayBeRemoved()) return;
     if (!is('NEEDS_YOU.md', this.#written)) this.#written = '';
     if (!is(STATUS_FILE, this.#writtenStatus)) this.#writtenStatus = '';
     if (this.#written === '' || this.#writtenStatus === '') this.write();
@@ -167,6 +191,15 @@ export class Needs {
       watching: watching(),
       ...(this.#stopped && {stopped: this.#stopped}),
     };
+  }
+}
+
+/** False where nobody may look. */
+function isGone(disk: Disk, path: string): boolean {
+  try {
+    return disk.lstat(path) === undefined;
+  } catch {
+    return false;
   }
 }
 

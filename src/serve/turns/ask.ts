@@ -159,7 +159,8 @@ async function once(
       server,
     };
   } finally {
-    release();
+    // The connection is free a moment after its answer: the next question is to find it, and not to open another one.
+    setImmediate(release);
   }
 }
 

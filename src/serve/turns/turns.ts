@@ -30,6 +30,8 @@ interface Running {
 }
 
 const MOST_COMMANDS = 32;
+/** Each takes processes and up to eight file descriptors, so there is a limit however many agents there are. */
+const COMMAND_LIMIT = 48;
 const NONE: ReadonlyMap<string, Message> = new Map();
 
 /**
@@ -39,8 +41,7 @@ const NONE: ReadonlyMap<string, Message> = new Map();
  */
 export class Turns {
   readonly slots: Slots;
-  /** Of each agent one command may always run, and so many in all. */
-  readonly commands = new Slots(() => MOST_COMMANDS);
+  readonly commands = new Slots(() => MOST_COMMANDS, COMMAND_LIMIT);
   readonly rooms = new Rooms();
   /** Older messages of sessions. */
   readonly segments: Segments;
