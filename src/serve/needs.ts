@@ -57,7 +57,8 @@ export class Needs {
   write(patient = false): void {
     this.#cancel();
     if (this.#isGone()) return;
-    const {disk} = this.#daemon.files;
+    const {files} = this.#daemon;
+    const {disk} = files;
     if (this.#mayBeRemoved()) {
       this.#timer = disk.clock.after(REMOVED_MS, () => this.write());
       return;

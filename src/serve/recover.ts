@@ -1,6 +1,7 @@
 import {kindOf} from '../files/key.ts';
 import {undoes} from '../files/merge/merge-lasting.ts';
 import {blobId} from '../store/git/blob-id.ts';
+import {removeIf} from '../store/move.ts';
 import {readHomeFile} from '../store/read.ts';
 import {save} from '../store/save.ts';
 import type {Unpublished} from '../store/versions/version-log.ts';
@@ -19,7 +20,9 @@ export async function recoverVersions(daemon: With<'files' | 'reports'>): Promis
   await skipPublished(files);
   for (const [path, version] of log.recovered) {
     const {blob, author} = version;
+    if (log.rebooted && version.movedFrom !== undefined) removeAgain(files, version.movedFrom);
     if (blob === null) {
+      if (log.rebooted) removeAgain(files, path);
       known.delete(path);
       setFacts(files, path, undefined);
       continue;
@@ -101,11 +104,36 @@ async function place({files, reports}: With<'files' | 'reports'>, version: Unpub
   const committed = journal.committed.get(path);
   const base = older[0]?.bytes() ?? (committed === undefined ? undefined : await journal.read(committed));
   const isBase = there === undefined ? base === undefined : base?.equals(there) === true;
-  const isLost = rebooted && (there?.length === 0 || older.some(({blob}) => there && blobId(there) === blob));
+  const isLost =
+    rebooted && isDamaged(there, [bytes, ...older.slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? [])]);
   if (isBase || isLost) {
     const result = await save(disk, {path, expected: there, bytes});
     if ('failed' in result) troubles.set(`save ${path}`, `${path} cannot be written: ${result.failed.message}`);
     if ('saved' in result) return;
   }
   if (base) unplaced.set(path, base.toString());
+}
+
+/** Versions that a power cut may have brought back in part. */
+const MOST_OLDER = 20;
+
+/**
+ * Whether this is what a power cut left of a file, and nobody's edit: nothing, an older version, or the beginning of one with zeros or
+ * the rest of another behind it.
+ */
+function isDamaged(there: Buffer | undefined, versions: readonly Buffer[]): boolean {
+  if (there === undefined || there.length === 0) return true;
+  return versions.some(version => {
+    let same = 0;
+    while (same < there.length && there[same] === version[same]) same++;
+    const rest = there.subarray(same);
+    return rest.every(byte => byte === 0) || versions.some(other => rest.equals(other.subarray(same)));
+  });
+}
+
+/** A power cut may undo a removal: then the file is there again, as some version of it was. */
+function removeAgain({disk, versions}: HomeFiles, path: string): void {
+  const bytes = readHomeFile(disk, path)?.bytes;
+  const past = [...versions.history(path)].slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? []);
+  if (bytes && isDamaged(bytes, past)) removeIf(disk, path, bytes);
 }

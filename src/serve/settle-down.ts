@@ -21,7 +21,7 @@ export async function settleDown(daemon: With<'files' | 'turns' | 'spend'>, reas
   const {clock} = disk;
   const soon = (ms: number) => new Promise<void>(resolve => clock.after(ms, resolve));
   const looksMs = reason === 'asked' ? STOP_LOOKS_MS : 0;
-  phase.hurry = true;
+  files.phase.hurry = true;
   turns.stop();
   if (looksMs > 0) spend.due();
   spend.close();

@@ -7,7 +7,7 @@ import {read, serve} from './serve.ts';
 import {homes} from './sound.ts';
 
 /** SESSIONS=500 npx vitest run test/daemon/descriptors.test.ts: as many as a busy home has at work at once. */
-const SESSIONS = Number(process.env.SESSIONS ?? (thorough ? 500 : 100));
+const SESSIONS = Number(process.env.SESSIONS ?? (thorough ? 300 : 60));
 /** Half of what a process gets on many machines. It does not grow with the sessions. */
 const MOST = 512;
 

@@ -24,6 +24,7 @@ interface Inode {
 interface NameChange {
   names: readonly {directory: Inode; name: string; inode: Inode | undefined}[];
   isSynced: boolean;
+  at: number;
 }
 
 interface Watcher {
@@ -43,6 +44,8 @@ export interface DiskFaults {
 
 /** As coarse as a kernel's clock: two writes within one tick have the same time. */
 const TICK_MS = 4;
+/** What is older was written to the disk by the kernel itself. */
+const WRITEBACK_MS = 40_000;
 const ROOT = '/simulated';
 
 /**
@@ -233,6 +236,8 @@ export class SimulatedDisk {
   }
 
   #loseNames(): void {
+    const old = this.#time.now - WRITEBACK_MS;
+    for (const change of this.#changes) if (change.at < old) change.isSynced = true;
     const cut = new Map<Inode, boolean>();
     const kept = this.#changes.filter(({names, isSynced}) => {
       const isLost = names.some(({directory}) => cut.get(directory) === true);
@@ -247,7 +252,7 @@ export class SimulatedDisk {
 
   #loseData(inode: Inode): void {
     const {data, synced = Buffer.alloc(0)} = inode;
-    if (!data.equals(synced)) {
+    if (!data.equals(synced) && inode.modified > this.#time.now - WRITEBACK_MS) {
       const how = this.#random.int(4);
       const cut = this.#random.int(data.length + 1);
       if (how === 0) inode.data = synced;
@@ -347,7 +352,7 @@ export class SimulatedDisk {
     for (const inode of before) if (inode) inode.links--;
     for (const {inode} of names) if (inode) inode.links++;
     for (const inode of [...before, ...names.map(({inode}) => inode)]) if (inode) inode.changed = now;
-    this.#changes.push({names, isSynced});
+    this.#changes.push({names, isSynced, at: this.#time.now});
     if (isSynced) for (const {directory} of names) this.#syncWay(directory);
   }
 

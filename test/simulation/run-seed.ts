@@ -1,6 +1,8 @@
 import {type Outcome, type Sabotage, Simulation} from './simulation.ts';
 import {type Step, stepsOf} from './steps.ts';
 
+export type {Outcome} from './simulation.ts';
+
 export async function runSeed(seed: number, sabotage?: Sabotage, steps = stepsOf(seed)): Promise<Outcome> {
   return new Simulation(seed, sabotage).run(steps);
 }

@@ -47,7 +47,8 @@ function openSegment(disk: Disk, name: string): LogFile {
     },
     sync: async () => {
       await durable(file.syncData());
-      if (!isListed) await syncDirectory(disk, FOLDER);
+      // The folders may be as new as the segment.
+      if (!isListed) for (const folder of [FOLDER, '.agentdir', '']) await syncDirectory(disk, folder);
       isListed = true;
       crashPoint('version-sync');
     },

@@ -83,6 +83,8 @@ const MOST_SPLICES = 32;
 const MOST_PREVIOUS = 16 * 1024 * 1024;
 /** An editor may have an older version open for so long. */
 export const KEPT_MS = 3_600_000;
+/** After a power cut, files written so long before it may lack what was written: no system keeps it in memory for longer. */
+const UNSYNCED_MS = 120_000;
 /** Bytes of the first record of a segment, and more. */
 const LONGEST_HEAD = 4_096;
 const NAME = /^\d{6,}\.log$/;
@@ -111,7 +113,10 @@ export class VersionLog {
   #next: Promise<void> | undefined;
   /** The disk did not keep a segment that was full. */
   #failed: Error | undefined;
-  /** Found by `open`: versions of an earlier run that came after the checkpoint, the last of each path. */
+  /**
+   * Found by `open`, the last of each path: versions of an earlier run that came after the checkpoint; after a power cut, also those
+   * whose files may not have reached the disk.
+   */
   readonly recovered = new Map<string, Unpublished>();
   /** Found by `open`: calls and approvals that were started since the checkpoint, and perhaps before. */
   readonly started: string[] = [];
@@ -254,6 +259,7 @@ export class VersionLog {
     const cancelled = new Set<number>();
     const versions: PastVersion[] = [];
     let needed = true;
+    let unsynced = Number.POSITIVE_INFINITY;
     for (const name of names.sort().reverse()) {
       const segment: Segment = {name, head: undefined, offsets: undefined};
       this.#segments.unshift(segment);
@@ -263,6 +269,8 @@ export class VersionLog {
       // A segment that was being made when the machine went down has no head.
       if (!bytes || !head) continue;
       const found = readSegment(bytes);
+      if (head.boot !== this.#options.boot && unsynced === Number.POSITIVE_INFINITY)
+        unsynced = (found.versions.at(-1)?.time ?? head.created) - UNSYNCED_MS;
       segment.offsets = found.offsets;
       for (const mark of found.marks) {
         if ('placed' in mark) placed.add(mark.placed);
@@ -271,7 +279,7 @@ export class VersionLog {
       }
       versions.unshift(...found.versions);
       this.#seq = Math.max(this.#seq, head.first - 1, found.versions.at(-1)?.seq ?? 0);
-      needed = Math.min(this.#published, this.#options.checkpoint) + 1 < head.first;
+      needed = Math.min(this.#published, this.#options.checkpoint) + 1 < head.first || head.created > unsynced;
     }
     this.#seq = Math.max(this.#seq, this.#options.checkpoint);
     const newest = this.#segments.findLast(({head}) => head);
@@ -280,7 +288,8 @@ export class VersionLog {
       if (cancelled.has(version.seq)) continue;
       const recovered: Unpublished = {...version, placed: placed.has(version.seq)};
       this.started.push(...(version.started ?? []));
-      if (version.seq > this.#options.checkpoint && !version.stale) this.recovered.set(version.path, recovered);
+      const isRecovered = version.seq > this.#options.checkpoint || (this.rebooted && version.time > unsynced);
+      if (isRecovered && !version.stale) this.recovered.set(version.path, recovered);
       if (version.seq <= this.#published || version.local) continue;
       this.#await(recovered);
     }
