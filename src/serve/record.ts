@@ -41,7 +41,6 @@ export async function recordEdit(daemon: With<'files' | 'reports'>, seen: Seen, 
  */
 export async function recordUndo(daemon: With<'files' | 'reports'>, seen: Seen, former?: Seen): Promise<void> {
   const {files} = daemon;
-
   const {disk} = files;
   const {path, blob, kind} = seen;
   const bases = [...undosTo(disk, path, blob).map(({note}) => note.base), blob];

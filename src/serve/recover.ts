@@ -15,7 +15,6 @@ import {setFacts, textOf} from './state.ts';
  */
 export async function recoverVersions(daemon: With<'files' | 'reports'>): Promise<void> {
   const {files} = daemon;
-
   const {versions, known} = files;
   const {log} = versions;
   await skipPublished(files);

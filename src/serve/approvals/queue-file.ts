@@ -48,7 +48,6 @@ async function settleQueue(
   file: TaskFile & {items: readonly ApprovalItem[]},
 ): Promise<Completed | undefined> {
   const {files, reports, approvals} = daemon;
-
   const {troubles} = reports;
   const {waits} = approvals;
   troubles.set('ask', undefined);

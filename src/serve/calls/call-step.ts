@@ -35,7 +35,6 @@ export async function callStep(
   ahead: boolean,
 ): Promise<Step | undefined> {
   const {reports, turns} = daemon;
-
   const {report} = reports;
   const {path} = caller;
   const next = workOf(session);

@@ -41,7 +41,6 @@ export async function beginCalls(
   {calls}: OpenCalls,
 ): Promise<Begun> {
   const {turns, approvals} = daemon;
-
   const {path} = caller;
   const fresh = approvals.stale.delete(path);
   const asks: CallRequest[] = [];

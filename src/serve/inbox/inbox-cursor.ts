@@ -61,7 +61,6 @@ async function settleRejected(
   file: RejectedFile,
 ): Promise<Completed | undefined> {
   const {files, inboxes} = daemon;
-
   const gone = new Set(file.entries.filter(({id}) => inboxes.released.has(id)).map(({id}) => id));
   if (gone.size > 0) {
     const written = () => {

@@ -219,7 +219,6 @@ function readElsewhere(
   file: OpenInbox,
 ): Partial<Cursor> | number | undefined {
   const {files} = daemon;
-
   const {disk} = files;
   for (const {path, at, busy} of positionsBut(daemon, reading.path)) {
     const isMoved = at.inode === file.inode && `${inboxFiles(disk).get(basename(path))?.ino}` !== file.inode;

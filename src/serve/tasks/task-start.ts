@@ -26,7 +26,6 @@ export async function askToStart(
   key: string,
 ): Promise<void> {
   const {files, approvals, tasks} = daemon;
-
   const id = fieldOf(task, 'approval');
   const assignment = assignmentOf(task, path);
   const digest = digestFor(task, assignment, key, path);

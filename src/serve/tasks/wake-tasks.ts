@@ -5,7 +5,6 @@ import type {With} from '../parts.ts';
 /** Tasks or agents are not what they were: look again at the files with tasks that depend on that, and at no others. */
 export function wakeTasks(daemon: With<'files' | 'inboxes' | 'tasks'>): void {
   const {files} = daemon;
-
   const {index} = files;
   for (const name of index.takeChanged()) {
     const [, kind, id = ''] = /^(task|agent)\/(.*)$/s.exec(name) ?? [];

@@ -19,7 +19,6 @@ const MOVE_MS = 60;
  */
 export function wake(daemon: With<'files' | 'reports' | 'approvals' | 'spend'>): void {
   const {files, reports, approvals} = daemon;
-
   const {waits} = approvals;
   const {index} = files;
   const {troubles} = reports;
