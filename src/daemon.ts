@@ -1,14 +1,19 @@
+import {Tools} from './effects/tools/provider.ts';
 import {exit} from './errors.ts';
 import type {Report} from './happening.ts';
 import {type Outcome, Queue} from './queue.ts';
+import {lazyRunner} from './runners/runner.ts';
 import {Approvals} from './serve/approvals/approvals.ts';
 import {brokenDisk} from './serve/broken-disk.ts';
 import {forgetOutdated, remember, restore} from './serve/cache.ts';
+import {Notes} from './serve/calls/notes.ts';
 import {StartedCalls} from './serve/calls/started-calls.ts';
 import {claim} from './serve/claim.ts';
 import {Current} from './serve/current.ts';
+import {untilRoom} from './serve/full-disk.ts';
+import {everythingCounts} from './serve/guard.ts';
+import type {HomeFiles} from './serve/home-files.ts';
 import {Ignored} from './serve/ignored.ts';
-import {unseenInboxes} from './serve/inbox/inbox-missed.ts';
 import {Inboxes} from './serve/inbox/inboxes.ts';
 import {Schedules} from './serve/inbox/schedules.ts';
 import {Latest, Texts} from './serve/known.ts';
@@ -19,22 +24,22 @@ import {Looker} from './serve/looker.ts';
 import {Mail} from './serve/mail/mail.ts';
 import {Needs} from './serve/needs.ts';
 import {workOnce} from './serve/once.ts';
+import type {Daemon, With} from './serve/parts.ts';
+import {Reconcilers} from './serve/reconciler.ts';
 import {recoverFromGit, recoverVersions} from './serve/recover.ts';
 import {makeRedaction, redactError, redactReport} from './serve/redaction.ts';
 import {Renames} from './serve/renames.ts';
 import {Scanner} from './serve/scanner.ts';
-import type {Serving} from './serve/serving.ts';
 import {settleDown} from './serve/settle-down.ts';
 import {systemWorld} from './serve/system-world.ts';
-import {TasksHeard} from './serve/tasks/task-news.ts';
+import {Tasks} from './serve/tasks/task-news.ts';
 import {Troubles} from './serve/troubles.ts';
 import {writeSpend} from './serve/turns/budget.ts';
 import {Segments} from './serve/turns/segments.ts';
 import {Spend} from './serve/turns/spend.ts';
 import {Turns} from './serve/turns/turns.ts';
-import {wakeInTime} from './serve/turns/wake.ts';
 import type {World} from './serve/world.ts';
-import {type Cancel, timestamp} from './store/clock.ts';
+import {type Cancel, type Clock, timestamp} from './store/clock.ts';
 import {servedSince} from './store/served-since.ts';
 import {hasVersionLog, logFolder} from './store/versions/log-folder.ts';
 import {VersionLog} from './store/versions/version-log.ts';
@@ -67,147 +72,166 @@ export async function serve({
   const {clock} = disk;
   const redact = makeRedaction(environment);
   const report = redactReport(redact, tell);
-  const held = claim(disk);
   const signals = world.untilStopped();
+  /** A full disk is waited for, unless the work is to be done now. */
+  const withRoom = <T>(step: () => T | Promise<T>): Promise<T | undefined> =>
+    once ? Promise.resolve(step()) : untilRoom({clock, report, asked: signals.signal}, step);
+  const held = await withRoom(() => claim(disk)).catch((error: unknown) => {
+    signals.release();
+    throw error;
+  });
+  if (!held) return exit.done;
   let served = false;
   let failed = false;
   try {
     const restoring = restore(disk, version);
-    const looker = new Looker();
+    const looker = new Looker(() => daemon);
     const earlier = restoring.then(({committed}) => {
       if (!committed) looker.prepare();
       return committed;
     });
     const [journal, restored] = await Promise.all([world.git.openJournal(earlier), restoring]);
     forgetOutdated(restored, journal);
-    await world.git.excludeDerived();
+    await withRoom(() => world.git.excludeDerived());
     const {boot} = disk.processes.self();
     const isFirst = !hasVersionLog(disk);
     const upgrading = isFirst ? await import('./serve/upgrade.ts') : undefined;
-    const log = VersionLog.open(logFolder(disk), {now: clock.now, boot, checkpoint: restored.seq});
+    const log = await withRoom(() =>
+      VersionLog.open(logFolder(disk), {now: clock.now, boot, checkpoint: restored.seq}),
+    );
+    if (!log) return exit.done;
     const before = restored.started ?? upgrading?.startedBefore(disk) ?? {since: timestamp(clock), names: []};
     const started = new StartedCalls(clock, before);
     started.add(log.started);
     const broken = brokenDisk();
     const troubles = new Troubles(clock, report, () => needs.changed());
-    const waits = once ? new Map<string, number>() : undefined;
+    const waitingSince = once ? new Map<string, number>() : undefined;
     const queue = new Queue({
-      run: path => lookSafely(looker, serving, path, waits, broken.report),
-      concurrency: () => (serving.loading ? LOADING_AT_ONCE : LOOKS_AT_ONCE),
+      run: path => lookSafely(looker, path, {troubles, clock, waitingSince, onBroken: broken.report}),
+      concurrency: () => (files.phase.loading ? LOADING_AT_ONCE : LOOKS_AT_ONCE),
       clock,
     });
-    const serving: Serving = {
+    const {sandbox} = world;
+    const tools = new Tools(world.tools ? [world.tools] : []);
+    const {known, index, sessions, waits, kinds, phase} = restored.remembered;
+    const files: HomeFiles = {
       home,
       disk,
-      clock,
-      random,
-      world,
-      version,
       name: 'home',
       journal,
       versions: new Versions(log, journal, committed => report({event: 'committed', ...committed})),
-      ...restored.remembered,
-      texts: new Texts(32 * 1024 * 1024),
-      savedAt: new Map(),
-      renames: new Renames(disk),
-      latest: new Latest(16 * 1024 * 1024),
-      approvals: new Approvals(clock),
-      notes: new Map(),
-      mail: new Mail(clock),
-      inboxes: new Inboxes(servedSince(disk)),
-      schedules: new Schedules({
-        clock,
-        settings: () => serving.current.settings(),
-        look: any => lookAtSlots(serving, any),
-      }),
-      segments: new Segments(disk),
-      edits: new Map(),
-      tasks: new TasksHeard(),
-      woken: new Map(),
-      ending: new Map(),
-      closing: new Set(),
-      cloned: new Set(),
-      started,
-      spend: new Spend({
-        clock,
-        onDue: () => writeSpend(serving),
-        onNewDay: () => serving.waits.allChanged(),
-      }),
-      nudged: new Set(),
-      pending: new Map(),
-      shown: new Map(),
-      making: new Set(),
-      unplaced: new Map(),
-      late: new Map(),
-      ignored: new Ignored(clock, journal),
-      troubles,
-      // Begins with a letter: where it is written, nobody can take it for a number, and the quick ways of YAML hold.
-      run: `r${random.bytes(6).toString('hex')}`,
-      once,
-      turns: new Turns(clock, path => queue.add(path)),
-      current: new Current(() => serving),
-      models: undefined,
-      queries: undefined,
-      model: undefined,
-      sandbox: world.sandbox,
-      confinement: undefined,
       queue,
-      redact,
-      report,
-      watching: () => watch !== undefined && watch.trouble === undefined,
-      cause: 'recovered',
-      loading: true,
-      hurry: false,
-      onSettings: () => {
-        void serving.schedules.tick();
-        for (const path of serving.inboxes.waiting()) queue.add(path);
-        if (served) void looker.announce(serving);
+      index,
+      known,
+      kept: {texts: new Texts(32 * 1024 * 1024), latest: new Latest(16 * 1024 * 1024)},
+      looks: {
+        pending: new Map(),
+        nudged: new Set(),
+        shown: new Map(),
+        making: new Set(),
+        savedAt: new Map(),
+        late: new Map(),
+        unplaced: new Map(),
+        ignored: new Ignored(clock, journal),
+        renames: new Renames(disk),
       },
-      onChanged: () => needs.changed(),
+      kinds: {reconcilers: new Reconcilers(), guard: everythingCounts, followers: kinds.followers},
+      phase: {cause: 'recovered', loading: true, unsaved: phase.unsaved, hurry: false, once},
     };
-    const needs = new Needs(serving);
+    const current = new Current(files);
+    const schedules = new Schedules({
+      clock,
+      settings: () => current.settings(),
+      look: any => lookAtSlots(daemon.files, any),
+    });
+    const daemon: Daemon = {
+      files,
+      reports: {report, troubles, redact, changed: () => needs.changed()},
+      current,
+      turns: new Turns(clock, new Segments(disk), path => queue.add(path)),
+      mail: new Mail(clock),
+      approvals: new Approvals(clock, waits, started),
+      inboxes: new Inboxes(servedSince(disk), schedules),
+      tasks: new Tasks(),
+      notes: new Notes(),
+      spend: new Spend({clock, onDue: () => writeSpend(daemon.files), onNewDay: () => waits.allChanged()}),
+      effects: {
+        // Begins with a letter: where it is written, nobody can take it for a number, and the quick ways of YAML hold.
+        run: `r${random.bytes(6).toString('hex')}`,
+        world,
+        tools,
+        sandbox,
+        runner: lazyRunner(async () => {
+          const {inProcessRunner} = await import('./runners/in-process.ts');
+          return inProcessRunner({tools, sandbox, redact, env: environment}, world.models);
+        }),
+        services: () => {
+          throw new Error('nothing was looked at yet');
+        },
+        queries: undefined,
+        cloned: new Set(),
+      },
+      status: {
+        version,
+        model: undefined,
+        confinement: undefined,
+        watching: () => watch !== undefined && watch.trouble === undefined,
+        sessions,
+        announce: () => {
+          if (served) void looker.announce();
+        },
+      },
+    };
+    /** Nothing may be written to the old path of a home that was moved or deleted: the daemon ends. */
+    const isGone = () => {
+      if (!held.isHomeGone()) return false;
+      broken.report(
+        new Error(`the home is gone: ${home} was moved or deleted. Start the daemon where the home is now`),
+      );
+      return true;
+    };
+    const needs = new Needs(daemon, isGone);
     const scanner = new Scanner(
-      serving,
+      daemon,
       directory => watch?.cover(directory),
       () => {
+        if (isGone()) return;
         if (!held.renew()) broken.report(new Error('another daemon has taken this home over'));
         needs.verify();
-        for (const path of unseenInboxes(serving)) serving.queue.add(path);
-        wakeInTime(serving);
       },
     );
     const watch =
       once || environment.AGENTDIR_NO_WATCH ? undefined : watchHome(disk, (path, event) => scanner.hint(path, event));
     // What follows from an edit comes before its commit, and is committed with it.
-    journal.expecting = () => serving.turns.underWay > 0 || serving.approvals.starting;
+    journal.expecting = () => daemon.turns.underWay > 0 || daemon.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);
     try {
-      await recoverVersions(serving);
-      await upgrading?.upgrade(serving);
-      await recoverFromGit(serving, restored.committed?.commit);
-      recoverReplaced(serving);
+      await withRoom(() => recoverVersions(daemon));
+      await upgrading?.upgrade(daemon);
+      await recoverFromGit(daemon.files, restored.committed?.commit);
+      recoverReplaced(daemon.files);
       await scanner.first(looker);
-      await findLastGood(serving);
-      serving.versions.startPublishing();
-      if ([...serving.index.sessions()].some(({host}) => host)) await looker.suspectEarlier(serving);
-      serving.approvals.changedBefore.clear();
+      await findLastGood(daemon.files);
+      files.versions.startPublishing();
+      if ([...index.sessions()].some(({host}) => host)) await looker.suspectEarlier();
+      daemon.approvals.changedBefore.clear();
       if (once) {
-        scanner.loaded();
-        await serving.schedules.tick();
-        return await workOnce(serving);
+        await scanner.loaded(looker);
+        await schedules.tick();
+        return await workOnce(daemon);
       }
-      const {agents, sessions, tasks} = serving.index.counts();
+      const {agents, sessions, tasks} = index.counts();
       served = true;
       report({event: 'serving', home, pid: disk.processes.self().pid, agents, sessions, tasks});
-      scanner.loaded();
-      void serving.schedules.tick();
-      void looker.announce(serving);
+      await scanner.loaded(looker);
+      void schedules.tick();
+      void looker.announce();
       void queue.whenIdle().then(() => {
-        serving.cause = 'edit';
-        return remember(serving);
+        files.phase.cause = 'edit';
+        return remember(daemon);
       });
       scanner.start();
-      const forgetTimer = rememberEvery(serving);
+      const forgetTimer = rememberEvery(daemon);
       const why = await Promise.race([signals.signal, broken.seen]);
       forgetTimer();
       report({event: 'stopping', why: why instanceof Error ? why.message : why});
@@ -216,12 +240,13 @@ export async function serve({
       return failed ? exit.failed : exit.done;
     } finally {
       watch?.close();
-      serving.schedules.close();
+      schedules.close();
       await scanner.stop();
-      await settleDown(serving, broken.found());
+      const gone = isGone();
+      await settleDown(daemon, gone ? 'gone' : broken.found() ? 'broken' : 'asked');
       needs.write();
       needs.close();
-      await remember(serving);
+      if (!gone) await remember(daemon);
     }
   } catch (error) {
     throw redactError(redact, error);
@@ -233,13 +258,13 @@ export async function serve({
 }
 
 /** Write the cache down every minute, until the function it gives is called. */
-function rememberEvery(serving: Serving): Cancel {
+function rememberEvery(daemon: With<'files' | 'approvals' | 'status'>): Cancel {
   let cancel: Cancel;
   const again = () => {
-    cancel = serving.clock.after(
+    cancel = daemon.files.disk.clock.after(
       REMEMBER_MS,
       () => {
-        void remember(serving);
+        void remember(daemon);
         again();
       },
       'held',
@@ -257,29 +282,36 @@ const LOOKS_AT_ONCE = 8;
 /** With `--once`, what is still waited for after this is left to the next run. */
 const ONCE_WAIT_MS = 3_000;
 
+interface Watching {
+  troubles: Troubles;
+  clock: Clock;
+  /** With `--once`: since when each path is waited for. */
+  waitingSince: Map<string, number> | undefined;
+  /** The disk does not keep what was written. */
+  onBroken: (error: Error) => void;
+}
+
 /**
- * A look that fails is tried again later and later, and the person is told. With `--once` (`waits`: since when each is waited for) it is
- * not tried again, and what has to wait for a person (a rebase, a file that cannot be read) is not waited for.
+ * A look that fails is tried again later and later, and the person is told. With `--once` it is not tried again, and what has to wait for
+ * a person (a rebase, a file that cannot be read) is not waited for.
  */
 async function lookSafely(
   looker: Looker,
-  serving: Serving,
   path: string,
-  waits: Map<string, number> | undefined,
-  onBroken: (error: Error) => void,
+  {troubles, clock, waitingSince, onBroken}: Watching,
 ): Promise<Outcome> {
   const trouble = `look ${path}`;
   let outcome: Outcome;
   try {
-    outcome = await looker.look(serving, path);
-    serving.troubles.set(trouble, undefined);
+    outcome = await looker.look(path);
+    troubles.set(trouble, undefined);
   } catch (error) {
     outcome = {failed: error as Error};
-    serving.troubles.set(trouble, `${path}: ${(error as Error).message}`);
+    troubles.set(trouble, `${path}: ${(error as Error).message}`);
     if ((error as Error).name === 'NotDurable') onBroken(error as Error);
   }
-  if (!waits || !outcome) return outcome;
-  const since = waits.get(path) ?? serving.clock.monotonic();
-  waits.set(path, since);
-  return 'failed' in outcome || serving.clock.monotonic() - since > ONCE_WAIT_MS ? undefined : outcome;
+  if (!waitingSince || !outcome) return outcome;
+  const since = waitingSince.get(path) ?? clock.monotonic();
+  waitingSince.set(path, since);
+  return 'failed' in outcome || clock.monotonic() - since > ONCE_WAIT_MS ? undefined : outcome;
 }

@@ -16,6 +16,8 @@ async function serveHome(home: string, once: boolean, json: boolean, version: st
   endWithParent();
   const [{serve}, report] = await Promise.all([import('./daemon.ts'), reporter(once, json)]);
   whenUnread = () => void process.kill(process.pid, 'SIGTERM');
+  // Serving the home is worth more than the log: a full disk under it ends nothing.
+  whenUnwritable = () => {};
   return serve({home, once, version, report});
 }
 
@@ -66,11 +68,16 @@ async function main(argv: readonly string[]): Promise<number> {
 /** A reader that has seen enough (agentdir tasks | head) is no error. What serves the home ends in order, and once. */
 let whenUnread: () => void = () => process.exit(exit.done);
 
+/** Output that cannot be written, because its disk is full, fails a command: nobody may take half a list for all of it. */
+let whenUnwritable: (error: Error) => void = error => {
+  throw error;
+};
+
 /** The whole program: src/launch.cts calls it. Loading this file does nothing. */
 export async function run(): Promise<void> {
   let unread = false;
   const failed = (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code !== 'EPIPE') return whenUnwritable(error);
     if (unread) return;
     unread = true;
     whenUnread();

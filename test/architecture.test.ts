@@ -20,8 +20,10 @@ const mayImport: Record<string, readonly string[]> = {
   load: ['check', 'files', 'store'],
   happening: ['files'],
   queue: ['store'],
+  runners: ['effects', 'files', 'policy', 'config'],
   serve: [
     'query',
+    'runners',
     'files',
     'store',
     'check',
@@ -33,7 +35,7 @@ const mayImport: Record<string, readonly string[]> = {
     'happening',
     'queue',
   ],
-  daemon: ['store', 'check', 'errors', 'happening', 'queue', 'serve'],
+  daemon: ['store', 'check', 'effects', 'errors', 'happening', 'queue', 'runners', 'serve'],
   index: ['files', 'policy', 'check', 'errors'],
   main: ['daemon', 'surfaces', 'errors', 'store'],
 };
@@ -48,6 +50,7 @@ const mayImportOf: Record<string, Record<string, RegExp>> = {
     reconcile: /^src\/reconcile\/(turn|taint|mentions)\.ts$/,
   },
   effects: {store: /^src\/store\/(git\/[\w-]+|disk|lock|process-life|crash)\.ts$/},
+  runners: {store: /^src\/store\/crash\.ts$/},
 };
 
 /** Folders within these: what each may import of its neighbours. What lies beside the folders is for all of them. */

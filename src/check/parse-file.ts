@@ -50,10 +50,11 @@ export function isQueue(path: string): boolean {
   return path === APPROVALS_FILE || path.startsWith('tasks/archive/approvals-');
 }
 
-/** Pure, and must not throw. Undefined: no file of ours. `previous`: an earlier version of the same session. */
-export function parseFile(path: string, text: string, previous?: Session): ParsedFile | undefined {
+/** Pure, and must not throw. Undefined: no file of ours. `previous`: an earlier version of the same file. */
+export function parseFile(path: string, text: string, previous?: ParsedFile): ParsedFile | undefined {
   const kind = kindOf(path);
-  if (kind === 'session') return {kind, path, file: parseSession(text, previous)};
+  if (kind === 'session')
+    return {kind, path, file: parseSession(text, previous?.kind === 'session' ? previous.file : undefined)};
   return kind && readers[kind](path, text);
 }
 

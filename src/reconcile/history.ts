@@ -1,4 +1,5 @@
 import type {Call, Message} from '../files/session/session-schema.ts';
+import {SettledPrefix} from '../files/session/settled-prefix.ts';
 import type {ChatCall, ChatMessage} from './chat.ts';
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -17,47 +18,80 @@ const unanswered = JSON.stringify({
  * servers can reuse what they have read.
  */
 export function historyOf(system: string | undefined, messages: readonly Message[]): ChatMessage[] {
-  const out: ChatMessage[] = [];
-  if (system !== undefined && system.trim() !== '') out.push({role: 'system', content: wellFormed(system)});
-  const ids = new UniqueIds();
-  /** Results that are still to come, by the id of their call; of two calls with one id the later is meant. */
-  const open = new Map<string, {content: string}[]>();
-  for (const message of messages) {
-    switch (message.role) {
-      case 'user':
-        out.push(userMessage(message));
-        break;
-      case 'system':
-        if (!isBlank(message.content)) out.push({role: 'system', content: wellFormed(message.content)});
-        break;
-      case 'assistant': {
-        const content = isBlank(message.content) ? null : wellFormed(message.content);
-        const calls = message.tool_calls;
-        if (!calls?.length) {
-          if (content !== null) out.push({role: 'assistant', content});
-          break;
-        }
-        const tool_calls = calls.map(call => chatCall(call, ids));
-        out.push({role: 'assistant', content, tool_calls});
-        for (const {id} of calls) open.delete(id);
-        for (const [index, {id}] of calls.entries()) {
-          const result = {role: 'tool' as const, tool_call_id: tool_calls[index]?.id ?? '', content: unanswered};
-          out.push(result);
-          const others = open.get(id);
-          if (others) others.push(result);
-          else open.set(id, [result]);
-        }
-        break;
-      }
-      case 'tool_result': {
-        const result = message.tool_call_id === undefined ? undefined : open.get(message.tool_call_id)?.shift();
-        if (result) result.content = wellFormed(message.content ?? '');
-      }
-    }
-  }
+  const {state, count} = settled.of(messages);
+  const chat = new Chat(state);
+  for (let i = count; i < messages.length; i++) chat.add(messages[i] as Message);
+  const {out} = chat;
+  if (system !== undefined && system.trim() !== '') out.unshift({role: 'system', content: wellFormed(system)});
   if (out.length === 0) out.push({role: 'user', content: EMPTY});
   return out;
 }
+
+/** A conversation as a model is sent it, message by message. */
+class Chat {
+  readonly out: ChatMessage[];
+  readonly ids: UniqueIds;
+  /** Where results that are still to come stand in `out`, by the id of their call; of two calls with one id the later is meant. */
+  readonly open = new Map<string, number[]>();
+  readonly #before: Chat | undefined;
+
+  /** `before`: the chat up to here, which stays as it is. */
+  constructor(before?: Chat) {
+    this.#before = before;
+    this.out = before ? before.out.slice() : [];
+    this.ids = new UniqueIds(before?.ids);
+  }
+
+  add(message: Message): void {
+    switch (message.role) {
+      case 'user':
+        this.out.push(userMessage(message));
+        break;
+      case 'system':
+        if (!isBlank(message.content)) this.out.push({role: 'system', content: wellFormed(message.content)});
+        break;
+      case 'assistant':
+        this.#addAnswer(message);
+        break;
+      case 'tool_result': {
+        const at = message.tool_call_id === undefined ? undefined : this.#openOf(message.tool_call_id).shift();
+        const result = at === undefined ? undefined : this.out[at];
+        if (at !== undefined && result?.role === 'tool')
+          this.out[at] = {...result, content: wellFormed(message.content ?? '')};
+      }
+    }
+  }
+
+  #addAnswer({content: text, tool_calls: calls}: Message): void {
+    const content = isBlank(text) ? null : wellFormed(text);
+    if (!calls?.length) {
+      if (content !== null) this.out.push({role: 'assistant', content});
+      return;
+    }
+    const tool_calls = calls.map(call => chatCall(call, this.ids));
+    this.out.push({role: 'assistant', content, tool_calls});
+    for (const {id} of calls) this.open.set(id, []);
+    for (const [index, {id}] of calls.entries()) {
+      this.#openOf(id).push(this.out.length);
+      this.out.push({role: 'tool', tool_call_id: tool_calls[index]?.id ?? '', content: unanswered});
+    }
+  }
+
+  #openOf(id: string): number[] {
+    let open = this.open.get(id);
+    if (!open) {
+      open = [...(this.#before?.open.get(id) ?? [])];
+      this.open.set(id, open);
+    }
+    return open;
+  }
+}
+
+/** Of the messages of a long conversation that do not change any more. */
+const settled = new SettledPrefix<Chat>(
+  () => new Chat(),
+  (chat, message) => chat.add(message),
+);
 
 const EMPTY = '(empty message)';
 
@@ -127,19 +161,25 @@ function isBlank(text: string | null | undefined): text is '' | null | undefined
 
 /** Ids that a server takes, each once. The same ids give the same ids. */
 class UniqueIds {
-  readonly #used = new Set<string>();
-  readonly #next = new Map<string, number>();
+  readonly #before: UniqueIds | undefined;
+  readonly used = new Set<string>();
+  readonly next = new Map<string, number>();
+
+  /** `before`: ids that are used already. */
+  constructor(before?: UniqueIds) {
+    this.#before = before;
+  }
 
   of(id: string): string {
     const plain = ID.test(id) ? id : id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 40) || 'call';
     let unique = plain;
-    let next = this.#next.get(plain) ?? 2;
-    while (this.#used.has(unique)) {
+    let next = this.next.get(plain) ?? this.#before?.next.get(plain) ?? 2;
+    while (this.used.has(unique) || this.#before?.used.has(unique)) {
       const ending = `_${next++}`;
       unique = plain.slice(0, 40 - ending.length) + ending;
     }
-    this.#next.set(plain, next);
-    this.#used.add(unique);
+    this.next.set(plain, next);
+    this.used.add(unique);
     return unique;
   }
 }

@@ -7,8 +7,10 @@ import type {CommittedAt} from '../store/committed.ts';
 import type {Disk} from '../store/disk.ts';
 import type {HomeJournal} from '../store/home-git.ts';
 import type {StartedSoFar} from './calls/started-calls.ts';
-import type {Serving} from './serving.ts';
+import type {HomeFiles} from './home-files.ts';
+import type {With} from './parts.ts';
 import {setFacts} from './state.ts';
+import {SessionCounts} from './turns/session-counts.ts';
 import {Waits} from './turns/waits.ts';
 
 /** A file as it was when it was last read. */
@@ -31,7 +33,14 @@ interface Cached {
 }
 
 /** What an earlier run knew. */
-type Remembered = Pick<Serving, 'known' | 'index' | 'sessions' | 'waits' | 'unsaved'>;
+interface Remembered {
+  known: HomeFiles['known'];
+  index: HomeIndex;
+  sessions: SessionCounts;
+  waits: Waits;
+  kinds: Pick<HomeFiles['kinds'], 'followers'>;
+  phase: Pick<HomeFiles['phase'], 'unsaved'>;
+}
 
 export interface Restored {
   remembered: Remembered;
@@ -53,12 +62,14 @@ const versionOf = (version: string) => `${version}/${FACTS_VERSION}`;
 export async function restore(disk: Disk, version: string): Promise<Restored> {
   // Git is asked first: it answers while this goes on.
   await disk.clock.nextTurn();
+  const [sessions, waits] = [new SessionCounts(), new Waits()];
   const remembered: Remembered = {
     known: new Map(),
     index: new HomeIndex(),
-    sessions: new Map(),
-    waits: new Waits(),
-    unsaved: false,
+    sessions,
+    waits,
+    kinds: {followers: [sessions, waits]},
+    phase: {unsaved: false},
   };
   const cached = readCache<Cached>(disk, CACHE, versionOf(version));
   if (![cached?.rows, cached?.otherwise, cached?.executable].every(Array.isArray) || !cached)
@@ -81,7 +92,7 @@ export async function restore(disk: Disk, version: string): Promise<Restored> {
     if (blob === null) blobs.delete(path);
     else blobs.set(path, blob);
   }
-  remembered.unsaved = false;
+  remembered.phase.unsaved = false;
   return {remembered, committed: {commit, prefix, files: {blobs, executable: new Set(executable)}}, seq, started};
 }
 
@@ -107,45 +118,46 @@ export function forgetOutdated(restored: Restored, journal: Pick<HomeJournal, 'c
  * is read again at the next start, because two writes within a tick of the clock have one signature. Makes way for other work,
  * unless the daemon is stopping. If it cannot be written, the next start takes longer.
  */
-export async function remember(serving: Serving): Promise<void> {
-  if (!serving.unsaved) return;
-  serving.unsaved = false;
+export async function remember(daemon: With<'files' | 'approvals' | 'status'>): Promise<void> {
+  if (!daemon.files.phase.unsaved) return;
+  daemon.files.phase.unsaved = false;
   const rows: string[] = [];
   const blobs = new Map<string, string>();
-  const {seq} = serving.versions.log;
-  const settled = BigInt(serving.clock.now() - SETTLED_MS) * 1_000_000n;
-  let slice = serving.clock.monotonic();
-  for (const [path, {signature, blob, settled: done}] of serving.known) {
-    const facts = serving.index.facts(path);
+  const {seq} = daemon.files.versions.log;
+  const settled = BigInt(daemon.files.disk.clock.now() - SETTLED_MS) * 1_000_000n;
+  let slice = daemon.files.disk.clock.monotonic();
+  for (const [path, {signature, blob, settled: done}] of daemon.files.known) {
+    const facts = daemon.files.index.facts(path);
     // A mode on its way into git may not get there, and only the file's stat tells of it: let the next start look again.
-    const {versions, journal} = serving;
+    const {files} = daemon;
+    const {versions, journal} = files;
     const isMode = versions.isUnpublished(path) && versions.blobAt(path) === journal.committed.get(path);
-    const isRecent = isMode || serving.pending.has(path) || BigInt(signature.split('.')[3] ?? 0) >= settled;
+    const isRecent = isMode || daemon.files.looks.pending.has(path) || BigInt(signature.split('.')[3] ?? 0) >= settled;
     if (facts) {
       const row: Row = [path, isRecent ? '' : signature, blob, done, packFacts(path, facts)];
       rows.push(JSON.stringify(row).slice(1, -1));
       blobs.set(path, blob);
     }
-    if (serving.hurry || serving.clock.monotonic() - slice < SLICE_MS) continue;
-    await serving.clock.nextTurn();
-    slice = serving.clock.monotonic();
+    if (daemon.files.phase.hurry || daemon.files.disk.clock.monotonic() - slice < SLICE_MS) continue;
+    await daemon.files.disk.clock.nextTurn();
+    slice = daemon.files.disk.clock.monotonic();
   }
-  const {commit = '', prefix} = serving.journal.at;
-  const {committed, executable} = serving.journal;
+  const {commit = '', prefix} = daemon.files.journal.at;
+  const {committed, executable} = daemon.files.journal;
   const cached: Omit<Cached, 'rows'> = {
     commit,
     prefix,
     otherwise: difference(blobs, committed),
     executable: [...executable],
     seq,
-    started: serving.started.soFar(),
+    started: daemon.approvals.started.soFar(),
   };
   try {
     const value = `${JSON.stringify(cached).slice(0, -1)},"rows":[${rows.join(',')}]}`;
-    writeCache(serving.disk, CACHE, versionOf(serving.version), value);
-    serving.versions.log.drop(seq);
+    writeCache(daemon.files.disk, CACHE, versionOf(daemon.status.version), value);
+    daemon.files.versions.log.drop(seq);
   } catch {
-    serving.unsaved = true;
+    daemon.files.phase.unsaved = true;
   }
 }
 

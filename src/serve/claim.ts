@@ -1,7 +1,7 @@
 import {dirname} from 'node:path';
 import {exit, UserError} from '../errors.ts';
 import type {Disk} from '../store/disk.ts';
-import {type Holder, holderText} from '../store/holder.ts';
+import {type Holder, isSameProcess} from '../store/holder.ts';
 import {clearDeadLocks, holderOf, type LockResult, lendLock, tryLock} from '../store/lock.ts';
 import {DAEMON_LOCK, PID_FILE, STATUS_FILE} from '../store/status.ts';
 import {inWords} from './troubles.ts';
@@ -9,24 +9,29 @@ import {inWords} from './troubles.ts';
 export interface Claim {
   /** Whether the home is still ours. If somebody removed the lock (`git clean -fdx`), it is taken again. */
   renew: () => boolean;
+  /** Whether the home was moved or deleted. Nothing may be written to its old path then. */
+  isHomeGone: () => boolean;
   /** `failed`: the status file stays, and says why. */
   release: (failed: boolean) => void;
 }
 
-/** One daemon a home: take it, or say who has it. */
-export function claim(disk: Disk): Claim {
-  const lock = tryLockOrSay(disk, DAEMON_LOCK);
-  if ('heldBy' in lock) throw taken(disk, DAEMON_LOCK, lock.heldBy);
+/** A killed process takes a moment to end. From another container it cannot be seen that it is about to. */
+const ENDING_MS = 50;
+const UNSEEN_ENDING_MS = 1_000;
+const LOOK_MS = 25;
+
+/** One daemon for each home: take the home, or say who serves it. */
+export async function claim(disk: Disk): Promise<Claim> {
+  let lock = await takeOrSay(disk);
   clearDeadLocks(disk, dirname(DAEMON_LOCK));
   lendLock(disk, DAEMON_LOCK);
   const release = (failed: boolean) => {
-    if (!isOurs(disk, DAEMON_LOCK)) return;
-    for (const own of [PID_FILE, ...(failed ? [] : [STATUS_FILE])]) disk.remove(own);
-    disk.remove(DAEMON_LOCK);
+    if (isOurs(disk)) for (const own of [PID_FILE, ...(failed ? [] : [STATUS_FILE])]) disk.remove(own);
+    lock.release();
   };
   const writePid = () => disk.write(PID_FILE, `${disk.processes.self().pid}\n`);
   try {
-    // Of a daemon that is no more, perhaps with the pid this one has.
+    // Of an earlier daemon, perhaps with the pid of this one.
     disk.remove(STATUS_FILE);
     writePid();
   } catch (error) {
@@ -34,40 +39,82 @@ export function claim(disk: Disk): Claim {
     throw cannotWrite(disk, PID_FILE, error as Error);
   }
   const renew = () => {
-    if (isOurs(disk, DAEMON_LOCK)) return true;
+    if (isOurs(disk)) return true;
     try {
-      if ('heldBy' in tryLock(disk, DAEMON_LOCK)) return false;
+      lock.release();
+      const again = tryLock(disk, DAEMON_LOCK, 'life');
+      if ('heldBy' in again) return false;
+      lock = again;
       writePid();
     } catch {
       // The disk is full, or not to be written: nobody else can take it either.
     }
     return true;
   };
-  return {renew, release};
+  return {renew, isHomeGone: watchIdentity(disk), release};
 }
 
-function isOurs(disk: Disk, path: string): boolean {
-  const holder = holderOf(disk, path);
-  return holder !== undefined && holderText(holder) === holderText(disk.processes.self());
+/**
+ * Says whether the folder at this path is no longer the home that is served. A folder that has neither its settings nor
+ * our lock is being deleted.
+ */
+function watchIdentity(disk: Disk): () => boolean {
+  const identityOf = () => {
+    const stat = disk.stat('');
+    return stat ? `${stat.dev}.${stat.ino}` : '';
+  };
+  const identity = identityOf();
+  return () => {
+    try {
+      return identityOf() !== identity || (!disk.stat('agentdir.yaml') && !disk.stat(DAEMON_LOCK));
+    } catch {
+      // A folder above it may not be entered: the home may well be there.
+      return false;
+    }
+  };
 }
 
-function taken(disk: Disk, path: string, {pid, host}: Holder): UserError {
-  const gone = host === disk.processes.self().host ? '' : ` (if ${host} is gone for good: rm ${disk.root}/${path})`;
+function isOurs(disk: Disk): boolean {
+  const holder = holderOf(disk, DAEMON_LOCK);
+  return holder !== undefined && isSameProcess(holder, disk.processes.self());
+}
+
+async function takeOrSay(disk: Disk): Promise<Exclude<LockResult, {heldBy: Holder}>> {
+  const begun = disk.clock.monotonic();
+  for (;;) {
+    const lock = tryLockOrSay(disk);
+    if ('release' in lock) return lock;
+    const patience = isUnseen(disk, lock.heldBy) ? UNSEEN_ENDING_MS : ENDING_MS;
+    if (disk.clock.monotonic() - begun > patience) throw taken(disk, lock.heldBy);
+    await disk.clock.pause(LOOK_MS);
+  }
+}
+
+/** Whether this holder runs in another container, or on another machine. */
+function isUnseen({processes}: Disk, holder: Holder): boolean {
+  return processes.isRunning !== undefined && processes.isRunning(holder) === undefined;
+}
+
+function taken(disk: Disk, holder: Holder): UserError {
+  const {pid, host} = holder;
+  const unseen = isUnseen(disk, holder);
+  const gone = unseen ? ` (if ${host} is gone for good: rm ${disk.root}/${DAEMON_LOCK})` : '';
   return new UserError(
-    `a daemon already serves this home: process ${pid} on ${host}`,
+    `a daemon already serves this home: process ${pid} on ${host}${unseen ? ', in another container or machine' : ''}`,
     exit.daemon,
     `look: agentdir status; stop it: agentdir stop${gone}`,
   );
 }
 
-function tryLockOrSay(disk: Disk, path: string): LockResult {
+function tryLockOrSay(disk: Disk): LockResult {
   try {
-    return tryLock(disk, path);
+    return tryLock(disk, DAEMON_LOCK, 'life');
   } catch (error) {
-    throw cannotWrite(disk, path, error as Error);
+    throw cannotWrite(disk, DAEMON_LOCK, error as Error);
   }
 }
 
 function cannotWrite(disk: Disk, path: string, error: Error): UserError {
-  return new UserError(inWords(`${disk.root}/${path}`, error), exit.failed, 'then start again');
+  const words = inWords(`${disk.root}/${path}`, error);
+  return Object.assign(new UserError(words, exit.failed, 'then start again'), {cause: error});
 }

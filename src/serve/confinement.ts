@@ -1,5 +1,5 @@
 import type {Sandbox, SandboxState} from '../effects/sandbox/sandbox.ts';
-import type {Serving} from './serving.ts';
+import type {With} from './parts.ts';
 
 /** The sandbox of this machine; what tests it is loaded with the first question. */
 export function lazySandbox(home: string): Sandbox {
@@ -15,21 +15,24 @@ export function lazySandbox(home: string): Sandbox {
 const AGAIN_MS = 2_000;
 
 /** Say how commands are confined, if that is not known yet: loudly if they are not. */
-export async function announceSandbox(serving: Serving): Promise<void> {
-  if (serving.turns.stopped) return;
-  const mode = (await serving.current.settings()).sandbox ?? 'auto';
-  const state = mode === 'off' ? undefined : await serving.sandbox.state();
+export async function announceSandbox(
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'effects' | 'status'>,
+): Promise<void> {
+  const {reports, turns, status} = daemon;
+  if (turns.stopped) return;
+  const mode = (await daemon.current.settings()).sandbox ?? 'auto';
+  const state = mode === 'off' ? undefined : await daemon.effects.sandbox.state();
   const sandbox = inWords(mode, state);
   const hint = state && state.state !== 'works' ? state.hint : undefined;
   const words = hint === undefined ? sandbox : `${sandbox}; ${hint}`;
   const isUntested = state?.state === 'untested';
-  if (isUntested) serving.clock.after(AGAIN_MS, () => void announceSandbox(serving));
-  if (words === serving.confinement || serving.turns.stopped) return;
-  serving.confinement = words;
+  if (isUntested) daemon.files.disk.clock.after(AGAIN_MS, () => void announceSandbox(daemon));
+  if (words === status.confinement || turns.stopped) return;
+  status.confinement = words;
   const confines = state?.state === 'works';
-  serving.report({event: 'sandbox', sandbox, confines, ...(hint !== undefined && {hint})});
-  serving.troubles.set('sandbox', isUntested || (mode === 'require' && !confines) ? words : undefined);
-  serving.onChanged();
+  reports.report({event: 'sandbox', sandbox, confines, ...(hint !== undefined && {hint})});
+  reports.troubles.set('sandbox', isUntested || (mode === 'require' && !confines) ? words : undefined);
+  reports.changed();
 }
 
 function inWords(mode: 'auto' | 'require' | 'off', state: SandboxState | undefined): string {

@@ -3,9 +3,9 @@ import {visibleLine} from '../files/visible.ts';
 import {crashPoint} from '../store/crash.ts';
 import {blobId} from '../store/git/blob-id.ts';
 import {readHomeFile} from '../store/read.ts';
+import type {With} from './parts.ts';
 import {seenText} from './seen.ts';
-import type {Serving} from './serving.ts';
-import {take} from './state.ts';
+import {acceptVersion} from './state.ts';
 import {inWords} from './troubles.ts';
 import {createBytes} from './write.ts';
 
@@ -15,12 +15,13 @@ import {createBytes} from './write.ts';
  * it is kept now.
  */
 export async function keepConflict(
-  serving: Serving,
+  daemon: With<'files' | 'reports'>,
   path: string,
   bytes: Buffer,
   conflicts: readonly string[],
   isVoid = false,
 ): Promise<boolean> {
+  const {reports} = daemon;
   const copy = copyPath(path, bytes, isVoid ? 'conflicts/void/' : 'conflicts/');
   crashPoint('conflict-write');
   const words = isVoid
@@ -28,16 +29,14 @@ export async function keepConflict(
     : `an edit of ${visibleLine(path)} that could not be merged`;
   const entry = {words, cause: isVoid ? 'void' : 'merge'};
   const kind = kindOf(copy) ?? 'conflict';
-  const written = await createBytes(serving, copy, bytes, entry, found =>
-    seenText(copy, kind, bytes.toString(), found),
-  );
-  const isThere = readHomeFile(serving.disk, copy)?.bytes?.equals(bytes) === true;
+  const written = await createBytes(daemon, copy, bytes, entry, found => seenText(copy, kind, bytes.toString(), found));
+  const isThere = readHomeFile(daemon.files.disk, copy)?.bytes?.equals(bytes) === true;
   const failed =
     'outcome' in written && written.outcome && 'failed' in written.outcome ? written.outcome.failed : undefined;
-  serving.troubles.set(notKept(path), !isThere && failed ? inWords(copy, failed) : undefined);
+  reports.troubles.set(notKept(path), !isThere && failed ? inWords(copy, failed) : undefined);
   if (!isThere) return false;
-  if ('seen' in written) take(serving, written.seen);
-  serving.report({event: 'conflict', path, copy, conflicts});
+  if ('seen' in written) acceptVersion(daemon, written.seen);
+  reports.report({event: 'conflict', path, copy, conflicts});
   return true;
 }
 

@@ -15,7 +15,7 @@ export interface CurrentSource {
   readonly disk: Disk;
   readonly index: HomeIndex;
   readonly known: ReadonlyMap<string, Known>;
-  readonly texts: Texts;
+  readonly kept: {readonly texts: Texts};
   readonly journal: HomeJournal;
 }
 
@@ -23,10 +23,10 @@ type Served = 'settings' | 'policy' | 'template' | 'playbook';
 
 /** What settings, policy, templates and playbooks say now: of a file with errors, what it said before. Read once each. */
 export class Current {
-  readonly #source: () => CurrentSource;
+  readonly #source: CurrentSource;
   readonly #parsed = new Map<string, {blob: string; file: FileOf<Served> | undefined}>();
 
-  constructor(source: () => CurrentSource) {
+  constructor(source: CurrentSource) {
     this.#source = source;
   }
 
@@ -42,30 +42,30 @@ export class Current {
   /** Of an agent, or of its instance in a workflow: `coder@pr-123`. */
   async template(agent: string): Promise<TemplateValue | undefined> {
     const name = agent.split('@')[0] ?? agent;
-    const path = this.#source().index.definitionsOf(`agent/${name}`)[0]?.path;
+    const path = this.#source.index.definitionsOf(`agent/${name}`)[0]?.path;
     return path === undefined ? undefined : (await this.#file('template', path))?.file.value;
   }
 
   /** Whether the agent's template is there at this moment: one that was just removed counts for a second more. */
   hasTemplate(agent: string): boolean {
-    const {disk, index} = this.#source();
+    const {disk, index} = this.#source;
     const path = index.definitionsOf(`agent/${agent.split('@')[0] ?? agent}`)[0]?.path;
     return path !== undefined && disk.exists(path);
   }
 
   async playbooks(): Promise<Playbook[]> {
-    const paths = this.#source().index.pathsOf('playbook');
+    const paths = this.#source.index.pathsOf('playbook');
     const files = await Promise.all(paths.map(path => this.#file('playbook', path)));
     return files.flatMap(found => found?.file.value ?? []);
   }
 
   async #file<K extends Served>(kind: K, path: string): Promise<FileOf<K> | undefined> {
-    const {disk, known, texts, journal} = this.#source();
+    const {disk, known, kept, journal} = this.#source;
     const blob = known.get(path)?.good;
     if (blob === undefined) return undefined;
     let parsed = this.#parsed.get(path);
     if (parsed?.blob !== blob) {
-      const text = texts.get(blob) ?? onDisk(disk, path, blob) ?? (await journal.read(blob))?.toString();
+      const text = kept.texts.get(blob) ?? onDisk(disk, path, blob) ?? (await journal.read(blob))?.toString();
       // Not before it is needed: it takes long to load.
       const {parseFile} = await import('../check/parse-file.ts');
       const file = text === undefined ? undefined : (parseFile(path, text) as FileOf<Served> | undefined);

@@ -51,7 +51,7 @@ export class Texts {
   }
 }
 
-/** Sessions as they were read last, up to a total length: the next turn then reads only what it adds. */
+/** Files as they were read last, up to a total length: of a session, the next turn then parses only what it adds. */
 export class Latest {
   readonly #seen = new Map<string, Seen>();
   readonly #limit: number;
@@ -69,8 +69,7 @@ export class Latest {
   set(path: string, seen: Seen | undefined): void {
     this.#length -= this.#seen.get(path)?.bytes.length ?? 0;
     this.#seen.delete(path);
-    const kind = seen?.parsed?.kind;
-    if (!seen || (kind !== 'session' && kind !== 'queue')) return;
+    if (!seen) return;
     this.#seen.set(path, seen);
     this.#length += seen.bytes.length;
     for (const [oldest, {bytes}] of this.#seen) {

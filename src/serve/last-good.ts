@@ -1,8 +1,8 @@
 import {isUtf8} from 'node:buffer';
 import {blocks} from '../files/diagnostic.ts';
 import type {Kind} from '../files/key.ts';
+import type {HomeFiles} from './home-files.ts';
 import {pastVersions} from './past-versions.ts';
-import type {Serving} from './serving.ts';
 import {lastBlob, setFacts, textOf} from './state.ts';
 
 /** These files decide what agents may do and use. */
@@ -13,17 +13,17 @@ const VERSIONS = 50;
  * At the start: as long as a file has errors, its last version without errors holds. This daemon never read it, so it is looked
  * for among earlier versions.
  */
-export async function findLastGood(serving: Serving): Promise<void> {
-  const {index, known} = serving;
+export async function findLastGood(files: HomeFiles): Promise<void> {
+  const {index, known} = files;
   const {factsOf} = await import('../check/read-facts.ts');
   for (const path of [...index.paths()]) {
     const facts = index.facts(path);
     const file = known.get(path);
     if (!facts || !kinds.has(facts.kind) || !blocks(facts.problems) || !file || file.good !== undefined) continue;
-    file.good = await goodVersion(serving, path);
-    const text = file.good === undefined ? undefined : await textOf(serving, file.good, path);
+    file.good = await goodVersion(files, path);
+    const text = file.good === undefined ? undefined : await textOf(files, file.good, path);
     const {limits} = text === undefined ? {} : factsOf(path, text);
-    if (limits) setFacts(serving, path, {...facts, limits});
+    if (limits) setFacts(files, path, {...facts, limits});
   }
 }
 
@@ -31,26 +31,26 @@ export async function findLastGood(serving: Serving): Promise<void> {
  * The last accepted version of a file; if that has errors, and this daemon did not read an earlier one, the newest recorded version
  * without errors. `now`: the version that the file has, without errors.
  */
-export async function lastGood(serving: Serving, path: string, now: string): Promise<string | undefined> {
-  const {good} = serving.known.get(path) ?? {};
-  const last = good ?? lastBlob(serving, path);
-  if (last === good || last === now || last === undefined || (await isGood(serving, path, last))) return last;
-  return (await goodVersion(serving, path)) ?? last;
+export async function lastGood(files: HomeFiles, path: string, now: string): Promise<string | undefined> {
+  const {good} = files.known.get(path) ?? {};
+  const last = good ?? lastBlob(files, path);
+  if (last === good || last === now || last === undefined || (await isGood(files, path, last))) return last;
+  return (await goodVersion(files, path)) ?? last;
 }
 
-async function goodVersion(serving: Serving, path: string): Promise<string | undefined> {
+async function goodVersion(files: HomeFiles, path: string): Promise<string | undefined> {
   let count = 0;
-  for await (const {blob} of pastVersions(serving, path, {ever: true})) {
-    if (await isGood(serving, path, blob)) return blob;
+  for await (const {blob} of pastVersions(files, path, {ever: true})) {
+    if (await isGood(files, path, blob)) return blob;
     if (++count === VERSIONS) break;
   }
   return undefined;
 }
 
-async function isGood(serving: Serving, path: string, blob: string): Promise<boolean> {
+async function isGood(files: HomeFiles, path: string, blob: string): Promise<boolean> {
   const {factsOf} = await import('../check/read-facts.ts');
-  const bytes = serving.versions.read(path, blob) ?? (await serving.journal.read(blob));
-  const text = await textOf(serving, blob, path);
+  const bytes = files.versions.read(path, blob) ?? (await files.journal.read(blob));
+  const text = await textOf(files, blob, path);
   if (text === undefined || (bytes && !isUtf8(bytes))) return false;
   return !blocks(factsOf(path, text).problems);
 }

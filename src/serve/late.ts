@@ -1,6 +1,6 @@
 import {type Late, leftReplaced, type Replaced} from '../store/replaced.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './doubt.ts';
-import type {Serving} from './serving.ts';
+import type {HomeFiles} from './home-files.ts';
 
 /** How long an editor that had the old file open may take to write into it. */
 const CHECKS_MS = [300, 1_500];
@@ -8,26 +8,26 @@ const CHECKS_MS = [300, 1_500];
 const OPEN_MS = 2_000;
 
 /** Look a few times whether an editor wrote into a file that was replaced; let go of it when nobody has it open any more. */
-export function watchReplaced(serving: Serving, replaced: Replaced): void {
+export function watchReplaced(files: HomeFiles, replaced: Replaced): void {
   const [first = 0, ...rest] = CHECKS_MS;
   const checkAfter = (ms: number, later: readonly number[]) => {
-    serving.clock.after(ms, () => void check(later));
+    files.disk.clock.after(ms, () => void check(later));
   };
   const accept = (): boolean => {
     const late = lateIn(replaced);
     if (!late) return false;
-    const left = stillToHold(serving, late);
+    const left = stillToHold(files, late);
     if (left > 0) checkAfter(left, rest);
     else {
-      serving.late.set(replaced.path, [...(serving.late.get(replaced.path) ?? []), replaced]);
-      serving.queue.add(replaced.path);
+      files.looks.late.set(replaced.path, [...(files.looks.late.get(replaced.path) ?? []), replaced]);
+      files.queue.add(replaced.path);
     }
     return true;
   };
   const check = async ([next, ...others]: readonly number[]): Promise<void> => {
     if (accept()) return;
     if (next !== undefined) return checkAfter(next, others);
-    if (await serving.disk.isOpenElsewhere(replaced.inode)) return checkAfter(OPEN_MS, []);
+    if (await files.disk.isOpenElsewhere(replaced.inode)) return checkAfter(OPEN_MS, []);
     // What was written between the last look and the last close.
     if (!accept()) replaced.forget();
   };
@@ -35,7 +35,7 @@ export function watchReplaced(serving: Serving, replaced: Replaced): void {
 }
 
 /** These bytes are merged; whoever wrote them may not be done yet. */
-export function watchOn(serving: Serving, after: () => Replaced): void {
+export function watchOn(files: HomeFiles, after: () => Replaced): void {
   let rest: Replaced;
   try {
     rest = after();
@@ -43,11 +43,13 @@ export function watchOn(serving: Serving, after: () => Replaced): void {
     // Gone: somebody emptied .agentdir.
     return;
   }
-  watchReplaced(serving, rest);
+  watchReplaced(files, rest);
 }
 
 /** How long the bytes must stay as they are: as with the file itself, they may be half saved. A time in the future says nothing. */
-function stillToHold({texts, clock}: Serving, {base, bytes, writtenAt}: Late): number {
+function stillToHold({kept, disk}: HomeFiles, {base, bytes, writtenAt}: Late): number {
+  const {texts} = kept;
+  const {clock} = disk;
   const [before, now] = [texts.get(base), bytes.toString()];
   const needed = isDoubtful(before, now, false) ? DOUBTFUL_MS : stableMs(before, now);
   const age = clock.now() - writtenAt;
@@ -64,10 +66,10 @@ function lateIn(replaced: Replaced): Late | undefined {
 }
 
 /** At the start: bytes that were written into files which an earlier run replaced. Whoever has one open may still write into it. */
-export function recoverReplaced(serving: Serving): void {
-  for (const replaced of leftReplaced(serving.disk)) {
+export function recoverReplaced(files: HomeFiles): void {
+  for (const replaced of leftReplaced(files.disk)) {
     const {path} = replaced;
-    if (lateIn(replaced)) serving.late.set(path, [...(serving.late.get(path) ?? []), replaced]);
-    else watchReplaced(serving, replaced);
+    if (lateIn(replaced)) files.looks.late.set(path, [...(files.looks.late.get(path) ?? []), replaced]);
+    else watchReplaced(files, replaced);
   }
 }

@@ -11,13 +11,14 @@ import {undosTo} from '../store/command-notes.ts';
 import {linkTarget} from '../store/read.ts';
 import {pendingId} from './approvals/approvals.ts';
 import {keepConflict} from './conflict.ts';
+import type {HomeFiles} from './home-files.ts';
 import {lastGood} from './last-good.ts';
 import {watchOn} from './late.ts';
 import {isMeant} from './meant.ts';
+import type {With} from './parts.ts';
 import {type PastTexts, pastTexts} from './past-versions.ts';
 import {recordStale, type Saved} from './record.ts';
 import {type Seen, seenText} from './seen.ts';
-import type {Serving} from './serving.ts';
 import {followHead, textOf} from './state.ts';
 import {replaceText} from './write.ts';
 
@@ -28,37 +29,38 @@ export type Merge = {seen: Seen; merged?: true} | {outcome: Outcome};
  * A save from an editor that had an older version open must not undo what was written since: find the version it was
  * made from, and merge. What cannot be merged is kept whole in conflicts/. A plain edit comes back as it is.
  */
-export async function mergeStale(serving: Serving, seen: Seen): Promise<Merge> {
+export async function mergeStale(daemon: With<'files' | 'reports'>, seen: Seen): Promise<Merge> {
+  const {files} = daemon;
   const {path, kind, text, blob} = seen;
-  if (serving.late.has(path)) return mergeLate(serving, seen);
+  if (files.looks.late.has(path)) return mergeLate(daemon, seen);
   // A text with errors is neither acted on nor touched: what was good holds until it is mended.
   if (text === undefined || blocks(seen.facts.problems)) return {seen};
-  const good = await lastGood(serving, path, blob);
+  const good = await lastGood(files, path, blob);
   if (good === undefined || good === blob) return {seen};
   // Nobody but persons writes on a page that waits: what was saved last is what they say.
   if (pendingId(path) !== undefined) return {seen};
   // Nothing at all is nearest to the shortest version there ever was, but it was not made from that one.
-  if (text.trim() === '' || linkTarget(serving.disk, path) !== undefined) return {seen};
-  const last = await textOf(serving, good, path);
+  if (text.trim() === '' || linkTarget(files.disk, path) !== undefined) return {seen};
+  const last = await textOf(files, good, path);
   if (last === undefined) return {seen};
-  const base = serving.unplaced.get(path);
-  if (base !== undefined) return mergeFrom(serving, seen, base, last);
+  const base = files.looks.unplaced.get(path);
+  if (base !== undefined) return mergeFrom(daemon, seen, base, last);
   const lacks = undoes(kind, last, text);
   if (!lacks && !(kind === 'session' && mayLackWords(last, text))) return {seen};
   // What a person takes back by `agentdir undo` is meant, if it was made from what was known last.
-  const undos = undosTo(serving.disk, path, blob);
-  if (undos.some(({note}) => serving.loading || note.base === good)) return {seen};
+  const undos = undosTo(files.disk, path, blob);
+  if (undos.some(({note}) => files.phase.loading || note.base === good)) return {seen};
   // What git put there (revert, checkout of an older version) is meant.
-  await followHead(serving);
+  await followHead(files);
   // As long as git lacks versions, HEAD and the index have older texts that nobody brought back; at the start they are a person's.
-  if ((serving.loading || !serving.versions.isUnpublished(path)) && (await isMeant(serving, seen, good))) return {seen};
-  if (serving.journal.busy()) return {outcome: {after: 50}};
-  const past = await pastTexts(serving, seen, good, last);
-  return lacks ? mergeWith(serving, seen, past) : keepRephrased(serving, seen, past);
+  if ((files.phase.loading || !files.versions.isUnpublished(path)) && (await isMeant(files, seen, good))) return {seen};
+  if (files.journal.busy()) return {outcome: {after: 50}};
+  const past = await pastTexts(files, seen, good, last);
+  return lacks ? mergeWith(daemon, seen, past) : keepRephrased(daemon, seen, past);
 }
 
 /** The save lacks something that must last. */
-async function mergeWith(serving: Serving, seen: Seen, {texts, byPerson}: PastTexts): Promise<Merge> {
+async function mergeWith(daemon: With<'files' | 'reports'>, seen: Seen, {texts, byPerson}: PastTexts): Promise<Merge> {
   const {path, kind, text = ''} = seen;
   const [last = ''] = texts;
   const isQueue = path === APPROVALS_FILE;
@@ -69,22 +71,26 @@ async function mergeWith(serving: Serving, seen: Seen, {texts, byPerson}: PastTe
   if (kind === 'tasks' && !isQueue && onlyResets(texts, byPerson, text)) return {seen};
   const {text: merged, conflicts} = merge(kind, base, text, last);
   if (kind === 'tasks' && !isQueue && text === base) conflicts.push(...resetsIn(texts.slice(0, at + 1), byPerson));
-  const kept = conflicts.length === 0 || (await keepConflict(serving, path, seen.bytes, conflicts));
+  const kept = conflicts.length === 0 || (await keepConflict(daemon, path, seen.bytes, conflicts));
   if (!kept) return {outcome: {after: 1_000}};
   const result = isQueue ? withoutOldTicks(text, merged) : merged;
-  return replaceWith(serving, seen, result, [{seen, base}]);
+  return replaceWith(daemon, seen, result, [{seen, base}]);
 }
 
 /** The version that the file lacks was recorded and never placed: `base` is what it was made from, and so was this save. */
-async function mergeFrom(serving: Serving, seen: Seen, base: string, last: string): Promise<Merge> {
+async function mergeFrom(daemon: With<'files' | 'reports'>, seen: Seen, base: string, last: string): Promise<Merge> {
   const {path, kind, text = ''} = seen;
   const {text: merged, conflicts} = merge(kind, base, text, last);
-  const kept = conflicts.length === 0 || (await keepConflict(serving, path, seen.bytes, conflicts));
-  return kept ? replaceWith(serving, seen, merged, [{seen, base}]) : {outcome: {after: 1_000}};
+  const kept = conflicts.length === 0 || (await keepConflict(daemon, path, seen.bytes, conflicts));
+  return kept ? replaceWith(daemon, seen, merged, [{seen, base}]) : {outcome: {after: 1_000}};
 }
 
 /** Nobody but persons wrote since: what they said in other words is not undone by an older buffer that says something else. */
-async function keepRephrased(serving: Serving, seen: Seen, {texts, byPerson}: PastTexts): Promise<Merge> {
+async function keepRephrased(
+  daemon: With<'files' | 'reports'>,
+  seen: Seen,
+  {texts, byPerson}: PastTexts,
+): Promise<Merge> {
   const {text = ''} = seen;
   const [last = ''] = texts;
   const since = byPerson.indexOf(false);
@@ -92,74 +98,81 @@ async function keepRephrased(serving: Serving, seen: Seen, {texts, byPerson}: Pa
   const base = texts[at];
   // As it was before, with nothing else in it: that is what they mean.
   if (base === undefined || at === 0 || base === text) return {seen};
-  return replaceWith(serving, seen, keepWords(base, text, last), [{seen, base}]);
+  return replaceWith(daemon, seen, keepWords(base, text, last), [{seen, base}]);
 }
 
 /** What an editor wrote into the file that the daemon replaced meanwhile. */
-async function mergeLate(serving: Serving, seen: Seen): Promise<Merge> {
+async function mergeLate(daemon: With<'files' | 'reports'>, seen: Seen): Promise<Merge> {
+  const {files} = daemon;
   const {path, kind, text, facts} = seen;
   // A text with errors is never touched.
   if (text === undefined || blocks(facts.problems)) {
-    const kept = await keepLate(serving, path);
+    const kept = await keepLate(daemon, path);
     return kept ? {seen} : {outcome: {after: 1_000}};
   }
   let result = text;
   const saved: Saved[] = [{seen, base: undefined}];
   const goOn: (() => void)[] = [];
-  const replaced = serving.late.get(path) ?? [];
+  const replaced = files.looks.late.get(path) ?? [];
   for (const {late, after, forget} of replaced) {
     const found = late();
     if (!found) {
       goOn.push(forget);
       continue;
     }
-    goOn.push(() => watchOn(serving, () => after(found.bytes)));
+    goOn.push(() => watchOn(files, () => after(found.bytes)));
     const {stat, link} = seen;
     const own = seenText(path, kind, found.bytes.toString(), {bytes: found.bytes, stat, link});
-    const base = await lateBase(serving, own, found.base);
+    const base = await lateBase(files, own, found.base);
     const merged =
       base === undefined || own.text === undefined || !found.bytes.equals(Buffer.from(own.text))
         ? {text: result, conflicts: ['what it was made from is not known, or it is not text']}
         : merge(kind, base, own.text, result);
     if (base !== undefined) saved.push({seen: own, base});
-    if (merged.conflicts.length > 0 && !(await keepConflict(serving, path, found.bytes, merged.conflicts)))
+    if (merged.conflicts.length > 0 && !(await keepConflict(daemon, path, found.bytes, merged.conflicts)))
       return {outcome: {after: 1_000}};
     result = merged.text;
   }
-  const written = await replaceWith(serving, seen, result, saved);
+  const written = await replaceWith(daemon, seen, result, saved);
   if ('outcome' in written) return written;
-  serving.late.delete(path);
+  files.looks.late.delete(path);
   for (const go of goOn) go();
   return written;
 }
 
 /** What was written into a file after it was replaced is made from what that held, or, as any save, from an older version. */
-async function lateBase(serving: Serving, seen: Seen, held: string): Promise<string | undefined> {
+async function lateBase(files: HomeFiles, seen: Seen, held: string): Promise<string | undefined> {
   const {path, kind, text = ''} = seen;
-  const base = await textOf(serving, held, path);
+  const base = await textOf(files, held, path);
   if (base === undefined || !undoes(kind, base, text)) return base;
-  const {texts, byPerson} = await pastTexts(serving, seen, held, base);
+  const {texts, byPerson} = await pastTexts(files, seen, held, base);
   return texts[baseOf(kind, texts, text, path === APPROVALS_FILE ? [] : byPerson)];
 }
 
 /** The file itself is gone, or not to be touched: what came late is kept whole in conflicts/. Whether it is kept now. */
-export async function keepLate(serving: Serving, path: string): Promise<boolean> {
-  for (const {late, after} of serving.late.get(path) ?? []) {
+export async function keepLate(daemon: With<'files' | 'reports'>, path: string): Promise<boolean> {
+  const {files} = daemon;
+  for (const {late, after} of files.looks.late.get(path) ?? []) {
     const found = late();
     const why = ['it was saved into a file that is gone or has errors'];
-    if (found && !(await keepConflict(serving, path, found.bytes, why))) return false;
-    if (found) watchOn(serving, () => after(found.bytes));
+    if (found && !(await keepConflict(daemon, path, found.bytes, why))) return false;
+    if (found) watchOn(files, () => after(found.bytes));
   }
-  serving.late.delete(path);
+  files.looks.late.delete(path);
   return true;
 }
 
-async function replaceWith(serving: Serving, seen: Seen, text: string, saved: Saved[]): Promise<Merge> {
+async function replaceWith(
+  daemon: With<'files' | 'reports'>,
+  seen: Seen,
+  text: string,
+  saved: Saved[],
+): Promise<Merge> {
   if (text === seen.text) return {seen};
-  await recordStale(serving, saved);
+  await recordStale(daemon, saved);
   const entry = {words: 'merged with what was written meanwhile', cause: 'merge'};
-  const written = await replaceText(serving, seen, text, {steps: [{entry}]});
+  const written = await replaceText(daemon, seen, text, {steps: [{entry}]});
   if ('outcome' in written) return written;
-  serving.report({event: 'merged', path: seen.path});
+  daemon.reports.report({event: 'merged', path: seen.path});
   return {seen: written.seen, merged: true};
 }

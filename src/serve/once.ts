@@ -1,7 +1,7 @@
 import {exit} from '../errors.ts';
 import {hasErrors} from '../files/diagnostic.ts';
 import type {HomeJournal} from '../store/home-git.ts';
-import type {Serving} from './serving.ts';
+import type {With} from './parts.ts';
 
 /** So long somebody may be in the way of the journal. */
 const JOURNAL_MS = 3_000;
@@ -12,11 +12,13 @@ const SLOW = 10;
  * Work until nothing is left to do, then say how it stands. 1: a session is in error, or something could not be
  * written or committed; 4: a file has errors; 3: something waits for a person; 0: all is done.
  */
-export async function workOnce(serving: Serving): Promise<number> {
-  const {journal, index, troubles, spend} = serving;
-  await whenDone(serving);
+export async function workOnce(daemon: With<'files' | 'reports' | 'turns' | 'spend'>): Promise<number> {
+  const {files, reports, spend} = daemon;
+  const {journal, index} = files;
+  const {troubles} = reports;
+  await whenDone(daemon);
   spend.due();
-  await whenDone(serving);
+  await whenDone(daemon);
   const published = await allPublished(journal, JOURNAL_MS);
   const needs = index.needs();
   const stuck = !published || journal.unfinished() !== undefined;
@@ -41,7 +43,8 @@ export async function allPublished(
 }
 
 /** When nothing is left to look at, and nothing is under way. */
-export async function whenDone({queue, turns}: Pick<Serving, 'queue' | 'turns'>): Promise<void> {
+export async function whenDone({files, turns}: With<'files' | 'turns'>): Promise<void> {
+  const {queue} = files;
   for (;;) {
     await queue.whenIdle();
     if (turns.underWay === 0) return;

@@ -1,7 +1,7 @@
 import {mayBeOlder} from '../files/merge/merge-base.ts';
 import {undoes} from '../files/merge/merge-lasting.ts';
+import type {HomeFiles} from './home-files.ts';
 import type {Seen} from './seen.ts';
-import type {Serving} from './serving.ts';
 import {textOf} from './state.ts';
 
 /** How many of git's versions are read at first; more only if the text is from before all of these. */
@@ -24,30 +24,30 @@ interface PastVersion {
 
 /** All versions of a file that are known, newest first: those of the version log, then those of git. One may come twice. */
 export async function* pastVersions(
-  serving: Serving,
+  files: HomeFiles,
   path: string,
   {ever = false}: {ever?: boolean} = {},
 ): AsyncGenerator<PastVersion> {
-  yield* recordedVersions(serving, path);
-  yield* committedVersions(serving, path, ever);
+  yield* recordedVersions(files, path);
+  yield* committedVersions(files, path, ever);
 }
 
 /** Versions that the log has. */
-function* recordedVersions(serving: Serving, path: string): Generator<PastVersion> {
-  for (const {blob, author, bytes} of serving.versions.history(path)) {
+function* recordedVersions(files: HomeFiles, path: string): Generator<PastVersion> {
+  for (const {blob, author, bytes} of files.versions.history(path)) {
     if (blob === null) continue;
     yield {blob, byPerson: author === 'human', isOwnCommit: false, text: async () => bytes()?.toString()};
   }
 }
 
 /** Versions that git has. `ever`: however old they are. */
-async function* committedVersions(serving: Serving, path: string, ever: boolean): AsyncGenerator<PastVersion> {
+async function* committedVersions(files: HomeFiles, path: string, ever: boolean): AsyncGenerator<PastVersion> {
   let done = 0;
   for (const most of ever ? [MOST_VERSIONS] : [VERSIONS, MOST_VERSIONS]) {
-    const {journal} = serving;
+    const {journal} = files;
     const versions = ever ? await journal.allVersions(path, most) : await journal.versions(path, most);
     for (const {blob, byPerson, cause} of versions.slice(done))
-      yield {blob, byPerson, isOwnCommit: cause === undefined, text: () => textOf(serving, blob, path)};
+      yield {blob, byPerson, isOwnCommit: cause === undefined, text: () => textOf(files, blob, path)};
     if (versions.length < most - 1) return;
     done = versions.length;
   }
@@ -64,7 +64,7 @@ export interface PastTexts {
  * the person saved last if this save was made from that or a later one: an older base would make of a task they added and then
  * removed one that their editor never knew.
  */
-export async function pastTexts(serving: Serving, seen: Seen, last: string, text: string): Promise<PastTexts> {
+export async function pastTexts(files: HomeFiles, seen: Seen, last: string, text: string): Promise<PastTexts> {
   const {path, kind} = seen;
   const now = seen.text ?? '';
   const mayBeFrom = mayBeOlder(kind, text, now);
@@ -72,7 +72,7 @@ export async function pastTexts(serving: Serving, seen: Seen, last: string, text
   const byPerson = [false];
   let length = 0;
   let [found, i] = [Number.POSITIVE_INFINITY, 0];
-  for await (const version of basesFrom(serving, path, last)) {
+  for await (const version of basesFrom(files, path, last)) {
     const {blob} = version;
     if (blob === last) {
       byPerson[0] = version.byPerson;
@@ -98,13 +98,13 @@ export async function pastTexts(serving: Serving, seen: Seen, last: string, text
  * The versions that a person's editor may have been opened on: `last`, then those before it. Not those after it, which have errors or are
  * stale. Nor what a person committed with git since: the daemon never saw it, and it was itself made from one of these.
  */
-async function* basesFrom(serving: Serving, path: string, last: string): AsyncGenerator<PastVersion> {
-  const recorded = [...recordedVersions(serving, path)];
+async function* basesFrom(files: HomeFiles, path: string, last: string): AsyncGenerator<PastVersion> {
+  const recorded = [...recordedVersions(files, path)];
   const known = new Set(recorded.map(({blob}) => blob));
   const at = recorded.findIndex(({blob}) => blob === last);
   yield* recorded.slice(Math.max(at, 0));
   let isKnown = false;
-  for await (const version of committedVersions(serving, path, false)) {
+  for await (const version of committedVersions(files, path, false)) {
     isKnown ||= !version.isOwnCommit || known.has(version.blob) || version.blob === last;
     if (isKnown && !known.has(version.blob)) yield version;
   }

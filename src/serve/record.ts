@@ -11,54 +11,59 @@ import {linkTarget} from '../store/read.ts';
 import {replacedContent} from '../store/replaced.ts';
 import type {FileMode} from '../store/versions/record.ts';
 import type {NewVersion} from '../store/versions/version-log.ts';
+import type {OwnEntry} from './change.ts';
+import type {HomeFiles} from './home-files.ts';
 import {isExecutable} from './known.ts';
+import type {Reports, With} from './parts.ts';
 import type {Seen} from './seen.ts';
-import type {Serving} from './serving.ts';
 import {textOf} from './state.ts';
 
 /**
  * Record what a person did to a file, as theirs, before anything follows from it. `former`: the file as it was last accepted, which
  * need not be parsed again.
  */
-export async function recordEdit(serving: Serving, seen: Seen, former?: Seen): Promise<void> {
+export async function recordEdit(daemon: With<'files' | 'reports'>, seen: Seen, former?: Seen): Promise<void> {
+  const {files} = daemon;
   const {path, kind} = seen;
-  const before = serving.versions.blobAt(path);
+  const before = files.versions.blobAt(path);
   if (!isJournalled(kind)) return;
-  if (before === contentInGit(serving, seen).blob) return recordMode(serving, seen);
-  const isLocal = before === undefined && (await isIgnored(serving, path));
-  const old = before === undefined ? undefined : await textOf(serving, before, path);
-  const edit = editOf(serving, seen, old, {former});
-  serving.versions.record(isLocal ? {...edit, local: true} : edit, statInGit(serving, seen));
-  if (!seen.link) forgetNote(serving.disk, path, seen.blob);
+  if (before === contentInGit(files, seen).blob) return recordMode(daemon, seen);
+  const isLocal = before === undefined && (await isIgnored(files, path));
+  const old = before === undefined ? undefined : await textOf(files, before, path);
+  const edit = editOf(daemon, seen, old, {former});
+  files.versions.record(isLocal ? {...edit, local: true} : edit, statInGit(files, seen));
+  if (!seen.link) forgetNote(files.disk, path, seen.blob);
 }
 
 /**
  * Record what `agentdir undo` wrote. The versions between the last recorded one and this one, by hand or by another undo, are
  * recorded first: each is then taken back by itself.
  */
-export async function recordUndo(serving: Serving, seen: Seen, former?: Seen): Promise<void> {
-  const {disk} = serving;
+export async function recordUndo(daemon: With<'files' | 'reports'>, seen: Seen, former?: Seen): Promise<void> {
+  const {files} = daemon;
+  const {disk} = files;
   const {path, blob, kind} = seen;
   const bases = [...undosTo(disk, path, blob).map(({note}) => note.base), blob];
-  const known = serving.versions.blobAt(path);
+  const known = files.versions.blobAt(path);
   // The file may have been looked at before, with only some of its versions recorded by then.
   for (const base of known === undefined ? [] : bases.slice(bases.lastIndexOf(known) + 1, -1)) {
-    const before = serving.versions.blobAt(path);
-    const bytes = base === null ? undefined : (replacedContent(disk, path, base) ?? (await serving.journal.read(base)));
+    const before = files.versions.blobAt(path);
+    const bytes = base === null ? undefined : (replacedContent(disk, path, base) ?? (await files.journal.read(base)));
     if (before === undefined || !bytes || !isJournalled(kind)) continue;
-    serving.versions.record(editOf(serving, seen, await textOf(serving, before, path), {passing: bytes}));
+    files.versions.record(editOf(daemon, seen, await textOf(files, before, path), {passing: bytes}));
   }
-  await recordEdit(serving, seen, former);
+  await recordEdit(daemon, seen, former);
 }
 
 /** A person made the file executable, or no longer. */
-async function recordMode(serving: Serving, seen: Seen): Promise<void> {
+async function recordMode(daemon: With<'files' | 'reports'>, seen: Seen): Promise<void> {
+  const {files} = daemon;
   const {path, kind} = seen;
-  const {bytes, mode, blob} = contentInGit(serving, seen);
-  if (!(await serving.journal.isOtherMode(path, mode))) return;
+  const {bytes, mode, blob} = contentInGit(files, seen);
+  if (!(await files.journal.isOtherMode(path, mode))) return;
   const words = `made ${mode === '100755' ? '' : 'not '}executable by hand`;
-  const edit = describedEdit(serving, {path, kind, blob}, words, trailersOf(seen, []));
-  serving.versions.record({path, author: 'human', bytes, blob, mode, ...edit}, statInGit(serving, seen));
+  const edit = describedEdit(daemon, {path, kind, blob}, words, trailersOf(seen, []));
+  files.versions.record({path, author: 'human', bytes, blob, mode, ...edit}, statInGit(files, seen));
 }
 
 /** What a person saved, and the text they had made it from; undefined: the last one. */
@@ -71,27 +76,30 @@ export interface Saved {
  * Record texts that a person saved from older versions. Each is a version of its own, because it is what their editor has, and so
  * what their next save is made from; but never the last one, because it lacks what was written meanwhile.
  */
-export async function recordStale(serving: Serving, saved: readonly Saved[]): Promise<void> {
+export async function recordStale(daemon: With<'files' | 'reports'>, saved: readonly Saved[]): Promise<void> {
+  const {files} = daemon;
   for (const {seen, base} of saved) {
     const {path} = seen;
-    if (!isJournalled(seen.kind) || serving.known.get(path)?.ignored) continue;
-    const before = serving.versions.blobAt(path);
-    if (before === contentInGit(serving, seen).blob) continue;
-    const old = base ?? (before === undefined ? undefined : await textOf(serving, before, path));
-    serving.versions.record({...editOf(serving, seen, old), stale: true});
-    forgetNote(serving.disk, path, seen.blob);
+    if (!isJournalled(seen.kind) || files.known.get(path)?.ignored) continue;
+    const before = files.versions.blobAt(path);
+    if (before === contentInGit(files, seen).blob) continue;
+    const old = base ?? (before === undefined ? undefined : await textOf(files, before, path));
+    files.versions.record({...editOf(daemon, seen, old), stale: true});
+    forgetNote(files.disk, path, seen.blob);
   }
 }
 
 /** `passing`: the content of the file before it became what it is. */
 function editOf(
-  serving: Serving,
+  daemon: With<'files' | 'reports'>,
   seen: Seen,
   before: string | undefined,
   {passing, former}: {passing?: Buffer; former?: Seen | undefined} = {},
 ): NewVersion {
   const {path, kind} = seen;
-  const content = passing ? {bytes: passing, blob: blobId(passing), mode: modeOf(seen)} : contentInGit(serving, seen);
+  const content = passing
+    ? {bytes: passing, blob: blobId(passing), mode: modeOf(seen)}
+    : contentInGit(daemon.files, seen);
   const queue = isQueue(path);
   const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '', queue, {
     tasksIn: text => tasksOf(text, [seen, former]),
@@ -102,23 +110,23 @@ function editOf(
     : [...trailersOf(seen, edit.tasks), ...approvalOf(seen)];
   const words = path === MAIL_CURSORS ? 'read on by agentdir mail' : `${edit.words} by hand`;
   const blob = passing ? content.blob : seen.blob;
-  return {path, author: 'human', ...content, ...describedEdit(serving, {path, kind, blob}, words, trailers)};
+  return {path, author: 'human', ...content, ...describedEdit(daemon, {path, kind, blob}, words, trailers)};
 }
 
 /** Subject and trailers of a person's edit; of one by `agentdir undo`, what it takes back. */
 function describedEdit(
-  serving: Serving,
+  {files, reports}: With<'files' | 'reports'>,
   {path, kind, blob}: {path: string; kind: Kind; blob: string | null},
   words: string,
   trailers: readonly [string, string][] = [],
 ): Pick<NewVersion, 'subject' | 'trailers' | 'undo'> {
-  const undo = noteOn(serving.disk, path, blob)?.undo;
-  const all = [...trailers, ...(undo ? [['Undo', undo.commit] as const] : []), ['Cause', serving.cause] as const];
-  return {...redacted(serving, subject(kind, path, undo ? undoWords(undo) : words), all), ...(undo && {undo})};
+  const undo = noteOn(files.disk, path, blob)?.undo;
+  const all = [...trailers, ...(undo ? [['Undo', undo.commit] as const] : []), ['Cause', files.phase.cause] as const];
+  return {...redacted(reports, subject(kind, path, undo ? undoWords(undo) : words), all), ...(undo && {undo})};
 }
 
 function redacted(
-  {redact}: Serving,
+  {redact}: Reports,
   subject: string,
   trailers: NewVersion['trailers'],
 ): Pick<NewVersion, 'subject' | 'trailers'> {
@@ -147,40 +155,31 @@ function approvalOf({kind, path}: Seen): [string, string][] {
   return kind === 'approval' ? [['Approval', stemOf(path)]] : [];
 }
 
-export function recordRemoval(serving: Serving, path: string): void {
+export function recordRemoval(daemon: With<'files' | 'reports'>, path: string): void {
+  const {files} = daemon;
   const kind = kindOf(path);
-  if (!kind || !isJournalled(kind) || serving.versions.blobAt(path) === undefined) return;
-  const edit = describedEdit(serving, {path, kind, blob: null}, 'removed by hand');
-  serving.versions.record({path, author: 'human', bytes: undefined, mode: '100644', ...edit});
-  forgetNote(serving.disk, path, null);
+  if (!kind || !isJournalled(kind) || files.versions.blobAt(path) === undefined) return;
+  const edit = describedEdit(daemon, {path, kind, blob: null}, 'removed by hand');
+  files.versions.record({path, author: 'human', bytes: undefined, mode: '100644', ...edit});
+  forgetNote(files.disk, path, null);
 }
 
 /** Record that the daemon took a file away. */
-export function recordOwnRemoval(serving: Serving, path: string, {words, cause}: OwnEntry): void {
+export function recordOwnRemoval(
+  {files, reports}: With<'files' | 'reports'>,
+  path: string,
+  {words, cause}: OwnEntry,
+): void {
   const kind = kindOf(path);
-  if (!kind || !isJournalled(kind) || serving.versions.blobAt(path) === undefined) return;
-  const author = {name: 'agentdir', email: `agentdir@${serving.name}`};
-  const described = redacted(serving, subject(kind, path, words), [['Cause', cause]]);
-  serving.versions.record({path, author, bytes: undefined, mode: '100644', ...described});
-}
-
-/** What the journal says of something that the daemon wrote. */
-export interface OwnEntry {
-  words: string;
-  cause: string;
-  /** Ids of the tasks it concerns. */
-  tasks?: readonly string[];
-  /** Whose doing it is, if an agent's. */
-  agent?: string;
-  /** Besides those that follow from the file. */
-  trailers?: readonly [string, string][];
-  /** Calls and approvals that must never start again. */
-  started?: readonly string[];
+  if (!kind || !isJournalled(kind) || files.versions.blobAt(path) === undefined) return;
+  const author = {name: 'agentdir', email: `agentdir@${files.name}`};
+  const described = redacted(reports, subject(kind, path, words), [['Cause', cause]]);
+  files.versions.record({path, author, bytes: undefined, mode: '100644', ...described});
 }
 
 /** A version that the daemon writes. `bytes`: its content, where the file gets a later one by the same write. */
 export function ownVersion(
-  serving: Serving,
+  {files, reports}: With<'files' | 'reports'>,
   seen: Seen,
   {words, cause, tasks = [], agent, trailers = [], started}: OwnEntry,
   bytes?: Buffer,
@@ -188,15 +187,15 @@ export function ownVersion(
   const {path, kind} = seen;
   const name = agent ?? 'agentdir';
   const content = bytes ? {bytes, blob: blobId(bytes)} : {bytes: seen.bytes, blob: seen.blob};
-  const isPublished = isJournalled(kind) && !serving.known.get(path)?.ignored;
+  const isPublished = isJournalled(kind) && !files.known.get(path)?.ignored;
   return {
     path,
     ...content,
     mode: modeOf(seen),
-    author: {name, email: `${name}@${serving.name}`},
-    ...redacted(serving, subject(kind, path, words), [...trailersOf(seen, tasks), ...trailers, ['Cause', cause]]),
+    author: {name, email: `${name}@${files.name}`},
+    ...redacted(reports, subject(kind, path, words), [...trailersOf(seen, tasks), ...trailers, ['Cause', cause]]),
     ...(started && started.length > 0 && {started}),
-    ...((!isPublished || serving.versions.blobAt(path) === content.blob) && {local: true as const}),
+    ...((!isPublished || files.versions.blobAt(path) === content.blob) && {local: true as const}),
   };
 }
 
@@ -204,26 +203,28 @@ export function ownVersion(
  * HEAD no longer has the file as it is, though nobody touched the file: a reset, or a commit from an index that was
  * behind. The versions that were taken out of HEAD are committed again, each by its author.
  */
-export async function recordAgain(serving: Serving, seen: Seen): Promise<void> {
+export async function recordAgain(daemon: With<'files' | 'reports'>, seen: Seen): Promise<void> {
+  const {files} = daemon;
   const {path} = seen;
-  const content = contentInGit(serving, seen);
-  const {versions, journal} = serving;
-  if (serving.known.get(path)?.ignored || versions.blobAt(path) === content.blob) return;
+  const content = contentInGit(files, seen);
+
+  const {versions, journal} = files;
+  if (files.known.get(path)?.ignored || versions.blobAt(path) === content.blob) return;
   for (const {blob, mode, author, subject, trailers} of await journal.undone(path, content.blob)) {
     const bytes = blob === content.blob ? content.bytes : await journal.read(blob);
     if (bytes && isMode(mode)) versions.record({path, bytes, blob, mode, author, subject, trailers});
   }
-  const again = {...ownVersion(serving, seen, {words: 'as the file is', cause: 'HEAD moved'}), ...content};
-  if (!again.local) versions.record(again, statInGit(serving, seen));
+  const again = {...ownVersion(daemon, seen, {words: 'as the file is', cause: 'HEAD moved'}), ...content};
+  if (!again.local) versions.record(again, statInGit(files, seen));
 }
 
 function isMode(mode: string): mode is FileMode {
   return mode === '100644' || mode === '100755' || mode === '120000';
 }
 
-export async function isIgnored(serving: Serving, path: string): Promise<boolean> {
-  const known = serving.known.get(path);
-  const ignored = await serving.ignored.has(path);
+export async function isIgnored(files: HomeFiles, path: string): Promise<boolean> {
+  const known = files.known.get(path);
+  const ignored = await files.looks.ignored.has(path);
   if (known) known.ignored = ignored;
   return ignored;
 }
@@ -233,7 +234,7 @@ function modeOf({stat}: Pick<Seen, 'stat'>): FileMode {
 }
 
 /** What git has of a file: the content, or, of a link, its target and nothing of what it leads to. */
-function contentInGit({disk}: Serving, seen: Seen): {bytes: Buffer; blob: string; mode: FileMode} {
+function contentInGit({disk}: HomeFiles, seen: Seen): {bytes: Buffer; blob: string; mode: FileMode} {
   const target = seen.link ? linkTarget(disk, seen.path) : undefined;
   if (target === undefined) return {bytes: seen.bytes, blob: seen.blob, mode: modeOf(seen)};
   const bytes = Buffer.from(target);
@@ -241,7 +242,7 @@ function contentInGit({disk}: Serving, seen: Seen): {bytes: Buffer; blob: string
 }
 
 /** Of the file whose content git gets, so that `git status` finds it unchanged. */
-function statInGit({disk}: Serving, {path, stat, link}: Seen): Seen['stat'] {
+function statInGit({disk}: HomeFiles, {path, stat, link}: Seen): Seen['stat'] {
   return link ? (disk.lstat(path) ?? stat) : stat;
 }
 

@@ -5,30 +5,32 @@ import {removeIf} from '../store/move.ts';
 import {readHomeFile} from '../store/read.ts';
 import {save} from '../store/save.ts';
 import type {Unpublished} from '../store/versions/version-log.ts';
-import type {Serving} from './serving.ts';
+import type {HomeFiles} from './home-files.ts';
+import type {With} from './parts.ts';
 import {setFacts, textOf} from './state.ts';
 
 /**
  * At the start: go on from the last recorded version of every file. What git lacks is published, each version by its author; a file
  * that lacks its last version gets it; a file that differs otherwise is somebody's edit, as always.
  */
-export async function recoverVersions(serving: Serving): Promise<void> {
-  const {versions, known} = serving;
+export async function recoverVersions(daemon: With<'files' | 'reports'>): Promise<void> {
+  const {files} = daemon;
+  const {versions, known} = files;
   const {log} = versions;
-  await skipPublished(serving);
+  await skipPublished(files);
   for (const [path, version] of log.recovered) {
     const {blob, author} = version;
-    if (log.rebooted && version.movedFrom !== undefined) removeAgain(serving, version.movedFrom);
+    if (log.rebooted && version.movedFrom !== undefined) removeAgain(files, version.movedFrom);
     if (blob === null) {
-      if (log.rebooted) removeAgain(serving, path);
+      if (log.rebooted) removeAgain(files, path);
       known.delete(path);
-      setFacts(serving, path, undefined);
+      setFacts(files, path, undefined);
       continue;
     }
     // No file has this signature: the one that is there is looked at.
     const good = author === 'human' ? undefined : blob;
     known.set(path, {signature: '', blob, good, ignored: false, settled: false});
-    if (!version.placed || log.rebooted) await place(serving, version);
+    if (!version.placed || log.rebooted) await place(daemon, version);
   }
 }
 
@@ -39,26 +41,26 @@ const MOST_COMMITS = 100;
  * At the start: of files that no version log knows of, a person may have committed a stale buffer over what a daemon had committed
  * after the checkpoint. Such a file goes on from what the daemon had, or from what the person brought back by git since.
  */
-export async function recoverFromGit(serving: Serving, checkpoint: string | undefined): Promise<void> {
-  const {journal, known, versions} = serving;
+export async function recoverFromGit(files: HomeFiles, checkpoint: string | undefined): Promise<void> {
+  const {journal, known, versions} = files;
   if (checkpoint === journal.at.commit) return;
   for (const [path, over] of await journal.committedOver(checkpoint)) {
     const kind = kindOf(path);
-    const read = kind && readHomeFile(serving.disk, path);
+    const read = kind && readHomeFile(files.disk, path);
     if (versions.log.recovered.has(path) || !kind || !read || !('text' in read)) continue;
-    const isUndone = undoes(kind, (await textOf(serving, over, path)) ?? '', read.text);
-    const blob = (isUndone ? await broughtBack(serving, path, over) : undefined) ?? over;
+    const isUndone = undoes(kind, (await textOf(files, over, path)) ?? '', read.text);
+    const blob = (isUndone ? await broughtBack(files, path, over) : undefined) ?? over;
     const {ignored = false} = known.get(path) ?? {};
     known.set(path, {signature: '', blob, good: undefined, ignored, settled: false});
   }
 }
 
 /** The newest version that a person committed after the daemon's last one, and all of whose lines an older one had: git brought it back. */
-async function broughtBack(serving: Serving, path: string, over: string): Promise<string | undefined> {
-  const versions = await serving.journal.versions(path, MOST_COMMITS);
+async function broughtBack(files: HomeFiles, path: string, over: string): Promise<string | undefined> {
+  const versions = await files.journal.versions(path, MOST_COMMITS);
   const own = versions.findIndex(({blob, cause}) => blob === over || cause !== undefined);
   const texts: string[] = [];
-  for (const {blob} of versions) texts.push((await textOf(serving, blob, path)) ?? '');
+  for (const {blob} of versions) texts.push((await textOf(files, blob, path)) ?? '');
   const at = texts.slice(0, own === -1 ? undefined : own).findIndex((text, i) => {
     const older = new Set(texts.slice(i + 1).flatMap(other => other.split('\n')));
     return text.split('\n').every(line => older.has(line));
@@ -67,7 +69,8 @@ async function broughtBack(serving: Serving, path: string, over: string): Promis
 }
 
 /** Versions that were published by a daemon which was killed before it could note that: their commits are there. */
-async function skipPublished({versions: {log}, journal}: Serving): Promise<void> {
+async function skipPublished({versions, journal}: HomeFiles): Promise<void> {
+  const {log} = versions;
   const waiting = [...log.unpublished];
   const {commit} = log.published;
   if (waiting.length === 0 || commit === '' || commit === journal.at.commit) return;
@@ -85,8 +88,10 @@ async function skipPublished({versions: {log}, journal}: Serving): Promise<void>
 }
 
 /** Give a file the version that it lacks, unless somebody wrote it since: then that is merged, from what the version was made from. */
-async function place(serving: Serving, version: Unpublished): Promise<void> {
-  const {disk, versions, journal, unplaced, troubles} = serving;
+async function place({files, reports}: With<'files' | 'reports'>, version: Unpublished): Promise<void> {
+  const {disk, versions, journal, looks} = files;
+  const {unplaced} = looks;
+  const {troubles} = reports;
   const {path, author} = version;
   const bytes = version.bytes();
   const read = readHomeFile(disk, path);
@@ -127,7 +132,7 @@ function isDamaged(there: Buffer | undefined, versions: readonly Buffer[]): bool
 }
 
 /** A power cut may undo a removal: then the file is there again, as some version of it was. */
-function removeAgain({disk, versions}: Serving, path: string): void {
+function removeAgain({disk, versions}: HomeFiles, path: string): void {
   const bytes = readHomeFile(disk, path)?.bytes;
   const past = [...versions.history(path)].slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? []);
   if (bytes && isDamaged(bytes, past)) removeIf(disk, path, bytes);

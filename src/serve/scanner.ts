@@ -1,17 +1,15 @@
 import {basename} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
-import {isJournalled, kindOf, stemOf} from '../files/key.ts';
+import {isJournalled, kindOf} from '../files/key.ts';
 import type {Cancel} from '../store/clock.ts';
 import type {WatchEvent} from '../store/disk.ts';
 import {clearAbandoned, isAbandoned} from '../store/temporary.ts';
 import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
-import {unseenInboxes} from './inbox/inbox-missed.ts';
 import {signature} from './known.ts';
 import type {Looker} from './looker.ts';
+import type {With} from './parts.ts';
 import {scan} from './scan.ts';
-import type {Serving} from './serving.ts';
-import {followHead, setFacts, tell} from './state.ts';
-import {loadSpend} from './turns/budget.ts';
+import {followHead, reportProblems, setFacts} from './state.ts';
 
 const PERIOD_MS = 2_000;
 /** Longer than a tick of the file system's clock. */
@@ -21,7 +19,7 @@ const SHARE = 20;
 
 /** Says where to look: after a hint of the watch at once, and all over the home every few seconds. */
 export class Scanner {
-  readonly #serving: Serving;
+  readonly #daemon: With<'files' | 'reports'>;
   readonly #cover: (directory: string) => void;
   readonly #onRound: () => void;
   readonly #unreadable = new Set<string>();
@@ -30,17 +28,17 @@ export class Scanner {
   #stopped = false;
 
   /** `onRound`: whatever else is to be looked after every few seconds. */
-  constructor(serving: Serving, cover: (directory: string) => void, onRound: () => void) {
-    this.#serving = serving;
+  constructor(daemon: With<'files' | 'reports'>, cover: (directory: string) => void, onRound: () => void) {
+    this.#daemon = daemon;
     this.#cover = cover;
     this.#onRound = onRound;
   }
 
   /** The watch saw something. */
   hint(path: string | undefined, event: WatchEvent): void {
-    if (path === undefined) this.#serving.renames.forgetAll();
-    else if (kindOf(path)) this.#serving.renames.noted(path, event);
-    if (path?.endsWith('.gitignore')) this.#serving.ignored.forget();
+    if (path === undefined) this.#daemon.files.looks.renames.forgetAll();
+    else if (kindOf(path)) this.#daemon.files.looks.renames.noted(path, event);
+    if (path?.endsWith('.gitignore')) this.#daemon.files.looks.ignored.forget();
     // A name that is not UTF-8 is only seen by listing its folder.
     if (path?.includes('\ufffd')) this.#after(PERIOD_MS / 20);
     else if (path !== undefined && kindOf(path)) this.#look(path);
@@ -53,9 +51,12 @@ export class Scanner {
    * before all that is to be done.
    */
   #look(path: string): void {
-    const {queue, savedAt} = this.#serving;
+    const {files} = this.#daemon;
+    const {queue, looks} = files;
+    const {savedAt} = looks;
     const saved = savedAt.get(path);
-    if (saved !== undefined && this.#serving.clock.monotonic() - saved < ECHO_MS) queue.addAfter(path, ECHO_MS);
+    if (saved !== undefined && this.#daemon.files.disk.clock.monotonic() - saved < ECHO_MS)
+      queue.addAfter(path, ECHO_MS);
     else {
       savedAt.delete(path);
       if (!this.#isOwn(path)) queue.prefer(path);
@@ -65,44 +66,46 @@ export class Scanner {
 
   /** Whether the file is as the daemon knows it. */
   #isOwn(path: string): boolean {
-    const {disk, known} = this.#serving;
+    const {files} = this.#daemon;
+    const {disk, known} = files;
     const stat = disk.stat(path);
     return known.get(path)?.signature === (stat && signature(stat));
   }
 
   /** At the start: all that is not as it was when the last daemon knew it, or not as git has it. */
   async first(looker: Looker): Promise<void> {
-    const {disk, known, journal, queue, pending} = this.#serving;
+    const {files} = this.#daemon;
+    const {disk, known, journal, queue, looks} = files;
+    const {pending} = looks;
     for (const folder of ['', '.agentdir']) clearAbandoned(disk, folder);
-    if (known.size === 0) await looker.load(this.#serving);
-    await this.#scan(false, path => looker.knows(this.#serving, path));
+    if (known.size === 0) await looker.load();
+    await this.#scan(false, path => looker.knows(path));
     for (const [path, {blob, settled}] of known) {
-      const kind = this.#serving.versions.blobAt(path) === blob ? undefined : kindOf(path);
+      const kind = this.#daemon.files.versions.blobAt(path) === blob ? undefined : kindOf(path);
       if (!settled || (kind && isJournalled(kind))) queue.add(path);
     }
     for (const path of journal.committed.keys()) if (!known.has(path)) queue.add(path);
-    for (const path of this.#serving.late.keys()) queue.add(path);
+    for (const path of this.#daemon.files.looks.late.keys()) queue.add(path);
     await queue.whenQuiet();
     // What was saved a moment ago is read as soon as it holds still.
-    const until = this.#serving.clock.monotonic() + DOUBTFUL_MS;
-    while (this.#serving.clock.monotonic() < until && [...pending.values()].some(({doubtful}) => !doubtful)) {
-      await this.#serving.clock.pause(STABLE_MS);
+    const until = this.#daemon.files.disk.clock.monotonic() + DOUBTFUL_MS;
+    while (this.#daemon.files.disk.clock.monotonic() < until && [...pending.values()].some(({doubtful}) => !doubtful)) {
+      await this.#daemon.files.disk.clock.pause(STABLE_MS);
       await queue.whenQuiet();
     }
   }
 
-  /** All files are read: tell what is wrong, and do what is left to do. */
-  loaded(): void {
-    const {known, queue} = this.#serving;
-    loadSpend(this.#serving);
-    this.#serving.loading = false;
-    tell(this.#serving);
-    for (const [path, {settled}] of known) {
-      if (!settled) queue.add(path);
-      // An inbox that is gone may have been renamed, and what it is now have more to read.
-      if (path.startsWith('state/inbox/')) queue.add(`inbox/${stemOf(path)}.jsonl`);
-    }
-    for (const path of unseenInboxes(this.#serving)) queue.add(path);
+  /** All files are read: report what is wrong, and do what is still to be done. */
+  async loaded(looker: Looker): Promise<void> {
+    await looker.load();
+    const {files} = this.#daemon;
+    const {known, queue, kinds} = files;
+    const {reconcilers} = kinds;
+    const more = [...reconcilers].flatMap(reconciler => [...(reconciler.started?.() ?? [])]);
+    this.#daemon.files.phase.loading = false;
+    reportProblems(this.#daemon);
+    for (const [path, {settled}] of known) if (!settled) queue.add(path);
+    for (const path of more) queue.add(path);
   }
 
   /** From now on, every few seconds. */
@@ -119,7 +122,7 @@ export class Scanner {
   #after(ms: number): void {
     if (this.#stopped) return;
     this.#timer?.();
-    this.#timer = this.#serving.clock.after(
+    this.#timer = this.#daemon.files.disk.clock.after(
       ms,
       () => {
         this.#running = this.#round();
@@ -130,21 +133,24 @@ export class Scanner {
 
   async #round(): Promise<void> {
     if (this.#running) await this.#running;
-    const began = this.#serving.clock.monotonic();
+    const began = this.#daemon.files.disk.clock.monotonic();
     try {
       this.#onRound();
+      for (const reconciler of this.#daemon.files.phase.loading ? [] : this.#daemon.files.kinds.reconcilers)
+        for (const path of reconciler.tick?.() ?? []) this.#daemon.files.queue.add(path);
       await this.#scan(true);
-      await followHead(this.#serving);
-      this.#serving.troubles.set('scan', undefined);
+      await followHead(this.#daemon.files);
+      this.#daemon.reports.troubles.set('scan', undefined);
     } catch (error) {
-      this.#serving.troubles.set('scan', `the home cannot be looked at: ${(error as Error).message}`);
+      this.#daemon.reports.troubles.set('scan', `the home cannot be looked at: ${(error as Error).message}`);
     }
     this.#running = undefined;
-    this.#after(Math.max(PERIOD_MS, SHARE * (this.#serving.clock.monotonic() - began)));
+    this.#after(Math.max(PERIOD_MS, SHARE * (this.#daemon.files.disk.clock.monotonic() - began)));
   }
 
   async #scan(patient: boolean, isKnown = (_path: string) => false): Promise<void> {
-    const {disk, known, queue} = this.#serving;
+    const {files} = this.#daemon;
+    const {disk, known, queue} = files;
     const unreadable = new Set<string>();
     await scan(
       {
@@ -157,7 +163,7 @@ export class Scanner {
         },
         onUnreadable: problem => {
           unreadable.add(problem.file);
-          setFacts(this.#serving, problem.file, unreadFacts(problem.file, [problem]));
+          setFacts(this.#daemon.files, problem.file, unreadFacts(problem.file, [problem]));
         },
         onDifference: path => {
           if (!isKnown(path)) queue.add(path);
@@ -165,9 +171,9 @@ export class Scanner {
       },
       patient,
     );
-    for (const folder of this.#unreadable) if (!unreadable.has(folder)) setFacts(this.#serving, folder, undefined);
+    for (const folder of this.#unreadable) if (!unreadable.has(folder)) setFacts(this.#daemon.files, folder, undefined);
     this.#unreadable.clear();
     for (const folder of unreadable) this.#unreadable.add(folder);
-    tell(this.#serving);
+    reportProblems(this.#daemon);
   }
 }

@@ -21,8 +21,8 @@ export interface Seen extends FileRead {
 
 export type Found = Pick<Seen, 'bytes' | 'stat'> & Partial<Pick<Seen, 'link' | 'blob'>>;
 
-/** With `previous`, an earlier version of the same session, its messages are not read again. */
-export function seenText(path: string, kind: Kind, text: string, found: Found, previous?: Session): Seen {
+/** `previous`: an earlier version of the same file; what did not change need not be parsed again. */
+export function seenText(path: string, kind: Kind, text: string, found: Found, previous?: ParsedFile): Seen {
   const parsed = parseFile(path, text, previous);
   const facts = parsed ? factsFrom(parsed) : unreadFacts(path, []);
   const {bytes, stat, link = false, blob = blobId(bytes)} = found;

@@ -5,9 +5,9 @@ import {blobId} from '../store/git/blob-id.ts';
 import {readHomeFile} from '../store/read.ts';
 import {shortId} from '../store/replaced.ts';
 import type {StartedSoFar} from './calls/started-calls.ts';
+import type {With} from './parts.ts';
 import {ownVersion, recordStale} from './record.ts';
 import {seenText} from './seen.ts';
-import type {Serving} from './serving.ts';
 
 /** Folders of `.agentdir/` in which version 0.1 kept what the version log records now. */
 const FOLDERS = ['aside', 'passed', 'sent', 'undo'];
@@ -38,15 +38,16 @@ export function startedBefore(disk: Disk): StartedSoFar | undefined {
  * A home that version 0.1 served last, and whose daemon was killed: record what it wrote and could not commit, before a person's
  * later save is looked at. Then remove what only version 0.1 reads.
  */
-export async function upgrade(serving: Serving): Promise<void> {
-  const {disk} = serving;
+export async function upgrade(daemon: With<'files' | 'reports'>): Promise<void> {
+  const {files} = daemon;
+  const {disk} = files;
   const last = new Map<string, Replacement>();
   const written = new Set<string>();
   for (const replacement of replacementsOf(disk)) {
     last.set(replacement.path, replacement);
     written.add(replacement.next);
   }
-  for (const replacement of last.values()) await recordLast(serving, replacement, written);
+  for (const replacement of last.values()) await recordLast(daemon, replacement, written);
   for (const folder of FOLDERS)
     for (const name of namesIn(disk, `.agentdir/${folder}`)) disk.remove(`.agentdir/${folder}/${name}`);
   disk.remove(USED);
@@ -54,11 +55,12 @@ export async function upgrade(serving: Serving): Promise<void> {
 
 /** The last version that the killed daemon wrote of a file, after what a person had saved before it. */
 async function recordLast(
-  serving: Serving,
+  daemon: With<'files' | 'reports'>,
   {path, base, next, link}: Replacement,
   written: ReadonlySet<string>,
 ): Promise<void> {
-  const {disk, journal, versions, known} = serving;
+  const {files} = daemon;
+  const {disk, journal, versions, known} = files;
   const kind = kindOf(path);
   const read = kind && readHomeFile(disk, path);
   if (!kind || !read || !('text' in read) || read.link || noteOn(disk, path, blobId(read.bytes))) return;
@@ -69,11 +71,11 @@ async function recordLast(
   if (!bytes || shortId(blobId(bytes)) !== next) return;
   const before = disk.read(link);
   if (blobId(before) === base && !written.has(shortId(base)) && !past.includes(shortId(base)))
-    await recordStale(serving, [
+    await recordStale(daemon, [
       {seen: seenText(path, kind, before.toString(), {...read, bytes: before}), base: undefined},
     ]);
   const seen = seenText(path, kind, bytes.toString(), {bytes, stat: read.stat});
-  const version = ownVersion(serving, seen, {words: 'as the daemon left it', cause: 'recovered'});
+  const version = ownVersion(daemon, seen, {words: 'as the daemon left it', cause: 'recovered'});
   if (!version.local) versions.record(version);
   known.set(path, {signature: '', blob: seen.blob, good: seen.blob, ignored: false, settled: false});
 }

@@ -1,9 +1,10 @@
 import type {Models} from '../effects/model/models.ts';
 import type {Sandbox} from '../effects/sandbox/sandbox.ts';
+import type {ToolProvider} from '../effects/tools/provider.ts';
 import type {Disk} from '../store/disk.ts';
 import type {HomeGit} from '../store/home-git.ts';
 import type {Random} from '../store/random.ts';
-import type {Effects} from './effects.ts';
+import type {CallEffects} from './effects.ts';
 import type {Notice} from './notices.ts';
 import type {StopRequest} from './signals.ts';
 
@@ -16,8 +17,10 @@ export interface World {
   sandbox: Sandbox;
   /** Who answers; by default what the settings name, loaded with the first question. */
   models?: Pick<Models, 'ask'> | undefined;
-  /** What tools do; by default what they do on this machine. */
-  effects?: Effects | undefined;
+  /** What agents can call; by default the tools of this program. */
+  tools?: ToolProvider | undefined;
+  /** What calls do besides; by default what they do on this machine. */
+  effects?: CallEffects | undefined;
   environment: NodeJS.ProcessEnv;
   /** What is unusual about this machine and the repository. */
   notices: () => Promise<Notice[]>;

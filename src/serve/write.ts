@@ -4,10 +4,11 @@ import type {FileStat} from '../store/disk.ts';
 import {move} from '../store/move.ts';
 import {type SaveResult, save} from '../store/save.ts';
 import type {NewVersion} from '../store/versions/version-log.ts';
+import type {OwnEntry} from './change.ts';
 import {watchReplaced} from './late.ts';
-import {isIgnored, type OwnEntry, ownVersion} from './record.ts';
+import type {With} from './parts.ts';
+import {isIgnored, ownVersion} from './record.ts';
 import {type Found, type Seen, seenText} from './seen.ts';
-import type {Serving} from './serving.ts';
 import {inWords} from './troubles.ts';
 
 /** One state change: what the journal says of it, and the text after it where the file gets a later one by the same write. */
@@ -24,7 +25,7 @@ export type Written = {seen: Seen} | {outcome: Outcome};
 
 /** Put `text` where there is no file yet. */
 export async function createText(
-  serving: Serving,
+  daemon: With<'files' | 'reports'>,
   path: string,
   text: string,
   entry: OwnEntry,
@@ -32,22 +33,23 @@ export async function createText(
 ): Promise<Written> {
   const kind = kindOf(path);
   if (!kind) return {outcome: undefined};
-  return createBytes(serving, path, Buffer.from(text), entry, seenAs ?? (found => seenText(path, kind, text, found)));
+  return createBytes(daemon, path, Buffer.from(text), entry, seenAs ?? (found => seenText(path, kind, text, found)));
 }
 
 /** The same with bytes, which may be no text. `seenAs`: how they are read. */
 export async function createBytes(
-  serving: Serving,
+  daemon: With<'files' | 'reports'>,
   path: string,
   bytes: Buffer,
   entry: OwnEntry,
   seenAs: (found: Found) => Seen,
 ): Promise<Written> {
-  const ignored = await isIgnored(serving, path);
+  const {files} = daemon;
+  const ignored = await isIgnored(files, path);
   const seen = seenAs({bytes, stat: NEW_FILE});
-  const version = ownVersion(serving, seen, entry);
+  const version = ownVersion(daemon, seen, entry);
   const versions = [ignored ? {...version, local: true as const} : version];
-  return write(serving, {seen, versions, save: () => save(serving.disk, {path, expected: undefined, bytes})});
+  return write(daemon, {seen, versions, save: () => save(files.disk, {path, expected: undefined, bytes})});
 }
 
 interface Replacing {
@@ -59,7 +61,7 @@ interface Replacing {
 
 /** Put `text` in place of what was seen. */
 export async function replaceText(
-  serving: Serving,
+  daemon: With<'files' | 'reports'>,
   old: Seen,
   text: string,
   {steps, seenAs = found => seenText(old.path, old.kind, text, found)}: Replacing,
@@ -68,31 +70,32 @@ export async function replaceText(
   const bytes = Buffer.from(text);
   const seen = seenAs({bytes, stat: old.stat});
   const versions = steps.map(step =>
-    ownVersion(serving, seen, step.entry, step.text === undefined ? undefined : Buffer.from(step.text)),
+    ownVersion(daemon, seen, step.entry, step.text === undefined ? undefined : Buffer.from(step.text)),
   );
-  return write(serving, {seen, versions, save: () => save(serving.disk, {path, expected: old.bytes, bytes})});
+  return write(daemon, {seen, versions, save: () => save(daemon.files.disk, {path, expected: old.bytes, bytes})});
 }
 
 /** Put `text` at another path, where there is no file yet, and take the file away that was seen. */
 export async function moveText(
-  serving: Serving,
+  daemon: With<'files' | 'reports'>,
   old: Seen,
   to: string,
   {text, entry}: {text: string; entry: OwnEntry},
 ): Promise<Written> {
+  const {files} = daemon;
   const kind = kindOf(to);
   if (!kind) return {outcome: undefined};
   const bytes = Buffer.from(text);
   const seen = seenText(to, kind, text, {bytes, stat: old.stat});
-  const {ignored} = serving.known.get(old.path) ?? {};
-  const isKnown = serving.versions.blobAt(old.path) !== undefined;
+  const {ignored} = files.known.get(old.path) ?? {};
+  const isKnown = files.versions.blobAt(old.path) !== undefined;
   const version: NewVersion = {
-    ...ownVersion(serving, seen, entry),
+    ...ownVersion(daemon, seen, entry),
     ...(isKnown && {movedFrom: old.path}),
     ...(ignored && {local: true as const}),
   };
-  const saving = () => move(serving.disk, {from: old.path, expected: old.bytes, to, bytes});
-  return write(serving, {seen, versions: [version], save: saving});
+  const saving = () => move(files.disk, {from: old.path, expected: old.bytes, to, bytes});
+  return write(daemon, {seen, versions: [version], save: saving});
 }
 
 interface Writing {
@@ -103,8 +106,10 @@ interface Writing {
 }
 
 /** Write ahead: the versions are durable in the log before the file has them. */
-async function write(serving: Serving, {seen, versions, save}: Writing): Promise<Written> {
-  const {troubles, making} = serving;
+async function write({files, reports}: With<'files' | 'reports'>, {seen, versions, save}: Writing): Promise<Written> {
+  const {troubles} = reports;
+  const {looks} = files;
+  const {making} = looks;
   const {path} = seen;
   const trouble = `save ${path}`;
   const failed = (error: Error): Written => {
@@ -114,15 +119,15 @@ async function write(serving: Serving, {seen, versions, save}: Writing): Promise
   };
   making.add(path);
   try {
-    const prepared = await serving.versions.prepare(versions);
+    const prepared = await files.versions.prepare(versions);
     const result = await save();
     if (!('saved' in result)) prepared.cancel();
     if ('failed' in result) return failed(result.failed);
     troubles.set(trouble, undefined);
     if ('changed' in result) return {outcome: {after: 1}};
     prepared.placed(result.saved);
-    if (result.replaced) watchReplaced(serving, result.replaced);
-    serving.savedAt.set(path, serving.clock.monotonic());
+    if (result.replaced) watchReplaced(files, result.replaced);
+    files.looks.savedAt.set(path, files.disk.clock.monotonic());
     return {seen: {...seen, stat: result.saved}};
   } catch (error) {
     return failed(error as Error);

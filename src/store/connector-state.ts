@@ -1,8 +1,7 @@
 import {readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {nodeDisk} from './disk.ts';
-import {isHolding} from './holder.ts';
-import {holderOf} from './lock.ts';
+import {livingHolder} from './lock.ts';
 
 /** What brings events in from outside: each a process of its own, one of a kind for each home. */
 export const connectorNames = ['webhook', 'mail'] as const;
@@ -24,8 +23,8 @@ const notePath = (home: string, name: ConnectorName) => join(home, '.agentdir', 
 
 /** The process of this kind that runs for this home, if one does. */
 export function connectorOf(home: string, name: ConnectorName): ConnectorState | undefined {
-  const holder = holderOf(nodeDisk(home), connectorLock(name));
-  if (!holder || !isHolding(holder)) return undefined;
+  const holder = livingHolder(nodeDisk(home), connectorLock(name));
+  if (!holder) return undefined;
   const {pid, ...note} = readNote(home, name);
   // Of one that is no more, or not written yet.
   return {name, pid: holder.pid, ...(pid === holder.pid && note)};

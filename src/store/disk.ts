@@ -134,7 +134,7 @@ export interface Disk {
   unlinkSoon: (path: string) => void;
   /** As `unlink`, but a file that is not there is no error. */
   remove: (path: string) => void;
-  /** With those above it. True: something was made. */
+  /** With those above it, but not the home itself. True: something was made. */
   makeDirectory: (path: string) => boolean;
   chown: (path: string, uid: number, gid: number) => void;
   /** Seconds since 1970. */
@@ -186,7 +186,11 @@ function makeDisk(root: string): Disk {
     unlink: path => unlinkSync(at(path)),
     unlinkSoon: path => unlink(at(path), () => {}),
     remove: path => rmSync(at(path), {force: true}),
-    makeDirectory: path => mkdirSync(at(path), {recursive: true}) !== undefined,
+    makeDirectory: path => {
+      // A home that was moved or deleted is not made again.
+      statSync(root);
+      return mkdirSync(at(path), {recursive: true}) !== undefined;
+    },
     chown: (path, uid, gid) => chownSync(at(path), uid, gid),
     setTimes: (path, accessed, modified) => utimesSync(at(path), accessed, modified),
     syncDirectory: async path => {

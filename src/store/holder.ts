@@ -1,57 +1,118 @@
-import {readFileSync} from 'node:fs';
+import {closeSync, openSync, readFileSync, statSync} from 'node:fs';
 import {hostname} from 'node:os';
-import {isAlive, startOf} from './process-life.ts';
+import {isKernelLocked, lockOpenFile} from './kernel-lock.ts';
+import {existsProc, isAlive, pidNamespace, startOf} from './process-life.ts';
 
-/** Who holds a lock. A pid alone is not enough: pids are used again, and a reused one made other tools wait for ever. */
+/** Who holds a lock. A pid alone is not enough: pids are reused, and each container has a process 1. */
 export interface Holder {
   pid: number;
   /** When the process began, in the kernel's ticks since boot; '' where that cannot be known. */
   began: string;
+  /** Which boot of which kernel; '' where that cannot be known. */
   boot: string;
   host: string;
+  /** In which pid namespace `pid` counts; '' where there are none, and in lock files of older versions. */
+  namespace?: string;
+  /** The process also holds a lock of the kernel's on the lock file, which ends with the process, however it ends. */
+  kernelLocked?: boolean;
 }
 
 /** Who holds locks and writes temporary files: this process, and whether others still live. */
 export interface Processes {
   self: () => Holder;
-  /** Must not throw. */
-  isHolding: (holder: Holder) => boolean;
+  /** Whether this holder of the lock file, at its absolute path, still runs. Must not throw. */
+  isHolding: (holder: Holder, path: string) => boolean;
+  /** Undefined: the process cannot be seen from here. Must not throw. */
+  isRunning?: (holder: Holder) => boolean | undefined;
   isAlive: (pid: number, began: string) => boolean;
+  /** Lock this file, at its absolute path, in the kernel until the function is called or this process ends. Undefined: not to be had. */
+  lockFile?: (path: string) => (() => void) | undefined;
 }
 
-export const systemProcesses: Processes = {self: thisProcess, isHolding, isAlive};
+export const systemProcesses: Processes = {self: thisProcess, isHolding, isRunning, isAlive, lockFile};
 
 let own: Holder | undefined;
 
 export function thisProcess(): Holder {
-  own ??= {pid: process.pid, began: startOf(process.pid), boot: bootId(), host: hostname()};
+  own ??= {
+    pid: process.pid,
+    began: startOf(process.pid),
+    boot: bootId(),
+    host: hostname(),
+    namespace: pidNamespace(),
+    kernelLocked: false,
+  };
   return own;
 }
 
-/** Must not throw. A holder on another machine cannot be seen and counts as alive. */
-export function isHolding(holder: Holder): boolean {
-  if (holder.host !== hostname()) return true;
-  return holder.boot === bootId() && isAlive(holder.pid, holder.began);
+/** A lock file that its holder has not touched for so long, and whose holder cannot be seen, counts as abandoned. */
+const UNSEEN_MS = 60_000;
+
+/**
+ * Whether this holder of the lock file still runs. A process of another container (pid namespace) is not judged by its
+ * pid: the kernel knows whether the file is locked. Where there is no such lock, the holder counts as alive until the
+ * file is a minute old; whoever holds a lock for life touches it meanwhile. A holder on another machine counts as alive.
+ */
+function isHolding(holder: Holder, path: string): boolean {
+  const running = isRunning(holder);
+  if (running !== undefined) return running;
+  if (holder.boot !== thisProcess().boot || !holder.namespace) return true;
+  const locked = holder.kernelLocked ? isKernelLocked(path) : undefined;
+  return locked ?? Date.now() - modifiedAt(path) < UNSEEN_MS;
 }
 
-let boot: string | undefined;
+function modifiedAt(path: string): number {
+  try {
+    return statSync(path).mtimeMs;
+  } catch {
+    return 0;
+  }
+}
+
+function lockFile(path: string): (() => void) | undefined {
+  const fd = openSync(path, 'r+');
+  if (lockOpenFile(fd)) return () => closeSync(fd);
+  closeSync(fd);
+  return undefined;
+}
+
+/** Whether the process of this holder runs. `undefined`: it cannot be seen from here. Must not throw. */
+export function isRunning({pid, began, boot, host, namespace, kernelLocked}: Holder): boolean | undefined {
+  const own = thisProcess();
+  // Another machine, or this one before its last boot.
+  if (boot !== own.boot) return host === own.host ? false : undefined;
+  if (boot === '' || !namespace) return host === own.host ? isAlive(pid, began) : undefined;
+  if (namespace !== own.namespace || (kernelLocked && !existsProc())) return undefined;
+  return isAlive(pid, began);
+}
+
+export function isSameProcess(one: Holder, other: Holder): boolean {
+  return holderText({...one, kernelLocked: false}) === holderText({...other, kernelLocked: false});
+}
+
+let known: string | undefined;
 
 function bootId(): string {
   try {
-    boot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    known ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch {
-    boot = '';
+    known = '';
   }
-  return boot;
+  return known;
 }
 
 /** The text of a lock file: the pid first, for people and for `kill $(head -1 …)`. */
-export function holderText(holder: Holder): string {
-  return `${holder.pid}\nbegan: ${holder.began}\nboot: ${holder.boot}\nhost: ${holder.host}\n`;
+export function holderText({pid, began, boot, host, namespace, kernelLocked}: Holder): string {
+  const held = !namespace ? '' : `namespace: ${namespace}\nkernel-locked: ${kernelLocked ? 'yes' : 'no'}\n`;
+  return `${pid}\nbegan: ${began}\nboot: ${boot}\nhost: ${host}\n${held}`;
 }
+
+const TEXT = /^(\d+)\nbegan: (.*)\nboot: (.*)\nhost: (.*)\n(?:namespace: (.+)\nkernel-locked: (yes|no)\n)?$/;
 
 /** Undefined: not a lock file of ours, or one that is just being written. */
 export function parseHolder(text: string): Holder | undefined {
-  const match = /^(\d+)\nbegan: (.*)\nboot: (.*)\nhost: (.*)\n$/.exec(text);
-  return match ? {pid: Number(match[1]), began: match[2] ?? '', boot: match[3] ?? '', host: match[4] ?? ''} : undefined;
+  const match = TEXT.exec(text);
+  if (!match) return undefined;
+  const [, pid, began = '', boot = '', host = '', namespace = '', kernelLocked] = match;
+  return {pid: Number(pid), began, boot, host, namespace, kernelLocked: kernelLocked === 'yes'};
 }

@@ -84,6 +84,9 @@ export class LiveOutput {
   /** The answer did not come; `at`: when it is asked for again. */
   retry(why: string, at: string): void {
     this.#tell({event: 'retry', why, next: at});
+    // Many may wait at once, and for long: none of them holds a file open meanwhile.
+    this.#flush();
+    this.#close();
   }
 
   end(how: LiveEnd, why?: string): void {

@@ -1,33 +1,96 @@
+import {randomBytes} from 'node:crypto';
 import {dirname} from 'node:path';
 import type {Disk} from './disk.ts';
-import {type Holder, holderText, parseHolder} from './holder.ts';
+import {type Holder, holderText, isSameProcess, parseHolder} from './holder.ts';
 
 export type LockResult = {release: () => void} | {heldBy: Holder};
+
+/** `life`: until the process ends. Other containers can see whether its holder runs. */
+export type LockTerm = 'brief' | 'life';
 
 /**
  * Take the lock file at `path`, or say who has it. It orders Agentdir's own processes; editors know no locks. A holder
  * that is dead, or whose pid now belongs to another process, is replaced at once.
  */
-export function tryLock(disk: Disk, path: string): LockResult {
-  const release = () => disk.remove(path);
+export function tryLock(disk: Disk, path: string, term: LockTerm = 'brief'): LockResult {
   const lent = lentLocks.get(disk);
-  if (lent && dirname(lent) === dirname(path) && linkLent(disk, lent, path)) return {release};
+  if (lent && dirname(lent) === dirname(path) && linkLent(disk, lent, path)) return {release: () => disk.remove(path)};
   disk.makeDirectory(dirname(path));
   const own = disk.processes.self();
-  const mine = `${path}.${own.pid}`;
+  const mine = uniqueBeside(disk, path);
+  let unlock: (() => void) | undefined;
   try {
     disk.write(mine, holderText(own));
+    if (term === 'life') unlock = disk.processes.lockFile?.(`${disk.root}/${mine}`);
+    if (unlock) disk.write(mine, holderText({...own, kernelLocked: true}));
     for (let tries = 0; tries < 5; tries++) {
-      if (takeLock(disk, mine, path)) return {release};
+      if (takeLock(disk, mine, path)) {
+        // Copied, where there are no hard links: the kernel's lock is on the other file.
+        if (unlock && disk.stat(mine)?.ino !== disk.stat(path)?.ino) disk.write(path, holderText(own));
+        const held = heldLock(disk, path, term, unlock);
+        unlock = undefined;
+        return held;
+      }
       const holder = holderOf(disk, path);
       if (holder === undefined) continue;
-      if (disk.processes.isHolding(holder)) return {heldBy: holder};
+      if (isHolding(disk, path, holder)) return {heldBy: holder};
       takeAway(disk, path, mine, holder);
     }
     return {heldBy: holderOf(disk, path) ?? own};
   } finally {
     disk.remove(mine);
+    unlock?.();
   }
+}
+
+/** Of this process alone: another container may have a process of our pid. */
+function uniqueBeside(disk: Disk, path: string): string {
+  const {pid, namespace} = disk.processes.self();
+  return `${path}.${pid}${namespace ? `-${randomBytes(4).toString('hex')}` : ''}`;
+}
+
+/** How often the holder of a lock for life touches it; see `isHolding` of holder.ts. */
+const TOUCH_MS = 15_000;
+
+function heldLock(disk: Disk, path: string, term: LockTerm, unlock: (() => void) | undefined): LockResult {
+  const own = disk.processes.self();
+  const isOurs = () => {
+    const holder = holderOf(disk, path);
+    return holder !== undefined && isSameProcess(holder, own);
+  };
+  let cancel: (() => void) | undefined;
+  const touchLater = () => {
+    cancel = disk.clock.after(TOUCH_MS, () => {
+      try {
+        const now = Date.now() / 1000;
+        if (isOurs()) disk.setTimes(path, now, now);
+      } catch {
+        // Gone, or not to be written: who holds it is decided elsewhere.
+      }
+      touchLater();
+    });
+  };
+  if (term === 'life' && own.namespace) touchLater();
+  let isReleased = false;
+  return {
+    release: () => {
+      if (isReleased) return;
+      isReleased = true;
+      cancel?.();
+      if (term === 'brief' || isOurs()) disk.remove(path);
+      unlock?.();
+    },
+  };
+}
+
+function isHolding(disk: Disk, path: string, holder: Holder): boolean {
+  return disk.processes.isHolding(holder, `${disk.root}/${path}`);
+}
+
+/** Who holds this lock and runs; undefined if nobody does. */
+export function livingHolder(disk: Disk, path: string): Holder | undefined {
+  const holder = holderOf(disk, path);
+  return holder && isHolding(disk, path, holder) ? holder : undefined;
 }
 
 /** A lock that this process holds for as long as it lives, for each disk. */
@@ -59,18 +122,15 @@ export async function waitForLock(disk: Disk, path: string, ms: number): Promise
   }
 }
 
-/** Remove the lock files of killed processes from this folder, in the way in which any other would be taken over. */
+/** Remove the lock files of killed processes from this folder. Writes nothing: the disk may be full. */
 export function clearDeadLocks(disk: Disk, folder: string): void {
   for (const name of disk.names(folder)) {
     const path = `${folder}/${name}`;
     const holder = holderOf(disk, path);
-    if (!holder || disk.processes.isHolding(holder)) continue;
+    if (!holder || isHolding(disk, path, holder)) continue;
     // What a process links from, or moved aside, nobody else ever takes.
-    if (/\.\d+(?:\.old)?$/.test(name)) disk.remove(path);
-    else {
-      const lock = tryLock(disk, path);
-      if ('release' in lock) lock.release();
-    }
+    if (/\.\d+(?:-[0-9a-f]{8})?(?:\.old)?$/.test(name)) disk.remove(path);
+    else takeAway(disk, path, uniqueBeside(disk, path), holder);
   }
 }
 
@@ -118,6 +178,6 @@ function takeAway(disk: Disk, path: string, mine: string, dead: Holder): void {
     return;
   }
   const moved = holderOf(disk, aside);
-  if (moved && holderText(moved) !== holderText(dead) && disk.exists(aside)) takeLock(disk, aside, path);
+  if (moved && !isSameProcess(moved, dead) && disk.exists(aside)) takeLock(disk, aside, path);
   disk.remove(aside);
 }

@@ -132,7 +132,15 @@ export function readHomeFile(disk: Disk, path: string): ReadResult {
   }
   const {bytes} = read;
   if (!isUtf8(bytes)) return {problem: notUtf8(bytes, path), ...read};
-  return {text: bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8'), ...read};
+  let text: string | undefined;
+  return {
+    ...read,
+    /** Decoded when it is asked for: most looks find the bytes that are known already. */
+    get text() {
+      text ??= bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
+      return text;
+    },
+  };
 }
 
 /** Of these a folder on the way may be a link, too. */

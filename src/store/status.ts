@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import type {Disk} from './disk.ts';
 import type {Holder} from './holder.ts';
-import {holderOf} from './lock.ts';
+import {livingHolder} from './lock.ts';
 
 /** What the daemon last said of itself and the home: derived, in .agentdir/, for `agentdir status`. */
 export interface Status {
@@ -39,8 +39,7 @@ export const logPath = (home: string) => join(home, '.agentdir/daemon.log');
 
 /** The daemon that serves this home, if one does. */
 export function daemonOf(disk: Disk): Holder | undefined {
-  const holder = holderOf(disk, DAEMON_LOCK);
-  return holder && disk.processes.isHolding(holder) ? holder : undefined;
+  return livingHolder(disk, DAEMON_LOCK);
 }
 
 /** Why the last daemon stopped by itself, if it did and none has served since. */

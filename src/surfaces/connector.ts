@@ -35,7 +35,7 @@ export function secretFrom(name: string, what: string): string {
 
 /** One process of a kind for each home. It is given back when the process ends, however it ends. */
 export function claimConnector(home: string, name: ConnectorName): () => void {
-  const lock = tryLock(nodeDisk(home), connectorLock(name));
+  const lock = tryLock(nodeDisk(home), connectorLock(name), 'life');
   if ('heldBy' in lock)
     throw new UserError(
       `agentdir ${name} already runs for this home: process ${lock.heldBy.pid}`,

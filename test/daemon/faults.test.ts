@@ -17,9 +17,9 @@ import {dirname, join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {parseSession} from '../../src/files/session/session.ts';
 import {parseTasks} from '../../src/files/task/task-parse.ts';
-import {agentdir, git, newHome, put, temporary, until} from '../cli/run.ts';
+import {agentdir, git, newHome, put, temporary, thorough, until} from '../cli/run.ts';
 import {noBubblewrap} from '../effects/sandbox-home.ts';
-import {read, serve, settled} from './serve.ts';
+import {read, serve, settled, spawnDaemon} from './serve.ts';
 import {saysNoMore, sound, tidy, told} from './trouble.ts';
 
 const TASKS = 'tasks/t.task.md';
@@ -162,6 +162,40 @@ describe('a full disk', () => {
       const again = await serve(home);
       await settled(home, TASKS, text => text.includes('created:'));
       await sound(home, again);
+    },
+  );
+
+  it.skipIf(!mountable).each(thorough ? [0, 1, 2, 3, 4, 6, 8] : [0, 3])(
+    '(needs to mount a tmpfs) after a kill, with room for %i files: the next daemon waits for room, or serves and says so',
+    async room => {
+      const {home, fill, free} = await smallHome();
+      put(home, {[TASKS]: '# Mine\n', 'memory/m.md': 'x\n'});
+      const first = await serve(home);
+      await settled(home, 'memory/m.md', text => text !== '');
+      // Completed by the daemon, and not committed: what the person saved is known from .agentdir alone.
+      const lock = join(home, '.git/index.lock');
+      writeFileSync(lock, '');
+      put(home, {[TASKS]: '# Mine\n- [ ] @away/planner "one"\n'});
+      await until(
+        () => read(home, TASKS),
+        text => text.includes('created:'),
+      );
+      await first.kill();
+      unlinkSync(lock);
+      const spare = Array.from({length: room}, (_, i) => join(dirname(home), `spare-${i}`));
+      for (const path of spare) writeFileSync(path, '1');
+      fill();
+      for (const path of spare) unlinkSync(path);
+      const second = spawnDaemon(home);
+      await until(
+        () => ({troubles: told(second, 'trouble'), code: second.child.exitCode, errors: second.errors()}),
+        ({troubles, code}) => code !== null || troubles.some(what => /disk is full|there is room/.test(what)),
+      );
+      expect(second.errors()).toBe('');
+      expect(second.child.exitCode).toBeNull();
+      free();
+      await settled(home, TASKS, text => text.includes('created:'));
+      await sound(home, second);
     },
   );
 

@@ -2,7 +2,7 @@ import {spawn} from 'node:child_process';
 import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {holderText, isHolding, thisProcess} from '../../src/store/holder.ts';
+import {holderText, thisProcess} from '../../src/store/holder.ts';
 import {startOf} from '../../src/store/process-life.ts';
 import {agentdir, git, newHome, put, temporary, until} from '../cli/run.ts';
 import {serve, settled} from './serve.ts';
@@ -83,14 +83,6 @@ describe('the lock of a daemon', () => {
     const third = await serve(home);
     expect(await third.stop()).toBe(0);
     expect(other.exitCode).toBeNull();
-  });
-
-  it('knows a process by pid and start time', () => {
-    expect(isHolding(thisProcess())).toBe(true);
-    expect(isHolding({...thisProcess(), began: '1'})).toBe(false);
-    expect(isHolding({...thisProcess(), boot: 'another'})).toBe(false);
-    expect(isHolding({...thisProcess(), pid: 4_194_303})).toBe(false);
-    expect(isHolding({...thisProcess(), host: 'elsewhere', pid: 1})).toBe(true);
   });
 });
 

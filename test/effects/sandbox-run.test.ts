@@ -279,4 +279,24 @@ describe('a daemon that is killed', () => {
     expect(await marked(mark)).toEqual([]);
     expect(await endLeftovers(mark)).toBe(0);
   });
+
+  it('leaves what is found even where there are few file descriptors and many processes', async () => {
+    const {mark} = await dies(false);
+    const others = Array.from({length: 60}, () => spawn('sleep', ['60'], {stdio: 'ignore'}));
+    onTestFinished(() => others.forEach(other => void other.kill('SIGKILL')));
+    const module = pathToFileURL(join(root, 'dist/effects/sandbox/leftovers.js')).href;
+    const script = `
+      const {endLeftovers} = await import(${JSON.stringify(module)});
+      console.log(await endLeftovers(${JSON.stringify(mark)}));
+    `;
+    const [node, ...args] = [process.execPath, '--input-type=module', '-e', script];
+    const few = spawnSync('sh', ['-c', 'ulimit -n 40; exec "$@"', 'sh', node, ...args], {encoding: 'utf8'});
+    expect(few).toMatchObject({stderr: '', stdout: '3\n'});
+    expect(await marked(mark)).toEqual([]);
+  });
+
+  it('is not taken for one that left nothing where nobody can look', async () => {
+    const none = () => Promise.reject(Object.assign(new Error('EMFILE'), {code: 'EMFILE'}));
+    await expect(endLeftovers(newMark(), none)).rejects.toThrow('cannot look for processes');
+  });
 });

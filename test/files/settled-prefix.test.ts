@@ -5,6 +5,7 @@ import type {Session} from '../../src/files/session/session.ts';
 import type {Message} from '../../src/files/session/session-schema.ts';
 import {SettledPrefix} from '../../src/files/session/settled-prefix.ts';
 import {spentIn} from '../../src/files/spent.ts';
+import {historyOf} from '../../src/reconcile/history.ts';
 import {isComplete} from '../../src/reconcile/session.ts';
 import {taintOf} from '../../src/reconcile/taint.ts';
 import {runs} from '../arbitrary.ts';
@@ -59,6 +60,7 @@ function summedUp(messages: readonly Message[]): unknown {
     taint: taintOf(session),
     spent: spentIn(messages),
     complete: isComplete(session),
+    history: historyOf('You plan.', messages),
     problems: historyProblems('sessions/a/s.session.yaml', session).map(({code, message: words}) => [code, words]),
   };
 }

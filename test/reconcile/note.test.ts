@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {withNote} from '../../src/reconcile/note.ts';
+import {type Note, Notes} from '../../src/serve/calls/notes.ts';
 import {settleMemory} from '../../src/serve/calls/remember.ts';
-import type {Note, Serving} from '../../src/serve/serving.ts';
 import {systemClock} from '../../src/store/clock.ts';
 
 const noted = (text: string, before = '- first\n') => withNote(before, {text, agent: 'eve', day: '2026-11-16'});
@@ -25,14 +25,12 @@ describe('notes that wait to be written', () => {
 
   it('stay, whatever else was taken back while a file was written', () => {
     const [slow, next] = [note('slow'), note('next')];
-    const due = [slow];
-    const settled = settleMemory(
-      {clock: systemClock, notes: new Map([['memory/a.md', due]])} as unknown as Serving,
-      'memory/a.md',
-      '',
-    );
-    due.splice(0, 1, next);
+    const notes = new Notes();
+    notes.add('memory/a.md', slow);
+    const settled = settleMemory({clock: systemClock, notes}, 'memory/a.md', '');
+    notes.remove('memory/a.md', slow);
+    notes.add('memory/a.md', next);
     settled?.written?.();
-    expect(due).toEqual([next]);
+    expect(notes.due('memory/a.md')).toEqual([next]);
   });
 });

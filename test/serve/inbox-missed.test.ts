@@ -3,10 +3,11 @@ import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {newCursor} from '../../src/files/cursor-file.ts';
 import {shortHash} from '../../src/files/inbox-message.ts';
+import type {HomeFiles} from '../../src/serve/home-files.ts';
 import {follow} from '../../src/serve/inbox/inbox-follow.ts';
 import {isRotatedName, missedFiles} from '../../src/serve/inbox/inbox-missed.ts';
 import {Inboxes} from '../../src/serve/inbox/inboxes.ts';
-import type {Serving} from '../../src/serve/serving.ts';
+import {Schedules} from '../../src/serve/inbox/schedules.ts';
 import {systemClock} from '../../src/store/clock.ts';
 import {nodeDisk} from '../../src/store/disk.ts';
 import {closeInbox, openInbox} from '../../src/store/inbox-lines.ts';
@@ -14,6 +15,12 @@ import {put, temporary} from '../cli/run.ts';
 
 const delivery = (generation: number, line: string) =>
   `  - role: user\n    delivery: inbox/x.jsonl@${generation}:0:${shortHash(line)}\n`;
+
+/** What these use of a daemon. */
+function parts(home: string, servedSince: bigint) {
+  const schedules = new Schedules({clock: systemClock, settings: async () => ({}), look: () => {}});
+  return {files: {disk: nodeDisk(home)} as HomeFiles, inboxes: new Inboxes(servedSince, schedules)};
+}
 
 describe('files that had the name of an inbox', () => {
   it('between two looks are found, oldest first, and copies are not', async () => {
@@ -36,12 +43,10 @@ describe('files that had the name of an inbox', () => {
       utimesSync(join(home, 'inbox', name), 1_800_000_000 + i, 1_800_000_000 + i);
     put(home, {'sessions/s.session.yaml': `agent_id: a\nmessages:\n${delivery(3, 'old')}${delivery(4, 'begun')}`});
     const known = [{...newCursor(3), inode: inode('x.jsonl.7')}];
-    const found = await missedFiles({disk: nodeDisk(home), inboxes: new Inboxes(0n)}, 'x.jsonl', known);
+    const found = await missedFiles(parts(home, 0n), 'x.jsonl', known);
     expect(found.map(({inode: of}) => of)).toEqual(['x.jsonl.5', 'x.jsonl-20261117'].map(inode));
     expect(
-      await missedFiles({disk: nodeDisk(home), inboxes: new Inboxes(0n)}, 'x.jsonl', [
-        {...newCursor(3), inode: inode('x.jsonl-20261117')},
-      ]),
+      await missedFiles(parts(home, 0n), 'x.jsonl', [{...newCursor(3), inode: inode('x.jsonl-20261117')}]),
     ).toEqual([]);
   });
 
@@ -52,9 +57,7 @@ describe('files that had the name of an inbox', () => {
     const {ino, birthtimeNs, mtimeNs} = statSync(join(home, 'inbox/x.jsonl.1'), {bigint: true});
     const earlier = birthtimeNs < mtimeNs ? birthtimeNs : mtimeNs;
     const found = (since: bigint) =>
-      missedFiles({disk: nodeDisk(home), inboxes: new Inboxes(since)}, 'x.jsonl', []).then(all =>
-        all.map(({inode}) => inode),
-      );
+      missedFiles(parts(home, since), 'x.jsonl', []).then(all => all.map(({inode}) => inode));
     expect(await found(0n)).toHaveLength(2);
     expect(await found(earlier)).toContain(`${ino}`);
     expect(await found(earlier + 10_000_000_000n)).toEqual([]);
@@ -68,12 +71,12 @@ describe('files that had the name of an inbox', () => {
       const inode = (name: string) => `${statSync(join(home, 'inbox', name), {bigint: true}).ino}`;
       const file = openInbox(nodeDisk(home), 'inbox/x.jsonl');
       if (!file) throw new Error('it is there');
-      const inboxes = new Inboxes(0n);
+      const {files, inboxes} = parts(home, 0n);
       const reading = inboxes.of('inbox/x.jsonl');
       const before = {...newCursor(1), inode: inode('x.jsonl.2')};
       reading.cursor = read ? before : {...newCursor(2), rotated: [before]};
       renameSync(join(home, 'inbox/x.jsonl'), join(home, 'inbox/x.jsonl.1'));
-      expect(await follow({disk: nodeDisk(home), clock: systemClock, inboxes} as Serving, reading, file)).toBe(0);
+      expect(await follow({files, inboxes}, reading, file)).toBe(0);
       closeInbox(file);
       expect(reading.cursor).toMatchObject({inode: file.inode, generation: 2});
       expect(reading.cursor.rotated?.map(each => each.inode)).toEqual([before.inode]);

@@ -1,5 +1,5 @@
 import {setImmediate} from 'node:timers/promises';
-import {expect, it} from 'vitest';
+import {expect, it, vi} from 'vitest';
 import {Queue} from '../../src/queue.ts';
 import {Slots} from '../../src/serve/turns/slots.ts';
 
@@ -14,46 +14,39 @@ function slowQueue(concurrency: number) {
       begun.push(key);
       ends.set(key, () => resolve(undefined));
     });
-  const end = async (key: string) => {
-    ends.get(key)?.();
-    await setImmediate();
-  };
+  const end = (key: string) => ends.get(key)?.();
   return {queue: new Queue({run, concurrency: () => concurrency}), begun, end};
 }
 
 it('a file that a person has just edited is looked at beside all that run, and before all that wait', async () => {
   const {queue, begun, end} = slowQueue(2);
+  const have = (...keys: string[]) => vi.waitFor(() => expect(begun).toEqual(keys));
   for (const key of ['a', 'b', 'c', 'd']) queue.add(key);
-  await setImmediate();
-  expect(begun).toEqual(['a', 'b']);
+  await have('a', 'b');
   queue.prefer('mine');
   queue.add('mine');
-  await setImmediate();
-  expect(begun).toEqual(['a', 'b', 'mine']);
+  await have('a', 'b', 'mine');
   // What follows from the edit goes first, too.
   queue.add('mine');
-  await end('mine');
-  expect(begun).toEqual(['a', 'b', 'mine', 'mine']);
-  await end('mine');
-  await end('a');
-  expect(begun).toEqual(['a', 'b', 'mine', 'mine', 'c']);
+  end('mine');
+  await have('a', 'b', 'mine', 'mine');
+  end('mine');
+  end('a');
+  await have('a', 'b', 'mine', 'mine', 'c');
 });
 
 it('of many edits the newest go first, and the others in their order', async () => {
   const {queue, begun, end} = slowQueue(1);
   queue.add('busy');
+  await vi.waitFor(() => expect(begun).toEqual(['busy']));
   const edits = Array.from({length: 40}, (_, i) => `edit ${i}`);
-  await setImmediate();
-  const before = begun.length;
-  // All at once, before the queue has its turn.
+  const newest = edits.slice(-16);
   for (const key of edits) queue.prefer(key);
-  for (const key of edits.slice(0, 20)) expect(queue.isPreferred(key)).toBe(false);
-  for (const key of edits.slice(-16)) expect(queue.isPreferred(key)).toBe(true);
+  expect(edits.filter(key => queue.isPreferred(key))).toEqual(newest);
   for (const key of edits) queue.add(key);
-  await setImmediate();
-  expect(begun.slice(before).sort()).toEqual(edits.slice(-16).sort());
-  for (const key of ['busy', ...edits.slice(-16)]) await end(key);
-  expect(begun.slice(before + 16)).toEqual(['edit 0']);
+  await vi.waitFor(() => expect(begun.slice(1).sort()).toEqual([...newest].sort()));
+  for (const key of ['busy', ...newest]) end(key);
+  await vi.waitFor(() => expect(begun.slice(17)).toEqual(['edit 0']));
 });
 
 it('a free slot goes to the question that somebody waits for, whenever they began to', async () => {

@@ -4,7 +4,8 @@ import {HomeIndex} from '../../src/check/home-index.ts';
 import {factsOf} from '../../src/check/read-facts.ts';
 import {NOTHING_SPENT} from '../../src/files/spent.ts';
 import {Approvals} from '../../src/serve/approvals/approvals.ts';
-import type {Serving} from '../../src/serve/serving.ts';
+import type {StartedCalls} from '../../src/serve/calls/started-calls.ts';
+import type {With} from '../../src/serve/parts.ts';
 import {setFacts} from '../../src/serve/state.ts';
 import {Spend} from '../../src/serve/turns/spend.ts';
 import {Waits} from '../../src/serve/turns/waits.ts';
@@ -86,46 +87,46 @@ describe('sessions that wait', () => {
     const looked = new Set<string>();
     const clock = {time};
     const waits = new Waits();
-    const serving = {
-      home: '/nowhere',
-      disk: nodeDisk('/nowhere'),
-      clock: systemClock,
-      index: new HomeIndex(),
-      sessions: new Map<string, number>(),
-      known: new Map(),
-      nudged: new Set<string>(),
-      unsaved: false,
-      loading: false,
-      waits,
-      approvals: new Approvals(),
+    const index = new HomeIndex();
+    const parts = {
+      files: {
+        home: '/nowhere',
+        disk: nodeDisk('/nowhere'),
+        index,
+        known: new Map(),
+        looks: {nudged: new Set<string>()},
+        kinds: {followers: [waits]},
+        phase: {unsaved: false, loading: false},
+        queue: {add: (path: string) => looked.add(path)},
+      },
+      approvals: new Approvals(systemClock, waits, {} as StartedCalls),
       spend: new Spend({
         onDue: () => looked.add('spend'),
         onNewDay: () => waits.allChanged(),
         clock: {...systemClock, now: () => Date.parse(clock.time)},
       }),
-      queue: {add: (path: string) => looked.add(path)},
-      troubles: {set: () => {}},
-    } as unknown as Serving;
+      reports: {troubles: {set: () => {}}},
+    } as unknown as With<'files' | 'approvals' | 'spend' | 'reports'>;
     const put = (path: string, text: string | undefined) => {
       const facts: Facts | undefined = text === undefined ? undefined : factsOf(path, text);
-      setFacts(serving, path, facts);
-      serving.index.settle();
+      setFacts(parts.files, path, facts);
+      index.settle();
     };
     const woken = () => {
       looked.clear();
-      wake(serving);
+      wake(parts);
       return [...looked].sort();
     };
-    return {serving, clock, looked, put, woken};
+    return {parts, clock, looked, put, woken};
   }
   const template = (limits: string) =>
     `id: a\ntype: t\nsystem_prompt: x\ncapabilities: [read_file]\nlimits: ${limits}\n`;
 
   it('are looked at when their own request is decided, the limit raised or the day over, and not before', () => {
-    const {serving, clock, looked, put, woken} = daemon();
+    const {parts, clock, looked, put, woken} = daemon();
     const id = 'budget-a-2026-11-16-tokens-1';
     put('templates/a.agent.yaml', template('{max_tokens: 10}'));
-    serving.spend.add('a', usage, time);
+    parts.spend.add('a', usage, time);
     put('sessions/s1.session.yaml', session(id));
     put('sessions/s2.session.yaml', session(id));
     expect(woken()).toEqual(['spend', QUEUE]);
@@ -146,16 +147,16 @@ describe('sessions that wait', () => {
     expect(woken()).toEqual([]);
     clock.time = '2026-11-17T00:00:00.000Z';
     looked.clear();
-    wakeInTime(serving);
+    wakeInTime(parts);
     expect([...looked].sort()).toEqual(all);
-    serving.spend.close();
+    parts.spend.close();
   });
 
   it('keep waiting while their file or template has errors; a request is let go with the last that waits', () => {
-    const {serving, put, woken} = daemon();
+    const {parts, put, woken} = daemon();
     const id = 'budget-a-2026-11-16-tokens-1';
     put('templates/a.agent.yaml', template('{max_tokens: 10}'));
-    serving.spend.add('a', usage, time);
+    parts.spend.add('a', usage, time);
     put('sessions/s1.session.yaml', session(id));
     put(QUEUE, queue([id, '_']));
     woken();
@@ -164,6 +165,6 @@ describe('sessions that wait', () => {
     expect(woken()).toEqual([]);
     put('sessions/s1.session.yaml', undefined);
     expect(woken()).toEqual([QUEUE]);
-    serving.spend.close();
+    parts.spend.close();
   });
 });

@@ -2,8 +2,9 @@ import {expect, it} from 'vitest';
 import {fieldOf} from '../../src/files/task/task.ts';
 import {updateTask} from '../../src/files/task/task-edit.ts';
 import {parseTasks} from '../../src/files/task/task-parse.ts';
-import type {Serving, TaskEdit} from '../../src/serve/serving.ts';
+import type {HomeFiles} from '../../src/serve/home-files.ts';
 import {settleEdits} from '../../src/serve/tasks/task-edits.ts';
+import {type TaskEdit, Tasks} from '../../src/serve/tasks/task-news.ts';
 import {systemClock} from '../../src/store/clock.ts';
 
 const path = 'tasks/one.task.md';
@@ -21,14 +22,15 @@ it('what many agents change in one file at a time is one save, and each has its 
     over: failed => over.push(`${agent} ${failed?.code ?? 'ok'}`),
   });
   const edits = [edit('a', 't0'), edit('b', 't1'), edit('b', 't2'), edit('c', 'no'), edit('a', 't3')];
-  const serving = {
-    clock: systemClock,
-    edits: new Map([[path, edits]]),
+  const tasks = new Tasks();
+  tasks.edits.set(path, edits);
+  const files = {
+    disk: {clock: systemClock},
     known: new Map(),
-    nudged: new Set(),
+    looks: {nudged: new Set()},
     queue: {add: () => {}},
-  };
-  const completed = settleEdits(serving as unknown as Serving, path, parseTasks(lines(5)));
+  } as unknown as HomeFiles;
+  const completed = settleEdits({tasks, files}, path, parseTasks(lines(5)));
   const steps = [...(completed?.before ?? []), ...(completed ? [completed] : [])];
   expect(steps.map(({agent, tasks, text}) => [agent, tasks, text.match(/\[x\]/g)?.length])).toEqual([
     ['a', ['t0'], 1],
@@ -38,5 +40,5 @@ it('what many agents change in one file at a time is one save, and each has its 
   expect(over).toEqual(['c FAILED']);
   completed?.written?.();
   expect(over).toEqual(['c FAILED', 'a ok', 'b ok', 'b ok', 'a ok']);
-  expect(serving.edits.size).toBe(0);
+  expect(tasks.edits.size).toBe(0);
 });

@@ -1,7 +1,8 @@
 import type {Answer, ModelRequest, Reply} from '../../src/effects/model/answer.ts';
-import {prepare} from '../../src/effects/tools/prepare-call.ts';
+import {builtInTools} from '../../src/effects/tools/built-in.ts';
+import type {ToolProvider} from '../../src/effects/tools/provider.ts';
 import type {Ask, ToolContext, ToolResult} from '../../src/effects/tools/tool.ts';
-import type {Effects} from '../../src/serve/effects.ts';
+import type {CallEffects} from '../../src/serve/effects.ts';
 import type {SimulatedProcess} from './process.ts';
 import type {SeededRandom} from './random.ts';
 import type {SimulatedTime} from './time.ts';
@@ -85,12 +86,12 @@ function wishOf({session}: ModelRequest): [Wish, number] {
 const nothing = async () => ({notes: [], commit: undefined});
 
 /** Commands `free-N` run at once, `ask-N` when a person said so. Other tools are the real ones. */
-export function scriptedEffects(
+export function scriptedTools(
   world: AgentWorld,
   process: SimulatedProcess,
   time: SimulatedTime,
   random: SeededRandom,
-): Effects {
+): ToolProvider {
   const run = (command: string, {session, call}: ToolContext): Promise<ToolResult> => {
     process.step();
     const runs = world.runs.get(command) ?? [];
@@ -103,8 +104,9 @@ export function scriptedEffects(
     );
   };
   return {
-    prepare: async (call, capabilities, policy, context) => {
-      if (call.name !== 'execute_command') return prepare(call, capabilities, policy, context);
+    ...builtInTools,
+    prepare: async (call, context) => {
+      if (call.name !== 'execute_command') return builtInTools.prepare(call, context);
       const {command = ''} = JSON.parse(call.arguments) as {command?: string};
       return {
         effect: 'write',
@@ -115,13 +117,17 @@ export function scriptedEffects(
         execute: () => run(command, context),
       };
     },
-    tidyAfter: () => {},
-    endLeftovers: async () => 0,
-    openWorkspace: nothing as unknown as Effects['openWorkspace'],
-    keepFound: nothing as unknown as Effects['keepFound'],
-    commitCall: nothing as unknown as Effects['commitCall'],
   };
 }
+
+/** Nothing runs outside of the simulation, and there are no workspaces. */
+export const noEffects: CallEffects = {
+  tidyAfter: () => {},
+  endLeftovers: async () => 0,
+  openWorkspace: nothing as unknown as CallEffects['openWorkspace'],
+  keepFound: nothing as unknown as CallEffects['keepFound'],
+  commitCall: nothing as unknown as CallEffects['commitCall'],
+};
 
 function askAbout(command: string, {retries}: ToolContext): Ask {
   return {

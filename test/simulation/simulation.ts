@@ -4,7 +4,7 @@ import type {Happening} from '../../src/happening.ts';
 import type {World} from '../../src/serve/world.ts';
 import type {Disk} from '../../src/store/disk.ts';
 import type {HomeJournal} from '../../src/store/home-git.ts';
-import {type AgentWorld, ScriptedModel, scriptedEffects} from './agents.ts';
+import {type AgentWorld, noEffects, ScriptedModel, scriptedTools} from './agents.ts';
 import {processesOf, SimulatedDisk} from './disk.ts';
 import {SimulatedGit} from './git.ts';
 import {violations} from './invariants.ts';
@@ -227,7 +227,8 @@ export class Simulation {
         : git,
       sandbox: {state: async () => ({state: 'works', version: 'simulated'})},
       models: new ScriptedModel(this.#agents, process, this.#time, this.#random),
-      effects: scriptedEffects(this.#agents, process, this.#time, this.#random),
+      tools: scriptedTools(this.#agents, process, this.#time, this.#random),
+      effects: noEffects,
       environment: {OPENAI_BASE_URL: 'http://simulated.invalid', OPENAI_MODEL: 'scripted'},
       notices: async () => [],
       untilStopped: () => ({signal, release: () => {}}),

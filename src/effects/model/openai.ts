@@ -54,6 +54,8 @@ async function ask(server: Server, choice: ServerChoice, request: ModelRequest, 
 
 async function send(server: Server, model: string, request: ModelRequest, patience: Patience): Promise<Response> {
   const client = await server.client();
+  // Loading the client took its time; the server has not been asked yet.
+  patience.heard(true);
   const post = (usage: boolean) =>
     client.chat.completions
       .create(

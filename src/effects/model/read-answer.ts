@@ -93,9 +93,11 @@ function conclude(found: Collecting, end: End, choice: ServerChoice): Answer | u
   return retry(found.finish === 'length' ? 'answered nothing within its length limit' : 'answered nothing', 'empty');
 }
 
+const DRAIN_MS = 250;
+
 /** A connection is used again only if its answer was read to the end. Nobody waits for that. */
 function drain(reader: Reader): void {
-  const timer = setTimeout(() => void reader.cancel().catch(() => {}), 1000);
+  const timer = setTimeout(() => void reader.cancel().catch(() => {}), DRAIN_MS);
   timer.unref();
   const toTheEnd = async (): Promise<void> => {
     while (!(await reader.read()).done);

@@ -10,6 +10,8 @@ export interface Output {
   stderr: number;
   /** A line on stderr in our own words, in order with theirs. */
   say: (line: string) => void;
+  /** No further program is started: the daemon keeps no file descriptors open for programs to write to. */
+  allStarted: () => void;
   /** Resolves when all that was written is handed on. Nobody who still holds a pipe is waited for. */
   close: () => Promise<void>;
 }
@@ -29,6 +31,11 @@ export async function openOutput({mostOutput, onOutput}: RunRequest, tooMuch: ()
   const [stdout, stderr] = (await pipes(2)) as [Pipe, Pipe];
   const sockets = [listen(stdout, chunk => take('stdout', chunk)), listen(stderr, chunk => take('stderr', chunk))];
   const closed = Promise.all(sockets.map(socket => new Promise(resolve => socket.once('close', resolve))));
+  let writers = [stdout, stderr].flatMap(pipe => [pipe.write, pipe.ours]);
+  const allStarted = () => {
+    for (const fd of writers) closeSync(fd);
+    writers = [];
+  };
   return {
     stdout: stdout.write,
     stderr: stderr.write,
@@ -40,8 +47,9 @@ export async function openOutput({mostOutput, onOutput}: RunRequest, tooMuch: ()
         take('stderr', words); // the pipe is full
       }
     },
+    allStarted,
     close: async () => {
-      for (const fd of [stdout, stderr].flatMap(pipe => [pipe.write, pipe.ours])) closeSync(fd);
+      allStarted();
       const over = leaveSilent(sockets);
       await closed;
       over();

@@ -1,9 +1,10 @@
 import {execFile} from 'node:child_process';
-import {closeSync, constants, mkdtempSync, openSync, rmSync} from 'node:fs';
+import {closeSync, constants, openSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {systemPath} from './environment.ts';
+import {clearScratch, scratchFolder} from './scratch.ts';
 
 /** A pipe, open. */
 export interface Pipe {
@@ -48,9 +49,18 @@ async function more(): Promise<void> {
   await making;
 }
 
+let isCleared = false;
+
+/** What killed daemons left in the system's temporary folder. */
+function clearOnce(): void {
+  if (!isCleared) clearScratch(tmpdir());
+  isCleared = true;
+}
+
 /** `reading`: how to open the end that is read from, 0 or O_NONBLOCK. */
 export async function makePipes(count: number, reading: number): Promise<Pipe[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'agentdir-pipes-'));
+  clearOnce();
+  const folder = scratchFolder(tmpdir(), 'pipes');
   const names = Array.from({length: count}, (_, i) => join(folder, String(i)));
   const opened: number[] = [];
   const open = (name: string, flags: number): number => {

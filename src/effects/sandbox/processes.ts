@@ -1,6 +1,5 @@
 import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
-import {readFile} from 'node:fs/promises';
-import {setTimeout as pause} from 'node:timers/promises';
+import {setImmediate as nextTurn, setTimeout as pause} from 'node:timers/promises';
 import {markMount, markName} from './environment.ts';
 
 /** A process that has ended and is not yet waited for counts as gone: in containers nobody may ever wait. */
@@ -14,11 +13,15 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether any process of the group lives. */
+/** Whether any process of the group lives. Where files are short and nobody can look, the group counts as alive. */
 export function isGroupAlive(group: number): boolean {
   if (!signal(-group, 0)) return false;
-  if (!hasProc()) return true;
-  return pids().some(pid => groupOf(pid) === group && isAlive(pid));
+  try {
+    if (!hasProc()) return true;
+    return pids().some(pid => groupOf(pid) === group && isAlive(pid));
+  } catch {
+    return true;
+  }
 }
 
 /** False: there is no such process or group, or it is not ours. */
@@ -31,7 +34,10 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Living processes whose environment has this mark. Empty where there is no /proc. */
+/**
+ * Living processes whose environment has this mark. Empty where there is no /proc. Throws if a process could not be
+ * looked at for want of file descriptors or memory: it may be one of them.
+ */
 export function marked(mark: string): Promise<number[]> {
   const wanted = Buffer.from(`${markName}=${mark}\0`);
   return those('environ', environ => {
@@ -40,39 +46,51 @@ export function marked(mark: string): Promise<number[]> {
   });
 }
 
-/** Living processes inside a sandbox of this mark, whatever they did to their environment. */
+/** Living processes inside a sandbox of this mark, whatever they did to their environment. Throws as `marked` does. */
 export function sandboxedAs(mark: string): Promise<number[]> {
   const wanted = Buffer.from(` ${markMount(mark)} `);
   return those('mountinfo', mounts => mounts.includes(wanted));
 }
 
-/** Living processes of which a file in /proc tells it. */
+/** Others are not kept waiting longer than this. */
+const SLICE_MS = 8;
+
+/** Living processes of which a file in /proc tells it. One file is open at a time, however many processes there are. */
 async function those(file: string, tells: (content: Buffer) => boolean): Promise<number[]> {
-  const found = await Promise.all(
-    pids().map(async pid => {
-      try {
-        return tells(await contentOf(pid, file)) ? [pid] : [];
-      } catch {
-        return []; // gone, or another user's
-      }
-    }),
-  );
-  return found.flat().filter(pid => pid !== process.pid && isAlive(pid));
+  const found: number[] = [];
+  let slice = performance.now();
+  for (const pid of pids()) {
+    if (pid !== process.pid && tells(await contentOf(pid, file)) && isAlive(pid)) found.push(pid);
+    if (performance.now() - slice < SLICE_MS) continue;
+    await nextTurn();
+    slice = performance.now();
+  }
+  return found;
 }
 
 const FURTHER_TRIES = 20;
+const NOTHING = Buffer.alloc(0);
 
 /**
  * A process that is just becoming another program has an empty environment for a moment: wait until it has one. A few
- * have none for good; those of the kernel have no program either.
+ * have none for good; those of the kernel have no program either. Empty if the process is gone, or another user's.
  */
 async function contentOf(pid: number, file: string): Promise<Buffer> {
-  let content = await readFile(`/proc/${pid}/${file}`);
-  for (let tries = 0; content.length === 0 && tries < FURTHER_TRIES && hasProgram(pid); tries++) {
+  for (let tries = 0; ; tries++) {
+    try {
+      const content = readFileSync(`/proc/${pid}/${file}`);
+      if (content.length > 0 || tries === FURTHER_TRIES || !hasProgram(pid)) return content;
+    } catch (error) {
+      if (isShortage(error)) throw error;
+      return NOTHING;
+    }
     await pause(1);
-    content = await readFile(`/proc/${pid}/${file}`);
   }
-  return content;
+}
+
+/** Too few file descriptors or too little memory: what was to be read may well be there. */
+function isShortage(error: unknown): boolean {
+  return /^E(?:MFILE|NFILE|NOMEM|AGAIN)$/.test((error as NodeJS.ErrnoException).code ?? '');
 }
 
 function hasProgram(pid: number): boolean {
@@ -87,7 +105,8 @@ function groupOf(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return undefined;
   }
 }
@@ -97,11 +116,15 @@ function pids(): number[] {
     return readdirSync('/proc')
       .filter(name => /^\d+$/.test(name))
       .map(Number);
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return [];
   }
 }
 
+let proc: boolean | undefined;
+
 function hasProc(): boolean {
-  return pids().length > 0;
+  proc ??= pids().length > 0;
+  return proc;
 }

@@ -33,13 +33,15 @@ async function runLine(request: RunRequest): Promise<Omit<Ran, 'exitCode' | 'sig
     let exit: Exit = {code: 0, signal: null};
     let survivors = false;
     try {
-      for (const programs of pipelines(real.programs)) {
+      const all = pipelines(real.programs);
+      for (const [i, programs] of all.entries()) {
         const operator = programs[0]?.operator;
         if ((operator === '&&' && exit.code !== 0) || (operator === '||' && exit.code === 0)) continue;
         if (cut.why()) break;
         const running: Started[] = [];
         try {
           const {ended} = await startPipeline(programs, real, output, running);
+          if (i === all.length - 1) output.allStarted();
           real.onStarted?.();
           exit = await Promise.race([ended, cut.happened.then(() => exit)]);
           if (cut.why()) await Promise.race([askToEnd(running), pause(graceMs)]);

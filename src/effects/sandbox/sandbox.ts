@@ -1,7 +1,8 @@
-import {mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {readFileSync, realpathSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {findBubblewrap} from './bubblewrap.ts';
-import {exampleWorkspace, selfTest} from './self-test.ts';
+import {scratchFolder} from './scratch.ts';
+import {clearSelfTests, exampleWorkspace, selfTest} from './self-test.ts';
 
 /** What the self-test of bubblewrap found. */
 export type SandboxState =
@@ -34,6 +35,8 @@ export function makeSandbox(home: string): Sandbox {
 }
 
 async function test(home: string): Promise<SandboxState> {
+  // File descriptors may be short: the next test tries again.
+  await clearSelfTests(home).catch(() => {});
   const bubblewrap = await findBubblewrap();
   if (!bubblewrap) return {state: 'missing', why: 'bubblewrap is not installed', hint: howToInstall()};
   if ('problem' in bubblewrap) return {state: 'broken', why: bubblewrap.problem, hint: unusable};
@@ -61,7 +64,7 @@ const untested: SandboxState = {
 const ROOM = 8_192;
 
 function hasRoom(home: string): boolean {
-  const place = mkdtempSync(join(home, '.agentdir', 'sandbox-room-'));
+  const place = scratchFolder(join(home, '.agentdir'), 'sandbox-room');
   try {
     writeFileSync(join(place, 'room'), Buffer.alloc(ROOM));
     return true;

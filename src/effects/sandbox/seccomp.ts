@@ -1,6 +1,7 @@
-import {mkdtempSync, openSync, rmSync, writeFileSync} from 'node:fs';
+import {openSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {scratchFolder} from './scratch.ts';
 
 /**
  * The calls that the kernel refuses a confined program, as a filter in the kernel's own form (seccomp(2), bpf): what
@@ -158,7 +159,7 @@ export function openFilter(): number | undefined {
 
 /** In a file without a name. */
 function keep(filter: Buffer): number {
-  const folder = mkdtempSync(join(tmpdir(), 'agentdir-filter-'));
+  const folder = scratchFolder(tmpdir(), 'filter');
   try {
     const path = join(folder, 'filter');
     writeFileSync(path, filter, {mode: 0o400});

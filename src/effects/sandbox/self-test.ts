@@ -4,7 +4,6 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readlinkSync,
   realpathSync,
@@ -13,8 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import {homedir} from 'node:os';
-import {join} from 'node:path';
+import {basename, join} from 'node:path';
+import {endLeftovers} from './leftovers.ts';
 import {run} from './run.ts';
+import {abandonedScratch, removeScratch, scratchFolder} from './scratch.ts';
 import {hasFilter} from './seccomp.ts';
 
 /** What the script below must find, each a word and what it has to say. */
@@ -107,7 +108,7 @@ const first = ['namespaces', 'capabilities', 'privileges'];
 export async function selfTest(home: string): Promise<string | undefined> {
   const folder = join(home, '.agentdir');
   if (!existsSync(folder)) mkdirSync(folder);
-  const place = mkdtempSync(join(folder, 'sandbox-test-'));
+  const place = scratchFolder(folder, 'sandbox-test');
   try {
     const workspace = join(place, 'workspace');
     mkdirSync(workspace);
@@ -116,7 +117,7 @@ export async function selfTest(home: string): Promise<string | undefined> {
     writeFileSync(canary, 'canary');
     const found: Record<string, string> = {};
     for (const readOnly of [false, true]) {
-      const said = await attempt({home, workspace, canary, readOnly});
+      const said = await attempt({home, workspace, canary, readOnly, mark: basename(place)});
       if (typeof said === 'string') return said;
       Object.assign(found, said);
       const early = wrong(found, first);
@@ -127,6 +128,14 @@ export async function selfTest(home: string): Promise<string | undefined> {
     return wrong(found, Object.keys(expected));
   } finally {
     rmSync(place, {recursive: true, force: true});
+  }
+}
+
+/** End what killed daemons left of their self-tests: processes first, then folders. */
+export async function clearSelfTests(home: string): Promise<void> {
+  for (const place of abandonedScratch(join(home, '.agentdir'))) {
+    await endLeftovers(basename(place));
+    removeScratch(place);
   }
 }
 
@@ -156,14 +165,16 @@ async function attempt(place: {
   workspace: string;
   canary: string;
   readOnly: boolean;
+  /** The name of the test's folder: whoever finds the folder can find the processes. */
+  mark: string;
 }): Promise<string | Record<string, string>> {
-  const {home, workspace, canary, readOnly} = place;
+  const {home, workspace, canary, readOnly, mark} = place;
   const nonce = randomBytes(12).toString('hex');
   const argv = ['/bin/sh', '-c', script, 'sh', nonce, canary, userFile(home), namespaces(), readOnly ? 'ro' : 'rw'];
   const output = {stdout: '', stderr: ''};
   const ran = await run({
     programs: [{argv, operator: '', confined: true, network: false}],
-    ...{home, workspace, readOnly, mark: `self-test-${nonce}`},
+    ...{home, workspace, readOnly, mark},
     ...{timeoutMs: patienceMs, mostOutput: 65_536, signal: new AbortController().signal},
     onOutput: (stream, chunk) => {
       output[stream] += chunk.toString('latin1');

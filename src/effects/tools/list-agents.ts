@@ -6,8 +6,8 @@ const MOST_IDS = 2_000;
 const LONGEST_DESCRIPTION = 300;
 
 export const listAgents: Tool<'list_agents'> = {
-  execute: (_, {agents, redact}) => {
-    const all = agents();
+  execute: async (_, {agents, redact}) => {
+    const all = await agents();
     const lines = all.slice(0, MOST).map(({id, type, description}) => ({
       id,
       ...(type !== undefined && {type}),

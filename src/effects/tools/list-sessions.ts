@@ -5,10 +5,10 @@ import type {SessionLine, Tool} from './tool.ts';
 const MOST = 200;
 
 export const listSessions: Tool<'list_sessions'> = {
-  execute: ({agent, status}, {sessions, agents}) => {
+  execute: async ({agent, status}, {sessions, agents}) => {
     const wanted = agent?.replace(/^@/, '');
-    const all = sessions();
-    const isKnown = (name: string) => all.some(each => each.agent === name) || agents().some(({id}) => id === name);
+    const [all, known] = [await sessions(), await agents()];
+    const isKnown = (name: string) => all.some(each => each.agent === name) || known.some(({id}) => id === name);
     if (wanted !== undefined && !isKnown(wanted))
       return failure(
         'INVALID_ARGUMENTS',

@@ -1,4 +1,3 @@
-import {nearest} from '../../files/diagnostic.ts';
 import type {Policy} from '../../files/rule.ts';
 import {judgeTool} from '../../policy/judge.ts';
 import {riskOfTool} from '../../policy/risk.ts';
@@ -7,6 +6,7 @@ import {placeOf} from '../workspace/place.ts';
 import {clearLeftovers} from '../workspace/replace-file.ts';
 import {readArguments} from './arguments.ts';
 import {failure, isFailure, stopped, unexpected} from './failure.ts';
+import {noSuchTool} from './provider.ts';
 import {exact, implemented, isImplemented, offers, toolsOf} from './registry.ts';
 import type {
   Arguments,
@@ -164,12 +164,9 @@ function placeholderWords(placeholder: string): string {
 }
 
 function notAmong(wanted: string, name: ToolName | undefined, capabilities: readonly string[]): {refused: ToolResult} {
-  const has = offers(capabilities).map(tool => tool.name);
-  const near = nearest(wanted, has);
   const what =
     name === undefined ? `there is no tool ${JSON.stringify(wanted.slice(0, 80))}` : `this agent may not use ${name}`;
-  const list = has.length > 0 ? `its tools are ${has.join(', ')}` : 'it has no tools';
-  return refuse('NOT_ALLOWED', `${what}${near ? ` (did you mean ${near}?)` : ''}; ${list}`);
+  return {refused: noSuchTool(wanted, what, offers(capabilities))};
 }
 
 function refuse(code: ResultCode, error: string): {refused: ToolResult} {

@@ -52,10 +52,10 @@ export interface QueriedRows {
 }
 
 /** `sandbox:` in agentdir.yaml. */
-type SandboxMode = 'auto' | 'require' | 'off';
+export type SandboxMode = 'auto' | 'require' | 'off';
 
-/** Where a call runs. */
-export interface ToolContext {
+/** Where, for whom and within which bounds a call is made. Plain values: they can go to another process. */
+export interface CallPlace {
   home: string;
   agent: string;
   session: string;
@@ -64,33 +64,43 @@ export interface ToolContext {
   mark: string;
   /** Absolute; where the agent's files are and its commands run. */
   workspace: string;
-  /** How commands are confined: what the settings say, and what this machine can do. */
-  commands: {mode: SandboxMode; sandbox: Sandbox};
   /** `search:` in agentdir.yaml. */
   search?: Settings['search'];
-  /** Called when programs of a command have been started. */
-  onStarted: () => void;
   /** Longest time that the call may take. */
   timeoutMs: number | undefined;
-  signal: AbortSignal;
   /** Where untrusted text came into the session: then what leaves the home asks, whatever the rules say. */
   tainted: readonly string[];
   /** Why this very call, or a message to the same place, may have been run before. */
   retries: false | 'interrupted' | 'interrupted message' | 'brought back';
-  /** Add a note to a file of the memory: the daemon writes it, and it is durable then. */
+}
+
+/**
+ * What a tool asks of the daemon, which is the only writer of the home. What is written is durable when the promise resolves. Values
+ * only, so that a tool in another process can ask, too.
+ */
+export interface HomeServices {
+  /** Add a note to a file of the memory. */
   remember: (file: string, text: string) => Promise<ToolResult>;
-  /** What agents have to do with each other: the daemon writes it, and it is durable when this is over. */
   createTask: (task: Arguments<'create_task'>) => Promise<ToolResult>;
   updateTask: (change: Arguments<'update_task'>) => Promise<ToolResult>;
   send: (message: Arguments<'send_message'>) => Promise<ToolResult>;
   /** SQL over the tasks of the home. */
   query: (text: string) => Promise<QueriedRows | ToolFailure>;
+  agents: () => readonly AgentLine[] | Promise<readonly AgentLine[]>;
+  sessions: () => readonly SessionLine[] | Promise<readonly SessionLine[]>;
+}
+
+/** All that a tool works with. */
+export interface ToolContext extends CallPlace, HomeServices {
+  /** How commands are confined: what the settings say, and what this machine can do. */
+  commands: {mode: SandboxMode; sandbox: Sandbox};
+  /** Called when programs of a command have been started. */
+  onStarted: () => void;
+  signal: AbortSignal;
   /** What reaches people outside: how, and a name for the message that the same call has whenever it is made. */
   outside: Outside;
   /** For what a tool writes down itself; its result is redacted without it. */
   redact: Redactor;
-  agents: () => readonly AgentLine[];
-  sessions: () => readonly SessionLine[];
 }
 
 export interface Outside {

@@ -1,8 +1,10 @@
 import type {NewRule} from '../../files/rule.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {CallOutcome} from '../../reconcile/queue.ts';
-import {type Clock, systemClock} from '../../store/clock.ts';
+import type {Clock} from '../../store/clock.ts';
 import type {Random} from '../../store/random.ts';
+import type {StartedCalls} from '../calls/started-calls.ts';
+import type {Waits} from '../turns/waits.ts';
 
 /** So many requests are kept in words; what is not is put into words again when it is needed. */
 const MOST = 1_000;
@@ -11,6 +13,10 @@ const STARTING_MS = 100;
 
 /** What is known of requests besides what the files say; all of it follows from the sessions again. */
 export class Approvals {
+  /** Which sessions wait for which request. */
+  readonly waits: Waits;
+  /** Calls that were started once, whatever the files say by now. */
+  readonly started: StartedCalls;
   /** What calls ask for, in words, by id. */
   readonly #asked = new Map<string, CallRequest>();
   /** What became of calls that were approved, until it stands in the queue. */
@@ -44,7 +50,9 @@ export class Approvals {
   readonly #clock: Clock;
   #yesAt = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock = systemClock) {
+  constructor(clock: Clock, waits: Waits, started: StartedCalls) {
+    this.waits = waits;
+    this.started = started;
     this.#clock = clock;
   }
 

@@ -8,9 +8,11 @@ import {hasErrors} from '../../files/diagnostic.ts';
 import {type CallRequest, partOf, strayInItem} from '../../reconcile/call-request.ts';
 import {hasExpired, type Taken} from '../../reconcile/queue.ts';
 import {editedNow} from '../calls/judged-call.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {lookAgain, SAVED_MS} from '../look-again.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {textOf} from '../state.ts';
+import type {Approvals} from './approvals.ts';
 import {pendingPage} from './approvals.ts';
 import {isBeingSaved, pageOf, turnedOnPage} from './known-page.ts';
 import {ruleFor} from './new-rules.ts';
@@ -24,61 +26,63 @@ const SKEW_MS = 60_000;
  * signature is told, and nothing is taken of it; no wins over yes.
  */
 export async function takeDecisions(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
   items: readonly ApprovalItem[],
   by: string,
   now: string,
 ): Promise<Map<string, Taken>> {
+  const {files, reports, approvals} = daemon;
   const taken = new Map<string, Taken>();
   const byId = new Map<string, ApprovalItem[]>();
   for (const item of items) {
     const open = (item.status ?? 'pending') === 'pending' || !isRecorded(item);
-    if (item.id === undefined || isBudget(item) || !(open || mayTurn(serving, item))) continue;
+    if (item.id === undefined || isBudget(item) || !(open || mayTurn(approvals, item))) continue;
     byId.set(item.id, [...(byId.get(item.id) ?? []), item]);
   }
-  for (const id of serving.approvals.told) {
+  for (const id of approvals.told) {
     // Taken, and found to lack something when it was to be started.
     const stands =
-      serving.waits.for(id).size > 0 && items.some(item => item.id === id && approvalState(item) === 'approved');
+      approvals.waits.for(id).size > 0 && items.some(item => item.id === id && approvalState(item) === 'approved');
     if (byId.has(id) || stands) continue;
-    serving.troubles.set(`approval ${id}`, undefined);
-    serving.approvals.told.delete(id);
+    reports.troubles.set(`approval ${id}`, undefined);
+    approvals.told.delete(id);
   }
   for (const [id, same] of byId) {
     const [first] = same;
-    if (first && mayTurn(serving, first)) {
-      const turned = await turnedOnPage(serving, first);
-      if (turned && 'problem' in turned) tellOf(serving, id, turned.problem);
-      else if (serving.approvals.told.delete(id)) serving.troubles.set(`approval ${id}`, undefined);
+    if (first && mayTurn(approvals, first)) {
+      const turned = await turnedOnPage(files, first);
+      if (turned && 'problem' in turned) tellOf(daemon, id, turned.problem);
+      else if (approvals.told.delete(id)) reports.troubles.set(`approval ${id}`, undefined);
       if (turned && 'no' in turned) {
         const {by: who = by, at = now, reason} = turned.no;
         taken.set(id, {decision: 'rejected', by: who, at, reason});
       }
       continue;
     }
-    const said = serving.index.definitionsOf(`page/${id}`).some(({state}) => state !== null);
+    const said = files.index.definitionsOf(`page/${id}`).some(({state}) => state !== null);
     if (!said && same.every(({decision}) => decision === undefined)) {
-      serving.troubles.set(`approval ${id}`, undefined);
-      serving.approvals.saidAt.delete(id);
+      reports.troubles.set(`approval ${id}`, undefined);
+      approvals.saidAt.delete(id);
       continue;
     }
-    const found = await decisionOn(serving, id, same, by, now);
-    if ('problem' in found) tellOf(serving, id, found.problem);
-    else serving.troubles.set(`approval ${id}`, undefined);
+    const found = await decisionOn(daemon, id, same, by, now);
+    if ('problem' in found) tellOf(daemon, id, found.problem);
+    else reports.troubles.set(`approval ${id}`, undefined);
     if (!('taken' in found)) continue;
     taken.set(id, found.taken);
-    if (found.taken.decision === 'approved') serving.approvals.yes();
+    if (found.taken.decision === 'approved') approvals.yes();
   }
   return taken;
 }
 
-function tellOf({approvals, troubles}: Serving, id: string, problem: string): void {
+function tellOf({approvals, reports}: With<'reports' | 'approvals'>, id: string, problem: string): void {
+  const {troubles} = reports;
   approvals.told.add(id);
   troubles.set(`approval ${id}`, `approval ${id}: ${problem}`);
 }
 
 /** Its yes is recorded, and its call has not begun. */
-function mayTurn({waits}: Serving, item: ApprovalItem): boolean {
+function mayTurn({waits}: Approvals, item: ApprovalItem): boolean {
   const {id = '', status, decision, outcome} = item;
   const yes = status === 'approved' && decision === 'approved' && outcome === undefined;
   return yes && isRecorded(item) && waits.for(id).size > 0;
@@ -88,13 +92,14 @@ function mayTurn({waits}: Serving, item: ApprovalItem): boolean {
 type Found = {taken: Taken} | {problem: string} | {later: true};
 
 async function decisionOn(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
   id: string,
   items: readonly ApprovalItem[],
   person: string,
   now: string,
 ): Promise<Found> {
-  const page = await pageOf(serving, pendingPage(id));
+  const {files, approvals} = daemon;
+  const page = await pageOf(files, pendingPage(id));
   const review = page?.review;
   const rejected = items.find(({decision}) => decision === 'rejected');
   const by = items.find(item => item.by !== undefined)?.by ?? review?.by ?? person;
@@ -112,30 +117,32 @@ async function decisionOn(
     return {problem: `what ${pendingPage(id)} says is unclear; nothing runs until it is mended`};
   if (item.decision !== 'approved' && review?.decision !== 'approved') return {later: true};
   // Set back by hand after it was decided: there is nothing to decide any more.
-  if (serving.waits.for(id).size === 0) return {later: true};
-  const said = item.at ?? review?.at ?? savedAt(serving, id, item);
+  if (approvals.waits.for(id).size === 0) return {later: true};
+  const said = item.at ?? review?.at ?? savedAt(daemon, id, item);
   if (Date.parse(said) > Date.parse(now) + SKEW_MS)
     return {problem: `it was approved at ${said}, which is still to come; correct the time, or take it out`};
-  serving.approvals.saidAt.set(id, said);
+  approvals.saidAt.set(id, said);
   if (hasExpired({...item, at: said}, now)) return {later: true};
-  const request = serving.approvals.asked.get(id);
+  const request = approvals.asked.get(id);
   if (!request) {
-    for (const path of serving.waits.for(id)) lookAgain(serving, path);
+    for (const path of approvals.waits.for(id)) lookAgain(files, path);
     return {later: true};
   }
-  if (isBeingSaved(serving, pendingPage(id))) {
-    lookAgain(serving, pendingPage(id));
-    lookAgain(serving, APPROVALS_FILE, SAVED_MS);
+  if (isBeingSaved(files, pendingPage(id))) {
+    lookAgain(files, pendingPage(id));
+    lookAgain(files, APPROVALS_FILE, SAVED_MS);
     return {later: true};
   }
   if (page && page.meta.digest !== request.digest)
     return {problem: `${pendingPage(id)} is about something else than what is asked; remove it, and it is made anew`};
   // As it is now, unless only the time of saving makes it count.
-  return approved(serving, {item, page, request, by, at: hasExpired({...item, at}, now) ? said : at});
+  return approved(daemon, {item, page, request, by, at: hasExpired({...item, at}, now) ? said : at});
 }
 
 /** When it was saved at the latest, as it was first seen: the daemon saves, too. */
-function savedAt({disk, clock, approvals}: Serving, id: string, {decision}: ApprovalItem): string {
+function savedAt({files, approvals}: With<'files' | 'approvals'>, id: string, {decision}: ApprovalItem): string {
+  const {disk} = files;
+  const {clock} = disk;
   const path = decision === 'approved' ? APPROVALS_FILE : pendingPage(id);
   const stat = disk.lstat(path);
   return approvals.saidAt.get(id) ?? new Date(stat ? Number(stat.mtimeMs) : clock.now()).toISOString();
@@ -149,7 +156,10 @@ interface Approving {
   at: string;
 }
 
-async function approved(serving: Serving, approving: Approving): Promise<Found> {
+async function approved(
+  daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
+  approving: Approving,
+): Promise<Found> {
   const {item, page, request, by, at} = approving;
   const {ask} = request;
   const answer = item.answer ?? page?.review?.answer;
@@ -161,18 +171,18 @@ async function approved(serving: Serving, approving: Approving): Promise<Found> 
   if (inItem !== undefined) return {problem: inItem};
   const edit = editOf(approving);
   if ('problem' in edit) return edit;
-  const unsigned = await signatureProblem(serving, {
+  const unsigned = await signatureProblem(daemon, {
     item,
     digest: request.digest,
     edited: ask.question ? answer : edit.shown,
   });
   if (unsigned !== undefined) return {problem: unsigned};
-  const rule = item.always || page?.review?.always ? await ruleFor(serving, request, edit.text) : undefined;
+  const rule = item.always || page?.review?.always ? await ruleFor(daemon, request, edit.text) : undefined;
   if (rule && 'later' in rule) return {later: true};
   const original = ask.edits?.argument === 'command' ? partOf(ask, ask.edits.label) : undefined;
   let edited: Extract<Taken, {decision: 'approved'}>['edited'];
   if (edit.text !== undefined && ask.edits) {
-    const digest = await editedNow(serving, request, ask.edits.argument, edit.text);
+    const digest = await editedNow(daemon, request, ask.edits.argument, edit.text);
     if (digest === undefined) return {later: true};
     edited = {digest, ...(original !== undefined && {original, command: edit.text})};
   }
@@ -203,7 +213,7 @@ function editOf({item, page, request: {ask}}: Approving): {text?: string; shown?
  * such a decision is bound to now. Undefined: what was approved is not there any more.
  */
 export async function recordedEdit(
-  serving: Serving,
+  files: HomeFiles,
   item: ApprovalItem,
   {argument, label, original}: {argument: string; label: string; original: string},
   digestOf: (text: string) => Promise<string>,
@@ -214,7 +224,7 @@ export async function recordedEdit(
     return command !== undefined && (await digestOf(command)) === wanted ? {text: command, shown: command} : undefined;
   }
   for (const folder of ['approved', 'pending']) {
-    const page = await pageOf(serving, `approvals/${folder}/${item.id}.approval.md`);
+    const page = await pageOf(files, `approvals/${folder}/${item.id}.approval.md`);
     const shown = page?.action[label.toLowerCase()];
     const edit = shown === undefined ? undefined : editedText(original, shown);
     if (shown !== undefined && edit && 'text' in edit && (await digestOf(edit.text)) === wanted)
@@ -224,11 +234,11 @@ export async function recordedEdit(
 }
 
 /** The item of the queue, as it was last looked at. */
-export async function itemOf(serving: Serving, path: string, id: string): Promise<ApprovalItem | undefined> {
-  let parsed = serving.latest.get(path)?.parsed;
+export async function itemOf(files: HomeFiles, path: string, id: string): Promise<ApprovalItem | undefined> {
+  let parsed = files.kept.latest.get(path)?.parsed;
   if (parsed?.kind !== 'queue') {
-    const blob = serving.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await textOf(serving, blob, path);
+    const blob = files.known.get(path)?.blob;
+    const text = blob === undefined ? undefined : await textOf(files, blob, path);
     parsed = text === undefined ? undefined : parseFile(path, text);
   }
   return parsed?.kind === 'queue' ? parsed.file.items.find(item => item.id === id) : undefined;

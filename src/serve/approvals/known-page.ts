@@ -2,36 +2,36 @@ import {type ApprovalFile, parseApproval} from '../../files/approval/approval.ts
 import type {ApprovalItem} from '../../files/approval/approval-item.ts';
 import type {Review} from '../../files/approval/approval-review.ts';
 import {hasErrors} from '../../files/diagnostic.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {signature} from '../known.ts';
-import type {Serving} from '../serving.ts';
 import {textOf} from '../state.ts';
 import {approvedPage, pendingPage} from './approvals.ts';
 
 /** A page as it was last looked at, and held still. */
-export async function pageOf(serving: Serving, path: string): Promise<ApprovalFile | undefined> {
-  const blob = serving.known.get(path)?.blob;
-  const text = blob === undefined ? undefined : await textOf(serving, blob, path);
+export async function pageOf(files: HomeFiles, path: string): Promise<ApprovalFile | undefined> {
+  const blob = files.known.get(path)?.blob;
+  const text = blob === undefined ? undefined : await textOf(files, blob, path);
   return text === undefined ? undefined : parseApproval(text);
 }
 
 /** What is on disk is not what was last looked at: it may say no. */
-export function isBeingSaved({disk, known}: Serving, path: string): boolean {
+export function isBeingSaved({disk, known}: HomeFiles, path: string): boolean {
   const stat = disk.lstat(path);
   return (stat && signature(stat)) !== known.get(path)?.signature;
 }
 
 /** Where the page of a request lies whose yes was recorded: it moves a moment later. */
-export function takenPage({known}: Serving, id: string): string {
+export function takenPage({known}: HomeFiles, id: string): string {
   return known.has(approvedPage(id)) ? approvedPage(id) : pendingPage(id);
 }
 
 /** Until its call is started, a person may turn on the page what was recorded. Undefined: it says what the item says. */
 export async function turnedOnPage(
-  serving: Serving,
+  files: HomeFiles,
   {id = '', by, at}: ApprovalItem,
 ): Promise<{no: Pick<Review, 'by' | 'at' | 'reason'>} | {problem: string} | undefined> {
-  const path = takenPage(serving, id);
-  const page = await pageOf(serving, path);
+  const path = takenPage(files, id);
+  const page = await pageOf(files, path);
   const review = page?.review;
   if (review?.decision === 'rejected') {
     // The name and the time may be those of the yes.

@@ -1,39 +1,55 @@
 import {UserError} from '../../errors.ts';
 import {addRules} from '../../files/allowlist-edit.ts';
 import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
+import {blocks} from '../../files/diagnostic.ts';
 import type {NewRule} from '../../files/rule.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {Completed} from '../../reconcile/complete.ts';
 import {timestamp} from '../../store/clock.ts';
+import {changeOf} from '../change.ts';
 import {lookAgain} from '../look-again.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
+import type {Reconciler} from '../reconciler.ts';
 import {textOf} from '../state.ts';
+import {reconsider} from '../turns/wake.ts';
 
-export const POLICY_FILE = 'allowlist.yaml';
+const POLICY_FILE = 'allowlist.yaml';
 
 /** What became of a person's wish that a call is always allowed, in words; `later`: the policy is being written. */
 export async function ruleFor(
-  serving: Serving,
+  {files, approvals}: With<'files' | 'approvals'>,
   {id, ask}: CallRequest,
   edited: string | undefined,
 ): Promise<{words: string} | {later: true}> {
   if (edited !== undefined) return {words: 'none was added: the text was changed'};
-  const failed = serving.approvals.rulesRefused.get(id) ?? ('none' in ask.always ? ask.always.none : undefined);
-  const blob = serving.known.get(POLICY_FILE)?.good;
-  const text = blob === undefined ? undefined : await textOf(serving, blob, POLICY_FILE);
+  const failed = approvals.rulesRefused.get(id) ?? ('none' in ask.always ? ask.always.none : undefined);
+  const blob = files.known.get(POLICY_FILE)?.good;
+  const text = blob === undefined ? undefined : await textOf(files, blob, POLICY_FILE);
   if (text === undefined) return {words: `none was added: ${POLICY_FILE} cannot be read`};
   const rules = 'none' in ask.always ? [] : ask.always.rules;
   // Added before the daemon was killed: by now it may be too late to tell which.
   if (text.includes(commentFor(id))) return {words: rules.map(wordsOf).join(', ') || `see ${POLICY_FILE}`};
   if (failed !== undefined) return {words: `none was added: ${failed}`};
-  serving.approvals.rules.set(id, rules);
-  lookAgain(serving, POLICY_FILE);
+  approvals.rules.set(id, rules);
+  lookAgain(files, POLICY_FILE);
   return {later: true};
 }
 
+/** allowlist.yaml: gets the rules that persons add by `always`; when it changes, calls that wait are judged again. */
+export function policyFile(daemon: With<'files' | 'approvals'>): Reconciler {
+  return {
+    kind: 'policy',
+    settle: ({parsed}) =>
+      parsed?.kind === 'policy' ? changeOf(settlePolicy(daemon, parsed.file.text), 'always') : undefined,
+    accepted: ({facts}) => {
+      if (!daemon.files.phase.loading && !blocks(facts.problems)) reconsider(daemon);
+    },
+  };
+}
+
 /** The policy with the rules that persons want added. */
-export function settlePolicy(serving: Serving, text: string): Completed | undefined {
-  const {rules} = serving.approvals;
+function settlePolicy(daemon: With<'files' | 'approvals'>, text: string): Completed | undefined {
+  const {rules} = daemon.approvals;
   let result = text;
   const added: string[] = [];
   for (const [id, wanted] of rules) {
@@ -43,15 +59,15 @@ export function settlePolicy(serving: Serving, text: string): Completed | undefi
     }
     try {
       const before = result;
-      result = addRules(before, wanted, `${commentFor(id)}, ${timestamp(serving.clock).slice(0, 10)}`);
+      result = addRules(before, wanted, `${commentFor(id)}, ${timestamp(daemon.files.disk.clock).slice(0, 10)}`);
       if (result === before) {
-        refuse(serving, id, 'the policy has it already');
+        refuse(daemon, id, 'the policy has it already');
         continue;
       }
       added.push(id);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      refuse(serving, id, error.message);
+      refuse(daemon, id, error.message);
     }
   }
   if (result === text) return undefined;
@@ -62,10 +78,10 @@ export function settlePolicy(serving: Serving, text: string): Completed | undefi
   return {text: result, words: `always allowed by approval ${added.join(', ')}`, tasks: [], approvals: added, written};
 }
 
-function refuse(serving: Serving, id: string, why: string): void {
-  serving.approvals.rulesRefused.set(id, why);
-  serving.approvals.rules.delete(id);
-  lookAgain(serving, APPROVALS_FILE);
+function refuse({files, approvals}: With<'files' | 'approvals'>, id: string, why: string): void {
+  approvals.rulesRefused.set(id, why);
+  approvals.rules.delete(id);
+  lookAgain(files, APPROVALS_FILE);
 }
 
 function commentFor(id: string): string {

@@ -9,11 +9,13 @@ import type {Outcome} from '../../queue.ts';
 import {pageFor} from '../../reconcile/call-request.ts';
 import {removeIf} from '../../store/move.ts';
 import {readHomeFile} from '../../store/read.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {lookAgain} from '../look-again.ts';
+import type {With} from '../parts.ts';
+import type {Reconciler} from '../reconciler.ts';
 import {isIgnored, recordOwnRemoval} from '../record.ts';
 import {type Seen, seenText} from '../seen.ts';
-import type {Serving} from '../serving.ts';
-import {setFacts, take, tell} from '../state.ts';
+import {acceptVersion, reportProblems, setFacts} from '../state.ts';
 import {approvalStateOf} from '../turns/budget.ts';
 import {createText, moveText} from '../write.ts';
 import {approvedId, pendingId} from './approvals.ts';
@@ -22,27 +24,37 @@ import {takenPage} from './known-page.ts';
 
 const WAIT_MS = 500;
 
+/** approvals/pending, approved and rejected: a page for each request. Pages are moved, so a look at one does all of it by itself. */
+export function approvalPages(daemon: With<'files' | 'reports' | 'approvals'>): Reconciler {
+  return {
+    kind: 'approval',
+    settle: async file => (file.parsed?.kind === 'approval' ? {outcome: await settlePage(daemon, file)} : undefined),
+    create: async path => ({outcome: await makePage(daemon, path)}),
+  };
+}
+
 /** The page of a request that waits and has none. */
-export async function makePage(serving: Serving, path: string): Promise<Outcome> {
+async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: string): Promise<Outcome> {
+  const {files} = daemon;
   const id = pendingId(path);
-  const request = id === undefined ? undefined : serving.approvals.asked.get(id);
-  if (!request || id === undefined || approvalStateOf(serving, id) !== 'pending') return undefined;
-  if (serving.journal.unfinished()) return {after: WAIT_MS};
+  const request = id === undefined ? undefined : daemon.approvals.asked.get(id);
+  if (!request || id === undefined || approvalStateOf(files, id) !== 'pending') return undefined;
+  if (files.journal.unfinished()) return {after: WAIT_MS};
   const entry = {words: 'asked', cause: 'ask', trailers: [['Approval', id] as [string, string]]};
   // A decision was taken back: the page is where it is waited for, and nowhere else.
-  const [decided, ...others] = decidedPages(serving, id);
+  const [decided, ...others] = decidedPages(files, id);
   const text = pageFor(request);
   const written = decided
-    ? await moveText(serving, decided, path, {text, entry})
-    : await createText(serving, path, text, entry);
+    ? await moveText(daemon, decided, path, {text, entry})
+    : await createText(daemon, path, text, entry);
   if ('outcome' in written) return written.outcome;
-  take(serving, written.seen);
-  await isIgnored(serving, path);
-  if (decided) forget(serving, decided.path);
+  acceptVersion(daemon, written.seen);
+  await isIgnored(files, path);
+  if (decided) forget(daemon, decided.path);
   for (const {path: old, bytes} of others) {
-    if (!removeIf(serving.disk, old, bytes)) continue;
-    recordOwnRemoval(serving, old, entry);
-    forget(serving, old);
+    if (!removeIf(files.disk, old, bytes)) continue;
+    recordOwnRemoval(daemon, old, entry);
+    forget(daemon, old);
   }
   return undefined;
 }
@@ -52,22 +64,24 @@ export async function makePage(serving: Serving, path: string): Promise<Outcome>
  * where decided ones are. One that was saved again after that is ignored. In approvals/approved a person may turn it
  * until its call begins.
  */
-export async function settlePage(serving: Serving, seen: Seen): Promise<Outcome> {
+async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen: Seen): Promise<Outcome> {
+  const {files} = daemon;
   const taken = approvedId(seen.path);
   const id = pendingId(seen.path) ?? taken;
   if (id === undefined) return undefined;
-  const state = approvalStateOf(serving, id);
-  if (state === 'approved' && takenPage(serving, id) === seen.path && turns(serving, id, seen))
+  const state = approvalStateOf(files, id);
+  if (state === 'approved' && takenPage(files, id) === seen.path && turns(daemon, id, seen))
     return taken === undefined ? {after: WAIT_MS} : undefined;
   if (taken !== undefined && state !== 'rejected') return undefined;
   if (state === undefined || state === 'pending') {
     const decided = seen.parsed?.kind === 'approval' && seen.parsed.file.review?.decision !== undefined;
     // Or it does not say any more what was unclear.
-    if ((decided || serving.troubles.has(`approval ${id}`)) && state === 'pending') lookAgain(serving, APPROVALS_FILE);
+    if ((decided || daemon.reports.troubles.has(`approval ${id}`)) && state === 'pending')
+      lookAgain(files, APPROVALS_FILE);
     return undefined;
   }
-  if (serving.journal.unfinished()) return {after: WAIT_MS};
-  const item = await itemOf(serving, APPROVALS_FILE, id);
+  if (files.journal.unfinished()) return {after: WAIT_MS};
+  const item = await itemOf(files, APPROVALS_FILE, id);
   const said =
     state === 'approved' || (state === 'superseded' && item?.decision === 'approved') ? 'approved' : 'rejected';
   const to = `approvals/${said}/${id}.approval.md`;
@@ -76,42 +90,42 @@ export async function settlePage(serving: Serving, seen: Seen): Promise<Outcome>
   const text = decidedText(seen.text ?? '', state, said, item);
   const bytes = Buffer.from(text);
   const entry = {words: state, cause: 'decision', trailers: [['Approval', id] as [string, string]]};
-  const there = readHomeFile(serving.disk, to);
+  const there = readHomeFile(files.disk, to);
   if (there) {
     // Moved, and killed before it was taken away; anything else was saved since, and is left.
     const own = seen.parsed?.kind === 'approval' ? seen.parsed.file.review?.decision : undefined;
     if (!there.bytes?.equals(bytes) || (own ?? said) !== said) return undefined;
-    if (!removeIf(serving.disk, seen.path, seen.bytes)) return undefined;
-    recordOwnRemoval(serving, seen.path, entry);
-    forget(serving, seen.path);
+    if (!removeIf(files.disk, seen.path, seen.bytes)) return undefined;
+    recordOwnRemoval(daemon, seen.path, entry);
+    forget(daemon, seen.path);
     return undefined;
   }
-  const written = await moveText(serving, seen, to, {text, entry});
+  const written = await moveText(daemon, seen, to, {text, entry});
   if ('outcome' in written) return written.outcome;
-  take(serving, written.seen);
-  const known = serving.known.get(to);
-  if (known) Object.assign(known, {settled: true, ignored: serving.known.get(seen.path)?.ignored ?? false});
+  acceptVersion(daemon, written.seen);
+  const known = files.known.get(to);
+  if (known) Object.assign(known, {settled: true, ignored: files.known.get(seen.path)?.ignored ?? false});
   // It was turned meanwhile.
-  if (approvalStateOf(serving, id) !== state) lookAgain(serving, to);
-  if (serving.disk.exists(seen.path)) return {after: 1};
-  forget(serving, seen.path);
+  if (approvalStateOf(files, id) !== state) lookAgain(files, to);
+  if (files.disk.exists(seen.path)) return {after: 1};
+  forget(daemon, seen.path);
   return undefined;
 }
 
 /** Whether the page turns a yes that was recorded, or did: the queue and the sessions that wait look at it. */
-function turns(serving: Serving, id: string, {path, parsed}: Seen): boolean {
-  const waiting = serving.waits.for(id);
+function turns({files, approvals}: With<'files' | 'approvals'>, id: string, {path, parsed}: Seen): boolean {
+  const waiting = approvals.waits.for(id);
   const said = parsed?.kind === 'approval' ? parsed.file.review?.decision : undefined;
-  const before = serving.approvals.told.has(id);
+  const before = approvals.told.has(id);
   const isTurned = said === 'rejected' || (approvedId(path) !== undefined && said === undefined);
   if (waiting.size === 0 || !(isTurned || before)) return false;
-  lookAgain(serving, APPROVALS_FILE);
-  if (!isTurned) for (const session of waiting) lookAgain(serving, session);
+  lookAgain(files, APPROVALS_FILE);
+  if (!isTurned) for (const session of waiting) lookAgain(files, session);
   return isTurned;
 }
 
 /** Pages of a request in the folders of decided ones. */
-function decidedPages({disk}: Serving, id: string): Seen[] {
+function decidedPages({disk}: HomeFiles, id: string): Seen[] {
   return ['approved', 'rejected'].flatMap(folder => {
     const path = `approvals/${folder}/${id}.approval.md`;
     const read = readHomeFile(disk, path);
@@ -120,10 +134,11 @@ function decidedPages({disk}: Serving, id: string): Seen[] {
 }
 
 /** The daemon took the file away. */
-function forget(serving: Serving, path: string): void {
-  serving.known.delete(path);
-  setFacts(serving, path, undefined);
-  tell(serving);
+function forget(daemon: With<'files' | 'reports'>, path: string): void {
+  const {files} = daemon;
+  files.known.delete(path);
+  setFacts(files, path, undefined);
+  reportProblems(daemon);
 }
 
 /** The page with what was decided in the queue; as it is, where that has no place. What a person wrote there stays. */

@@ -1,12 +1,13 @@
 import type {ApprovalItem} from '../../files/approval/approval-item.ts';
 import {signedText} from '../../files/approval/approval-signature.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 
 /** Why an approval does not count, where the settings name who may sign. */
 export async function signatureProblem(
-  {home, current}: Serving,
+  {files, current}: With<'files' | 'current'>,
   {item, digest, edited}: {item: ApprovalItem; digest: string; edited: string | undefined},
 ): Promise<string | undefined> {
+  const {home} = files;
   const {approvals} = await current.settings();
   const signers = approvals?.signers;
   if (signers === undefined || signers === null) return undefined;

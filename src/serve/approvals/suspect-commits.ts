@@ -1,5 +1,5 @@
 import {parseSession} from '../../files/session/session.ts';
-import type {Serving} from '../serving.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {textOf} from '../state.ts';
 import {isProtected, SINGLE} from './void.ts';
 
@@ -11,12 +11,12 @@ const MOST = 50;
  * since it began, and what they were before, by path. Before it began all was in the journal.
  */
 export async function committedSince(
-  serving: Serving,
+  files: HomeFiles,
   session: string,
 ): Promise<ReadonlyMap<string, string | undefined>> {
-  const {journal} = serving;
+  const {journal} = files;
   const found = new Map<string, string | undefined>();
-  const began = await commitOfStart(serving, session);
+  const began = await commitOfStart(files, session);
   const since = began === undefined ? undefined : await journal.since(began);
   if (!since || ![...since.values()].some(cause => cause === undefined)) return found;
   for (const path of new Set([...SINGLE, ...[...journal.committed.keys()].filter(isProtected)])) {
@@ -28,15 +28,15 @@ export async function committedSince(
 }
 
 /** The commit that brought the mark of the call that runs on the host. */
-async function commitOfStart(serving: Serving, session: string): Promise<string | undefined> {
-  const blob = serving.known.get(session)?.blob;
-  const text = blob === undefined ? undefined : await textOf(serving, blob, session);
+async function commitOfStart(files: HomeFiles, session: string): Promise<string | undefined> {
+  const blob = files.known.get(session)?.blob;
+  const text = blob === undefined ? undefined : await textOf(files, blob, session);
   const calls = text === undefined ? [] : parseSession(text).messages.flatMap(({tool_calls = []}) => tool_calls);
   const started = calls.findLast(({where}) => where === 'host')?.started;
   if (started === undefined) return undefined;
   let commit: string | undefined;
-  for (const version of await serving.journal.versions(session, MOST)) {
-    if (!(await textOf(serving, version.blob, session))?.includes(started)) break;
+  for (const version of await files.journal.versions(session, MOST)) {
+    if (!(await textOf(files, version.blob, session))?.includes(started)) break;
     commit = version.commit;
   }
   return commit;

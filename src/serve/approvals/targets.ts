@@ -1,12 +1,13 @@
 import {lstatSync} from 'node:fs';
 import {join} from 'node:path';
 import {type CallRequest, partOf} from '../../reconcile/call-request.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {signature} from '../known.ts';
 import {lookAgain} from '../look-again.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 
 /** What tells whether the file that a request would write is still the one its diff was made against; undefined: it writes none. */
-export function targetSign({home}: Serving, {agent, ask}: CallRequest): string | undefined {
+export function targetSign({home}: HomeFiles, {agent, ask}: CallRequest): string | undefined {
   const path = ask.basis.file === undefined ? undefined : partOf(ask, 'Path');
   if (path === undefined) return undefined;
   try {
@@ -18,15 +19,15 @@ export function targetSign({home}: Serving, {agent, ask}: CallRequest): string |
 }
 
 /** Workspaces are not watched: look at the files of diffs that wait for a person. Those of files that changed are made anew. */
-export function noticeTargets(serving: Serving): void {
-  const {approvals, waits} = serving;
+export function noticeTargets({files, approvals}: With<'files' | 'approvals'>): void {
+  const {waits} = approvals;
   for (const [id, request] of approvals.asked) {
     const before = approvals.targets.get(id);
     if (before === undefined || waits.for(id).size === 0) continue;
-    const now = targetSign(serving, request);
+    const now = targetSign(files, request);
     if (now === undefined || now === before) continue;
     approvals.targets.set(id, now);
     approvals.stale.add(request.path);
-    lookAgain(serving, request.path);
+    lookAgain(files, request.path);
   }
 }

@@ -4,15 +4,30 @@ import type {Outcome} from '../../queue.ts';
 import {removeIf} from '../../store/move.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
 import {keepConflict} from '../conflict.ts';
+import type {Guard} from '../guard.ts';
 import {signature} from '../known.ts';
 import {lookAgain} from '../look-again.ts';
+import type {With} from '../parts.ts';
 import {type Seen, seenText} from '../seen.ts';
-import type {Serving} from '../serving.ts';
-import {lastBlob, setFacts, take, textOf} from '../state.ts';
+import {acceptVersion, lastBlob, setFacts, textOf} from '../state.ts';
 import {createText, replaceText} from '../write.ts';
+import type {Approvals} from './approvals.ts';
 
 export const SINGLE: readonly string[] = ['agentdir.yaml', 'allowlist.yaml', APPROVALS_FILE];
 const FOLDERS = ['templates', 'approvals/pending', 'tasks/archive'];
+
+/** Guards the files in which a person decides against commands that run outside the sandbox. */
+export function makeGuard(daemon: With<'files' | 'reports' | 'approvals'>): Guard {
+  const {approvals} = daemon;
+
+  return {
+    whyVoid: path => whyVoid(approvals, path),
+    takeBack: (path, seen, why) => takeBack(daemon, path, seen, why),
+    cutLinks: seen => cutLinks(daemon, seen),
+    unchanged: path => void approvals.suspects.delete(path),
+    changedBeforeStart: (path, before) => void (isProtected(path) && approvals.changedBefore.set(path, before)),
+  };
+}
 
 /** Where a person decides, and what they have decided once and for all. */
 export function isProtected(path: string): boolean {
@@ -20,8 +35,8 @@ export function isProtected(path: string): boolean {
 }
 
 /** An unsandboxed command has ended: what is not as it was known may be its doing. To be called before it counts as over. */
-export function suspectChanges(serving: Serving, why: string): void {
-  const {disk, known, approvals} = serving;
+export function suspectChanges({files, approvals}: With<'files' | 'approvals'>, why: string): void {
+  const {disk, known} = files;
   const there = [...SINGLE, ...FOLDERS.flatMap(folder => listFolder(disk, folder)), ...known.keys()].filter(
     isProtected,
   );
@@ -30,7 +45,7 @@ export function suspectChanges(serving: Serving, why: string): void {
     const before = known.get(path)?.signature;
     if (!kindOf(path) || (stat ? signature(stat) : undefined) === before) continue;
     approvals.suspects.set(path, why);
-    lookAgain(serving, path);
+    lookAgain(files, path);
   }
 }
 
@@ -39,10 +54,11 @@ export function suspectChanges(serving: Serving, why: string): void {
  * Nothing was acted on yet.
  */
 export async function suspectEarlier(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'approvals'>,
   committed: (session: string) => Promise<ReadonlyMap<string, string | undefined>>,
 ): Promise<void> {
-  const {disk, index, approvals} = serving;
+  const {files, approvals} = daemon;
+  const {disk, index} = files;
   const changed = new Map(approvals.changedBefore);
   approvals.changedBefore.clear();
   const sessions = [...index.sessions()].filter(({host}) => host);
@@ -55,23 +71,23 @@ export async function suspectEarlier(
     if (!kind || (read && !('text' in read))) continue;
     const seen = read && seenText(path, kind, read.text, read);
     const why = `a command of ${sessions.map(({id}) => id).join(', ')}, which was interrupted,`;
-    await takeBack(serving, path, seen, why, {blob: former});
+    await takeBack(daemon, path, seen, why, {blob: former});
   }
 }
 
 /** Another name of the file may be where an agent can write: what is there now becomes a file of its own. */
-export async function cutLinks(serving: Serving, seen: Seen): Promise<Outcome> {
-  serving.approvals.suspects.delete(seen.path);
+async function cutLinks(daemon: With<'files' | 'reports' | 'approvals'>, seen: Seen): Promise<Outcome> {
+  daemon.approvals.suspects.delete(seen.path);
   const entry = {words: 'as it was', cause: 'void'};
-  const written = await replaceText(serving, seen, seen.text ?? '', {steps: [{entry}]});
+  const written = await replaceText(daemon, seen, seen.text ?? '', {steps: [{entry}]});
   if ('outcome' in written) return written.outcome;
-  take(serving, written.seen);
-  lookAgain(serving, seen.path);
+  acceptVersion(daemon, written.seen);
+  lookAgain(daemon.files, seen.path);
   return undefined;
 }
 
 /** Why a change of this file does not count. */
-export function whyVoid({approvals}: Serving, path: string): string | undefined {
+function whyVoid(approvals: Approvals, path: string): string | undefined {
   return isProtected(path) ? (approvals.unconfined ?? approvals.suspects.get(path)) : undefined;
 }
 
@@ -79,34 +95,35 @@ export function whyVoid({approvals}: Serving, path: string): string | undefined 
  * Take back a change that an unsandboxed command may have made: nobody can tell it from a person's. What was there
  * comes back, and the change is kept in conflicts/, for the person to make again. `seen`: undefined if the file is gone.
  */
-export async function takeBack(
-  serving: Serving,
+async function takeBack(
+  daemon: With<'files' | 'reports' | 'approvals'>,
   path: string,
   seen: Seen | undefined,
   why: string,
-  former: {blob: string | undefined} = {blob: lastBlob(serving, path)},
+  former: {blob: string | undefined} = {blob: lastBlob(daemon.files, path)},
 ): Promise<Outcome> {
-  const text = former.blob === undefined ? undefined : await textOf(serving, former.blob, path);
-  serving.approvals.suspects.delete(path);
-  serving.pending.delete(path);
+  const {files, approvals} = daemon;
+  const text = former.blob === undefined ? undefined : await textOf(files, former.blob, path);
+  approvals.suspects.delete(path);
+  files.looks.pending.delete(path);
   const conflict = `it was changed while ${why} ran outside the sandbox, so it does not count; if it was you, do it again`;
-  if (seen && !(await keepConflict(serving, path, seen.bytes, [conflict], true))) return {after: 1_000};
+  if (seen && !(await keepConflict(daemon, path, seen.bytes, [conflict], true))) return {after: 1_000};
   if (text === undefined) {
-    if (seen) removeIf(serving.disk, path, seen.bytes);
-    serving.known.delete(path);
-    setFacts(serving, path, undefined);
-    lookAgain(serving, path);
+    if (seen) removeIf(files.disk, path, seen.bytes);
+    files.known.delete(path);
+    setFacts(files, path, undefined);
+    lookAgain(files, path);
     return undefined;
   }
   const entry = {words: 'as it was before an unsandboxed command', cause: 'void'};
   const written = seen
-    ? await replaceText(serving, seen, text, {steps: [{entry}]})
-    : await createText(serving, path, text, entry);
+    ? await replaceText(daemon, seen, text, {steps: [{entry}]})
+    : await createText(daemon, path, text, entry);
   if ('outcome' in written) {
-    serving.approvals.suspects.set(path, why);
+    approvals.suspects.set(path, why);
     return written.outcome;
   }
-  take(serving, written.seen);
-  lookAgain(serving, path);
+  acceptVersion(daemon, written.seen);
+  lookAgain(files, path);
   return undefined;
 }

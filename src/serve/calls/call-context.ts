@@ -1,89 +1,73 @@
 import {join} from 'node:path';
 import {markOf} from '../../effects/sandbox/mark.ts';
 import type {ToolContext} from '../../effects/tools/tool.ts';
-import {stemOf} from '../../files/key.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import {interruptedBefore} from '../../reconcile/interrupted.ts';
 import {taintOf} from '../../reconcile/taint.ts';
-import {crashPoint} from '../../store/crash.ts';
-import {sendMessage} from '../mail/send.ts';
-import type {Serving} from '../serving.ts';
-import {createTasks} from '../tasks/create-tasks.ts';
-import {updateTask} from '../tasks/update-task.ts';
+import {contextFor} from '../../runners/in-process.ts';
+import type {DaemonServices, RunnableCall} from '../../runners/runner.ts';
+import type {Approvals} from '../approvals/approvals.ts';
+import type {With} from '../parts.ts';
 import {type Caller, isCommand, isRepeatable, nameOfCall} from './caller.ts';
-import {query} from './query.ts';
-import {remember} from './remember.ts';
-import {recordSent} from './sent.ts';
 
 /** A call that is being run. `again`: not for the first time, though its session does not say so. */
 export interface BegunCall {
   again: boolean;
 }
 
-export async function contextOf(
-  serving: Serving,
+/** A call as a runner takes it: for the tools of this process, `context`; for a runner, the plain values and services it is made from. */
+export interface CallSetting {
+  context: ToolContext;
+  plain: Pick<RunnableCall, 'place' | 'sandbox' | 'outside'>;
+  services: DaemonServices;
+  signal: AbortSignal;
+}
+
+export async function settingOf(
+  {files, reports, current, approvals, effects}: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
   caller: Caller,
   call: Call,
   signal: AbortSignal,
   begun?: BegunCall,
-): Promise<ToolContext> {
-  const {home, index, run, sandbox, redact, current} = serving;
+): Promise<CallSetting> {
+  const {home} = files;
+  const {run, sandbox} = effects;
+  const {redact} = reports;
   const {agent, session, template, of} = caller;
   const settings = await current.settings();
   const seconds = template.limits?.call_timeout_seconds;
   const before = isRepeatable(call) ? undefined : interruptedBefore(of.messages, call);
-  return {
-    home,
-    agent,
-    session,
-    call: call.id,
-    mark: markOf(run, session, call.id),
-    workspace: join(home, 'workspaces', agent),
-    commands: {mode: settings.sandbox ?? 'auto', sandbox},
-    search: settings.search,
-    onStarted: () => crashPoint('spawn-command'),
-    timeoutMs: seconds === undefined ? undefined : seconds * 1000,
-    tainted: taintOf(of),
-    retries: isRepeatable(call)
-      ? false
-      : before
-        ? before.as === 'call'
-          ? 'interrupted'
-          : 'interrupted message'
-        : (begun?.again ?? wasBegun(serving, caller, call)) && 'brought back',
-    remember: (file, text) => remember(serving, caller, call, {file, text}),
-    createTask: task => createTasks(serving, caller, call, task),
-    updateTask: change => updateTask(serving, caller, call, change),
-    send: message => sendMessage(serving, caller, call, message),
-    query: text => query(serving, text, signal),
-    outside: {
-      settings,
-      env: serving.world.environment,
-      messageName: nameOfCall(caller, before?.first ?? call),
-      sent: (file, record) => recordSent(serving, file, record),
+  const plain: CallSetting['plain'] = {
+    place: {
+      home,
+      agent,
+      session,
+      call: call.id,
+      mark: markOf(run, session, call.id),
+      workspace: join(home, 'workspaces', agent),
+      search: settings.search,
+      timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+      tainted: taintOf(of),
+      retries: isRepeatable(call)
+        ? false
+        : before
+          ? before.as === 'call'
+            ? 'interrupted'
+            : 'interrupted message'
+          : (begun?.again ?? wasBegun(approvals, caller, call)) && 'brought back',
     },
-    redact,
-    // Of a command only the time counts that it runs.
-    signal:
-      seconds === undefined || isCommand(call)
-        ? signal
-        : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]),
-    agents: () =>
-      index.pathsOf('template').map(path => {
-        const {type, description} = index.facts(path)?.agent ?? {};
-        return {id: stemOf(path), type: type ?? undefined, description: description ?? undefined};
-      }),
-    sessions: () =>
-      [...index.sessions()].map(({id, agent: of, status, updated}) => ({
-        id,
-        agent: of,
-        status: status ?? 'new',
-        updated: updated ?? undefined,
-      })),
+    sandbox: settings.sandbox ?? 'auto',
+    outside: {settings, messageName: nameOfCall(caller, before?.first ?? call)},
   };
+  // Of a command only the time counts that it runs.
+  const limited =
+    seconds === undefined || isCommand(call) ? signal : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
+  const services = effects.services(caller, call, signal);
+  const context = contextFor({sandbox, redact, env: effects.world.environment}, plain, services, limited);
+  return {context, plain, services, signal: limited};
 }
 
 /** This very call ran before, and somebody brought back its session from before that. */
-export function wasBegun({started}: Serving, caller: Caller, call: Call): boolean {
+export function wasBegun({started}: Approvals, caller: Caller, call: Call): boolean {
   return started.has(nameOfCall(caller, call));
 }

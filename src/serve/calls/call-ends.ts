@@ -4,7 +4,7 @@ import type {ApprovalItem} from '../../files/approval/approval-item.ts';
 import type {ApprovalState} from '../../files/approval/approval-state.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import {effectsOf} from '../effects.ts';
-import type {Serving} from '../serving.ts';
+import type {Effects} from '../parts.ts';
 import type {Caller} from './caller.ts';
 
 /** The result that a decision itself is. */
@@ -28,12 +28,12 @@ export function rejected(reason: string | undefined): ToolResult {
 
 /** What an earlier daemon had started. It is told only when nothing of it runs any more. */
 export async function interrupted(
-  serving: Serving,
+  effects: Effects,
   call: Call,
   {session}: Caller,
   context: ToolContext,
 ): Promise<ToolResult> {
-  const {endLeftovers, tidyAfter} = effectsOf(serving);
+  const {endLeftovers, tidyAfter} = effectsOf(effects.world);
   const left = call.run === undefined ? 0 : await endLeftovers(markOf(call.run, session, call.id));
   tidyAfter(call.function, context);
   const ended =

@@ -2,21 +2,26 @@ import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
 import type {Session} from '../../files/session/session.ts';
 import type {Call, Message} from '../../files/session/session-schema.ts';
 import {lookAgain} from '../look-again.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 
 /** Calls that a person had approved have their results: the queue is told. */
-export function noteOutcomes(serving: Serving, calls: readonly Call[], results: readonly Message[]): void {
+export function noteOutcomes(
+  {files, approvals}: With<'files' | 'approvals'>,
+  calls: readonly Call[],
+  results: readonly Message[],
+): void {
   for (const {tool_call_id, content} of results) {
     const {approval, started} = calls.find(({id}) => id === tool_call_id) ?? {};
-    if (approval === undefined || serving.approvals.outcomes.has(approval)) continue;
-    serving.approvals.outcomes.set(approval, {executed_at: started, outcome: outcomeIn(content ?? '')});
-    lookAgain(serving, APPROVALS_FILE);
+    if (approval === undefined || approvals.outcomes.has(approval)) continue;
+    approvals.outcomes.set(approval, {executed_at: started, outcome: outcomeIn(content ?? '')});
+    lookAgain(files, APPROVALS_FILE);
   }
 }
 
 /** The same for what an earlier daemon left, if the queue asks for it. */
-export function outcomesWanted(serving: Serving, path: string, {messages}: Session): void {
-  const {wanted, outcomes, gone} = serving.approvals;
+export function outcomesWanted(daemon: With<'files' | 'approvals'>, path: string, {messages}: Session): void {
+  const {files} = daemon;
+  const {wanted, outcomes, gone} = daemon.approvals;
   const of = wanted.get(path);
   if (!of || !wanted.delete(path)) return;
   const calls = messages.flatMap(({tool_calls = []}) => tool_calls);
@@ -24,10 +29,10 @@ export function outcomesWanted(serving: Serving, path: string, {messages}: Sessi
     const call = calls.find(each => each.id === about);
     if (call?.approval === undefined || call.approval === id) continue;
     outcomes.set(id, {status: 'superseded', outcome: 'nothing was run: the call was asked about again'});
-    lookAgain(serving, APPROVALS_FILE);
+    lookAgain(files, APPROVALS_FILE);
   }
   noteOutcomes(
-    serving,
+    daemon,
     calls,
     messages.filter(({role}) => role === 'tool_result'),
   );
@@ -35,7 +40,7 @@ export function outcomesWanted(serving: Serving, path: string, {messages}: Sessi
     const runs = calls.some(({approval, started}) => approval === id && started !== undefined);
     if (runs || outcomes.has(id)) continue;
     gone.add(id);
-    lookAgain(serving, APPROVALS_FILE);
+    lookAgain(files, APPROVALS_FILE);
   }
 }
 

@@ -14,9 +14,10 @@ import {
   withResults,
   workOf,
 } from '../../reconcile/turn.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {askFor} from '../turns/question.ts';
 import type {Step} from '../turns/step.ts';
+import type {Turns} from '../turns/turns.ts';
 import {putIntoWords} from '../turns/wake.ts';
 import {noteOutcomes} from './call-outcomes.ts';
 import type {Caller} from './caller.ts';
@@ -27,19 +28,20 @@ import {type Begun, beginCalls, type Marked} from './calls.ts';
  * recorded with it. The next question is asked as soon as all results are known; it changes nothing.
  */
 export async function callStep(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
   caller: Caller,
   session: Session,
   now: string,
   ahead: boolean,
 ): Promise<Step | undefined> {
-  const {turns, report} = serving;
+  const {reports, turns} = daemon;
+  const {report} = reports;
   const {path} = caller;
   const next = workOf(session);
   if (next.do !== 'call') {
     // Of calls that are no more.
     if (!ahead) turns.recorded(path, turns.results(path).keys());
-    else if (next.do === 'ask') await askFor(serving, caller, session, true);
+    else if (next.do === 'ask') await askFor(daemon, caller, session, true);
     return undefined;
   }
   const {open} = next;
@@ -47,28 +49,28 @@ export async function callStep(
   const mayBegin = mayWork(header) && !turns.stopped;
   if (!mayWork(header)) turns.endCalls(`the session is ${header?.status}`, path);
   const {marked, asks}: Begun = mayBegin
-    ? await beginCalls(serving, {...caller, of: session}, open)
+    ? await beginCalls(daemon, {...caller, of: session}, open)
     : {marked: undefined, asks: []};
-  const results = await resultsOf(serving, path, open);
+  const results = await resultsOf(turns, path, open);
   if (results.length === 0 && !marked && asks.length === 0) return undefined;
   let result = session;
   for (const {call, id} of asks) result = withCallKeys(result, open.index, call, {approval: id});
   if (marked)
     result = withCallKeys(result, open.index, marked.call, {
       started: now,
-      run: serving.run,
+      run: daemon.effects.run,
       ...(marked.host && {where: 'host'}),
     });
   result = withResults(result, open, results);
   const status = mayBegin && {status: statusFor(nextOf(result.messages))};
   result = withHeader(result, {...status, ...taintKeys(result)}, now);
   if (mayBegin && results.length === open.calls.length && (ahead || !turns.asked(path)))
-    await askFor(serving, caller, result, ahead);
+    await askFor(daemon, caller, result, ahead);
   const ended = results.map(({tool_call_id}) => tool_call_id ?? '');
   return {
     session: result,
     entry: {
-      words: serving.redact.text(wordsOf(open, results, marked, asks)),
+      words: reports.redact.text(wordsOf(open, results, marked, asks)),
       cause: 'call',
       agent: caller.agent,
       trailers: trailersOf(open, [...ended, ...(marked ? [marked.call] : [])], asks),
@@ -76,14 +78,14 @@ export async function callStep(
     },
     written: () => {
       for (const request of asks) {
-        putIntoWords(serving, request);
+        putIntoWords(daemon, request);
         const {id, session: of, agent, ask} = request;
         report({event: 'asked', id, session: of, agent, what: ask.title, risk: ask.risk.level});
       }
     },
     done: () => {
       turns.recorded(path, ended);
-      noteOutcomes(serving, open.calls, results);
+      noteOutcomes(daemon, open.calls, results);
       marked?.start();
     },
   };
@@ -101,7 +103,7 @@ function trailersOf({calls}: OpenCalls, ids: readonly string[], asks: readonly C
 /** Calls that only compute something end within a moment: wait for them, and save a look. */
 const SOON_MS = 3;
 
-async function resultsOf({turns}: Serving, path: string, {calls}: OpenCalls): Promise<Message[]> {
+async function resultsOf(turns: Turns, path: string, {calls}: OpenCalls): Promise<Message[]> {
   await turns.soon(path, SOON_MS);
   const known = turns.results(path);
   return calls.flatMap(({id}) => known.get(id) ?? []);

@@ -37,7 +37,7 @@ export function upToCall({of}: Caller, call: Call): Session {
 
 /** One name for one call of one answer, whatever ids the model gives. */
 export function nameOfCall({session, of}: Caller, call: Call): string {
-  const {timestamp = ''} = of.messages.find(({tool_calls}) => tool_calls?.includes(call)) ?? {};
+  const {timestamp = ''} = of.messages.findLast(({tool_calls}) => tool_calls?.includes(call)) ?? {};
   const {name, arguments: args} = call.function;
   return createHash('sha256')
     .update(JSON.stringify([session, timestamp, call.id, name, args]))

@@ -5,7 +5,8 @@ import type {CallRequest} from '../../reconcile/call-request.ts';
 import type {OpenCalls} from '../../reconcile/turn.ts';
 import {timestamp} from '../../store/clock.ts';
 import {crashPoint} from '../../store/crash.ts';
-import type {Serving} from '../serving.ts';
+import type {Reports, With} from '../parts.ts';
+import type {Turns} from '../turns/turns.ts';
 import {type BegunCall, wasBegun} from './call-context.ts';
 import {type Caller, isCommand, isRead, nameOfCall} from './caller.ts';
 import {type NextCall, nextFor} from './next-call.ts';
@@ -34,8 +35,12 @@ export interface Begun {
  * once, as far as it can be told before those above are done. A call that an earlier daemon had started and not ended
  * is never run again: nobody knows what came of it.
  */
-export async function beginCalls(serving: Serving, caller: Caller, {calls}: OpenCalls): Promise<Begun> {
-  const {turns, approvals} = serving;
+export async function beginCalls(
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'effects'>,
+  caller: Caller,
+  {calls}: OpenCalls,
+): Promise<Begun> {
+  const {turns, approvals} = daemon;
   const {path} = caller;
   const fresh = approvals.stale.delete(path);
   const asks: CallRequest[] = [];
@@ -47,17 +52,17 @@ export async function beginCalls(serving: Serving, caller: Caller, {calls}: Open
     if (turns.results(path).has(call.id)) continue;
     if (!turns.isRunning(path, call.id) && !(blocked && (isRead(call) || touchesSame(call, open)))) {
       const abort = new AbortController();
-      const now = withKnown(serving, caller, calls);
-      const next = await nextFor(serving, now, call, abort.signal, {fresh: fresh || (allEnded && !blocked)});
+      const now = withKnown(turns, caller, calls);
+      const next = await nextFor(daemon, now, call, abort.signal, {fresh: fresh || (allEnded && !blocked)});
       if ('ask' in next) asks.push(next.ask);
       else if (!blocked && !('wait' in next)) {
         const ready = 'ready' in next && next.ready.effect !== 'read' ? next.ready : undefined;
         const running = ready && abort;
-        const begun = {again: wasBegun(serving, now, call)};
+        const begun = {again: wasBegun(approvals, now, call)};
         const start = () => {
           if ('ready' in next && next.instead !== undefined)
             approvals.outcomes.set(next.instead, {outcome: 'not needed any more: the policy allows it now'});
-          turns.run(path, call.id, running, execute(serving, now, call, {next, begun}, abort.signal));
+          turns.run(path, call.id, running, execute(daemon, now, call, {next, begun}, abort.signal));
         };
         if (ready && allEnded)
           return {
@@ -78,7 +83,7 @@ export async function beginCalls(serving: Serving, caller: Caller, {calls}: Open
 }
 
 /** Its session has read what the calls above brought, though that may not be written down yet. */
-function withKnown({turns}: Serving, caller: Caller, calls: readonly Call[]): Caller {
+function withKnown(turns: Turns, caller: Caller, calls: readonly Call[]): Caller {
   const results = turns.results(caller.path);
   if (results.size === 0) return caller;
   const messages = [...caller.of.messages, ...calls.flatMap(({id}) => results.get(id) ?? [])];
@@ -101,14 +106,15 @@ function pathIn({function: {arguments: args}}: Call): string | undefined {
 }
 
 async function execute(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'effects'>,
   caller: Caller,
   call: Call,
   {next, begun}: {next: Extract<NextCall, {result: unknown} | {ready: unknown}>; begun: BegunCall},
   signal: AbortSignal,
 ): Promise<Message> {
+  const {files, reports} = daemon;
   const {session, agent} = caller;
-  const {rooms, commands} = serving.turns;
+  const {rooms, commands} = daemon.turns;
   const ready = 'ready' in next ? next.ready : undefined;
   const alone = ready?.alone === true;
   // What a person saw of a script is what runs: nobody swaps it from the moment it is judged.
@@ -118,33 +124,33 @@ async function execute(
   const isJudgedAgain = ready !== undefined && (waits || call.approval !== undefined);
   const leave = enters ? await rooms.enter(agent, alone, signal) : undefined;
   const release = ready && isCommand(call) ? await commands.take(agent, signal) : undefined;
-  const began = serving.clock.monotonic();
+  const began = files.disk.clock.monotonic();
   let result: ToolResult;
   let edited: ReadyCall['edited'];
   try {
     crashPoint('call-start');
-    const now = isJudgedAgain ? await nextFor(serving, caller, call, signal, {fresh: true, begun}) : next;
+    const now = isJudgedAgain ? await nextFor(daemon, caller, call, signal, {fresh: true, begun}) : next;
     if ('ready' in now && now.ready.alone && !alone) throw new Error(CHANGED);
     edited = 'ready' in now ? now.ready.edited : undefined;
-    result = 'ready' in now ? await runInWorkspace(serving, caller, call, now.ready) : resultOfOther(serving, now);
+    result = 'ready' in now ? await runInWorkspace(daemon, caller, call, now.ready) : resultOfOther(reports, now);
     crashPoint('call-end');
   } catch (error) {
-    result = {success: false, code: 'FAILED', error: serving.redact.text((error as Error).message)};
+    result = {success: false, code: 'FAILED', error: reports.redact.text((error as Error).message)};
   } finally {
     release?.();
     leave?.();
   }
-  const ms = Math.round(serving.clock.monotonic() - began);
+  const ms = Math.round(files.disk.clock.monotonic() - began);
   const code = result.success ? undefined : result.code;
-  serving.report({event: 'called', session, agent, tool: callWords(call.function, edited), code, ms});
-  return resultMessage(call.id, result, timestamp(serving.clock));
+  reports.report({event: 'called', session, agent, tool: callWords(call.function, edited), code, ms});
+  return resultMessage(call.id, result, timestamp(files.disk.clock));
 }
 
 const CHANGED = 'nothing was run: what was approved has changed at the last moment. Make the call again';
 
 /** It was begun, and may not run after all. */
-function resultOfOther(serving: Serving, next: Exclude<NextCall, {ready: unknown}>): ToolResult {
-  if ('result' in next) return serving.redact.value(next.result);
+function resultOfOther(reports: Reports, next: Exclude<NextCall, {ready: unknown}>): ToolResult {
+  if ('result' in next) return reports.redact.value(next.result);
   return {success: false, code: 'REJECTED', error: CHANGED};
 }
 

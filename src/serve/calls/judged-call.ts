@@ -1,28 +1,32 @@
 import {parseFile} from '../../check/parse-file.ts';
 import {isFailure} from '../../effects/tools/failure.ts';
-import type {Ask, ReadyCall, ToolContext, ToolResult} from '../../effects/tools/tool.ts';
+import type {Ask, ReadyCall, ToolResult} from '../../effects/tools/tool.ts';
 import {digestOf} from '../../files/approval/approval-digest.ts';
 import type {Session} from '../../files/session/session.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import type {CallRequest} from '../../reconcile/call-request.ts';
-import {effectsOf} from '../effects.ts';
-import type {Serving} from '../serving.ts';
+import type {HomeFiles} from '../home-files.ts';
+import type {With} from '../parts.ts';
 import {textOf} from '../state.ts';
-import {contextOf} from './call-context.ts';
+import {type CallSetting, settingOf} from './call-context.ts';
 import type {Caller} from './caller.ts';
 
 /** A call by the policy and the template as they are now. */
 export async function judged(
-  serving: Serving,
+  {reports, current, effects}: With<'reports' | 'current' | 'effects'>,
   {agent, template}: Caller,
-  call: {name: string; arguments: string},
-  context: ToolContext,
+  {name, arguments: args}: Call['function'],
+  {context, plain, services, signal}: CallSetting,
 ): Promise<{result: ToolResult} | {ready: ReadyCall}> {
-  const policy = await serving.current.policy();
-  serving.redact.follow(await serving.current.settings());
-  const ready = await effectsOf(serving).prepare(call, template.capabilities, policy, context);
-  if ('refused' in ready) return {result: ready.refused};
-  if (ready.effect === 'read' || serving.current.hasTemplate(agent)) return {ready};
+  const policy = await current.policy();
+  reports.redact.follow(await current.settings());
+  const call = {name, arguments: args, capabilities: template.capabilities, policy};
+  const prepared = await effects.tools.prepare(call, context);
+  if ('refused' in prepared) return {result: prepared.refused};
+  // A call that asks is executed only after a person said yes to it.
+  const execute = () => effects.runner.execute({...call, ...plain, approved: prepared.asks}, services, signal);
+  const ready = {...prepared, execute};
+  if (ready.effect === 'read' || current.hasTemplate(agent)) return {ready};
   return {result: {success: false, code: 'NOT_ALLOWED', error: 'the template of this agent was removed'}};
 }
 
@@ -40,37 +44,37 @@ export function withEdit(call: Call, argument: string, text: string): Call {
 
 /** What a decision is bound to that changed the call: the files that matter to it may be others than those of what was asked. */
 export async function editedDigest(
-  serving: Serving,
+  daemon: With<'reports' | 'current' | 'effects'>,
   caller: Caller,
   edited: Call,
-  context: ToolContext,
+  setting: CallSetting,
 ): Promise<string> {
-  const anew = await judged(serving, caller, edited.function, context);
+  const anew = await judged(daemon, caller, edited.function, setting);
   const ask = 'ready' in anew ? await anew.ready.ask() : undefined;
   return boundDigest(caller, edited, ask && !isFailure(ask) ? ask.basis : {});
 }
 
 /** The same of a request that a person has changed just now. Undefined: the call is not there. */
 export async function editedNow(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
   {path, session, agent, call: id}: CallRequest,
   argument: string,
   text: string,
 ): Promise<string | undefined> {
-  const of = await sessionAt(serving, path);
+  const of = await sessionAt(daemon.files, path);
   const call = of?.messages.flatMap(({tool_calls = []}) => tool_calls).findLast(each => each.id === id);
-  const template = await serving.current.template(agent);
+  const template = await daemon.current.template(agent);
   if (!of || !call || !template) return undefined;
   const caller = {path, session, agent, template, of};
-  const context = await contextOf(serving, caller, call, new AbortController().signal);
-  return editedDigest(serving, caller, withEdit(call, argument, text), context);
+  const setting = await settingOf(daemon, caller, call, new AbortController().signal);
+  return editedDigest(daemon, caller, withEdit(call, argument, text), setting);
 }
 
-async function sessionAt(serving: Serving, path: string): Promise<Session | undefined> {
-  let parsed = serving.latest.get(path)?.parsed;
+async function sessionAt(files: HomeFiles, path: string): Promise<Session | undefined> {
+  let parsed = files.kept.latest.get(path)?.parsed;
   if (parsed?.kind !== 'session') {
-    const blob = serving.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await textOf(serving, blob, path);
+    const blob = files.known.get(path)?.blob;
+    const text = blob === undefined ? undefined : await textOf(files, blob, path);
     parsed = text === undefined ? undefined : parseFile(path, text);
   }
   return parsed?.kind === 'session' ? parsed.file : undefined;

@@ -1,20 +1,23 @@
 import {isFailure} from '../../effects/tools/failure.ts';
-import type {Ask, ReadyCall, ToolContext, ToolResult} from '../../effects/tools/tool.ts';
+import type {Ask, ReadyCall, ToolResult} from '../../effects/tools/tool.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../../files/approval/approval-item.ts';
 import type {Call} from '../../files/session/session-schema.ts';
+import type {Settings} from '../../files/settings.ts';
 import {fieldOf} from '../../files/task/task.ts';
 import {durationMs} from '../../files/values.ts';
 import {type CallRequest, partOf} from '../../reconcile/call-request.ts';
 import {hasExpired} from '../../reconcile/queue.ts';
+import {taintOf} from '../../reconcile/taint.ts';
 import {approvedPage, newApprovalId} from '../approvals/approvals.ts';
 import {itemOf, recordedEdit} from '../approvals/decisions.ts';
 import {isBeingSaved, takenPage, turnedOnPage} from '../approvals/known-page.ts';
 import {signatureProblem} from '../approvals/signatures.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {lookAgain, SAVED_MS} from '../look-again.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {approvalStateOf} from '../turns/budget.ts';
 import {putIntoWords} from '../turns/wake.ts';
-import {type BegunCall, contextOf} from './call-context.ts';
+import {type BegunCall, type CallSetting, settingOf} from './call-context.ts';
 import {endOf, interrupted, rejected} from './call-ends.ts';
 import {type Caller, isCommand, isRepeatable} from './caller.ts';
 import {boundDigest, editedDigest, judged, withEdit} from './judged-call.ts';
@@ -37,60 +40,61 @@ export type NextCall =
  * `begun`: it is marked as started, by us.
  */
 export async function nextFor(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'effects'>,
   caller: Caller,
   call: Call,
   signal: AbortSignal,
   {fresh = false, begun}: {fresh?: boolean; begun?: BegunCall},
 ): Promise<NextCall> {
-  if (!begun) await recall(serving, caller, call);
-  const context = await contextOf(serving, caller, call, signal, begun);
+  const {files, approvals, effects} = daemon;
+  if (!begun) await recall(daemon, caller, call);
+  const setting = await settingOf(daemon, caller, call, signal, begun);
   // A call that this daemon runs is known to `turns`.
   if (call.started !== undefined && !isRepeatable(call)) {
-    const result = await interrupted(serving, call, caller, context);
-    await recoverWorkspace(serving, caller);
+    const result = await interrupted(effects, call, caller, setting.context);
+    await recoverWorkspace(daemon, caller);
     return {result};
   }
   const {approval} = call;
-  const state = approval === undefined ? undefined : approvalStateOf(serving, approval);
-  const item = state === undefined ? undefined : await itemOf(serving, APPROVALS_FILE, approval ?? '');
+  const state = approval === undefined ? undefined : approvalStateOf(files, approval);
+  const item = state === undefined ? undefined : await itemOf(files, APPROVALS_FILE, approval ?? '');
   const ended = endOf(state, item);
   if (ended) return {result: ended};
   const open = state === undefined || state === 'pending' || state === 'withdrawn';
-  if (!fresh && open && serving.approvals.asked.has(approval ?? '')) return {wait: true};
-  const missing = await makeWorkspace(serving, caller);
+  if (!fresh && open && approvals.asked.has(approval ?? '')) return {wait: true};
+  const missing = await makeWorkspace(daemon, caller);
   // Given up by a stop, it says nothing about the call.
-  if (missing) return serving.turns.stopped ? {wait: true} : {result: missing};
-  const asIs = await judged(serving, caller, call.function, context);
+  if (missing) return daemon.turns.stopped ? {wait: true} : {result: missing};
+  const asIs = await judged(daemon, caller, call.function, setting);
   if ('result' in asIs) return asIs;
   // What a person has said to it counts, even where the policy allows the call by now: they may have changed it.
-  if (!asIs.ready.asks && !(item && isSaid(serving, item))) return policyAllows(serving, asIs.ready, approval);
+  if (!asIs.ready.asks && !(item && isSaid(files, item))) return policyAllows(files, asIs.ready, approval);
   const ask = await asIs.ready.ask();
   if (isFailure(ask)) return {result: ask};
   const digest = boundDigest(caller, call, ask.basis);
   if (state === 'approved' && item)
-    return decided(serving, {caller, call, context, item, ask, digest, asIs: asIs.ready, begun});
-  const settings = await serving.current.settings();
+    return decided(daemon, {caller, call, setting, item, ask, digest, asIs: asIs.ready, begun});
+  const settings = await daemon.current.settings();
   // An item that is gone comes back; what is about something else by now is another request.
   const same = item ? item.digest === digest && state !== 'superseded' : state === undefined;
   if (approval !== undefined && same) {
-    putIntoWords(serving, requestOf(serving, caller, call, ask, {id: approval, digest, context, settings}));
+    putIntoWords(daemon, requestOf(files, caller, call, ask, {id: approval, digest, settings}));
     return {wait: true};
   }
-  const id = newApprovalId(serving.random);
+  const id = newApprovalId(effects.world.random);
   // The request of a session that this one is a copy of stays.
   if (approval !== undefined && item?.session === caller.session && item.call === call.id)
-    serving.approvals.outcomes.set(approval, {
+    approvals.outcomes.set(approval, {
       status: 'superseded',
       outcome: `nothing was run: what it is about has changed since it was asked; asked again as ${id}`,
     });
-  return {ask: requestOf(serving, caller, call, ask, {id, digest, context, settings})};
+  return {ask: requestOf(files, caller, call, ask, {id, digest, settings})};
 }
 
 interface Decided {
   caller: Caller;
   call: Call;
-  context: ToolContext;
+  setting: CallSetting;
   item: ApprovalItem;
   ask: Ask;
   digest: string;
@@ -99,9 +103,13 @@ interface Decided {
 }
 
 /** A call that a person said yes to: what runs is what they saw, or what they made of it. */
-async function decided(serving: Serving, about: Decided): Promise<NextCall> {
-  const {caller, call, context, item, ask, digest, asIs, begun} = about;
-  const wasUsed = !begun && serving.started.has(item.id ?? '');
+async function decided(
+  daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
+  about: Decided,
+): Promise<NextCall> {
+  const {files, approvals} = daemon;
+  const {caller, call, setting, item, ask, digest, asIs, begun} = about;
+  const wasUsed = !begun && approvals.started.has(item.id ?? '');
   const isOwn =
     item.session === caller.session &&
     item.call === call.id &&
@@ -110,63 +118,63 @@ async function decided(serving: Serving, about: Decided): Promise<NextCall> {
     item.outcome === undefined &&
     !isUsed(caller, call);
   const again = async (why: string): Promise<NextCall> => {
-    const settings = await serving.current.settings();
-    const id = newApprovalId(serving.random);
+    const settings = await daemon.current.settings();
+    const id = newApprovalId(daemon.effects.world.random);
     if (isOwn || wasUsed)
-      serving.approvals.outcomes.set(item.id ?? '', {
+      approvals.outcomes.set(item.id ?? '', {
         status: 'superseded',
         outcome: `nothing was run: ${why}; asked again as ${id}`,
       });
-    return {ask: requestOf(serving, caller, call, ask, {id, digest, context, settings})};
+    return {ask: requestOf(files, caller, call, ask, {id, digest, settings})};
   };
   if (wasUsed) return again('it ran before, and an older version of its session was brought back');
   if (!isOwn) return again('it was asked about another call');
   if (begun) {
     // Said after it was judged, while it was marked or waited to run.
-    const turned = await turnedOnPage(serving, item);
+    const turned = await turnedOnPage(files, item);
     if (turned) return 'no' in turned ? {result: rejected(turned.no.reason)} : {wait: true};
-  } else if (await mayBeTurned(serving, caller, item)) return {wait: true};
+  } else if (await mayBeTurned(files, caller, item)) return {wait: true};
   if (hasExpired(item, item.at ?? '')) return again('it was decided too late');
   const edited = fieldOf(item.task, 'edited') === 'true';
   const {edits} = ask;
   const original = edits && partOf(ask, edits.label);
   const edit =
     edited && edits && original !== undefined
-      ? await recordedEdit(serving, item, {...edits, original}, text =>
-          editedDigest(serving, caller, withEdit(call, edits.argument, text), context),
+      ? await recordedEdit(files, item, {...edits, original}, text =>
+          editedDigest(daemon, caller, withEdit(call, edits.argument, text), setting),
         )
       : undefined;
   if (edited && edit === undefined) return again('what was approved is not there any more, or has changed since');
   if (item.digest !== digest && (edited || asIs.asks)) return again('what it is about has changed since it was asked');
   const signed = ask.question ? item.answer : edit?.shown;
-  const unsigned = await signatureProblem(serving, {item, digest: item.digest ?? '', edited: signed});
-  serving.troubles.set(`approval ${item.id}`, unsigned && `approval ${item.id}: ${unsigned}`);
+  const unsigned = await signatureProblem(daemon, {item, digest: item.digest ?? '', edited: signed});
+  daemon.reports.troubles.set(`approval ${item.id}`, unsigned && `approval ${item.id}: ${unsigned}`);
   if (unsigned !== undefined) {
-    serving.approvals.told.add(item.id ?? '');
+    approvals.told.add(item.id ?? '');
     return {wait: true};
   }
   if (ask.question) return {result: {success: true, answer: item.answer ?? ''}};
   const bound = isCommand(call) && Object.keys(ask.basis).some(key => key !== 'where');
   if (edit === undefined || !edits) return {ready: {...asIs, alone: bound}};
   const {text} = edit;
-  const anew = await judged(serving, caller, withEdit(call, edits.argument, text).function, context);
+  const anew = await judged(daemon, caller, withEdit(call, edits.argument, text).function, setting);
   if ('result' in anew) return {result: {...anew.result, edited: {[edits.argument]: text}}};
   // What the person wrote may run others.
   return {ready: {...asEdited(anew.ready, {[edits.argument]: text}), alone: isCommand(call)}};
 }
 
 /** Whether the page or the queue says something else by now, or may in a moment. */
-async function mayBeTurned(serving: Serving, {path}: Caller, item: ApprovalItem): Promise<boolean> {
-  const page = takenPage(serving, item.id ?? '');
-  const isPageSaved = isBeingSaved(serving, page) && !serving.making.has(approvedPage(item.id ?? ''));
-  const saved = isPageSaved ? page : isBeingSaved(serving, APPROVALS_FILE) ? APPROVALS_FILE : undefined;
+async function mayBeTurned(files: HomeFiles, {path}: Caller, item: ApprovalItem): Promise<boolean> {
+  const page = takenPage(files, item.id ?? '');
+  const isPageSaved = isBeingSaved(files, page) && !files.looks.making.has(approvedPage(item.id ?? ''));
+  const saved = isPageSaved ? page : isBeingSaved(files, APPROVALS_FILE) ? APPROVALS_FILE : undefined;
   if (saved !== undefined) {
-    lookAgain(serving, saved);
-    lookAgain(serving, path, SAVED_MS);
+    lookAgain(files, saved);
+    lookAgain(files, path, SAVED_MS);
     return true;
   }
-  if ((await turnedOnPage(serving, item)) === undefined) return false;
-  lookAgain(serving, APPROVALS_FILE);
+  if ((await turnedOnPage(files, item)) === undefined) return false;
+  lookAgain(files, APPROVALS_FILE);
   return true;
 }
 
@@ -176,13 +184,13 @@ function asEdited(ready: ReadyCall, edited: Record<string, string>): ReadyCall {
   return {...ready, edited, execute: async () => ({...(await ready.execute()), edited, edited_note: note})};
 }
 
-function policyAllows(serving: Serving, ready: ReadyCall, approval: string | undefined): NextCall {
-  const open = approval !== undefined && approvalStateOf(serving, approval) !== 'approved';
+function policyAllows(files: HomeFiles, ready: ReadyCall, approval: string | undefined): NextCall {
+  const open = approval !== undefined && approvalStateOf(files, approval) !== 'approved';
   return open ? {ready, instead: approval} : {ready};
 }
 
 /** Whether a person has decided, in either place. */
-function isSaid({index}: Serving, {id, decision}: ApprovalItem): boolean {
+function isSaid({index}: HomeFiles, {id, decision}: ApprovalItem): boolean {
   return decision !== undefined || index.definitionsOf(`page/${id}`).some(({state}) => state !== null);
 }
 
@@ -197,17 +205,13 @@ function isUsed({of}: Caller, {approval}: Call): boolean {
 export const EXPIRE_AFTER = '7d';
 
 function requestOf(
-  {clock}: Serving,
-  {path, session, agent}: Caller,
+  {disk}: HomeFiles,
+  {path, session, agent, of}: Caller,
   call: Call,
   ask: Ask,
-  {
-    id,
-    digest,
-    context,
-    settings,
-  }: {id: string; digest: string; context: ToolContext; settings: Awaited<ReturnType<Serving['current']['settings']>>},
+  {id, digest, settings}: {id: string; digest: string; settings: Settings},
 ): CallRequest {
+  const {clock} = disk;
   const now = clock.now();
   const after = settings.approvals?.expire_after;
   const ms = after === null ? undefined : durationMs(after ?? EXPIRE_AFTER);
@@ -222,6 +226,6 @@ function requestOf(
     digest,
     created: new Date(now).toISOString(),
     expires: ms === undefined ? undefined : new Date(now + ms).toISOString(),
-    taint: context.tainted,
+    taint: taintOf(of),
   };
 }

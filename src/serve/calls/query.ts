@@ -1,7 +1,8 @@
 import type {QueriedRows, ResultCode, ToolFailure} from '../../effects/tools/tool.ts';
 import type {QueryFailure} from '../../query/task-query.ts';
 import {onDisk} from '../current.ts';
-import type {Serving} from '../serving.ts';
+import type {HomeFiles} from '../home-files.ts';
+import type {With} from '../parts.ts';
 import {textOf} from '../state.ts';
 
 /** What one result can carry, and a little more. */
@@ -14,23 +15,27 @@ const codes: Record<QueryFailure['failed'], ResultCode> = {
 };
 
 /** SQL over the files as they are known now. The first query reads all task files, a later one those that are others. */
-export async function query(serving: Serving, text: string, signal: AbortSignal): Promise<QueriedRows | ToolFailure> {
-  const {disk, index, known} = serving;
+export async function query(
+  {files, effects}: With<'files' | 'effects'>,
+  text: string,
+  signal: AbortSignal,
+): Promise<QueriedRows | ToolFailure> {
+  const {disk, index, known} = files;
   // Not before it is needed: most homes never ask.
   const {TaskQuery} = await import('../../query/task-query.ts');
-  serving.queries ??= new TaskQuery();
+  effects.queries ??= new TaskQuery();
   const source = {
     index,
     files: () => versions(known),
     read: (path: string, blob: string) =>
-      serving.texts.get(blob) ?? onDisk(disk, path, blob) ?? textOf(serving, blob, path),
+      files.kept.texts.get(blob) ?? onDisk(disk, path, blob) ?? textOf(files, blob, path),
   };
-  const answer = await serving.queries.ask(source, text, {most: MOST, signal, taint: true});
+  const answer = await effects.queries.ask(source, text, {most: MOST, signal, taint: true});
   if (!('failed' in answer)) return answer;
   const {failed, error, hint} = answer;
   return {success: false, error: hint === undefined ? error : `${error}. ${hint}`, code: codes[failed]};
 }
 
-function* versions(known: Serving['known']): Generator<readonly [string, string]> {
+function* versions(known: HomeFiles['known']): Generator<readonly [string, string]> {
   for (const [path, {blob}] of known) yield [path, blob];
 }

@@ -1,12 +1,18 @@
 import type {Call} from '../../files/session/session-schema.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {type Caller, isRead, nameOfCall} from './caller.ts';
 
 /**
  * Before a call begins that is older than what is remembered of calls: what of its session was begun once, from the
  * journal. So `.agentdir/` may be deleted.
  */
-export async function recall({world, started}: Serving, caller: Caller, call: Call): Promise<void> {
+export async function recall(
+  {effects, approvals}: With<'approvals' | 'effects'>,
+  caller: Caller,
+  call: Call,
+): Promise<void> {
+  const {world} = effects;
+  const {started} = approvals;
   const {path, session, of} = caller;
   if (call.started !== undefined || isRead(call)) return;
   const {timestamp = ''} = of.messages.find(({tool_calls}) => tool_calls?.includes(call)) ?? {};

@@ -5,45 +5,45 @@ import {kindOf} from '../../files/key.ts';
 import type {Call} from '../../files/session/session-schema.ts';
 import type {Completed} from '../../reconcile/complete.ts';
 import {withNote} from '../../reconcile/note.ts';
-import {type Cancel, timestamp} from '../../store/clock.ts';
+import {type Cancel, type Clock, timestamp} from '../../store/clock.ts';
 import {linkTarget} from '../../store/read.ts';
+import {changeOf} from '../change.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {lookAgain} from '../look-again.ts';
-import type {Note, Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
+import type {Reconciler} from '../reconciler.ts';
+import type {Note, Notes} from './notes.ts';
 
 const PATIENCE_MS = 20_000;
 
 /** The file is written when it is looked at, as all are; a note that could not be written in time is taken back. */
 export async function remember(
-  serving: Serving,
+  {files, reports, notes}: With<'files' | 'reports' | 'notes'>,
   {agent}: {agent: string},
   {approval}: Call,
   {file: path, text}: {file: string; text: string},
 ): Promise<ToolResult> {
-  const problem = notWritable(serving, path);
+  const problem = notWritable(files, path);
   if (problem !== undefined) return {success: false, code: 'FAILED', error: `${path} ${problem}`};
-  const notes = serving.notes.get(path) ?? [];
-  serving.notes.set(path, notes);
   let cancel: Cancel | undefined;
   const result = await new Promise<ToolResult>(resolve => {
     const note: Note = {text, agent, approval, written: () => resolve({success: true, path})};
-    notes.push(note);
-    cancel = serving.clock.after(
+    notes.add(path, note);
+    cancel = files.disk.clock.after(
       PATIENCE_MS,
       () => {
-        const at = notes.indexOf(note);
-        if (at === -1) return;
-        notes.splice(at, 1);
-        resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
+        if (notes.remove(path, note))
+          resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
       },
       'held',
     );
-    lookAgain(serving, path);
+    lookAgain(files, path);
   });
   cancel?.();
-  return isFailure(result) ? serving.redact.value(result) : result;
+  return isFailure(result) ? reports.redact.value(result) : result;
 }
 
-function notWritable({disk, index}: Serving, path: string): string | undefined {
+function notWritable({disk, index}: HomeFiles, path: string): string | undefined {
   if (kindOf(path) !== 'memory') return 'is not a file of the memory';
   const parts = path.split('/');
   const link = parts.map((_, i) => parts.slice(0, i + 1).join('/')).find(way => linkTarget(disk, way) !== undefined);
@@ -52,25 +52,37 @@ function notWritable({disk, index}: Serving, path: string): string | undefined {
   return blocks(index.problems(path)) ? 'has errors; see agentdir check' : undefined;
 }
 
+/** memory/: files get the notes of agents. */
+export function memoryFiles({notes, files}: With<'files' | 'notes'>): Reconciler {
+  const due = {notes, clock: files.disk.clock};
+  return {
+    kind: 'memory',
+    settle: ({path, text = ''}) => changeOf(settleMemory(due, path, text), 'remember'),
+    create: path => changeOf(settleMemory(due, path, ''), 'remember'),
+  };
+}
+
 /** The text with the notes that are to be added to it. */
-export function settleMemory({notes, clock}: Serving, path: string, text: string): Completed | undefined {
-  const due = notes.get(path);
-  if (!due?.length) return undefined;
-  const now = timestamp(clock);
+export function settleMemory(
+  {notes, clock}: {notes: Notes; clock: Clock},
+  path: string,
+  text: string,
+): Completed | undefined {
+  const due = notes.due(path);
   const [first] = due;
-  const taken = due.slice();
-  const result = taken.reduce((before, {text, agent}) => withNote(before, {text, agent, day: now.slice(0, 10)}), text);
+  if (!first) return undefined;
+  const now = timestamp(clock);
+  const result = due.reduce((before, {text, agent}) => withNote(before, {text, agent, day: now.slice(0, 10)}), text);
   return {
     text: result,
-    words: `noted by ${[...new Set(taken.map(({agent}) => agent))].join(', ')}`,
+    words: `noted by ${[...new Set(due.map(({agent}) => agent))].join(', ')}`,
     tasks: [],
-    approvals: taken.flatMap(({approval}) => approval ?? []),
-    ...(first && taken.every(({agent}) => agent === first.agent) && {agent: first.agent}),
+    approvals: due.flatMap(({approval}) => approval ?? []),
+    ...(due.every(({agent}) => agent === first.agent) && {agent: first.agent}),
     written: () => {
-      for (const note of taken) {
+      for (const note of due) {
         // It may have been taken back while it was written.
-        const at = due.indexOf(note);
-        if (at !== -1) due.splice(at, 1);
+        notes.remove(path, note);
         note.written();
       }
     },

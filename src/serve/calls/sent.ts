@@ -2,7 +2,7 @@ import {newRecord} from '../../files/inbox.ts';
 import {appendLines} from '../../store/append-line.ts';
 import {crashPoint} from '../../store/crash.ts';
 import type {Disk, OpenFile} from '../../store/disk.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 
 /** So much of the end of the file is looked through. */
 const TAIL = 1024 * 1024;
@@ -12,10 +12,12 @@ const TAIL = 1024 * 1024;
  * sent again, since a crash came between its record and its result, stands there already, under its id.
  */
 export async function recordSent(
-  {disk, redact}: Pick<Serving, 'disk' | 'redact'>,
+  {files, reports}: With<'files' | 'reports'>,
   file: string,
   record: Readonly<Record<string, unknown>>,
 ): Promise<void> {
+  const {disk} = files;
+  const {redact} = reports;
   crashPoint('message-sent');
   if (isRecorded(disk, `inbox/${file}`, record.id)) return;
   await appendLines(disk, `inbox/${file}`, newRecord({direction: 'out', ...redact.value(record)}));

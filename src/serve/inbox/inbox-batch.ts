@@ -21,7 +21,7 @@ import {MAX_LINE, type RawLine} from '../../store/inbox-lines.ts';
 import {isAgent, whoElse} from '../mail/agents.ts';
 import type {Letter} from '../mail/mail.ts';
 import {inboxSession} from '../mail/receivers.ts';
-import type {Serving} from '../serving.ts';
+import type {Reports, With} from '../parts.ts';
 import type {Reading} from './inboxes.ts';
 import {keysDelivered} from './lines-found.ts';
 
@@ -46,29 +46,30 @@ const SLICE_MS = 5;
 
 /** Read lines as messages. `at`: of the file that they stand in; `skip`: lines that were delivered before. */
 export async function batchOf(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'current'>,
   reading: Reading,
   at: Position,
   lines: readonly RawLine[],
 ): Promise<Batch> {
-  const settings = await serving.current.settings();
+  const {files} = daemon;
+  const settings = await daemon.current.settings();
   const route = routeOf(reading.name, settings.inbox?.routes ?? []);
   const batch: Batch = {letters: [], rejected: [], lines: 0, end: at.offset};
   const keys = new Set<string>();
   const isMain = at.generation === reading.cursor?.generation;
   const as = deliveredAs(reading.name, at);
-  let slice = serving.clock.monotonic();
+  let slice = files.disk.clock.monotonic();
   for (const line of lines) {
     // Others have their turn.
-    if (serving.clock.monotonic() - slice > SLICE_MS) {
-      await serving.clock.nextTurn();
-      slice = serving.clock.monotonic();
+    if (files.disk.clock.monotonic() - slice > SLICE_MS) {
+      await files.disk.clock.nextTurn();
+      slice = files.disk.clock.monotonic();
     }
     const hash = shortHash(line.bytes);
     const number = at.line + batch.lines + 1;
     const isOld = isMain && line.start < (reading.cursor?.rewritten ?? 0) && reading.skip?.take(hash) === true;
     const id = lineDelivery({...as, offset: line.start, hash});
-    const read = isOld ? undefined : await readLine(serving, {reading, id, line, number, route, settings});
+    const read = isOld ? undefined : await readLine(daemon, {reading, id, line, number, route, settings});
     if (read && 'blocked' in read) {
       batch.blocked = {...read.blocked, line: number};
       break;
@@ -98,14 +99,14 @@ interface Line {
 type Read = Addressed | {rejected: Rejected} | {blocked: Omit<NonNullable<Batch['blocked']>, 'line'>} | undefined;
 
 /** Undefined: nothing is to be delivered. */
-async function readLine(serving: Serving, of: Line): Promise<Read> {
+async function readLine({files, reports, current}: With<'files' | 'reports' | 'current'>, of: Line): Promise<Read> {
   const {reading, line, number, route, settings} = of;
   const reject = (reason: string, rest: Partial<Rejected> = {}): Read => ({
     rejected: {
-      ...{id: of.id, file: reading.path, line: number, at: timestamp(serving.clock)},
-      reason: serving.redact.text(reason),
+      ...{id: of.id, file: reading.path, line: number, at: timestamp(files.disk.clock)},
+      reason: reports.redact.text(reason),
       ...rest,
-      ...kept(serving, line),
+      ...kept(reports, line),
     },
   });
   if (line.tooLong)
@@ -124,17 +125,17 @@ async function readLine(serving: Serving, of: Line): Promise<Read> {
   if (own !== undefined && !isId(agent ?? ''))
     return reject(`expected the name of an agent in "to", got ${shown(own)}`);
   if (agent === undefined || agent === '') return {blocked: {problem: nobody(reading.path, number)}};
-  const template = isAgent(serving, agent) ? await serving.current.template(agent) : undefined;
+  const template = isAgent(files, agent) ? await current.template(agent) : undefined;
   if (!template && own !== undefined)
-    return reject(`expected an agent in "to", got "${agent}": ${whoElse(serving, agent)}`, {to: agent});
+    return reject(`expected an agent in "to", got "${agent}": ${whoElse(files, agent)}`, {to: agent});
   if (!template) return {blocked: {agent}};
   const key = route?.key === undefined ? undefined : textAt(record.data, route.key);
   const id = route && key !== undefined ? keyDelivery(route, key) : of.id;
   const thread = threadOf(record.data, route);
   const scope = route?.files ?? reading.name;
-  const {path, opening} = inboxSession(serving, agent, {scope, thread, id, fresh: template.context === 'fresh'});
+  const {path, opening} = inboxSession(files, agent, {scope, thread, id, fresh: template.context === 'fresh'});
   const from = `${reading.path}#${number}`;
-  const content = serving.redact.text(contentOf(record, `${reading.path}, line ${number}`));
+  const content = reports.redact.text(contentOf(record, `${reading.path}, line ${number}`));
   return {path, letter: {id, agent, opening, bulk: true, message: {from, content, untrusted: true}}};
 }
 
@@ -143,7 +144,7 @@ function shown(text: string): string {
 }
 
 /** What a person needs to mend it. The rest is in the inbox itself. */
-function kept({redact}: Serving, {bytes, length, tooLong}: Line['line']): Partial<Rejected> {
+function kept({redact}: Reports, {bytes, length, tooLong}: Line['line']): Partial<Rejected> {
   const text = isUtf8(bytes) ? {text: redact.text(bytes.toString())} : {base64: bytes.toString('base64')};
   return {...text, ...(tooLong && {bytes: length})};
 }
@@ -159,7 +160,11 @@ function nobody(path: string, line: number): Problem {
 }
 
 /** Without records whose key was delivered before, to whichever session. */
-export async function newOnes<T extends Addressed>({disk, inboxes}: Serving, letters: readonly T[]): Promise<T[]> {
+export async function newOnes<T extends Addressed>(
+  {files, inboxes}: With<'files' | 'inboxes'>,
+  letters: readonly T[],
+): Promise<T[]> {
+  const {disk} = files;
   if (!letters.some(({letter}) => letter.id.startsWith(KEYED))) return [...letters];
   inboxes.keys ??= keysDelivered(disk);
   const keys = await inboxes.keys;
@@ -167,12 +172,15 @@ export async function newOnes<T extends Addressed>({disk, inboxes}: Serving, let
 }
 
 /** A line that had been set aside because its agent was not there; undefined: it still is not, or cannot be read. */
-export async function released(serving: Serving, entry: Rejected): Promise<Addressed | undefined> {
-  const settings = await serving.current.settings();
+export async function released(
+  daemon: With<'files' | 'reports' | 'current'>,
+  entry: Rejected,
+): Promise<Addressed | undefined> {
+  const settings = await daemon.current.settings();
   const name = entry.file.slice('inbox/'.length);
-  if (entry.text === undefined || entry.to === undefined || !isAgent(serving, entry.to)) return undefined;
+  if (entry.text === undefined || entry.to === undefined || !isAgent(daemon.files, entry.to)) return undefined;
   const bytes = Buffer.from(entry.text);
-  const read = await readLine(serving, {
+  const read = await readLine(daemon, {
     ...{reading: {name, path: entry.file}, id: entry.id, number: entry.line, settings},
     line: {length: bytes.length, bytes, tooLong: false},
     route: routeOf(name, settings.inbox?.routes ?? []),

@@ -1,22 +1,51 @@
 import {type CursorFile, cursorText, inboxOf, isUnread} from '../../files/cursor-file.ts';
 import {type RejectedFile, withoutEntries} from '../../files/rejected.ts';
 import type {Completed} from '../../reconcile/complete.ts';
+import {changeOf} from '../change.ts';
 import {lookAgain} from '../look-again.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
+import type {Reconciler} from '../reconciler.ts';
 import {newOnes, released} from './inbox-batch.ts';
 
+/** state/inbox/NAME.yaml: how far each inbox is read. */
+export function cursorFiles(daemon: With<'files' | 'inboxes'>): Reconciler {
+  return {
+    kind: 'state',
+    owns: path => inboxOf(path) !== undefined,
+    settle: ({path, parsed}) =>
+      parsed?.kind === 'cursor' ? changeOf(settleCursor(daemon, path, parsed.file), 'inbox') : undefined,
+    create: path => changeOf(settleCursor(daemon, path, undefined), 'inbox'),
+    // An inbox that is gone may have been renamed, and the renamed file may have more lines.
+    started: () => [...daemon.files.known.keys()].flatMap(path => inboxOf(path) ?? []),
+  };
+}
+
+/** inbox/rejected/: lines that could not be delivered. Their files stay wrong until somebody mends them. */
+export function rejectedFiles(daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>): Reconciler {
+  return {
+    kind: 'rejected',
+    settlesWithErrors: true,
+    settle: async ({path, parsed}) =>
+      parsed?.kind === 'rejected' ? changeOf(await settleRejected(daemon, path, parsed.file), 'fill-in') : undefined,
+  };
+}
+
 /** How far an inbox is read, if that is not what the file says. */
-export function settleCursor(serving: Serving, path: string, file: CursorFile | undefined): Completed | undefined {
+function settleCursor(
+  {files, inboxes}: With<'files' | 'inboxes'>,
+  path: string,
+  file: CursorFile | undefined,
+): Completed | undefined {
   const inbox = inboxOf(path);
-  const reading = inbox === undefined ? undefined : serving.inboxes.get(inbox);
+  const reading = inbox === undefined ? undefined : inboxes.get(inbox);
   // It had errors, and may be mended.
-  if (inbox !== undefined && reading && !reading.cursor && file) lookAgain(serving, inbox);
+  if (inbox !== undefined && reading && !reading.cursor && file) lookAgain(files, inbox);
   if (inbox === undefined || !reading?.cursor || (!file && isUnread(reading.cursor))) return undefined;
   const {cursor} = reading;
   const text = cursorText(cursor);
   const written = () => {
     reading.saved = text;
-    lookAgain(serving, inbox);
+    lookAgain(files, inbox);
   };
   if (text === file?.text) {
     if (reading.saved !== text) written();
@@ -25,18 +54,13 @@ export function settleCursor(serving: Serving, path: string, file: CursorFile | 
   return {text, words: `read up to line ${cursor.line}`, tasks: [], written};
 }
 
-/** Whether something is to be written there. */
-export function isCursorWanted(serving: Serving, path: string): boolean {
-  return settleCursor(serving, path, undefined) !== undefined;
-}
-
 /** Lines that were set aside for an agent that is there by now: they are delivered, and leave the file. */
-export async function settleRejected(
-  serving: Serving,
+async function settleRejected(
+  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
   path: string,
   file: RejectedFile,
 ): Promise<Completed | undefined> {
-  const {inboxes} = serving;
+  const {files, inboxes} = daemon;
   const gone = new Set(file.entries.filter(({id}) => inboxes.released.has(id)).map(({id}) => id));
   if (gone.size > 0) {
     const written = () => {
@@ -46,19 +70,19 @@ export async function settleRejected(
   }
   for (const entry of file.entries) {
     if (entry.to === undefined || inboxes.releasing.has(entry.id)) continue;
-    const addressed = await released(serving, entry);
+    const addressed = await released(daemon, entry);
     if (!addressed) continue;
     const {letter} = addressed;
     inboxes.releasing.add(entry.id);
     const delivered = () => {
       inboxes.releasing.delete(entry.id);
       inboxes.released.add(entry.id);
-      lookAgain(serving, path);
+      lookAgain(files, path);
     };
-    const [isNew] = await newOnes(serving, [addressed]);
+    const [isNew] = await newOnes(daemon, [addressed]);
     if (isNew) {
-      serving.mail.post(addressed.path, {...letter, delivered});
-      lookAgain(serving, addressed.path);
+      daemon.mail.post(addressed.path, {...letter, delivered});
+      lookAgain(files, addressed.path);
     } else delivered();
   }
   return undefined;

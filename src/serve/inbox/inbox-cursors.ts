@@ -2,10 +2,14 @@ import {type Cursor, cursorPath, type Position, parseCursor} from '../../files/c
 import {stemOf} from '../../files/key.ts';
 import type {Disk} from '../../store/disk.ts';
 import {listFolder, readHomeFile} from '../../store/read.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 
 /** How far other inboxes, and files that they were, are read. */
-export function positionsBut({disk, inboxes}: Serving, path: string): {path: string; at: Position; busy: boolean}[] {
+export function positionsBut(
+  {files, inboxes}: With<'files' | 'inboxes'>,
+  path: string,
+): {path: string; at: Position; busy: boolean}[] {
+  const {disk} = files;
   const written = listFolder(disk, 'state/inbox').map(each => `inbox/${stemOf(each)}.jsonl`);
   return [...new Set([...written, ...inboxes.paths()])].flatMap(other => {
     const reading = other === path ? undefined : inboxes.get(other);

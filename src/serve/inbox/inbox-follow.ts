@@ -8,7 +8,7 @@ import {closeInbox, isContinued, marksOf, type OpenInbox, openInbox, readLines} 
 import {unpackRotated} from '../../store/unpack-inbox.ts';
 import {DOUBTFUL_MS} from '../doubt.ts';
 import {signature} from '../known.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {positionsBut} from './inbox-cursors.ts';
 import {isRotatedName, missedFiles} from './inbox-missed.ts';
 import {findMissed, findUnseen, MOST_ROTATED} from './inbox-unseen.ts';
@@ -27,21 +27,22 @@ const COPYING_MS = 2 * DOUBTFUL_MS;
  * See which file has the inbox's name now, and where it is to be read from: the one that was read before, another after a
  * rotation, or one that an editor wrote anew. The cursor then is of that file. Milliseconds: it is not clear yet.
  */
-export async function follow(serving: Serving, reading: Reading, file: OpenInbox): Promise<number> {
-  const {disk} = serving;
-  if (!reading.cursor) await findUnseen(serving, reading, file);
+export async function follow(daemon: With<'files' | 'inboxes'>, reading: Reading, file: OpenInbox): Promise<number> {
+  const {files} = daemon;
+  const {disk} = files;
+  if (!reading.cursor) await findUnseen(daemon, reading, file);
   const cursor = reading.cursor ?? newCursor();
   reading.cursor = cursor;
   if (cursor.inode === '') {
-    await findMissed(serving, reading, cursor, file);
-    return begin(serving, reading, file);
+    await findMissed(daemon, reading, cursor, file);
+    return begin(daemon, reading, file);
   }
   const isSame = file.inode === cursor.inode;
   if (isSame && isContinued(file, cursor)) return known(disk, reading, file, cursor);
   if (!isSame) {
     if (isRenamed(disk, cursor)) {
-      await rotate(serving, reading, cursor, cursor.inode, file);
-      return begin(serving, reading, file);
+      await rotate(daemon, reading, cursor, cursor.inode, file);
+      return begin(daemon, reading, file);
     }
     if (isContinued(file, cursor)) {
       cursor.inode = file.inode;
@@ -53,10 +54,10 @@ export async function follow(serving: Serving, reading: Reading, file: OpenInbox
   const copy =
     (isSame ? copyOf(disk, reading.name, cursor) : undefined) ?? (await unpackRotated(disk, reading.name, cursor));
   if (copy !== undefined) {
-    await rotate(serving, reading, cursor, copy, file);
-    return begin(serving, reading, file);
+    await rotate(daemon, reading, cursor, copy, file);
+    return begin(daemon, reading, file);
   }
-  const other = readElsewhere(serving, reading, file);
+  const other = readElsewhere(daemon, reading, file);
   if (typeof other === 'number') return other;
   const before = other ? undefined : await linesBefore(disk, reading, cursor);
   if (before && (await isRewritten(file, before))) {
@@ -64,17 +65,18 @@ export async function follow(serving: Serving, reading: Reading, file: OpenInbox
     return 0;
   }
   reading.cursor = successor(cursor);
-  return begin(serving, reading, file);
+  return begin(daemon, reading, file);
 }
 
 /** It is gone: if it was renamed, what is left of it is still read. What has its name next is another file. */
-export async function followGone(serving: Serving, reading: Reading): Promise<void> {
+export async function followGone(daemon: With<'files' | 'inboxes'>, reading: Reading): Promise<void> {
   const {cursor} = reading;
   if (!cursor) return;
-  if (cursor.inode === '') return findMissed(serving, reading, cursor);
-  const {disk} = serving;
+  if (cursor.inode === '') return findMissed(daemon, reading, cursor);
+  const {files} = daemon;
+  const {disk} = files;
   const inode = isRenamed(disk, cursor) ? cursor.inode : await unpackRotated(disk, reading.name, cursor);
-  if (inode !== undefined) await rotate(serving, reading, cursor, inode);
+  if (inode !== undefined) await rotate(daemon, reading, cursor, inode);
   else reading.cursor = successor(cursor);
 }
 
@@ -98,8 +100,9 @@ function successor({generation, rotated}: Cursor): Cursor {
 }
 
 /** A file that was not read under this name: from where it was read under another, else from its beginning. */
-async function begin(serving: Serving, reading: Reading, file: OpenInbox): Promise<number> {
-  const other = readElsewhere(serving, reading, file);
+async function begin(daemon: With<'files' | 'inboxes'>, reading: Reading, file: OpenInbox): Promise<number> {
+  const {files} = daemon;
+  const other = readElsewhere(daemon, reading, file);
   if (typeof other === 'number') return other;
   const cursor: Cursor = {...(reading.cursor ?? newCursor()), inode: file.inode, ...other};
   reading.cursor = cursor;
@@ -109,10 +112,10 @@ async function begin(serving: Serving, reading: Reading, file: OpenInbox): Promi
   reading.skip = undefined;
   reading.doubt = undefined;
   reading.unfinished = undefined;
-  if (other) return known(serving.disk, reading, file, cursor);
+  if (other) return known(files.disk, reading, file, cursor);
   // Its cursor may be lost: what sessions have of it is not delivered again.
-  const isOld = reading.saved === '' && Number(file.stat.birthtimeMs) < serving.clock.origin;
-  const {lines, last} = isOld && file.size > 0 ? await linesDelivered(serving.disk, reading.name, cursor) : NOTHING;
+  const isOld = reading.saved === '' && Number(file.stat.birthtimeMs) < files.disk.clock.origin;
+  const {lines, last} = isOld && file.size > 0 ? await linesDelivered(files.disk, reading.name, cursor) : NOTHING;
   if (lines.length > 0) rewrite(reading, {...cursor, generation: last}, file, lines);
   return 0;
 }
@@ -121,7 +124,7 @@ const NOTHING = {lines: new LinesRead(), last: 0};
 
 /** What was read so far goes on as another file, of this number; and those that had the name after it, if nobody saw them. */
 async function rotate(
-  serving: Serving,
+  daemon: With<'files' | 'inboxes'>,
   reading: Reading,
   cursor: Cursor,
   inode: string,
@@ -131,7 +134,7 @@ async function rotate(
   const isOwn = cursor.since !== cursor.generation;
   const rotated = [...(cursor.rotated ?? []), {...at, inode, ...(as !== undefined && !isOwn && {as})}];
   let {generation} = cursor;
-  for (const each of await missedFiles(serving, reading.name, rotated, file))
+  for (const each of await missedFiles(daemon, reading.name, rotated, file))
     rotated.push(positionOf({...newCursor(++generation), inode: each.inode}));
   reading.cursor = successor({...cursor, generation, rotated: rotated.slice(-MOST_ROTATED)});
 }
@@ -210,9 +213,14 @@ function isContinuedIn(disk: Disk, path: string, cursor: Position, inode?: strin
  * How far another inbox read this file before it got its name, or the one that a rotation copied it from. Milliseconds: it is
  * not clear yet.
  */
-function readElsewhere(serving: Serving, reading: Reading, file: OpenInbox): Partial<Cursor> | number | undefined {
-  const {disk} = serving;
-  for (const {path, at, busy} of positionsBut(serving, reading.path)) {
+function readElsewhere(
+  daemon: With<'files' | 'inboxes'>,
+  reading: Reading,
+  file: OpenInbox,
+): Partial<Cursor> | number | undefined {
+  const {files} = daemon;
+  const {disk} = files;
+  for (const {path, at, busy} of positionsBut(daemon, reading.path)) {
     const isMoved = at.inode === file.inode && `${inboxFiles(disk).get(basename(path))?.ino}` !== file.inode;
     const isCopy = !isMoved && isRotatedName(stemOf(path), reading.name);
     if (!(isMoved || isCopy) || !isContinued(file, at)) continue;
@@ -220,8 +228,8 @@ function readElsewhere(serving: Serving, reading: Reading, file: OpenInbox): Par
     if (at.offset === 0) continue;
     if (isCopy && isContinuedIn(disk, path, at)) {
       // Perhaps the original is cut in a moment.
-      reading.doubt ??= {signature: '', since: serving.clock.monotonic()};
-      const left = COPYING_MS - (serving.clock.monotonic() - reading.doubt.since);
+      reading.doubt ??= {signature: '', since: files.disk.clock.monotonic()};
+      const left = COPYING_MS - (files.disk.clock.monotonic() - reading.doubt.since);
       if (left > 0) return Math.ceil(left);
       continue;
     }

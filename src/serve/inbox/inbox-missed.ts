@@ -5,7 +5,8 @@ import type {Disk, FileStat} from '../../store/disk.ts';
 import {inboxFiles, listInbox, openNumbered} from '../../store/inbox-files.ts';
 import {closeInbox, type OpenInbox, readLines} from '../../store/inbox-lines.ts';
 import {packedName} from '../../store/unpack-inbox.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
+import type {Inboxes} from './inboxes.ts';
 import {linesDelivered} from './lines-found.ts';
 
 /** What a rotation puts between the name and its ending, or behind both. */
@@ -29,17 +30,18 @@ export function isRotatedName(stem: string, name: string): boolean {
  * logs that nobody asked to be read. `open`: the file that had the name when it was opened.
  */
 export async function missedFiles(
-  {disk, inboxes}: Pick<Serving, 'disk' | 'inboxes'>,
+  {files, inboxes}: With<'files' | 'inboxes'>,
   name: string,
   known: readonly Position[],
   open?: OpenInbox,
 ): Promise<Numbered[]> {
-  const files = inboxFiles(disk);
-  const all = [...files].map(([file, stat]) => ({file, inode: `${stat.ino}`, at: timesOf(file, stat)}));
+  const {disk} = files;
+  const present = inboxFiles(disk);
+  const all = [...present].map(([file, stat]) => ({file, inode: `${stat.ino}`, at: timesOf(file, stat)}));
   // Renamed since it was opened, it is still the next to be read: what came after it comes after it.
   const isOpen = (inode: string, {born}: Times) =>
     open !== undefined &&
-    (inode === open.inode || (files.get(name)?.ino !== open.stat.ino && born > open.stat.birthtimeNs));
+    (inode === open.inode || (present.get(name)?.ino !== open.stat.ino && born > open.stat.birthtimeNs));
   const last = all.find(({inode}) => inode === known.at(-1)?.inode);
   const newer = all
     .filter(({file}) => file.startsWith(name) && !kindOf(`inbox/${file}`))
@@ -62,19 +64,20 @@ interface Times {
 
 const isNewer = (at: Times, than: Times) => at.born >= than.born && at.written >= than.written;
 
-const isNew = (at: Times, {servedSince}: Serving['inboxes']) => isNewer(at, {born: servedSince, written: servedSince});
+const isNew = (at: Times, {servedSince}: Inboxes) => isNewer(at, {born: servedSince, written: servedSince});
 
 /**
  * Inboxes that came and were renamed before anybody looked: nothing has the name now, and nothing tells of it. Those that were read before
  * this run are looked at once: another may have come and gone since.
  */
-export function unseenInboxes({disk, inboxes}: Serving): string[] {
-  const files = readableFiles(disk);
+export function unseenInboxes({files, inboxes}: With<'files' | 'inboxes'>): string[] {
+  const {disk} = files;
+  const present = readableFiles(disk);
   const paths = new Set<string>();
-  for (const [file, stat] of files) {
+  for (const [file, stat] of present) {
     const [, name = '', suffix = ''] = /^(.+\.jsonl)(.+)$/.exec(file) ?? [];
     const path = `inbox/${name}`;
-    if (!SUFFIX.test(suffix) || files.has(name) || inboxes.get(path)?.cursor) continue;
+    if (!SUFFIX.test(suffix) || present.has(name) || inboxes.get(path)?.cursor) continue;
     if (disk.exists(cursorPath(path)) || isNew(timesOf(file, stat), inboxes)) paths.add(path);
   }
   return [...paths];

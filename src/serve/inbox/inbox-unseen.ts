@@ -2,7 +2,7 @@ import {type Cursor, newCursor, type Position, positionOf} from '../../files/cur
 import type {Disk} from '../../store/disk.ts';
 import {openNumbered} from '../../store/inbox-files.ts';
 import {closeInbox, type OpenInbox} from '../../store/inbox-lines.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {hasLines, missedFiles, type Numbered} from './inbox-missed.ts';
 import type {Reading} from './inboxes.ts';
 import {deliveredUpTo, linesOf, placesDelivered} from './lines-found.ts';
@@ -15,10 +15,11 @@ export const MOST_ROTATED = 20;
  * Nothing tells how far this inbox is read: files that had its name already, and were renamed. A copy of what it has is none. Where some of
  * it was delivered, by a daemon that was killed or whose cursor is lost, only what was read as that very file, and what came after it.
  */
-export async function findUnseen(serving: Serving, reading: Reading, file?: OpenInbox): Promise<void> {
-  const {disk} = serving;
+export async function findUnseen(daemon: With<'files' | 'inboxes'>, reading: Reading, file?: OpenInbox): Promise<void> {
+  const {files} = daemon;
+  const {disk} = files;
   const {name} = reading;
-  const missed = await missedFiles(serving, name, [], file);
+  const missed = await missedFiles(daemon, name, [], file);
   if (missed.length === 0) return;
   const own = file && (await linesOf(file, file.size, MOST_REMEMBERED));
   const places = await placesDelivered(disk, name);
@@ -54,9 +55,14 @@ async function positionIn(
 }
 
 /** Nothing had the name when it was looked at last: files that had it since then, and were renamed before anybody looked again. */
-export async function findMissed(serving: Serving, reading: Reading, cursor: Cursor, file?: OpenInbox): Promise<void> {
+export async function findMissed(
+  daemon: With<'files' | 'inboxes'>,
+  reading: Reading,
+  cursor: Cursor,
+  file?: OpenInbox,
+): Promise<void> {
   const {rotated = []} = cursor;
-  const missed = rotated.length === 0 ? [] : await missedFiles(serving, reading.name, rotated, file);
+  const missed = rotated.length === 0 ? [] : await missedFiles(daemon, reading.name, rotated, file);
   if (missed.length === 0) return;
   const found = missed.map(({inode}, n) => positionOf({...newCursor(cursor.generation + n), inode}));
   reading.cursor = {

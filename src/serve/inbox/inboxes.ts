@@ -1,6 +1,7 @@
 import {basename} from 'node:path';
 import type {Cursor} from '../../files/cursor-file.ts';
 import {LinesRead, MOST_REMEMBERED} from './lines-read.ts';
+import type {Schedules} from './schedules.ts';
 
 /** What is known of an inbox beyond its files: all of it can be found out again. */
 export interface Reading {
@@ -43,6 +44,8 @@ export class Inboxes {
   readonly #readings = new Map<string, Reading>();
   /** A file that was made later was made while this home was served, ns. */
   readonly servedSince: bigint;
+  /** Messages at fixed times. */
+  readonly schedules: Schedules;
   /** Lines that had been set aside for an agent that was not there, and are delivered by now, by id. */
   readonly released = new Set<string>();
   /** The same, on their way. */
@@ -50,8 +53,9 @@ export class Inboxes {
   /** Records with a key that were posted in this run, or are in sessions; undefined: nobody has looked yet. */
   keys: Promise<Set<string>> | undefined;
 
-  constructor(servedSince: bigint) {
+  constructor(servedSince: bigint, schedules: Schedules) {
     this.servedSince = servedSince;
+    this.schedules = schedules;
   }
 
   of(path: string): Reading {

@@ -1,16 +1,16 @@
 import {nearest} from '../../files/diagnostic.ts';
 import {stemOf} from '../../files/key.ts';
-import type {Serving} from '../serving.ts';
+import type {HomeFiles} from '../home-files.ts';
 
 /** Whether there is a template of this name. */
-export function isAgent({index}: Serving, name: string): boolean {
+export function isAgent({index}: HomeFiles, name: string): boolean {
   return index.definitionsOf(`agent/${name}`).length > 0;
 }
 
 const MOST_NAMED = 12;
 
 /** For an agent that named somebody who is not there: who was meant, or who is. */
-export function whoElse({index}: Serving, name: string): string {
+export function whoElse({index}: HomeFiles, name: string): string {
   const known = index.pathsOf('template').map(stemOf);
   const near = nearest(name, known);
   if (near !== undefined) return `did you mean "${near}"?`;

@@ -2,45 +2,44 @@ import {stemOf} from '../../files/key.ts';
 import {type Item, newSession, type Session} from '../../files/session/session.ts';
 import {appendItems, insertMessage, itemFor} from '../../files/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
-import type {Outcome} from '../../queue.ts';
 import {taintKeys} from '../../reconcile/taint.ts';
 import {withHeader} from '../../reconcile/turn.ts';
 import {timestamp} from '../../store/clock.ts';
 import {crashPoint} from '../../store/crash.ts';
+import type {OwnEntry} from '../change.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {lookAgain} from '../look-again.ts';
-import {isIgnored, type OwnEntry} from '../record.ts';
-import type {Serving} from '../serving.ts';
-import {take} from '../state.ts';
+import type {With} from '../parts.ts';
+import type {Creation} from '../reconciler.ts';
 import {FULL_AT, makeRoom, movable} from '../turns/make-room.ts';
 import type {Step} from '../turns/step.ts';
-import {createText} from '../write.ts';
 import type {Letter} from './mail.ts';
 import {sharedSession} from './receivers.ts';
 
 /** What has come for a session, put into it. What it has already is only told of. */
 export async function deliverStep(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'approvals'>,
   path: string,
   session: Session,
   now: string,
 ): Promise<Step | undefined> {
-  const letters = serving.mail.due(path);
+  const {mail} = daemon;
+  const letters = mail.due(path);
   if (letters.length === 0) return undefined;
   const id = session.header?.session_id ?? stemOf(path);
   const there = new Map(session.messages.map(({delivery}, i) => [delivery, i]));
-  const earlier = await serving.segments.ids(session.header?.segments ?? []);
+  const earlier = await daemon.turns.segments.ids(session.header?.segments ?? []);
   const isThere = (letter: Letter) => there.has(letter.id) || earlier.some(ids => ids.has(letter.id));
   const fresh: Letter[] = [];
   const {agent_id, status} = session.header ?? {};
   for (const letter of letters) {
     const at = there.get(letter.id);
     const begun = at === undefined || isBegun(session, at);
-    if (isThere(letter))
-      serving.mail.delivered(path, letter, {session: id, begun, at: session.messages[at ?? -1]?.timestamp});
-    else if (letter.unsure && (agent_id !== letter.agent || status === 'completed')) sendOn(serving, letter);
+    if (isThere(letter)) mail.delivered(path, letter, {session: id, begun, at: session.messages[at ?? -1]?.timestamp});
+    else if (letter.unsure && (agent_id !== letter.agent || status === 'completed')) sendOn(daemon, letter);
     else fresh.push(letter);
   }
-  const fitting = await withLetters(serving, path, session, fresh, now);
+  const fitting = await withLetters(daemon, path, session, fresh, now);
   if (!fitting) return undefined;
   const {session: result, letters: put} = fitting;
   const wakes = status === undefined || status === 'sleeping';
@@ -49,53 +48,55 @@ export async function deliverStep(
     entry: entryOf(put),
     done: () => {
       crashPoint('delivery');
-      for (const letter of put) serving.mail.delivered(path, letter, {session: id, begun: false, at: now});
+      for (const letter of put) mail.delivered(path, letter, {session: id, begun: false, at: now});
     },
   };
 }
 
 /** The session it was for is not its agent's, or over. */
-function sendOn(serving: Serving, {unsure: _, ...letter}: Letter): void {
-  const {path, opening} = sharedSession(serving, letter.agent);
-  serving.mail.post(path, {...letter, opening});
-  lookAgain(serving, path);
+function sendOn({files, mail}: With<'files' | 'mail'>, {unsure: _, ...letter}: Letter): void {
+  const {path, opening} = sharedSession(files, letter.agent);
+  mail.post(path, {...letter, opening});
+  lookAgain(files, path);
 }
 
 /** The session with as many of these as there is room for; undefined: none. */
 async function withLetters(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'turns' | 'approvals'>,
   path: string,
   session: Session,
   letters: readonly Letter[],
   now: string,
 ): Promise<{session: Session; letters: readonly Letter[]} | undefined> {
+  const {turns} = daemon;
   if (letters.length === 0) return undefined;
   const single = letters.filter(({bulk}) => !bulk);
   // It is full, and what it is at must end first.
-  const isFull = session.body.length > FULL_AT / 2 && movable(serving, path, session) === 0;
+  const isFull = session.body.length > FULL_AT / 2 && movable(daemon, path, session) === 0;
   const many = isFull ? [] : letters.filter(({bulk}) => bulk);
   let result = session;
   for (const letter of single) {
-    const {asked, ahead} = {asked: serving.turns.asked(path), ahead: serving.turns.ahead(path)};
+    const {asked, ahead} = {asked: turns.asked(path), ahead: turns.ahead(path)};
     const basis = Math.max(asked?.basis.length ?? 0, ahead?.basis.length ?? 0);
     const at = letter.message.priority === 'high' ? placeOfUrgent(result.messages, basis) : result.messages.length;
     const instead = letter.unless?.(session.messages);
     const message = messageOf(letter, now);
     result = insertMessage(result, at, instead === undefined ? message : {...message, content: instead});
   }
-  const grown = await appendMany(serving, result, many, now);
-  const moved = await makeRoom(serving, path, grown, now);
+  const grown = await appendMany(daemon.files, result, many, now);
+  const moved = await makeRoom(daemon, path, grown, now);
   const put = [...single, ...many];
   return put.length > 0 ? {session: moved, letters: put} : undefined;
 }
 
 /** Many messages at the end. Others have their turn meanwhile. */
 async function appendMany(
-  {clock}: Serving,
+  {disk}: HomeFiles,
   session: Session,
   letters: readonly Letter[],
   now: string,
 ): Promise<Session> {
+  const {clock} = disk;
   const items: Item[] = [];
   let slice = clock.monotonic();
   let result = session;
@@ -117,14 +118,17 @@ const SLICE_MS = 5;
 
 const MOST_AT_FIRST = 20;
 
-/** A session that does not exist yet and that something is to be delivered to: with all of it. */
-export async function makeMailed(serving: Serving, path: string): Promise<Outcome> {
-  // The rest comes when it is there.
-  const letters = urgentFirst(serving.mail.due(path)).slice(0, MOST_AT_FIRST);
+/** The session that is made for what is to be delivered to it, with the first of that. */
+export async function newSessionFor(
+  {files, current, mail}: With<'files' | 'current' | 'mail'>,
+  path: string,
+): Promise<Creation> {
+  // The rest comes when the session is there.
+  const letters = urgentFirst(mail.due(path)).slice(0, MOST_AT_FIRST);
   const [first] = letters;
-  const template = first && (await serving.current.template(first.agent));
+  const template = first && (await current.template(first.agent));
   if (!first || !template) return undefined;
-  const now = timestamp(serving.clock);
+  const now = timestamp(files.disk.clock);
   const id = stemOf(path);
   const header: SessionHeader = {
     session_id: id,
@@ -140,13 +144,15 @@ export async function makeMailed(serving: Serving, path: string): Promise<Outcom
   const messages = letters.map(letter => messageOf(letter, now));
   Object.assign(header, taintKeys({header, messages}));
   const schema = `${'../'.repeat(path.split('/').length - 1)}schemas/session.json`;
-  const written = await createText(serving, path, newSession(header, messages, schema), entryOf(letters));
-  if ('outcome' in written) return written.outcome;
-  take(serving, written.seen);
-  await isIgnored(serving, path);
-  crashPoint('delivery');
-  for (const letter of letters) serving.mail.delivered(path, letter, {session: id, begun: false, at: now});
-  return {after: 1};
+  return {
+    text: newSession(header, messages, schema),
+    entry: entryOf(letters),
+    done: () => {
+      crashPoint('delivery');
+      for (const letter of letters) mail.delivered(path, letter, {session: id, begun: false, at: now});
+    },
+    next: {after: 1},
+  };
 }
 
 function messageOf({id, message}: Letter, now: string): Message {

@@ -36,6 +36,8 @@ export class Mail {
   /** By its id: the session that a letter is on its way to. */
   readonly #to = new Map<string, string>();
   readonly #expected = new Map<string, number>();
+  /** Mentions in answers of a session that are delivered, until the session says so: by path. */
+  readonly woken = new Map<string, Set<string>>();
   readonly #clock: Clock;
 
   constructor(clock: Clock) {

@@ -2,7 +2,7 @@ import {blocks} from '../../files/diagnostic.ts';
 import {plainName, shortHash} from '../../files/inbox-message.ts';
 import type {SessionHeader} from '../../files/session/session-schema.ts';
 import {isId} from '../../files/values.ts';
-import type {Serving} from '../serving.ts';
+import type {HomeFiles} from '../home-files.ts';
 
 /** Where a delivery goes: a session that is there, or one that is made with it. */
 export interface Receiver {
@@ -13,7 +13,7 @@ export interface Receiver {
 }
 
 /** The session of this id, if it is there and not over. */
-export function openSession({index}: Serving, session: string | undefined): string | undefined {
+export function openSession({index}: HomeFiles, session: string | undefined): string | undefined {
   if (session === undefined) return undefined;
   const path = index.definitionsOf(`session/${session}`)[0]?.path;
   const fact = path === undefined ? undefined : index.facts(path)?.session;
@@ -21,18 +21,18 @@ export function openSession({index}: Serving, session: string | undefined): stri
 }
 
 /** The same, if it is this agent's. Of a file with errors nobody knows whose it is: what comes waits until it is mended. */
-export function ownSession(serving: Serving, session: string | undefined, agent: string): Receiver | undefined {
-  const {index} = serving;
+export function ownSession(files: HomeFiles, session: string | undefined, agent: string): Receiver | undefined {
+  const {index} = files;
   const path = session === undefined ? undefined : index.definitionsOf(`session/${session}`)[0]?.path;
   const facts = path === undefined ? undefined : index.facts(path);
   if (path === undefined || !facts) return undefined;
   if (!facts.session && blocks(facts.problems)) return {path, opening: {}, unsure: true};
-  const isOwn = facts.session?.agent === agent && openSession(serving, session) !== undefined;
+  const isOwn = facts.session?.agent === agent && openSession(files, session) !== undefined;
   return isOwn ? {path, opening: {}} : undefined;
 }
 
 /** The agent's shared session: the one that there is, else the one that its first delivery makes. */
-export function sharedSession({index}: Serving, agent: string): Receiver {
+export function sharedSession({index}: HomeFiles, agent: string): Receiver {
   const [there] = index.definitionsOf(`shared/${agent}`);
   if (there) return {path: there.path, opening: {}};
   for (let n = 1; ; n++) {
@@ -46,7 +46,7 @@ export function sharedSession({index}: Serving, agent: string): Receiver {
 
 /** A session of its own for one try at a task: always the same. */
 export function taskSession(
-  {index}: Serving,
+  {index}: HomeFiles,
   agent: string,
   task: {id: string; attempt: string},
   opening: Partial<SessionHeader>,
@@ -63,11 +63,11 @@ export function taskSession(
  * to the agent's shared session.
  */
 export function inboxSession(
-  serving: Serving,
+  files: HomeFiles,
   agent: string,
   {scope, thread, id, fresh}: {scope: string; thread: string | undefined; id: string; fresh: boolean},
 ): Receiver {
-  if (thread === undefined && !fresh) return sharedSession(serving, agent);
+  if (thread === undefined && !fresh) return sharedSession(files, agent);
   const hash = shortHash(thread === undefined ? id : `${scope}\0${thread}`);
   const stem = `${agent.slice(0, 50)}-${plainName(scope.replace(/\.jsonl$/, ''))
     .replace(/%(?:2A)?/g, '_')
@@ -75,9 +75,9 @@ export function inboxSession(
   const opening = thread === undefined ? {} : {thread: thread.slice(0, 200)};
   for (let n = 1; ; n++) {
     const session = n === 1 ? stem : `${stem}-${n}`;
-    const there = serving.index.definitionsOf(`session/${session}`)[0]?.path;
+    const there = files.index.definitionsOf(`session/${session}`)[0]?.path;
     // What a person ended is not begun again; but what has a session of its own has been delivered.
     if (there === undefined) return {path: `sessions/${agent}/${hash.slice(0, 2)}/${session}.session.yaml`, opening};
-    if (thread === undefined || openSession(serving, session) !== undefined) return {path: there, opening: {}};
+    if (thread === undefined || openSession(files, session) !== undefined) return {path: there, opening: {}};
   }
 }

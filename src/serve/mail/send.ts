@@ -5,8 +5,9 @@ import type {Call, Message} from '../../files/session/session-schema.ts';
 import {taintOf} from '../../reconcile/taint.ts';
 import {readHomeFile} from '../../store/read.ts';
 import {type Caller, nameOfCall, upToCall} from '../calls/caller.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {lookAgain} from '../look-again.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {whenStuck} from '../tasks/when-stuck.ts';
 import {isAgent, whoElse} from './agents.ts';
 import type {Delivered} from './mail.ts';
@@ -23,29 +24,30 @@ export interface Sending {
  * again after a crash delivers nothing twice. It is durable there when this is over.
  */
 export async function sendMessage(
-  serving: Serving,
+  daemon: With<'files' | 'mail'>,
   caller: Caller,
   call: Call,
   {to: wanted, content, priority}: Sending,
 ): Promise<ToolResult> {
+  const {files} = daemon;
   const to = wanted.trim().replace(/^@/, '');
   const refused = (error: string): ToolResult => ({success: false, code: 'INVALID_ARGUMENTS', error});
   if (to === 'human') return refused('to: a person has no inbox of messages; use ask_human, or a task for @human');
   if (to === caller.agent) return refused('to: that is yourself');
-  if (!isAgent(serving, to)) return refused(`to: there is no agent "${to}"; ${whoElse(serving, to)}`);
+  if (!isAgent(files, to)) return refused(`to: there is no agent "${to}"; ${whoElse(files, to)}`);
   const id = `${caller.session}#${nameOfCall(caller, call).slice(0, 12)}`;
   // What came since the model answered changes neither whom it meant nor what led to it.
   const upTo = upToCall(caller, call);
-  const before = call.started === undefined ? undefined : deliveredBefore(serving, to, id);
+  const before = call.started === undefined ? undefined : deliveredBefore(files, to, id);
   if (before !== undefined) return {success: true, to, session: before};
-  return post(serving, receiverFor(serving, upTo, to), to, id, {
+  return post(daemon, receiverFor(files, upTo, to), to, id, {
     ...messageFrom(caller, content, chainOf(upTo.messages, `${caller.session}#${call.id}`)),
     ...(priority === 'high' && {priority}),
   });
 }
 
 /** A call that is made again, after a crash: the session of the agent that has its message, whatever became of it since. */
-function deliveredBefore({disk, index}: Serving, to: string, id: string): string | undefined {
+function deliveredBefore({disk, index}: HomeFiles, to: string, id: string): string | undefined {
   for (const {id: session, agent} of index.sessions()) {
     const path = agent === to ? index.definitionsOf(`session/${session}`)[0]?.path : undefined;
     const read = path === undefined ? undefined : readHomeFile(disk, path);
@@ -71,30 +73,30 @@ export function messageFrom(
 }
 
 /** An answer goes to the session that the other wrote from; anything else to where the agent's deliveries go. */
-export function receiverFor(serving: Serving, of: Session, to: string): Receiver {
+export function receiverFor(files: HomeFiles, of: Session, to: string): Receiver {
   const asked = of.messages.findLast(({role, from}) => role === 'user' && from === `@${to}`);
-  return ownSession(serving, asked?.reply_to, to) ?? sharedSession(serving, to);
+  return ownSession(files, asked?.reply_to, to) ?? sharedSession(files, to);
 }
 
 async function post(
-  serving: Serving,
+  {files, mail}: With<'files' | 'mail'>,
   {path, opening, unsure}: Receiver,
   to: string,
   id: string,
   message: Pick<Message, 'from' | 'content'> & Partial<Message>,
 ): Promise<ToolResult> {
   return new Promise<ToolResult>(resolve => {
-    const where = () => serving.mail.to(id) ?? path;
-    const stop = whenStuck(serving, where, () => {
+    const where = () => mail.to(id) ?? path;
+    const stop = whenStuck(files, where, () => {
       const there = where();
-      if (serving.mail.takeBack(there, id))
+      if (mail.takeBack(there, id))
         resolve({success: false, code: 'FAILED', error: `it could not be delivered: ${there} cannot be written now`});
     });
     const delivered = ({session}: Delivered) => {
       stop();
       resolve({success: true, to, session});
     };
-    serving.mail.post(path, {id, agent: to, message, opening, unsure, delivered});
-    lookAgain(serving, path);
+    mail.post(path, {id, agent: to, message, opening, unsure, delivered});
+    lookAgain(files, path);
   });
 }

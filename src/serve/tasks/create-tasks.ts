@@ -13,22 +13,25 @@ import {plannedTask, rawTasks, type TaskOrigin, type WantedTask} from '../../rec
 import {taintOf} from '../../reconcile/taint.ts';
 import {timestamp} from '../../store/clock.ts';
 import {type Caller, nameOfCall, upToCall} from '../calls/caller.ts';
-import type {Serving, TaskEdited} from '../serving.ts';
+import type {HomeFiles} from '../home-files.ts';
+import type {With} from '../parts.ts';
 import {editTasks} from './task-edits.ts';
+import type {TaskEdited} from './task-news.ts';
 import {circleIn, wrongIn} from './wrong-task.ts';
 
 const refused = (error: string): ToolFailure => ({success: false, code: 'INVALID_ARGUMENTS', error});
 
 /** New tasks of an agent, in a task file. Their ids follow from the call: made again, it adds nothing. */
 export async function createTasks(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'tasks'>,
   caller: Caller,
   call: Call,
   args: Arguments<'create_task'>,
 ): Promise<ToolResult> {
+  const {files} = daemon;
   const call_ = nameOfCall(caller, call);
   const asking = caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call));
-  const created = asking?.timestamp ?? timestamp(serving.clock);
+  const created = asking?.timestamp ?? timestamp(files.disk.clock);
   const taint = taintOf(caller.of);
   const chain = chainOf(upToCall(caller, call).messages, `${caller.session}#${call.id}`);
   const origin: TaskOrigin = {
@@ -48,20 +51,20 @@ export async function createTasks(
   if ('problem' in planned) return refused(planned.problem);
   const tasks = 'task' in planned ? [planned.task] : planned.tasks;
   const {ids} = planned;
-  const parent = args.parent === undefined ? undefined : serving.index.definitionsOf(`task/${args.parent}`)[0]?.path;
+  const parent = args.parent === undefined ? undefined : files.index.definitionsOf(`task/${args.parent}`)[0]?.path;
   const path = args.file === undefined ? (parent ?? `tasks/${caller.agent.split('@')[0]}.task.md`) : pathOf(args.file);
   if (path === undefined || isForPersons(path))
     return refused(`file: expected a task file such as tasks/redis-check.task.md, got ${JSON.stringify(args.file)}`);
-  const isThere = ids.every(id => serving.index.definitionsOf(`task/${id}`).length > 0);
+  const isThere = ids.every(id => files.index.definitionsOf(`task/${id}`).length > 0);
   const made = () => ({success: true as const, task_ids: ids, file: path});
   if (isThere && args.content === undefined) return made();
   // In another file than its parent's, it names it.
   const named = path === parent ? undefined : args.parent;
   const all = named === undefined ? tasks : tasks.map(task => ({...task, fields: {...task.fields, parent: named}}));
-  const problem = problemWith(serving, all, ids, path);
+  const problem = problemWith(files, all, ids, path);
   if (problem !== undefined) return refused(problem);
   const under = path === parent ? args.parent : undefined;
-  return editTasks(serving, path, caller.agent, file => added(file, all, {ids, under, origin}), made);
+  return editTasks(daemon, path, caller.agent, file => added(file, all, {ids, under, origin}), made);
 }
 
 /** The queue and its archive, however they are spelled: some file systems do not tell the difference. */
@@ -105,7 +108,7 @@ function isOf(task: Task, {fields}: TaskOrigin): boolean {
 const takenWords = (id: string) => `id: there is a task "${id}" already; leave it out`;
 
 function problemWith(
-  serving: Serving,
+  files: HomeFiles,
   tasks: readonly NewTask[],
   ids: readonly string[],
   path: string,
@@ -117,12 +120,12 @@ function problemWith(
     const {id = '', ...fields} = task.fields ?? {};
     if (!isId(id)) return `id: ${JSON.stringify(id)} is no id; leave it out`;
     // Of those in the same file it is seen whether this call has made them.
-    if (serving.index.definitionsOf(`task/${id}`).some(other => other.path !== path)) return takenWords(id);
+    if (files.index.definitionsOf(`task/${id}`).some(other => other.path !== path)) return takenWords(id);
     if (task.title.trim() === '') return 'title: expected what is to be done';
     waits.set(id, idsIn(fields.depends_on));
-    return wrongIn(serving, {...fields, names: task.names}, own) ?? firstOf(task.children ?? [], check);
+    return wrongIn(files, {...fields, names: task.names}, own) ?? firstOf(task.children ?? [], check);
   };
-  return firstOf(tasks, check) ?? circleIn(serving, waits);
+  return firstOf(tasks, check) ?? circleIn(files, waits);
 }
 
 /** The first problem of any. */

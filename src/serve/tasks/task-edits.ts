@@ -6,26 +6,28 @@ import type {TaskFile} from '../../files/task/task.ts';
 import {parseTasks} from '../../files/task/task-parse.ts';
 import type {Completed, CompletedStep} from '../../reconcile/complete.ts';
 import {linkTarget} from '../../store/read.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {lookAgain} from '../look-again.ts';
-import type {Serving, TaskEdit, TaskEdited} from '../serving.ts';
+import type {With} from '../parts.ts';
+import type {TaskEdit, TaskEdited, Tasks} from './task-news.ts';
 import {whenStuck} from './when-stuck.ts';
 
 /** Change a task file when it is looked at, as all are; what could not be written in time is taken back. */
 export async function editTasks(
-  serving: Serving,
+  {files, reports, tasks}: With<'files' | 'reports' | 'tasks'>,
   path: string,
   agent: string,
   make: TaskEdit['make'],
   result: () => ToolResult,
 ): Promise<ToolResult> {
-  const problem = notWritable(serving, path);
+  const problem = notWritable(files, path);
   if (problem !== undefined) return {success: false, code: 'FAILED', error: `${path} ${problem}`};
   const failed = await new Promise<ToolFailure | undefined>(resolve => {
     const stop = whenStuck(
-      serving,
+      files,
       () => path,
       () => {
-        drop(serving, path, [edit]);
+        drop(tasks, path, [edit]);
         resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
       },
     );
@@ -34,13 +36,13 @@ export async function editTasks(
       resolve(failure);
     };
     const edit: TaskEdit = {agent, make, over};
-    serving.edits.set(path, [...(serving.edits.get(path) ?? []), edit]);
-    lookAgain(serving, path);
+    tasks.edits.set(path, [...(tasks.edits.get(path) ?? []), edit]);
+    lookAgain(files, path);
   });
-  return failed ? serving.redact.value(failed) : result();
+  return failed ? reports.redact.value(failed) : result();
 }
 
-function notWritable({disk, index}: Serving, path: string): string | undefined {
+function notWritable({disk, index}: HomeFiles, path: string): string | undefined {
   if (linkTarget(disk, path) !== undefined) return 'is a link, and nothing is written through it';
   return blocks(index.problems(path)) ? 'has errors; see agentdir check' : undefined;
 }
@@ -49,16 +51,17 @@ function notWritable({disk, index}: Serving, path: string): string | undefined {
 const MOST_MS = 100;
 
 /** What one agent after the other changes in the file, each with the text that it leaves: all of it is one save. */
-export function settleEdits(serving: Serving, path: string, file: TaskFile): Completed | undefined {
-  const end = serving.clock.monotonic() + MOST_MS;
+export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file: TaskFile): Completed | undefined {
+  const {files} = daemon;
+  const end = files.disk.clock.monotonic() + MOST_MS;
   let current = file;
   const steps: (CompletedStep & {agent: string; said: string[]})[] = [];
   const waiting: TaskEdit[] = [];
-  for (const edit of serving.edits.get(path) ?? []) {
-    if (waiting.length > 0 && serving.clock.monotonic() > end) break;
+  for (const edit of daemon.tasks.edits.get(path) ?? []) {
+    if (waiting.length > 0 && files.disk.clock.monotonic() > end) break;
     const edited = tryEdit(edit, current);
     if (!edited || isFailure(edited)) {
-      drop(serving, path, [edit]);
+      drop(daemon.tasks, path, [edit]);
       edit.over(edited);
       continue;
     }
@@ -76,15 +79,15 @@ export function settleEdits(serving: Serving, path: string, file: TaskFile): Com
     ...last,
     before: steps,
     written: () => {
-      drop(serving, path, waiting);
+      drop(daemon.tasks, path, waiting);
       for (const edit of waiting) edit.over();
-      lookAgain(serving, path);
+      lookAgain(files, path);
     },
   };
 }
 
 /** They are over: what is not written is made anew at the next look. */
-function drop({edits}: Serving, path: string, over: readonly TaskEdit[]): void {
+function drop({edits}: Tasks, path: string, over: readonly TaskEdit[]): void {
   const left = edits.get(path)?.filter(edit => !over.includes(edit)) ?? [];
   if (left.length > 0) edits.set(path, left);
   else edits.delete(path);

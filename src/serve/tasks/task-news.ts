@@ -1,10 +1,31 @@
+import type {ToolFailure} from '../../effects/tools/tool.ts';
+import type {TaskFile} from '../../files/task/task.ts';
 import type {TaskNews} from '../../reconcile/task.ts';
+
+/** The file with a change, and what the journal says of it. */
+export interface TaskEdited {
+  text: string;
+  words: string;
+  tasks: readonly string[];
+}
+
+/** A change that an agent makes to a task file. */
+export interface TaskEdit {
+  agent: string;
+  /** Called with the file as it is then. Undefined: it is so already. A failure is what the agent is told. */
+  make: (file: TaskFile) => TaskEdited | ToolFailure | undefined;
+  over: (failed?: ToolFailure) => void;
+}
 
 /** `heard`: since this daemon runs, its session has said how far it is. */
 export type Heard = TaskNews & {heard?: boolean};
 
 /** What is known of tasks beyond their files, by `keyOf`. All of it follows again from sessions and the queue. */
-export class TasksHeard {
+export class Tasks {
+  /** What agents change in task files, by path. */
+  readonly edits = new Map<string, readonly TaskEdit[]>();
+  /** What answers said of tasks and is being written to their files, by the path of the session. */
+  readonly ending = new Map<string, Map<string, 'under way' | 'over'>>();
   readonly #news = new Map<string, Heard>();
   /** Ids of tasks under way, as long as their files have them. */
   readonly #met = new Set<string>();

@@ -10,7 +10,7 @@ import {itemOf} from '../approvals/decisions.ts';
 import {signatureProblem} from '../approvals/signatures.ts';
 import {EXPIRE_AFTER} from '../calls/next-call.ts';
 import {lookAgain} from '../look-again.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {approvalStateOf} from '../turns/budget.ts';
 import {putIntoWords} from '../turns/wake.ts';
 import {deliverTask} from './deliver-task.ts';
@@ -19,24 +19,29 @@ import {deliverTask} from './deliver-task.ts';
  * A task with `approval_required` begins when a person says so. `approval: ID` in the task is the one durable mark that
  * it waits; the decision is bound to what the task says.
  */
-export async function askToStart(serving: Serving, path: string, task: Task, key: string): Promise<void> {
-  const {approvals, tasks} = serving;
+export async function askToStart(
+  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'approvals' | 'tasks' | 'effects'>,
+  path: string,
+  task: Task,
+  key: string,
+): Promise<void> {
+  const {files, approvals, tasks} = daemon;
   const id = fieldOf(task, 'approval');
   const assignment = assignmentOf(task, path);
   const digest = digestFor(task, assignment, key, path);
   const anew = () => {
-    tasks.add(key, {approval: newApprovalId(serving.random)});
-    lookAgain(serving, path);
+    tasks.add(key, {approval: newApprovalId(daemon.effects.world.random)});
+    lookAgain(files, path);
   };
   if (id === undefined) return tasks.get(key)?.approval === undefined ? anew() : undefined;
-  switch (approvalStateOf(serving, id)) {
+  switch (approvalStateOf(files, id)) {
     case 'approved': {
-      const item = await itemOf(serving, APPROVALS_FILE, id);
+      const item = await itemOf(files, APPROVALS_FILE, id);
       const isOwn = item?.digest === digest && item.outcome === undefined;
-      const unsigned = item && isOwn ? await signatureProblem(serving, {item, digest, edited: undefined}) : undefined;
-      serving.troubles.set(`approval ${id}`, unsigned && `approval ${id}: ${unsigned}`);
+      const unsigned = item && isOwn ? await signatureProblem(daemon, {item, digest, edited: undefined}) : undefined;
+      daemon.reports.troubles.set(`approval ${id}`, unsigned && `approval ${id}: ${unsigned}`);
       if (unsigned !== undefined) return;
-      if (isOwn) return deliverTask(serving, path, task, key);
+      if (isOwn) return deliverTask(daemon, path, task, key);
       approvals.outcomes.set(id, {
         status: 'superseded',
         outcome: 'not started: the task has changed since it was asked',
@@ -44,22 +49,22 @@ export async function askToStart(serving: Serving, path: string, task: Task, key
       return anew();
     }
     case 'rejected': {
-      const reason = (await itemOf(serving, APPROVALS_FILE, id))?.reason;
+      const reason = (await itemOf(files, APPROVALS_FILE, id))?.reason;
       tasks.add(key, {refused: {state: 'skipped', why: `not started: rejected${reason ? `: ${reason}` : ''}`}});
-      return lookAgain(serving, path);
+      return lookAgain(files, path);
     }
     case 'expired':
       tasks.add(key, {refused: {state: 'blocked', why: 'not started: nobody approved it in time'}});
-      return lookAgain(serving, path);
+      return lookAgain(files, path);
     case 'superseded':
       return anew();
     default: {
-      const item = await itemOf(serving, APPROVALS_FILE, id);
+      const item = await itemOf(files, APPROVALS_FILE, id);
       if (item?.digest !== undefined && item.digest !== digest) {
         approvals.outcomes.set(id, {status: 'superseded', outcome: 'the task has changed since it was asked'});
         return anew();
       }
-      putIntoWords(serving, await requestFor(serving, path, task, assignment, {id, digest}));
+      putIntoWords(daemon, await requestFor(daemon, path, task, assignment, {id, digest}));
     }
   }
 }
@@ -80,16 +85,16 @@ function digestFor(task: Task, assignment: Assignment, key: string, path: string
 }
 
 async function requestFor(
-  serving: Serving,
+  {files, current}: With<'files' | 'current'>,
   path: string,
   task: Task,
   {said, taint}: Assignment,
   {id, digest}: {id: string; digest: string},
 ): Promise<CallRequest> {
-  const after = (await serving.current.settings()).approvals?.expire_after;
+  const after = (await current.settings()).approvals?.expire_after;
   const {name, model} = assigneeOf(task);
   const agent = name ?? model ?? '';
-  const now = serving.clock.now();
+  const now = files.disk.clock.now();
   const ms = after === null ? undefined : durationMs(after ?? EXPIRE_AFTER);
   return {
     id,

@@ -12,31 +12,34 @@ import {taintOf} from '../../reconcile/taint.ts';
 import {endOf} from '../../reconcile/task.ts';
 import {timestamp} from '../../store/clock.ts';
 import {type Caller, upToCall} from '../calls/caller.ts';
-import type {Serving, TaskEdited} from '../serving.ts';
+import type {HomeFiles} from '../home-files.ts';
+import type {With} from '../parts.ts';
 import {editTasks} from './task-edits.ts';
+import type {TaskEdited} from './task-news.ts';
 import {circleIn, wrongIn} from './wrong-task.ts';
 
 /** A change of an agent to a task that it created or has to do. Made again, it changes nothing. */
 export async function updateTask(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'tasks'>,
   caller: Caller,
   call: Call,
   args: Arguments<'update_task'>,
 ): Promise<ToolResult> {
+  const {files} = daemon;
   const {id, status, note, fields = {}} = args;
   if (status === undefined && note === undefined && Object.keys(fields).length === 0)
     return {success: false, code: 'INVALID_ARGUMENTS', error: 'give status, note or fields'};
   const own = Object.keys(fields).find(key => DAEMON_FIELDS.has(key) || key === 'approval_required' || key === 'notes');
   if (own !== undefined)
     return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: "${own}" is not for agents to set`};
-  const path = serving.index.definitionsOf(`task/${id}`)[0]?.path;
+  const path = files.index.definitionsOf(`task/${id}`)[0]?.path;
   if (path === undefined || kindOf(path) !== 'tasks')
     return {success: false, code: 'INVALID_ARGUMENTS', error: `id: there is no task "${id}"`};
-  const wrong = wrongIn(serving, fields) ?? circleOf(serving, id, fields);
+  const wrong = wrongIn(files, fields) ?? circleOf(files, id, fields);
   if (wrong !== undefined) return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: ${wrong}`};
   // Of the answer that has the call, so that the same call made again is known by its time.
   const asking = caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call));
-  const time = asking?.timestamp ?? timestamp(serving.clock);
+  const time = asking?.timestamp ?? timestamp(files.disk.clock);
   let state: TaskState | undefined;
   const make = (file: TaskFile): TaskEdited | ToolFailure | undefined => {
     const task = file.tasks.find(each => fieldOf(each, 'id') === id);
@@ -56,15 +59,15 @@ export async function updateTask(
       };
     state = status ?? task.state;
     const chain = chainOf(upToCall(caller, call).messages, `${caller.session}#${call.id}`);
-    const change = changeOf(task, caller, args, {time, now: timestamp(serving.clock), chain});
+    const change = changeOf(task, caller, args, {time, now: timestamp(files.disk.clock), chain});
     const isNothing = change.box === undefined && !change.note && Object.keys(change.fields ?? {}).length === 0;
     return isNothing ? undefined : {text: edit(file, task, change), words: wordsOf(task, args), tasks: [id]};
   };
-  return editTasks(serving, path, caller.agent, make, () => ({success: true, id, status: state ?? ''}));
+  return editTasks(daemon, path, caller.agent, make, () => ({success: true, id, status: state ?? ''}));
 }
 
-function circleOf(serving: Serving, id: string, {depends_on}: Readonly<Record<string, string>>): string | undefined {
-  return depends_on === undefined ? undefined : circleIn(serving, new Map([[id, idsIn(depends_on)]]));
+function circleOf(files: HomeFiles, id: string, {depends_on}: Readonly<Record<string, string>>): string | undefined {
+  return depends_on === undefined ? undefined : circleIn(files, new Map([[id, idsIn(depends_on)]]));
 }
 
 /** It is for the agent, was created by it, or the session was made for it. */

@@ -1,7 +1,7 @@
 import {idsIn} from '../../files/task/task.ts';
 import {isTime} from '../../files/values.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {isAgent, whoElse} from '../mail/agents.ts';
-import type {Serving} from '../serving.ts';
 
 /** What a task is to say that other files decide about. */
 export interface Said {
@@ -13,15 +13,15 @@ export interface Said {
 }
 
 /** What would be a problem in the file is told to whoever writes it. `own`: ids of tasks that come with it. */
-export function wrongIn(serving: Serving, said: Said, own: ReadonlySet<string> = new Set()): string | undefined {
+export function wrongIn(files: HomeFiles, said: Said, own: ReadonlySet<string> = new Set()): string | undefined {
   const {assign, depends_on, parent, due} = said;
-  const isThere = (id: string) => own.has(id) || serving.index.definitionsOf(`task/${id}`).length > 0;
+  const isThere = (id: string) => own.has(id) || files.index.definitionsOf(`task/${id}`).length > 0;
   for (const name of said.names ?? [])
-    if (name !== 'human' && !isAgent(serving, name))
-      return `assignee: there is no agent "${name}"; ${whoElse(serving, name)}`;
+    if (name !== 'human' && !isAgent(files, name))
+      return `assignee: there is no agent "${name}"; ${whoElse(files, name)}`;
   const template = /^new:([^/\s]*)$/.exec(assign ?? '')?.[1];
-  if (template !== undefined && !isAgent(serving, template))
-    return `assignee: there is no template "${template}"; ${whoElse(serving, template)}`;
+  if (template !== undefined && !isAgent(files, template))
+    return `assignee: there is no template "${template}"; ${whoElse(files, template)}`;
   if (assign !== undefined && template === undefined && !/^new:[^/\s]+\/\S+$/.test(assign))
     return `assignee: expected new:TEMPLATE or new:provider/model, got ${JSON.stringify(assign)}`;
   const unknown = idsIn(depends_on).find(id => !isThere(id));
@@ -33,7 +33,7 @@ export function wrongIn(serving: Serving, said: Said, own: ReadonlySet<string> =
 }
 
 /** What tasks are to wait for, by their id, in place of what they wait for now: which of them would wait for ever. */
-export function circleIn({index}: Serving, waits: ReadonlyMap<string, readonly string[]>): string | undefined {
+export function circleIn({index}: HomeFiles, waits: ReadonlyMap<string, readonly string[]>): string | undefined {
   const over = new Set<string>();
   for (const root of waits.keys()) {
     const way: {id: string; left: string[]}[] = [];

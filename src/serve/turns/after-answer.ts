@@ -7,8 +7,9 @@ import {awaited, deliveredTasks, reminderOf} from '../../reconcile/awaited.ts';
 import {reminderWords} from '../../reconcile/task-words.ts';
 import {mayWork, nextOf, withHeader, workOf} from '../../reconcile/turn.ts';
 import type {Caller} from '../calls/caller.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {receiverFor} from '../mail/send.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {tasksCreated} from './at-work.ts';
 import {whoMayAnswer} from './may-answer.ts';
 import type {Step} from './step.ts';
@@ -29,14 +30,14 @@ export interface Left {
  * are still to be told that the answer names them.
  */
 export async function afterAnswer(
-  serving: Serving,
+  daemon: With<'files' | 'mail' | 'tasks'>,
   caller: Caller,
   messages: readonly Message[],
   at: number,
   named: readonly string[],
 ): Promise<Left> {
   const of = {...caller.of, messages: messages.slice(0, at + 1)};
-  const standing = await standingTasks(serving, {...caller, of}, named);
+  const standing = await standingTasks(daemon, {...caller, of}, named);
   const answer = messages[at]?.timestamp ?? '';
   if (standing.length === 0) return {};
   if (!caller.template.capabilities.some(name => toolNamed(name) === 'update_task'))
@@ -60,18 +61,18 @@ export async function afterAnswer(
 
 /** The same of a session at rest, whose answer came while no file had one of its tasks, or somebody was still to answer it. */
 export async function laterStep(
-  serving: Serving,
+  daemon: With<'files' | 'mail' | 'tasks'>,
   caller: Caller,
   session: Session,
   now: string,
 ): Promise<Step | undefined> {
-  const {unsure} = serving.tasks;
+  const {unsure} = daemon.tasks;
   const {header, messages} = session;
   if (!unsure.has(caller.path) || !mayWork(header) || workOf(session).do !== 'rest') return undefined;
   const done = () => void unsure.delete(caller.path);
   const at = messages.findLastIndex(({role}) => role === 'assistant');
   const named = (header?.mentions_due ?? []).map(({to}) => to);
-  const {reminder, due = []} = at === -1 ? {} : await afterAnswer(serving, caller, messages, at, named);
+  const {reminder, due = []} = at === -1 ? {} : await afterAnswer(daemon, caller, messages, at, named);
   if (reminder) {
     const result = insertMessage(session, messages.length, {...reminder, timestamp: now});
     return {
@@ -97,29 +98,30 @@ export async function laterStep(
  * for an answer.
  */
 async function standingTasks(
-  serving: Serving,
+  daemon: With<'files' | 'mail' | 'tasks'>,
   caller: Caller,
   named: readonly string[],
 ): Promise<{key: string; task: TaskFact}[]> {
+  const {files} = daemon;
   const {messages} = caller.of;
   const open = [...new Set(deliveredTasks(messages))].flatMap(key => {
-    const task = openTask(serving, key);
+    const task = openTask(files, key);
     return task ? [{key, task}] : [];
   });
   if (open.length === 0) return [];
-  const created = tasksCreated(serving, caller.session);
+  const created = tasksCreated(files, caller.session);
   const standing: typeof open = [];
   for (const {key, task} of open) {
     const since = messages.find(({delivery}) => delivery === key)?.timestamp ?? '';
-    if (created.some(each => (each.created ?? since) >= since) || hasOpenParts(serving, task.id ?? '')) continue;
-    if (!(await waits(serving, caller, named, key, task.createdBy))) standing.push({key, task});
+    if (created.some(each => (each.created ?? since) >= since) || hasOpenParts(files, task.id ?? '')) continue;
+    if (!(await waits(daemon, caller, named, key, task.createdBy))) standing.push({key, task});
   }
   return standing;
 }
 
 /** Whether somebody may still answer what it has written since it got the task. It is asked again when that one is at rest. */
 async function waits(
-  serving: Serving,
+  daemon: With<'files' | 'mail' | 'tasks'>,
   {path, of}: Caller,
   named: readonly string[],
   key: string,
@@ -128,17 +130,17 @@ async function waits(
   for (const name of awaited(of.messages, key)) {
     if (name === by) continue;
     const other = named.includes(name)
-      ? receiverFor(serving, of, name).path
-      : await whoMayAnswer(serving, of, name, new Set([path]));
+      ? receiverFor(daemon.files, of, name).path
+      : await whoMayAnswer(daemon, of, name, new Set([path]));
     if (other === undefined) continue;
-    serving.tasks.waitFor(other, path);
+    daemon.tasks.waitFor(other, path);
     return true;
   }
   return false;
 }
 
 /** As the index has it, if it is open and still the same attempt. */
-export function openTask({index}: Serving, key: string): TaskFact | undefined {
+export function openTask({index}: HomeFiles, key: string): TaskFact | undefined {
   const [, id, attempt] = /^task\/(.+)#(\d+)$/.exec(key) ?? [];
   const path = index.definitionsOf(`task/${id}`)[0]?.path;
   const task = path === undefined ? undefined : index.facts(path)?.tasks?.find(each => each.id === id);
@@ -146,7 +148,7 @@ export function openTask({index}: Serving, key: string): TaskFact | undefined {
   return same && (task.state === 'pending' || task.state === 'in_progress') ? task : undefined;
 }
 
-function hasOpenParts({index}: Serving, id: string): boolean {
+function hasOpenParts({index}: HomeFiles, id: string): boolean {
   const isPart = ({parent, nested, state}: TaskFact) => (parent ?? nested) === id && isOpen(state);
   return [...index.links.partsOf(id)].some(path => index.facts(path)?.tasks?.some(isPart));
 }

@@ -7,7 +7,7 @@ import {GO_ON, mayGoOn, nextOf, withHeader} from '../../reconcile/turn.ts';
 import {callStep} from '../calls/call-step.ts';
 import type {Caller} from '../calls/caller.ts';
 import {mentionsDue} from '../mail/mention-step.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {afterAnswer} from './after-answer.ts';
 import {limitFor} from './budget.ts';
 import {staleness} from './question.ts';
@@ -15,12 +15,13 @@ import {limitStep, type Step} from './step.ts';
 
 /** Record what the model answered, or that it did not. A question that is not the session's any more is dropped. */
 export async function answerStep(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
   caller: Caller,
   session: Session,
   now: string,
 ): Promise<Step | undefined> {
-  const {turns, report} = serving;
+  const {turns, reports} = daemon;
+  const {report} = reports;
   const {path, agent} = caller;
   const asked = turns.asked(path);
   if (!asked) return undefined;
@@ -34,7 +35,7 @@ export async function answerStep(
   if (!ended) return undefined;
   const done = () => turns.answered(path);
   if ('limited' in ended) {
-    const limit = limitFor(serving, path, session);
+    const limit = limitFor(daemon, path, session);
     if (limit) return {...limitStep(waitForMore(session, limit, now), limit.id), done};
     // Meanwhile it was raised, or a new message came: ask again.
     done();
@@ -46,9 +47,9 @@ export async function answerStep(
     const result = withHeader(session, {error, status: 'error'} as Partial<SessionHeader>, now);
     return {session: result, entry: {words: `error: ${ended.failed}`, cause: 'turn'}, done};
   }
-  const step = await replyStep(serving, caller, session, asked.basis.length, ended.reply, now);
-  const then = await callStep(serving, caller, step.session, now, true);
-  if (then) then.then = await answeredMeanwhile(serving, caller, then.session, now);
+  const step = await replyStep(daemon, caller, session, asked.basis.length, ended.reply, now);
+  const then = await callStep(daemon, caller, step.session, now, true);
+  if (then) then.then = await answeredMeanwhile(daemon, caller, then.session, now);
   return {...step, then};
 }
 
@@ -57,38 +58,39 @@ const AT_ONCE_MS = 3;
 
 /** The answer to the question that was asked ahead, if it is there already and asks for nothing more. */
 async function answeredMeanwhile(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks'>,
   caller: Caller,
   session: Session,
   now: string,
 ): Promise<Step | undefined> {
-  const ahead = await serving.turns.aheadSoon(caller.path, AT_ONCE_MS);
+  const ahead = await daemon.turns.aheadSoon(caller.path, AT_ONCE_MS);
   if (!ahead?.ended || !('reply' in ahead.ended) || staleness(session, ahead, caller.template)) return undefined;
   const {reply} = ahead.ended;
   if (reply.cut || reply.calls.length > 0) return undefined;
-  return replyStep(serving, caller, session, ahead.basis.length, reply, now);
+  return replyStep(daemon, caller, session, ahead.basis.length, reply, now);
 }
 
 /** The reply, after the messages it answers. */
 async function replyStep(
-  serving: Serving,
+  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks'>,
   caller: Caller,
   session: Session,
   at: number,
   reply: Reply,
   now: string,
 ): Promise<Step> {
-  const {turns, report} = serving;
+  const {turns, reports} = daemon;
+  const {report} = reports;
   const {path, session: id, agent} = caller;
   let result = insertMessage(session, at, messageOf(reply, now));
   if (reply.cut && reply.calls.length === 0 && mayGoOn(result.messages.slice(0, at)))
     result = insertMessage(result, at + 1, {timestamp: now, role: 'user', from: 'system', content: GO_ON});
   const isFinal = reply.calls.length === 0 && !reply.cut;
-  const named = isFinal ? mentionsDue(serving, agent, reply.content, now) : [];
+  const named = isFinal ? mentionsDue(daemon.files, agent, reply.content, now) : [];
   // Written with the answer, so that no crash can part them.
   const {reminder, due = []} = isFinal
     ? await afterAnswer(
-        serving,
+        daemon,
         caller,
         result.messages,
         at,

@@ -1,17 +1,15 @@
 import {chooseModel} from '../../config.ts';
-import {notSetUp} from '../../effects/connect/set-up.ts';
-import type {Answer, ModelRequest, RetryKind} from '../../effects/model/answer.ts';
+import type {Answer, RetryKind} from '../../effects/model/answer.ts';
 import {estimateUsage} from '../../effects/model/estimate.ts';
-import {Models} from '../../effects/model/models.ts';
-import {offers} from '../../effects/tools/registry.ts';
 import type {Message} from '../../files/session/session-schema.ts';
 import type {TemplateValue} from '../../files/template.ts';
 import {historyOf} from '../../reconcile/history.ts';
+import type {ModelQuestion} from '../../runners/runner.ts';
 import {type Clock, timestamp} from '../../store/clock.ts';
 import {crashPoint} from '../../store/crash.ts';
 import {type AskedWith, LiveOutput} from '../../store/live.ts';
+import type {With} from '../parts.ts';
 import {redactAnswer} from '../redaction.ts';
-import type {Serving} from '../serving.ts';
 import {reachOf} from './reach.ts';
 import type {Ended} from './turns.ts';
 
@@ -41,14 +39,19 @@ const ONCE_PATIENCE_MS = 20_000;
 const MOST_TRIES: Partial<Record<RetryKind, number>> = {empty: 3, garbage: 3};
 
 /** Ask until there is an answer, or no hope of one; undefined: given up by `signal`. Never throws. */
-export async function ask(serving: Serving, asking: Asking, signal: AbortSignal): Promise<Ended | undefined> {
-  const live = new LiveOutput(serving.disk, asking.session, asking.agent);
-  const began = serving.clock.monotonic();
+export async function ask(
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'spend' | 'effects'>,
+  asking: Asking,
+  signal: AbortSignal,
+): Promise<Ended | undefined> {
+  const {files, reports, effects} = daemon;
+  const live = new LiveOutput(files.disk, asking.session, asking.agent);
+  const began = files.disk.clock.monotonic();
   const tries: Partial<Record<RetryKind, number>> = {};
   for (let count = 1; ; count++) {
-    const tried = await once(serving, asking, live, signal);
+    const tried = await once(daemon, asking, live, signal);
     const {server} = tried;
-    const answer = redactAnswer(serving.redact, serving.random, tried.answer);
+    const answer = redactAnswer(reports.redact, effects.world.random, tried.answer);
     if ('limited' in answer) {
       live.end('dropped');
       return answer;
@@ -62,40 +65,41 @@ export async function ask(serving: Serving, asking: Asking, signal: AbortSignal)
       return answer;
     }
     if ('reply' in answer) {
-      serving.spend.add(asking.agent, answer.reply.usage, timestamp(serving.clock));
+      daemon.spend.add(asking.agent, answer.reply.usage, timestamp(files.disk.clock));
       for (const {name, arguments: args} of answer.reply.calls) live.call(name, args);
       live.end('answered');
       crashPoint('turn-answer');
-      serving.troubles.set(`model ${server}`, undefined);
+      reports.troubles.set(`model ${server}`, undefined);
       return answer;
     }
     const {retry, kind, after} = answer;
     tries[kind] = (tries[kind] ?? 0) + 1;
     // A server that says "at once" is not asked at once for ever.
-    const backoff = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (count - 1)) * (0.75 + serving.random.fraction() / 2);
+    const backoff =
+      Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (count - 1)) * (0.75 + effects.world.random.fraction() / 2);
     const ms = Math.max(after ?? 0, backoff);
-    const patience = serving.once ? ONCE_PATIENCE_MS : PATIENCE_MS;
+    const patience = files.phase.once ? ONCE_PATIENCE_MS : PATIENCE_MS;
     const most = MOST_TRIES[kind];
-    const waited = serving.clock.monotonic() - began;
+    const waited = files.disk.clock.monotonic() - began;
     if (most === undefined ? waited + ms > Math.max(patience, after ?? 0) : (tries[kind] ?? 0) >= most) {
       live.end('failed', retry);
-      serving.troubles.set(`model ${server}`, undefined);
+      reports.troubles.set(`model ${server}`, undefined);
       return {
         failed: `${retry} (tried ${count === 1 ? 'once' : `${count} times`}${after !== undefined && after > patience ? `; it asks to wait ${Math.round(after / 1000)} s` : ''})`,
         hint: 'set "status: active" to try again',
       };
     }
-    const at = new Date(serving.clock.now() + ms).toISOString();
+    const at = new Date(files.disk.clock.now() + ms).toISOString();
     live.retry(retry, at);
-    serving.report({
+    reports.report({
       event: 'retrying',
       session: asking.session,
       agent: asking.agent,
       why: retry,
       after: Math.round(ms),
     });
-    serving.troubles.set(`model ${server}`, `${retry}; it is tried again`);
-    if (!(await pause(serving.clock, ms, signal))) {
+    reports.troubles.set(`model ${server}`, `${retry}; it is tried again`);
+    if (!(await pause(files.disk.clock, ms, signal))) {
       live.end('dropped');
       return undefined;
     }
@@ -104,43 +108,46 @@ export async function ask(serving: Serving, asking: Asking, signal: AbortSignal)
 
 /** One try, in a slot of its own: who waits for the next one holds none. */
 async function once(
-  serving: Serving,
+  {files, reports, current, turns, effects}: With<'files' | 'reports' | 'current' | 'turns' | 'effects'>,
   asking: Asking,
   live: LiveOutput,
   signal: AbortSignal,
 ): Promise<{answer: Answer | {limited: true}; server: string}> {
-  const settings = await serving.current.settings();
-  serving.redact.follow(settings);
-  serving.turns.concurrency = settings.concurrency ?? 8;
+  const settings = await current.settings();
+  reports.redact.follow(settings);
+  turns.concurrency = settings.concurrency ?? 8;
   const {agent, session, template, prompt, messages} = asking;
-  const choice = chooseModel(asking.model ?? template.model, settings, serving.world.environment);
+  const choice = chooseModel(asking.model ?? template.model, settings, effects.world.environment);
   if ('failed' in choice) return {answer: choice, server: ''};
   const server = choice.kind === 'playbook' ? 'playbook' : `${choice.id ?? ''} ${choice.baseURL ?? 'openai'}`.trim();
-  const release = await serving.turns.slots.take(server, signal, () => serving.queue.isPreferred(asking.path));
+  const release = await turns.slots.take(server, signal, () => files.queue.isPreferred(asking.path));
   if (!release) return {answer: {aborted: true}, server};
   try {
     // Others may have used up what was left while this waited for its slot.
     if (asking.limited()) return {answer: {limited: true}, server};
-    const playbooks = choice.kind === 'playbook' ? await serving.current.playbooks() : [];
-    const shown = serving.redact.stream();
-    const tools = offers(template.capabilities, notSetUp(settings, serving.world.environment));
-    const request: ModelRequest = {
+    const playbooks = choice.kind === 'playbook' ? await current.playbooks() : [];
+    const shown = reports.redact.stream();
+    const tools = await effects.tools.list({
+      capabilities: template.capabilities,
+      settings,
+      env: effects.world.environment,
+    });
+    const question: ModelQuestion = {
+      choice,
+      playbooks,
       agent,
-      messages: historyOf((prompt ?? template.system_prompt) + reachOf(serving, agent, tools, asking.task), messages),
+      messages: historyOf((prompt ?? template.system_prompt) + reachOf(files, agent, tools, asking.task), messages),
       session: messages,
       tools,
-      signal,
-      onText: delta => live.text(shown.push(delta)),
     };
     const model = choice.kind === 'playbook' ? 'playbook' : (choice.id ?? 'the first model of the server');
-    serving.report({event: 'asking', session, agent, model});
-    live.begin(`${serving.run}.${serving.turns.newTurn()}`, asking.after);
+    reports.report({event: 'asking', session, agent, model});
+    live.begin(`${effects.run}.${turns.newTurn()}`, asking.after);
     crashPoint('turn-ask');
-    serving.models ??= serving.world.models ?? new Models();
-    const answer = await serving.models.ask(choice, request, playbooks);
+    const answer = await effects.runner.ask(question, {signal, onText: delta => live.text(shown.push(delta))});
     live.text(shown.end());
     if ('reply' in answer && !answer.reply.usage && choice.kind === 'openai')
-      answer.reply.usage = estimateUsage(request, answer.reply, choice.price);
+      answer.reply.usage = estimateUsage(question, answer.reply, choice.price);
     return {answer, server};
   } catch (error) {
     // What no one has foreseen is told, and does not stop the others.
@@ -152,7 +159,8 @@ async function once(
       server,
     };
   } finally {
-    release();
+    // The connection is free a moment after its answer: the next question is to find it, and not to open another one.
+    setImmediate(release);
   }
 }
 

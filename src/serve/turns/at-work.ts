@@ -1,10 +1,12 @@
 import {isOpen, type TaskFact} from '../../check/task-facts.ts';
 import type {Session} from '../../files/session/session.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {lookAgain} from '../look-again.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 
 /** Whether a session may write to others by itself, or has got something to do it about. One with errors may when it is mended. */
-export function isAtWork({index, known, mail}: Serving, path: string): boolean {
+export function isAtWork({files, mail}: With<'files' | 'mail'>, path: string): boolean {
+  const {index, known} = files;
   if (mail.has(path)) return true;
   const fact = index.facts(path)?.session;
   return fact ? fact.status !== 'sleeping' && fact.status !== 'completed' : known.has(path);
@@ -16,17 +18,17 @@ export function owesNews({header}: Session): boolean {
 }
 
 /** Open tasks that were created in this session. */
-export function tasksCreated({index}: Serving, session: string): TaskFact[] {
+export function tasksCreated({index}: HomeFiles, session: string): TaskFact[] {
   const isOwn = ({createdIn, state}: TaskFact) => createdIn === session && isOpen(state);
   return [...index.links.createdIn(session)].flatMap(path => index.facts(path)?.tasks?.filter(isOwn) ?? []);
 }
 
 /** A session is not what it was: those that wait for it are asked again if it is at rest now, or gone. */
-export function wakeWaiting(serving: Serving, path: string): void {
-  const {tasks} = serving;
-  if (!tasks.isWaitedFor(path) || isAtWork(serving, path)) return;
+export function wakeWaiting(daemon: With<'files' | 'mail' | 'tasks'>, path: string): void {
+  const {tasks} = daemon;
+  if (!tasks.isWaitedFor(path) || isAtWork(daemon, path)) return;
   for (const waiting of tasks.takeWaiting(path)) {
     tasks.unsure.add(waiting);
-    lookAgain(serving, waiting);
+    lookAgain(daemon.files, waiting);
   }
 }

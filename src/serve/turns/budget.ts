@@ -3,25 +3,29 @@ import {stemOf} from '../../files/key.ts';
 import type {Session} from '../../files/session/session.ts';
 import {SPEND_FILE, workIn} from '../../files/spent.ts';
 import {allReached, type LimitInput, type Reached, reached} from '../../reconcile/limits.ts';
+import type {HomeFiles} from '../home-files.ts';
 import {lookAgain} from '../look-again.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {templateName} from './spend.ts';
 
 /** The limit that keeps this session from asking its model, if there is one. Cheap: it is asked before each call. */
-export function limitFor(serving: Serving, path: string, session: Session): Reached | undefined {
+export function limitFor(daemon: With<'files' | 'spend'>, path: string, session: Session): Reached | undefined {
   const agent = session.header?.agent_id;
   if (agent === undefined) return undefined;
-  return reached(inputOf(serving, {session: stemOf(path), agent, work: workIn(session.messages)}));
+  return reached(inputOf(daemon, {session: stemOf(path), agent, work: workIn(session.messages)}));
 }
 
 /** What became of a request; undefined if there is none of that id, in the queue or its archive. Reject wins. */
-export function approvalStateOf({index}: Serving, id: string): ApprovalState | undefined {
+export function approvalStateOf({index}: HomeFiles, id: string): ApprovalState | undefined {
   const states = index.definitionsOf(`item/${id}`).flatMap(({state}) => (state ?? []) as ApprovalState | []);
   return states.length === 0 ? undefined : states.reduce(worseState);
 }
 
-function inputOf(serving: Serving, of: Pick<LimitInput, 'session' | 'agent' | 'work'>): LimitInput {
-  const {index, spend} = serving;
+function inputOf(
+  {files, spend}: With<'files' | 'spend'>,
+  of: Pick<LimitInput, 'session' | 'agent' | 'work'>,
+): LimitInput {
+  const {index} = files;
   const template = index.definitionsOf(`agent/${templateName(of.agent)}`)[0]?.path;
   return {
     session: of.session,
@@ -31,33 +35,34 @@ function inputOf(serving: Serving, of: Pick<LimitInput, 'session' | 'agent' | 'w
     own: template === undefined ? undefined : index.facts(template)?.limits,
     home: index.facts('agentdir.yaml')?.limits,
     spent: {agent: spend.of(of.agent), all: spend.all},
-    stateOf: id => approvalStateOf(serving, id),
+    stateOf: id => approvalStateOf(files, id),
   };
 }
 
 /** The limits that a waiting session has reached. */
-export function reachedBy(serving: Serving, path: string): Iterable<Reached> {
-  const waiting = serving.waits.get(path);
-  return waiting ? allReached(inputOf(serving, waiting)) : [];
+export function reachedBy(daemon: With<'files' | 'approvals' | 'spend'>, path: string): Iterable<Reached> {
+  const waiting = daemon.approvals.waits.get(path);
+  return waiting ? allReached(inputOf(daemon, waiting)) : [];
 }
 
 /** Requests that sessions wait for, and that are still to be decided, by id. */
-export function askedFor(serving: Serving): Map<string, Reached> {
+export function askedFor(daemon: With<'files' | 'approvals' | 'spend'>): Map<string, Reached> {
   const asked = new Map<string, Reached>();
-  for (const [path, {approval}] of serving.waits.forMore()) {
-    const limit = asked.has(approval) ? undefined : [...reachedBy(serving, path)].find(({id}) => id === approval);
+  for (const [path, {approval}] of daemon.approvals.waits.forMore()) {
+    const limit = asked.has(approval) ? undefined : [...reachedBy(daemon, path)].find(({id}) => id === approval);
     if (limit) asked.set(approval, limit);
   }
   return asked;
 }
 
 /** At the start, when the facts of all files are known. */
-export function loadSpend({index, spend}: Serving): void {
+export function loadSpend({files, spend}: With<'files' | 'spend'>): void {
+  const {index} = files;
   const sessions = [...index.paths()].flatMap(path => index.facts(path)?.session ?? []);
   spend.load(index.facts(SPEND_FILE)?.spend, sessions);
 }
 
 /** Write down what was used, in its turn. */
-export function writeSpend(serving: Serving): void {
-  lookAgain(serving, SPEND_FILE);
+export function writeSpend(files: HomeFiles): void {
+  lookAgain(files, SPEND_FILE);
 }

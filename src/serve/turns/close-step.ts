@@ -1,29 +1,30 @@
 import type {Session} from '../../files/session/session.ts';
 import {withHeader} from '../../reconcile/turn.ts';
 import {lookAgain} from '../look-again.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import type {Step} from './step.ts';
+import type {Turns} from './turns.ts';
 
 /**
  * The task of an agent that was made for it is done: its session is completed, once what it is at is over. What it waits
  * for, or could not do, is of no use any more.
  */
-export function closeSession(serving: Serving, session: string): void {
-  const path = serving.index.definitionsOf(`session/${session}`)[0]?.path;
-  if (path === undefined || serving.closing.has(path)) return;
-  serving.closing.add(path);
-  lookAgain(serving, path);
+export function closeSession({files, turns}: With<'files' | 'turns'>, session: string): void {
+  const path = files.index.definitionsOf(`session/${session}`)[0]?.path;
+  if (path === undefined || turns.closing.has(path)) return;
+  turns.closing.add(path);
+  lookAgain(files, path);
 }
 
 const CLOSES: ReadonlySet<string> = new Set(['sleeping', 'waiting', 'error']);
 
 /** A person may go on with it afterwards: it is not closed again. */
-export function closeStep(serving: Serving, path: string, session: Session, now: string): Step | undefined {
-  if (!serving.closing.has(path) || session.header?.ephemeral !== true) return undefined;
-  if (!CLOSES.has(session.header.status ?? '') || serving.turns.has(path)) return undefined;
+export function closeStep(turns: Turns, path: string, session: Session, now: string): Step | undefined {
+  if (!turns.closing.has(path) || session.header?.ephemeral !== true) return undefined;
+  if (!CLOSES.has(session.header.status ?? '') || turns.has(path)) return undefined;
   return {
     session: withHeader(session, {status: 'completed', ephemeral: false, waiting_for: undefined}, now),
     entry: {words: 'completed with its task', cause: 'task'},
-    done: () => void serving.closing.delete(path),
+    done: () => void turns.closing.delete(path),
   };
 }

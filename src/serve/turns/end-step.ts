@@ -9,8 +9,9 @@ import {withHeader} from '../../reconcile/turn.ts';
 import {timestamp} from '../../store/clock.ts';
 import type {Caller} from '../calls/caller.ts';
 import {lookAgain} from '../look-again.ts';
-import type {Serving, TaskEdited} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {editTasks} from '../tasks/task-edits.ts';
+import type {TaskEdited} from '../tasks/task-news.ts';
 import {changeOf} from '../tasks/update-task.ts';
 import type {TaskDue} from './after-answer.ts';
 import type {Step} from './step.ts';
@@ -20,27 +21,33 @@ const LONGEST_NOTE = 2_000;
 const AGAIN_MS = 2_000;
 
 /** Bring to the files of its tasks what an answer said of them; what they say by now is not due any more. */
-export function endStep(serving: Serving, caller: Caller, session: Session, now: string): Step | undefined {
+export function endStep(
+  daemon: With<'files' | 'reports' | 'tasks'>,
+  caller: Caller,
+  session: Session,
+  now: string,
+): Step | undefined {
+  const {tasks} = daemon;
   const due = session.header?.tasks_due ?? [];
   if (due.length === 0) return undefined;
   const {path} = caller;
-  const said = serving.ending.get(path) ?? new Map<string, 'under way' | 'over'>();
+  const said = tasks.ending.get(path) ?? new Map<string, 'under way' | 'over'>();
   const left = due.filter(each => said.get(idOf(each)) !== 'over');
   if (left.length < due.length)
     return {
       session: withHeader(session, {tasks_due: left.length > 0 ? left : undefined}, now),
       entry: {words: 'its tasks say what it answered', cause: 'task', agent: caller.agent},
-      done: () => void (left.length === 0 && serving.ending.delete(path)),
+      done: () => void (left.length === 0 && tasks.ending.delete(path)),
     };
-  serving.ending.set(path, said);
+  tasks.ending.set(path, said);
   for (const each of left) {
     if (said.has(idOf(each))) continue;
     said.set(idOf(each), 'under way');
-    void write(serving, {...caller, of: session}, each).then(({success}) => {
+    void write(daemon, {...caller, of: session}, each).then(({success}) => {
       if (success) said.set(idOf(each), 'over');
       else said.delete(idOf(each));
       // A file that cannot be written now has its own problem, which is shown.
-      lookAgain(serving, path, success ? 0 : AGAIN_MS);
+      lookAgain(daemon.files, path, success ? 0 : AGAIN_MS);
     });
   }
   return undefined;
@@ -50,18 +57,19 @@ function idOf({task, as}: TaskDue): string {
   return `${task} ${as}`;
 }
 
-async function write(serving: Serving, caller: Caller, due: TaskDue): Promise<ToolResult> {
+async function write(daemon: With<'files' | 'reports' | 'tasks'>, caller: Caller, due: TaskDue): Promise<ToolResult> {
+  const {files} = daemon;
   const id = /^task\/(.+)#\d+$/.exec(due.task)?.[1] ?? '';
-  const path = serving.index.definitionsOf(`task/${id}`)[0]?.path;
+  const path = files.index.definitionsOf(`task/${id}`)[0]?.path;
   if (path === undefined) return {success: true};
   const make = (file: TaskFile): TaskEdited | undefined => {
     const task = file.tasks.find(each => keyOf(each) === due.task);
-    const change = task && isOpen(task) ? changeFor(task, caller, due, timestamp(serving.clock)) : undefined;
+    const change = task && isOpen(task) ? changeFor(task, caller, due, timestamp(files.disk.clock)) : undefined;
     if (!task || !change) return undefined;
     const words = `${due.as === 'completed' ? 'completed' : 'left standing'}: "${task.title.replace(/\s+/g, ' ').slice(0, 60)}"`;
     return {text: updateTask(file, task, change), words, tasks: [id]};
   };
-  return editTasks(serving, path, caller.agent, make, () => ({success: true}));
+  return editTasks(daemon, path, caller.agent, make, () => ({success: true}));
 }
 
 /** Begun, or about to be; not set back by a person. */

@@ -3,10 +3,10 @@ import {type Session, sessionText} from '../../files/session/session.ts';
 import {SPLIT_AT, splitPlace, splitSession} from '../../files/session/session-split.ts';
 import {withHeader} from '../../reconcile/turn.ts';
 import {readHomeFile} from '../../store/read.ts';
+import type {OwnEntry} from '../change.ts';
 import {signature} from '../known.ts';
-import type {OwnEntry} from '../record.ts';
+import type {With} from '../parts.ts';
 import {type Found, type Seen, seenSession} from '../seen.ts';
-import type {Serving} from '../serving.ts';
 import {setFacts} from '../state.ts';
 import {createText, replaceText} from '../write.ts';
 import {openTask} from './after-answer.ts';
@@ -18,8 +18,11 @@ export const FULL_AT = 1024 * 1024;
  * How many of its first messages may move: none as long as something is under way that was begun from them, or the session owes
  * others news of them. A task that is open stays.
  */
-export function movable(serving: Serving, path: string, session: Session): number {
-  const {turns, approvals} = serving;
+export function movable(
+  {files, turns, approvals}: With<'files' | 'turns' | 'approvals'>,
+  path: string,
+  session: Session,
+): number {
   const owes = (of: Session['header']) => of?.mentions_due?.length || of?.tasks_due?.length;
   const {header, messages} = session;
   if (turns.has(path) || turns.ahead(path) || owes(header) || !header) return 0;
@@ -29,16 +32,22 @@ export function movable(serving: Serving, path: string, session: Session): numbe
   );
   return asked
     ? 0
-    : splitPlace(session, ({delivery}) => delivery !== undefined && openTask(serving, delivery) !== undefined);
+    : splitPlace(session, ({delivery}) => delivery !== undefined && openTask(files, delivery) !== undefined);
 }
 
 /**
  * The session with its older messages in a file of their own, which is durable when this is over; or as it is. A file that is
  * there already and that the session does not name is what a crash left of such a move, and is written anew.
  */
-export async function makeRoom(serving: Serving, path: string, session: Session, now: string): Promise<Session> {
+export async function makeRoom(
+  daemon: With<'files' | 'reports' | 'turns' | 'approvals'>,
+  path: string,
+  session: Session,
+  now: string,
+): Promise<Session> {
+  const {files} = daemon;
   const {header} = session;
-  const place = session.body.length < SPLIT_AT ? 0 : movable(serving, path, session);
+  const place = session.body.length < SPLIT_AT ? 0 : movable(daemon, path, session);
   if (!header || place === 0) return session;
   const id = header.session_id ?? stemOf(path);
   const named = header.segments ?? [];
@@ -53,39 +62,39 @@ export async function makeRoom(serving: Serving, path: string, session: Session,
   if (older.problems.length > 0 || older.messages.length !== place) return session;
   const text = sessionText(older);
   const seenAs = (found: Found) => seenSession(segment, older, text, found);
-  const ignored = await serving.ignored.has(segment);
+  const ignored = await files.looks.ignored.has(segment);
   const seen = await write(
-    serving,
+    daemon,
     segment,
     text,
     {words: `${place} older messages of ${id}`, cause: 'segment'},
     seenAs,
   );
   if (!seen) return session;
-  serving.known.set(segment, {
+  files.known.set(segment, {
     signature: signature(seen.stat),
     blob: seen.blob,
     good: seen.blob,
     settled: true,
     ignored,
   });
-  setFacts(serving, segment, seen.facts);
-  serving.segments.wrote(segment, older.messages);
+  setFacts(files, segment, seen.facts);
+  daemon.turns.segments.wrote(segment, older.messages);
   return withHeader(rest, {segments: [...named, segment]}, now);
 }
 
 async function write(
-  serving: Serving,
+  daemon: With<'files' | 'reports'>,
   path: string,
   text: string,
   entry: OwnEntry,
   seenAs: (found: Found) => Seen,
 ): Promise<Seen | undefined> {
-  const there = readHomeFile(serving.disk, path);
+  const there = readHomeFile(daemon.files.disk, path);
   const kind = kindOf(path);
   if (!kind || (there && there.bytes === undefined)) return undefined;
   const written = there
-    ? await replaceText(serving, {...seenAs(there), bytes: there.bytes}, text, {steps: [{entry}], seenAs})
-    : await createText(serving, path, text, entry, seenAs);
+    ? await replaceText(daemon, {...seenAs(there), bytes: there.bytes}, text, {steps: [{entry}], seenAs})
+    : await createText(daemon, path, text, entry, seenAs);
   return 'seen' in written ? written.seen : undefined;
 }

@@ -3,17 +3,23 @@ import type {Message, SessionHeader} from '../../files/session/session-schema.ts
 import type {TemplateValue} from '../../files/template.ts';
 import {beginsWith, mayWork} from '../../reconcile/turn.ts';
 import type {Caller} from '../calls/caller.ts';
-import type {Serving} from '../serving.ts';
+import type {With} from '../parts.ts';
 import {taskBegun} from '../tasks/deliver-task.ts';
 import {ask} from './ask.ts';
 import {limitFor} from './budget.ts';
 import type {Question} from './turns.ts';
 
 /** Ask the model about the session as it is given. `ahead`: the answer before it is not recorded yet. */
-export async function askFor(serving: Serving, caller: Caller, session: Session, ahead: boolean): Promise<void> {
+export async function askFor(
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'tasks' | 'spend' | 'effects'>,
+  caller: Caller,
+  session: Session,
+  ahead: boolean,
+): Promise<void> {
+  const {turns} = daemon;
   const {header, messages} = session;
-  if (!header || serving.turns.stopped) return;
-  const earlier = await serving.segments.messages(header.segments ?? []);
+  if (!header || turns.stopped) return;
+  const earlier = await turns.segments.messages(header.segments ?? []);
   const asking = {
     path: caller.path,
     session: caller.session,
@@ -24,17 +30,17 @@ export async function askFor(serving: Serving, caller: Caller, session: Session,
     task: header.task,
     messages: earlier.length > 0 ? [...earlier, ...messages] : messages,
     after: {messages: messages.length, answers: answersIn(messages)},
-    limited: () => limitFor(serving, caller.path, session) !== undefined,
+    limited: () => limitFor(daemon, caller.path, session) !== undefined,
   };
   const question = {basis: messages, around: aroundOf(header, caller.template)};
   // The file was changed before the answer could be written: what was asked ahead may still be right.
-  const asked = ahead ? serving.turns.ahead(caller.path) : undefined;
+  const asked = ahead ? turns.ahead(caller.path) : undefined;
   if (asked && asked.around === question.around && beginsWith(messages, asked.basis)) return;
-  serving.turns.ask(caller.path, question, ahead, signal => ask(serving, asking, signal));
+  turns.ask(caller.path, question, ahead, signal => ask(daemon, asking, signal));
   // What came since the last answer is begun now.
   for (let i = messages.length - 1; i >= 0 && messages[i]?.role !== 'assistant'; i--) {
     const {delivery} = messages[i] ?? {};
-    if (delivery?.startsWith('task/')) taskBegun(serving, delivery);
+    if (delivery?.startsWith('task/')) taskBegun(daemon, delivery);
   }
 }
 

@@ -3,7 +3,7 @@ import type {ToolOffer} from '../../effects/model/answer.ts';
 import {stemOf} from '../../files/key.ts';
 import {assigneeIn} from '../../files/task/task-assignee.ts';
 import {visibleLine} from '../../files/visible.ts';
-import type {Serving} from '../serving.ts';
+import type {HomeFiles} from '../home-files.ts';
 
 const MOST_AGENTS = 50;
 const MOST_TASKS = 20;
@@ -14,21 +14,21 @@ const LONGEST = 160;
  * session was made for.
  */
 export function reachOf(
-  serving: Serving,
+  files: HomeFiles,
   agent: string,
   offered: readonly ToolOffer[],
   task: string | undefined,
 ): string {
   const tools = offered.map(({name}) => name);
   const parts = [
-    others(serving, agent),
+    others(files, agent),
     tools.length > 0 && `Your tools: ${tools.join(', ')}.`,
-    openTasks(serving, agent, task),
+    openTasks(files, agent, task),
   ].filter(Boolean);
   return parts.length === 0 ? '' : `\n\n# What you can reach\nYou are @${agent}.\n${parts.join('\n')}\n`;
 }
 
-function others({index}: Serving, agent: string): string {
+function others({index}: HomeFiles, agent: string): string {
   const all = index.pathsOf('template').filter(path => stemOf(path) !== agent);
   const lines = all.slice(0, MOST_AGENTS).map(path => {
     const {description, type} = index.facts(path)?.agent ?? {};
@@ -39,7 +39,7 @@ function others({index}: Serving, agent: string): string {
   return ['Other agents. Naming one as @name in your answer sends it that answer:', ...lines, ...more].join('\n');
 }
 
-function openTasks({index}: Serving, agent: string, own: string | undefined): string {
+function openTasks({index}: HomeFiles, agent: string, own: string | undefined): string {
   const lines: string[] = [];
   let more = 0;
   const ownPath = own === undefined ? [] : index.definitionsOf(`task/${own}`).map(({path}) => path);

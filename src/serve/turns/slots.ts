@@ -7,18 +7,21 @@ interface Waiter {
 }
 
 /**
- * So many at a time: those that are preferred first, each kind in the order they came. Of each group one may always go: a server
- * that answers nothing, and so holds all the slots there are, does not keep others from being asked.
+ * So many at a time: those that are preferred first, each kind in the order they came. Of each group one may go beyond that: a
+ * server that answers nothing, and so holds all the slots there are, does not keep others from being asked. `limit` holds whatever
+ * the number of groups.
  */
 export class Slots {
   readonly #most: () => number;
+  readonly #limit: number;
   readonly #waiting: Waiter[] = [];
   readonly #taken = new Map<string, number>();
   #count = 0;
 
   /** `most` is asked each time: a person may change it. */
-  constructor(most: () => number) {
+  constructor(most: () => number, limit = Number.POSITIVE_INFINITY) {
     this.#most = most;
+    this.#limit = limit;
   }
 
   /** Resolves to what gives the slot back; undefined if `signal` came first. */
@@ -41,7 +44,7 @@ export class Slots {
   }
 
   #mayGo(group: string): boolean {
-    return this.#count < this.#most() || !this.#taken.has(group);
+    return this.#count < this.#limit && (this.#count < this.#most() || !this.#taken.has(group));
   }
 
   #change(group: string, by: 1 | -1): void {

@@ -1,6 +1,6 @@
 import type {Session} from '../../files/session/session.ts';
 import type {ChangedSession} from '../../reconcile/budget.ts';
-import type {OwnEntry} from '../record.ts';
+import type {OwnEntry} from '../change.ts';
 
 /** A session as it is to be written, and what the journal says of it. */
 export interface Step {

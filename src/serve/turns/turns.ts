@@ -2,6 +2,7 @@ import type {Reply} from '../../effects/model/answer.ts';
 import type {Message} from '../../files/session/session-schema.ts';
 import type {Cancel, Clock} from '../../store/clock.ts';
 import {Rooms} from './rooms.ts';
+import type {Segments} from './segments.ts';
 import {Slots} from './slots.ts';
 
 /** How a question to a model ended. */
@@ -29,6 +30,8 @@ interface Running {
 }
 
 const MOST_COMMANDS = 32;
+/** Each takes processes and up to eight file descriptors, so there is a limit however many agents there are. */
+const COMMAND_LIMIT = 48;
 const NONE: ReadonlyMap<string, Message> = new Map();
 
 /**
@@ -38,9 +41,12 @@ const NONE: ReadonlyMap<string, Message> = new Map();
  */
 export class Turns {
   readonly slots: Slots;
-  /** Of each agent one command may always run, and so many in all. */
-  readonly commands = new Slots(() => MOST_COMMANDS);
+  readonly commands = new Slots(() => MOST_COMMANDS, COMMAND_LIMIT);
   readonly rooms = new Rooms();
+  /** Older messages of sessions. */
+  readonly segments: Segments;
+  /** Sessions of agents whose task is done, by path. */
+  readonly closing = new Set<string>();
   readonly #asked = new Map<string, Asked>();
   readonly #ahead = new Map<string, Asked>();
   readonly #running = new Map<string, Map<string, Running>>();
@@ -53,7 +59,8 @@ export class Turns {
   /** How many questions may be asked at a time, over all sessions. */
   concurrency = 8;
 
-  constructor(clock: Clock, onChange: (path: string) => void) {
+  constructor(clock: Clock, segments: Segments, onChange: (path: string) => void) {
+    this.segments = segments;
     this.#clock = clock;
     this.slots = new Slots(() => this.concurrency);
     this.#onChange = onChange;

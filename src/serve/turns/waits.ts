@@ -1,8 +1,11 @@
 import {isDeepStrictEqual} from 'node:util';
+import type {Facts} from '../../check/facts.ts';
 import type {SessionFact} from '../../check/session-facts.ts';
 import type {TaskFact} from '../../check/task-facts.ts';
+import {blocks} from '../../files/diagnostic.ts';
 import {stemOf} from '../../files/key.ts';
 import type {Work} from '../../files/spent.ts';
+import type {FactsFollower} from '../reconciler.ts';
 
 /** A session that waits for a request for more to be decided. */
 export interface WaitingSession {
@@ -32,7 +35,7 @@ export interface Due {
 const NONE: ReadonlySet<string> = new Set();
 
 /** Which sessions wait for which request, and which of them may not have to any more. */
-export class Waits {
+export class Waits implements FactsFollower {
   readonly #byPath = new Map<string, Waiting>();
   readonly #byApproval = new Map<string, Set<string>>();
   /** Sessions that began to wait or whose request has become another, and requests that one has let go. */
@@ -40,6 +43,13 @@ export class Waits {
   readonly #left = new Set<string>();
   readonly #changed = new Set<string>();
   #allDue = true;
+
+  /** A file with errors goes on waiting for what it waited for. */
+  factsChanged(path: string, before: Facts | undefined, now: Facts | undefined): void {
+    if (!now || !blocks(now.problems)) this.set(path, now?.session, now?.tasks);
+    if (!isDeepStrictEqual(before?.limits, now?.limits)) this.allChanged();
+    for (const id of changedStates(before?.approvals, now?.approvals)) this.changed(id);
+  }
 
   /** What the file says now; undefined if it is gone or does not wait. Tasks wait for a person to let them start. */
   set(path: string, fact: SessionFact | undefined, tasks: readonly TaskFact[] = []): void {
@@ -116,6 +126,13 @@ export class Waits {
     this.#changed.clear();
     return due;
   }
+}
+
+/** Requests whose state has changed. */
+function changedStates(before: Facts['approvals'] = {}, after: Facts['approvals'] = {}): string[] {
+  if (before === after) return [];
+  const gone = Object.keys(before).filter(id => !Object.hasOwn(after, id));
+  return [...Object.keys(after).filter(id => before[id] !== after[id]), ...gone];
 }
 
 function waitingTasks(tasks: readonly TaskFact[]): Waiting | undefined {

@@ -65,6 +65,21 @@ export function git(dir: string, args: readonly string[], options: GitOptions = 
   });
 }
 
+/** What git said on stderr as an error, with the code that the file system gave it. */
+export function gitFailure(command: string, said: string): NodeJS.ErrnoException {
+  const error: NodeJS.ErrnoException = new Error(`git ${command}: ${said.trim()}`);
+  const code = Object.entries(systemErrors).find(([, words]) => words.test(said))?.[0];
+  if (code !== undefined) error.code = code;
+  return error;
+}
+
+const systemErrors = {
+  ENOSPC: /No space left on device|Out of diskspace/,
+  EDQUOT: /Disk quota exceeded/,
+  EACCES: /Permission denied/,
+  EROFS: /Read-only file system/,
+};
+
 /** Who a person is where git knows nobody: the one who is logged in. */
 export function loggedIn(): string {
   return process.env.USER || process.env.LOGNAME || 'human';

@@ -1,10 +1,10 @@
 import {spawn} from 'node:child_process';
-import {closeSync, openSync, readFileSync} from 'node:fs';
-import {relative} from 'node:path';
+import {closeSync, mkdirSync, openSync, readFileSync} from 'node:fs';
+import {dirname, relative} from 'node:path';
 import {exit, UserError} from '../../errors.ts';
 import {crashPoint} from '../../store/crash.ts';
 import {nodeDisk} from '../../store/disk.ts';
-import {type Holder, isHolding} from '../../store/holder.ts';
+import {type Holder, isRunning} from '../../store/holder.ts';
 import {daemonOf, logPath, readStatus} from '../../store/status.ts';
 import {rotate} from './log-file.ts';
 import {colors, print, printJson} from './output.ts';
@@ -23,6 +23,7 @@ export interface BackgroundOptions {
 export async function startInBackground({home, program, json}: BackgroundOptions): Promise<number> {
   refuseSecond(home);
   const log = logPath(home);
+  mkdirSync(dirname(log), {recursive: true});
   rotate(log);
   const output = openSync(log, 'a');
   crashPoint('spawn-background');
@@ -87,10 +88,16 @@ function refuseSecond(home: string): void {
 }
 
 async function end(holder: Holder): Promise<'stopped' | 'killed'> {
+  if (isRunning(holder) === undefined)
+    throw new UserError(
+      `process ${holder.pid} on ${holder.host} cannot be stopped from here: it runs in another container or machine`,
+      exit.failed,
+      'run agentdir stop there',
+    );
   signal(holder, 'SIGTERM');
-  if (await until(() => !isHolding(holder), STOP_MS)) return 'stopped';
+  if (await until(() => !isRunning(holder), STOP_MS)) return 'stopped';
   signal(holder, 'SIGKILL');
-  if (await until(() => !isHolding(holder), STOP_MS)) return 'killed';
+  if (await until(() => !isRunning(holder), STOP_MS)) return 'killed';
   throw new UserError(
     `process ${holder.pid} does not end`,
     exit.failed,

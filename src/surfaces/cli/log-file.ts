@@ -1,5 +1,4 @@
-import {appendFileSync, mkdirSync, renameSync, statSync} from 'node:fs';
-import {dirname} from 'node:path';
+import {appendFileSync, renameSync, statSync} from 'node:fs';
 import type {Report} from '../../happening.ts';
 import {describeWhole} from './start.ts';
 
@@ -17,14 +16,16 @@ export function logReporter(path: string): Report {
       if (lines++ % ROTATE_EVERY === 0) rotate(path);
       appendFileSync(path, `${torn ? '\n' : ''}${new Date().toISOString()} ${line}\n`);
       torn = false;
-    } catch {
+    } catch (error) {
       torn = true;
       // A full disk must not stop the daemon for the sake of its log; NEEDS_YOU.md and status say what is wrong.
+      // The log of a home that was moved is still open as our standard output.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+        process.stdout.write(`${new Date().toISOString()} ${line}\n`);
     }
   };
 }
 
 export function rotate(path: string): void {
-  mkdirSync(dirname(path), {recursive: true});
   if ((statSync(path, {throwIfNoEntry: false})?.size ?? 0) > MAX_BYTES) renameSync(path, `${path}.1`);
 }

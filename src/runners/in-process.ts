@@ -1,0 +1,48 @@
+import {Models} from '../effects/model/models.ts';
+import type {Sandbox} from '../effects/sandbox/sandbox.ts';
+import {failure} from '../effects/tools/failure.ts';
+import type {ToolProvider} from '../effects/tools/provider.ts';
+import type {Outside, ToolContext} from '../effects/tools/tool.ts';
+import type {Redactor} from '../policy/redact/redact.ts';
+import {crashPoint} from '../store/crash.ts';
+import type {DaemonServices, RunnableCall, Runner} from './runner.ts';
+
+/** What this machine gives to calls. */
+export interface Machine {
+  tools: ToolProvider;
+  sandbox: Sandbox;
+  redact: Redactor;
+  env: Outside['env'];
+}
+
+/** Runs everything in the daemon's own process. */
+export function inProcessRunner(machine: Machine, models: Pick<Models, 'ask'> = new Models()): Runner {
+  return {
+    ask: ({choice, playbooks, ...request}, stream) => models.ask(choice, {...request, ...stream}, playbooks),
+    async execute(call, services, signal) {
+      const prepared = await machine.tools.prepare(call, contextFor(machine, call, services, signal));
+      if ('refused' in prepared) return prepared.refused;
+      if (prepared.asks && !call.approved)
+        return failure('REJECTED', 'nothing was run: what the call is about has changed, and nobody has approved it');
+      return prepared.execute();
+    },
+  };
+}
+
+/** What tools work with, from plain values. */
+export function contextFor(
+  {sandbox, redact, env}: Omit<Machine, 'tools'>,
+  {place, sandbox: mode, outside}: Pick<RunnableCall, 'place' | 'sandbox' | 'outside'>,
+  {sent, ...services}: DaemonServices,
+  signal: AbortSignal,
+): ToolContext {
+  return {
+    ...place,
+    ...services,
+    commands: {mode, sandbox},
+    onStarted: () => crashPoint('spawn-command'),
+    outside: {...outside, env, sent},
+    redact,
+    signal,
+  };
+}

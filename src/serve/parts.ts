@@ -1,0 +1,94 @@
+import type {Sandbox} from '../effects/sandbox/sandbox.ts';
+import type {Tools} from '../effects/tools/provider.ts';
+import type {Call} from '../files/session/session-schema.ts';
+import type {Report} from '../happening.ts';
+import type {TaskQuery} from '../query/task-query.ts';
+import type {DaemonServices, Runner} from '../runners/runner.ts';
+import type {Approvals} from './approvals/approvals.ts';
+import type {Caller} from './calls/caller.ts';
+import type {Notes} from './calls/notes.ts';
+import type {Current} from './current.ts';
+import type {HomeFiles} from './home-files.ts';
+import type {Inboxes} from './inbox/inboxes.ts';
+import type {Mail} from './mail/mail.ts';
+import type {Redaction} from './redaction.ts';
+import type {Tasks} from './tasks/task-news.ts';
+import type {Troubles} from './troubles.ts';
+import type {SessionCounts} from './turns/session-counts.ts';
+import type {Spend} from './turns/spend.ts';
+import type {Turns} from './turns/turns.ts';
+import type {World} from './world.ts';
+
+/** How persons hear of what happens. */
+export interface Reports {
+  /** Redacts by itself. */
+  readonly report: Report;
+  readonly troubles: Troubles;
+  /** Whatever is written down, and is not a person's own, goes through this first. */
+  readonly redact: Redaction;
+  /** Problems, needs or the status are not what was written down last. */
+  readonly changed: () => void;
+}
+
+/** What calls of agents are made with. */
+export interface Effects {
+  /** Names this run of the daemon: calls that it starts carry it. */
+  readonly run: string;
+  /** What is outside of the daemon: this machine, or a simulated one. */
+  readonly world: World;
+  /** What agents can call. */
+  readonly tools: Tools;
+  /** Where questions to models and calls run. */
+  readonly runner: Runner;
+  /** What a running call asks of the daemon. Set up with the first look. */
+  services: (caller: Caller, call: Call, signal: AbortSignal) => DaemonServices;
+  /** How commands are confined. */
+  readonly sandbox: Sandbox;
+  /** SQL over tasks; loaded with the first query. */
+  queries: TaskQuery | undefined;
+  /** Agents whose workspace was found, or made, from the repository that their template names. */
+  readonly cloned: Set<string>;
+}
+
+/** This run of the daemon, and what its status file says of it. */
+export interface Status {
+  readonly version: string;
+  /** Which model answers by default, in words; known soon after the start. */
+  model: string | undefined;
+  /** How commands are confined, in words, once it is known. */
+  confinement: string | undefined;
+  /** Whether changes are seen at once. */
+  readonly watching: () => boolean;
+  readonly sessions: SessionCounts;
+  /** The settings have changed: say what is different. */
+  readonly announce: () => void;
+}
+
+/**
+ * The parts of a daemon, each of which owns one subject. All of it is a cache of files: a new daemon builds the same from them. A function
+ * takes those parts that it, or what it calls, works with: `With<'files' | 'mail'>`.
+ */
+export interface Daemon {
+  readonly files: HomeFiles;
+  readonly reports: Reports;
+  /** Settings, policy, templates and playbooks as they are now. */
+  readonly current: Current;
+  /** Questions and calls under way. */
+  readonly turns: Turns;
+  /** What is on its way into sessions. */
+  readonly mail: Mail;
+  /** What calls wait for, beyond what the files say. */
+  readonly approvals: Approvals;
+  /** Inboxes, as far as they are read, and messages at fixed times. */
+  readonly inboxes: Inboxes;
+  /** What is known of tasks beyond their files. */
+  readonly tasks: Tasks;
+  /** What is to be added to files of the memory. */
+  readonly notes: Notes;
+  /** What agents have used today. */
+  readonly spend: Spend;
+  readonly effects: Effects;
+  readonly status: Status;
+}
+
+export type With<P extends keyof Daemon> = Pick<Daemon, P>;
