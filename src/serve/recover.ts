@@ -27,6 +27,12 @@ export async function recoverVersions(daemon: With<'files' | 'reports'>): Promis
       setFacts(files, path, undefined);
       continue;
     }
+    const newer = log.rebooted ? newerInGit(files, version) : undefined;
+    if (newer !== undefined) {
+      known.set(path, {signature: '', blob: newer, good: undefined, ignored: false, settled: false});
+      await placeFromGit(daemon, version, newer);
+      continue;
+    }
     // No file has this signature: the one that is there is looked at.
     const good = author === 'human' ? undefined : blob;
     known.set(path, {signature: '', blob, good, ignored: false, settled: false});
@@ -112,6 +118,31 @@ async function place({files, reports}: With<'files' | 'reports'>, version: Unpub
     if ('saved' in result) return;
   }
   if (base) unplaced.set(path, base.toString());
+}
+
+/**
+ * A power cut may take the end of the log with it, and git have what was recorded there: the blob that git has of a file whose last
+ * recorded version was published, if that is another.
+ */
+function newerInGit({versions: {log}, journal}: HomeFiles, {seq, path, blob}: Unpublished): string | undefined {
+  const committed = journal.committed.get(path);
+  return seq <= log.published.seq && committed !== blob ? committed : undefined;
+}
+
+/** Give a file that was damaged what git has. */
+async function placeFromGit(
+  {files, reports}: With<'files' | 'reports'>,
+  {path}: Unpublished,
+  blob: string,
+): Promise<void> {
+  const {disk, versions, journal} = files;
+  const bytes = await journal.read(blob);
+  const there = readHomeFile(disk, path)?.bytes;
+  if (!bytes || there?.equals(bytes)) return;
+  const older = [...versions.history(path)].slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? []);
+  if (!isDamaged(there, [bytes, ...older])) return;
+  const result = await save(disk, {path, expected: there, bytes});
+  if ('failed' in result) reports.troubles.set(`save ${path}`, `${path} cannot be written: ${result.failed.message}`);
 }
 
 /** Versions that a power cut may have brought back in part. */

@@ -356,6 +356,13 @@ export class SimulatedDisk {
     if (isSynced) for (const {directory} of names) this.#syncWay(directory);
   }
 
+  /** A person's write is on the disk with the names that lead to it. */
+  #syncWhole(inode: Inode): void {
+    inode.synced = Buffer.from(inode.data);
+    for (const {names} of [...this.#changes])
+      for (const {directory, inode: named} of names) if (named === inode) this.#syncWay(directory);
+  }
+
   /** An editor's fsync takes the folders above with it, as on ext4. */
   #syncWay(directory: Inode): void {
     for (let below: Inode | undefined = directory; below; ) {
@@ -449,7 +456,7 @@ export class SimulatedDisk {
       inode.data.copy(next);
       taken.copy(next, from);
       inode.data = next;
-      if (!process) inode.synced = Buffer.from(next);
+      if (!process) this.#syncWhole(inode);
       if (position === null) at = from + taken.length;
       this.#touched(inode);
       return taken.length;
