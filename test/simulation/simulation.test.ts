@@ -25,7 +25,7 @@ describe('a simulated home', () => {
     expect(code, out).toBe(0);
   });
 
-  it.each(['no sync', 'no write-ahead', 'no link to replaced files', 'publish out of order'])(
+  it.each(['no sync', 'no write-ahead', 'publish out of order'])(
     'shows what is broken on purpose: %s',
     {timeout: 600_000},
     async what => {
