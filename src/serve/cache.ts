@@ -123,7 +123,7 @@ export async function remember(daemon: With<'files' | 'approvals' | 'status'>): 
   daemon.files.phase.unsaved = false;
   const rows: string[] = [];
   const blobs = new Map<string, string>();
-  const {seq} = daemon.files.versions.log;
+  const seq = daemon.files.versions.settled;
   const settled = BigInt(daemon.files.disk.clock.now() - SETTLED_MS) * 1_000_000n;
   let slice = daemon.files.disk.clock.monotonic();
   for (const [path, {signature, blob, settled: done}] of daemon.files.known) {

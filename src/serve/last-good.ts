@@ -40,8 +40,8 @@ export async function lastGood(files: HomeFiles, path: string, now: string): Pro
 
 async function goodVersion(files: HomeFiles, path: string): Promise<string | undefined> {
   let count = 0;
-  for await (const {blob} of pastVersions(files, path, {ever: true})) {
-    if (await isGood(files, path, blob)) return blob;
+  for await (const {blob, isStale} of pastVersions(files, path, {ever: true})) {
+    if (!isStale && (await isGood(files, path, blob))) return blob;
     if (++count === VERSIONS) break;
   }
   return undefined;

@@ -19,6 +19,8 @@ interface PastVersion {
   byPerson: boolean;
   /** A commit that the person made with git: it may hold what others wrote, too. */
   isOwnCommit: boolean;
+  /** It was saved from an older version, and merged: the file never went on from it. */
+  isStale: boolean;
   text: () => Promise<string | undefined>;
 }
 
@@ -34,9 +36,15 @@ export async function* pastVersions(
 
 /** Versions that the log has. */
 function* recordedVersions(files: HomeFiles, path: string): Generator<PastVersion> {
-  for (const {blob, author, bytes} of files.versions.history(path)) {
+  for (const {blob, author, bytes, stale = false} of files.versions.history(path)) {
     if (blob === null) continue;
-    yield {blob, byPerson: author === 'human', isOwnCommit: false, text: async () => bytes()?.toString()};
+    yield {
+      blob,
+      byPerson: author === 'human',
+      isOwnCommit: false,
+      isStale: stale,
+      text: async () => bytes()?.toString(),
+    };
   }
 }
 
@@ -47,7 +55,7 @@ async function* committedVersions(files: HomeFiles, path: string, ever: boolean)
     const {journal} = files;
     const versions = ever ? await journal.allVersions(path, most) : await journal.versions(path, most);
     for (const {blob, byPerson, cause} of versions.slice(done))
-      yield {blob, byPerson, isOwnCommit: cause === undefined, text: () => textOf(files, blob, path)};
+      yield {blob, byPerson, isOwnCommit: cause === undefined, isStale: false, text: () => textOf(files, blob, path)};
     if (versions.length < most - 1) return;
     done = versions.length;
   }

@@ -106,9 +106,11 @@ async function place({files, reports}: With<'files' | 'reports'>, version: Unpub
   // After a power cut a file may have any older content, or none.
   const {rebooted} = versions.log;
   if (author === 'human' && !rebooted) return;
-  const older = [...versions.history(path)].filter(({seq, stale}) => seq < version.seq && !stale);
+  const older = [...versions.history(path)].filter(({seq}) => seq < version.seq);
   const committed = journal.committed.get(path);
-  const base = older[0]?.bytes() ?? (committed === undefined ? undefined : await journal.read(committed));
+  // A stale text that was in the file is what its merged version was made from.
+  const before = older.find(each => versions.log.wasPlaced(each));
+  const base = before ? before.bytes() : committed === undefined ? undefined : await journal.read(committed);
   const isBase = there === undefined ? base === undefined : base?.equals(there) === true;
   const isLost =
     rebooted && isDamaged(there, [bytes, ...older.slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? [])]);

@@ -120,6 +120,9 @@ export class VersionLog {
   readonly recovered = new Map<string, Unpublished>();
   /** Found by `open`: calls and approvals that were started since the checkpoint, and perhaps before. */
   readonly started: string[] = [];
+  /** Found by `open`: versions that files held, and the first one that was read. */
+  readonly #placed = new Set<number>();
+  #firstRead = 0;
   /** Found by `open`: the machine was started since, so files may lack what was not synced. */
   rebooted = false;
 
@@ -197,6 +200,11 @@ export class VersionLog {
     this.#mark({placed: version.seq});
   }
 
+  /** Whether the file held a version of an earlier run. What a person saved, it always did. */
+  wasPlaced({seq, author}: VersionHead): boolean {
+    return author === 'human' || seq < this.#firstRead || this.#placed.has(seq);
+  }
+
   /** This version never became visible: the file had changed before it could be put in place. */
   cancelled(version: Unpublished): void {
     this.#forget(version, true);
@@ -255,7 +263,7 @@ export class VersionLog {
 
   #recover(): void {
     const names = this.#storage.list().filter(name => NAME.test(name));
-    const placed = new Set<number>();
+    const placed = this.#placed;
     const cancelled = new Set<number>();
     const versions: PastVersion[] = [];
     let needed = true;
@@ -278,6 +286,7 @@ export class VersionLog {
         else if (mark.published >= this.#published) [this.#published, this.#commit] = [mark.published, mark.commit];
       }
       versions.unshift(...found.versions);
+      this.#firstRead = head.first;
       this.#seq = Math.max(this.#seq, head.first - 1, found.versions.at(-1)?.seq ?? 0);
       needed = Math.min(this.#published, this.#options.checkpoint) + 1 < head.first || head.created > unsynced;
     }

@@ -21,6 +21,8 @@ export class Versions {
   /** Published, and not marked so in the log yet; the commit of the last one. */
   #published: Unpublished[] = [];
   #commit = '';
+  /** Versions that are recorded, and that no file holds yet. In order. */
+  readonly #preparing = new Set<number>();
   /** Until publishing starts: stats of files whose versions wait. */
   #held: Map<number, FileStat> | undefined = new Map();
 
@@ -34,6 +36,12 @@ export class Versions {
   blobAt(path: string): string | undefined {
     const last = this.log.lastUnpublished(path);
     return last ? (last.blob ?? undefined) : this.#journal.committed.get(path);
+  }
+
+  /** The last version that a checkpoint may cover: none after it is still being written. */
+  get settled(): number {
+    const [oldest] = this.#preparing;
+    return oldest === undefined ? this.log.seq : oldest - 1;
   }
 
   /** Whether git lacks a version of this path. */
@@ -51,11 +59,19 @@ export class Versions {
   /** Record versions before the file holds the last of them. Resolves when they are durable. */
   async prepare(versions: readonly NewVersion[]): Promise<Prepared> {
     const prepared: Unpublished[] = [];
+    const settled = () => {
+      for (const {seq} of prepared) this.#preparing.delete(seq);
+    };
     const cancel = () => {
       for (const version of prepared.reverse()) this.log.cancelled(version);
+      settled();
     };
     try {
-      for (const version of versions) prepared.push(this.log.append(version));
+      for (const version of versions) {
+        const appended = this.log.append(version);
+        this.#preparing.add(appended.seq);
+        prepared.push(appended);
+      }
       await this.log.durable();
     } catch (error) {
       cancel();
@@ -67,7 +83,9 @@ export class Versions {
         this.log.placed(version);
         this.#publish(version, version === last ? stat : undefined);
       }
+      settled();
     };
+
     return {placed, cancel};
   }
 
