@@ -75,7 +75,8 @@ function entriesOf(disk: Disk, directory: string, onUnreadable: ScanTarget['onUn
   }
 }
 
-function statOf(disk: Disk, path: string): FileStat | undefined {
+/** Undefined: nothing is there, or the system does not say what (a link that leads to itself, a folder without permission). Never throws. */
+export function statOf(disk: Disk, path: string): FileStat | undefined {
   try {
     return disk.stat(path);
   } catch {

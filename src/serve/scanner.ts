@@ -8,7 +8,7 @@ import {DOUBTFUL_MS, STABLE_MS} from './doubt.ts';
 import {signature} from './known.ts';
 import type {Looker} from './looker.ts';
 import type {With} from './parts.ts';
-import {scan} from './scan.ts';
+import {scan, statOf} from './scan.ts';
 import {followHead, reportProblems, setFacts} from './state.ts';
 
 const PERIOD_MS = 2_000;
@@ -64,11 +64,14 @@ export class Scanner {
     }
   }
 
-  /** Whether the file is as the daemon knows it. */
+  /**
+   * Whether the file is as the daemon knows it. Called from an event of the watch, where an exception would end the daemon: why a file
+   * cannot be examined is reported by the look at it.
+   */
   #isOwn(path: string): boolean {
     const {files} = this.#daemon;
     const {disk, known} = files;
-    const stat = disk.stat(path);
+    const stat = statOf(disk, path);
     return known.get(path)?.signature === (stat && signature(stat));
   }
 
