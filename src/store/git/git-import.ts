@@ -212,14 +212,22 @@ export class Importer {
     return running;
   }
 
-  /** A fast-import that failed leaves a report, and its pack as far as it was written: on a full disk, one for each try. */
+  /**
+   * A fast-import that failed leaves a report, and its pack as far as it was written: on a full disk, one for each try. Called when the
+   * process has ended, where an exception would end the daemon: what may not be removed (a repository without permission) stays for
+   * `git gc`.
+   */
   #clear(pid: number, began: number): void {
-    rmSync(join(this.#dirs.own, `fast_import_crash_${pid}`), {force: true});
     const folder = join(this.#dirs.common, 'objects/pack');
-    for (const name of existsProc() ? readdirSync(folder) : []) {
-      const path = join(folder, name);
-      const isNew = (statSync(path, {throwIfNoEntry: false})?.mtimeMs ?? 0) >= began - 1_000;
-      if (/^tmp_(?:pack|idx)_/.test(name) && isNew && !isOpen(path)) rmSync(path, {force: true});
+    try {
+      rmSync(join(this.#dirs.own, `fast_import_crash_${pid}`), {force: true});
+      for (const name of existsProc() ? readdirSync(folder) : []) {
+        const path = join(folder, name);
+        const isNew = (statSync(path, {throwIfNoEntry: false})?.mtimeMs ?? 0) >= began - 1_000;
+        if (/^tmp_(?:pack|idx)_/.test(name) && isNew && !isOpen(path)) rmSync(path, {force: true});
+      }
+    } catch {
+      // The failure of fast-import itself is reported, and says why.
     }
   }
 
