@@ -253,10 +253,14 @@ export class VersionLog {
     }
   }
 
-  /** Everything is on the disk, and the last segment as short as it can be. */
+  /** Sync what was appended, and make the last segment as short as it can be. Must not throw: the next start reads what there is. */
   async close(): Promise<void> {
-    await this.durable();
-    this.#file?.truncate(this.#end);
+    try {
+      await this.durable();
+      this.#file?.truncate(this.#end);
+    } catch {
+      // The disk is full, or does not keep what is written, which was reported by whoever waited for it.
+    }
     this.#file?.close();
     this.#file = undefined;
   }
