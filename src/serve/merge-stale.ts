@@ -30,9 +30,19 @@ export type Merge = {seen: Seen; merged?: true} | {outcome: Outcome};
  * made from, and merge. What cannot be merged is kept whole in conflicts/. A plain edit comes back as it is.
  */
 export async function mergeStale(daemon: With<'files' | 'reports'>, seen: Seen): Promise<Merge> {
+  const {looks, queue} = daemon.files;
+  const merged = await mergeSaved(daemon, seen);
+  if (!looks.late.has(seen.path) || 'outcome' in merged) return merged;
+  if (!merged.merged) return mergeLate(daemon, seen);
+  // Bytes that an editor wrote into a replaced file are merged with this, in the next look.
+  queue.add(seen.path);
+  return merged;
+}
+
+/** The text that the file has, merged if it is stale. */
+async function mergeSaved(daemon: With<'files' | 'reports'>, seen: Seen): Promise<Merge> {
   const {files} = daemon;
   const {path, kind, text, blob} = seen;
-  if (files.looks.late.has(path)) return mergeLate(daemon, seen);
   // A text with errors is neither acted on nor touched: what was good holds until it is mended.
   if (text === undefined || blocks(seen.facts.problems)) return {seen};
   const good = await lastGood(files, path, blob);
@@ -44,7 +54,8 @@ export async function mergeStale(daemon: With<'files' | 'reports'>, seen: Seen):
   const last = await textOf(files, good, path);
   if (last === undefined) return {seen};
   const base = files.looks.unplaced.get(path);
-  if (base !== undefined) return mergeFrom(daemon, seen, base, last);
+  // If the text lacks something of that base, it is from an older version still.
+  if (base !== undefined && !undoes(kind, base, text)) return mergeFrom(daemon, seen, base, last);
   const lacks = undoes(kind, last, text);
   if (!lacks && !(kind === 'session' && mayLackWords(last, text))) return {seen};
   // What a person takes back by `agentdir undo` is meant, if it was made from what was known last.
