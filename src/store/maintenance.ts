@@ -1,5 +1,5 @@
 import {spawn} from 'node:child_process';
-import {readdirSync, readFileSync, rmSync, statSync} from 'node:fs';
+import {existsSync, readdirSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {setPriority} from 'node:os';
 import {join} from 'node:path';
 import {crashPoint} from './crash.ts';
@@ -103,10 +103,12 @@ export class Maintenance {
   }
 }
 
-function repack({top}: Repository, options: readonly string[], signal: AbortSignal): Promise<void> {
+function repack({top, dirs}: Repository, options: readonly string[], signal: AbortSignal): Promise<void> {
+  // `.git/info/refs` is for fetching from a plain web server: only a person's own is kept up to date.
+  const serverInfo = existsSync(join(dirs.common, 'info/refs')) ? [] : ['-n'];
   crashPoint('spawn-git');
   return new Promise(resolve => {
-    const child = spawn('git', [...fixedOptions, 'repack', ...options], {
+    const child = spawn('git', [...fixedOptions, 'repack', ...serverInfo, ...options], {
       cwd: top,
       env: gitEnvironment(process.env),
       stdio: 'ignore',

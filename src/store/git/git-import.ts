@@ -3,7 +3,7 @@ import {readdirSync, rmSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {crashPoint} from '../crash.ts';
 import {existsProc} from '../process-life.ts';
-import {fixedOptions, gitEnvironment, gitFailure, ownProcesses} from './git.ts';
+import {fixedOptions, gitEnvironment, gitFailure, importerMark, ownProcesses} from './git.ts';
 import {noObject, type ObjectFormat} from './git-blobs.ts';
 import {isOpen} from './git-busy.ts';
 import {messageOf, personText, stampOf} from './git-commit.ts';
@@ -172,6 +172,7 @@ export class Importer {
     crashPoint('spawn-git');
     const {options, environment, loose} = this.#how;
     const settings = [
+      importerMark,
       `fastimport.unpackLimit=${loose + 1}`,
       'core.fsync=none',
       'core.compression=1',

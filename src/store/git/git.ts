@@ -19,6 +19,12 @@ export interface GitOptions {
 /** Ids of git processes that are ours: whoever looks for a person's git commands must not find these. */
 export const ownProcesses = new Set<number>();
 
+/**
+ * A setting that git ignores. It marks the `git fast-import` of every Agentdir process, so that the others do not take
+ * one that idles for a person's command: it moves neither HEAD nor the index.
+ */
+export const importerMark = 'agentdir.importer=true';
+
 /** A file named [a].md is that file, not a pattern; hooks and signing of the person's own commits are not for ours. */
 export const fixedOptions: readonly string[] = [
   '--literal-pathspecs',
