@@ -1,6 +1,5 @@
 import {join} from 'node:path';
 import type {Published} from './git/git-batch.ts';
-import {contentId, lstat} from './git/git-clean.ts';
 import {
   changedFiles,
   EXECUTABLE,
@@ -9,15 +8,15 @@ import {
   headOf,
   homePath,
   isEdit,
-  leafIn,
   type PastVersion,
   pastVersions,
   recentVersions,
   type Version,
 } from './git/git-history.ts';
-import type {Leaf} from './git/git-index-copy.ts';
+import {contentId, lstat} from './git/git-index-file.ts';
 import {type Head, sameHead} from './git/git-refs.ts';
 import type {Repository} from './git/git-repository.ts';
+import type {Leaf} from './git/git-trees.ts';
 
 const REMEMBERED_PATHS = 5_000;
 const REMEMBERED_VERSIONS = 20;
@@ -101,15 +100,7 @@ export class CommittedFiles {
     if (!this.isForeign(path, since)) return false;
     const file = join(this.#repository.home, path);
     const stat = lstat(file);
-    return (stat && contentId(this.#repository, file, stat)) === this.files.get(path);
-  }
-
-  /** The file of this path of the repository in HEAD. `exact`: git is asked, since links are not told from files in memory. */
-  leafInHead(full: string, exact: boolean): Leaf | undefined | Promise<Leaf | undefined> {
-    const path = exact ? undefined : homePath(this.#repository, full);
-    if (path === undefined) return this.head.commit ? leafIn(this.#repository, this.head.commit, full) : undefined;
-    const id = this.files.get(path);
-    return id === undefined ? undefined : {id, mode: this.executable.has(path) ? EXECUTABLE : '100644'};
+    return (stat && contentId(file, stat)) === this.files.get(path);
   }
 
   /** Whether somebody else was seen to have committed this file since then. */

@@ -1,7 +1,6 @@
 import {join, resolve} from 'node:path';
 import {type CommittedAt, CommittedFiles} from './committed.ts';
 import type {Committed, Entry, JournalOptions} from './entry.ts';
-import {blobId} from './git/blob-id.ts';
 import {git} from './git/git.ts';
 import {busy, isUnfinished} from './git/git-busy.ts';
 import {commitsIn, committedOver, type RecentCommit} from './git/git-committed-over.ts';
@@ -16,15 +15,16 @@ import {
 } from './git/git-history.ts';
 import {mayBeIgnored} from './git/git-ignore.ts';
 import {clearLeftovers} from './git/git-locks.ts';
+import {objectId} from './git/git-objects.ts';
 import {plainCommits} from './git/git-refs.ts';
 import {openRepository, type Repository} from './git/git-repository.ts';
 import {Publisher} from './publisher.ts';
 
 export type {Committed, Entry, FileChange, JournalOptions} from './entry.ts';
 
-/** With so many waiting, blobs go into a pack with the commits a moment later: a file for each costs more. */
+/** So many waiting, a blob of its own for each costs more than it saves: they go into one pack, a moment later. */
 const FLOODED = 16;
-/** Larger ones are compressed by git when the commit is made. */
+/** Larger ones are compressed when the commit is prepared, perhaps as a difference. */
 const LARGE = 16 * 1024;
 
 /** The home's history: one commit for each state change, of exactly its paths, on whatever branch the person is on. */
@@ -52,12 +52,12 @@ export class Journal {
 
   /** The id these bytes have as a blob, in a repository of the usual object format. */
   static blobId(bytes: Buffer): string {
-    return blobId(bytes);
+    return objectId('sha1', 'blob', bytes);
   }
 
   /** The same in this repository, whatever its object format. Filters of the person's are not applied. */
   blobId(bytes: Buffer): string {
-    return this.#repository.blobs.id(bytes);
+    return this.#repository.objects.id('blob', bytes);
   }
 
   /** Blob of each file of the home in HEAD, as of the last publish or refresh. */
@@ -114,16 +114,16 @@ export class Journal {
 
   /** Write bytes as a blob now; its id. Throws what the file system throws. */
   keep(bytes: Buffer): string {
-    return this.#repository.blobs.write(bytes);
+    return this.#repository.objects.write('blob', bytes);
   }
 
   /** Whether its bytes were written lately; no answer for what is older. */
   isKept(blob: string): boolean {
-    return this.#repository.blobs.isWritten(blob);
+    return this.#repository.objects.isWritten(blob);
   }
 
   async read(blob: string): Promise<Buffer | undefined> {
-    return this.#repository.blobs.read(blob) ?? (await this.#repository.cat.body(blob));
+    return this.#repository.objects.read(blob) ?? (await this.#repository.cat.body(blob));
   }
 
   /** The blob that a path was before this commit; undefined: it was not there. */
@@ -179,7 +179,7 @@ export class Journal {
    */
   add(entry: Entry): Promise<Committed & {already?: true}> {
     const since = Date.now();
-    const {blobs, filters, prefix} = this.#repository;
+    const {objects, filters, prefix} = this.#repository;
     const {config} = this.#publisher;
     for (const {path} of entry.changes)
       if (/(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)|\0/i.test(path)) throw new Error(`${path} is no path of a home`);
@@ -192,7 +192,7 @@ export class Journal {
     }));
     for (const {bytes, path} of this.#publisher.count < FLOODED ? changes : []) {
       try {
-        if (bytes && bytes.length < LARGE && config && !filters.mayApply(path, config)) blobs.write(bytes);
+        if (bytes && bytes.length < LARGE && config && !filters.mayApply(path, config)) objects.write('blob', bytes);
       } catch {
         // Tried again when the commit is prepared; what stands in the way is told there.
       }

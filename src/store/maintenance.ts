@@ -1,5 +1,5 @@
 import {spawn} from 'node:child_process';
-import {existsSync, readdirSync, readFileSync, rmSync, statSync} from 'node:fs';
+import {readdirSync} from 'node:fs';
 import {setPriority} from 'node:os';
 import {join} from 'node:path';
 import {crashPoint} from './crash.ts';
@@ -11,8 +11,6 @@ const PACKS = 20;
 /** Under load only when they are so many that every git command pays for it. */
 const MANY_PACKS = 50;
 const LOOK_EVERY = 40;
-/** A running fast-import is never as old: it ends when it is idle, and after some packs. */
-const KEPT_MS = 60 * 60_000;
 
 type Need = 'loose' | 'packs' | undefined;
 
@@ -28,28 +26,14 @@ function looseEstimate(common: string): number {
   return names(join(common, 'objects/17')).filter(name => /^[0-9a-f]{38,62}$/.test(name)).length * 256;
 }
 
-const TOGETHER = ['-d', '-l', '-q', '--geometric=2'];
-
 /**
- * Pack what is loose and put small packs together, at low priority. Nothing is ever pruned: not what a person may still
- * want back, nor what the journal wrote and nobody refers to yet. Loose objects that nothing refers to go into a pack,
- * too, if they are many.
+ * Pack what is loose, at low priority. Nothing is ever pruned: not what a person may still want back, nor what the
+ * journal wrote and nobody refers to yet. Loose objects that nothing refers to, if they are many, go into a pack too.
  */
 export async function maintain(repository: Repository, maxLoose: number, signal: AbortSignal): Promise<void> {
-  releasePacks(repository);
   if (maintenanceNeed(repository, maxLoose) === 'loose') await repack(repository, ['-d', '-l', '-q'], signal);
-  if (!signal.aborted && maintenanceNeed(repository, maxLoose)) await repack(repository, TOGETHER, signal);
-}
-
-/** A fast-import that was killed leaves `.keep` files, which keep its packs from ever being put together. */
-function releasePacks({dirs}: Repository): void {
-  const folder = join(dirs.common, 'objects/pack');
-  for (const name of names(folder).filter(name => name.endsWith('.keep'))) {
-    const path = join(folder, name);
-    const stat = statSync(path, {throwIfNoEntry: false});
-    if (!stat || stat.size > 20 || Date.now() - stat.mtimeMs < KEPT_MS) continue;
-    if (readFileSync(path, 'utf8').trim() === 'fast-import') rmSync(path, {force: true});
-  }
+  if (!signal.aborted && maintenanceNeed(repository, maxLoose))
+    await repack(repository, ['-a', '-d', '-l', '-q', '--keep-unreachable'], signal);
 }
 
 /** Maintenance of one journal: when it has been idle, and of packs also under load. One at a time. */
@@ -87,7 +71,7 @@ export class Maintenance {
   published(): void {
     if (this.#idleMs === 0 || ++this.#count % LOOK_EVERY > 0) return;
     if (maintenanceNeed(this.#repository, Number.POSITIVE_INFINITY, MANY_PACKS) === 'packs')
-      this.#start(signal => repack(this.#repository, TOGETHER, signal));
+      this.#start(signal => repack(this.#repository, ['-d', '-l', '-q', '--geometric=2'], signal));
   }
 
   async close(): Promise<void> {
@@ -103,12 +87,10 @@ export class Maintenance {
   }
 }
 
-function repack({top, dirs}: Repository, options: readonly string[], signal: AbortSignal): Promise<void> {
-  // `.git/info/refs` is for fetching from a plain web server: only a person's own is kept up to date.
-  const serverInfo = existsSync(join(dirs.common, 'info/refs')) ? [] : ['-n'];
+function repack({top}: Repository, options: readonly string[], signal: AbortSignal): Promise<void> {
   crashPoint('spawn-git');
   return new Promise(resolve => {
-    const child = spawn('git', [...fixedOptions, 'repack', ...serverInfo, ...options], {
+    const child = spawn('git', [...fixedOptions, 'repack', ...options], {
       cwd: top,
       env: gitEnvironment(process.env),
       stdio: 'ignore',

@@ -1,12 +1,15 @@
 import {setImmediate as turn} from 'node:timers/promises';
 import type {CommittedFiles} from './committed.ts';
 import type {Committed, Entry, JournalOptions} from './entry.ts';
-import {Batch, type BatchTools, type Outcome, type Pending} from './git/git-batch.ts';
+import type {Batch, Outcome, Pending} from './git/git-batch.ts';
 import {busy} from './git/git-busy.ts';
+import {STAMP_MS} from './git/git-clean.ts';
 import type {GitConfig} from './git/git-config.ts';
-import {Importer} from './git/git-import.ts';
-import {IndexCopy} from './git/git-index-copy.ts';
+import {FastBatch, type FastState} from './git/git-fast-batch.ts';
+import {IndexFile} from './git/git-index-file.ts';
 import {workplace} from './git/git-locks.ts';
+import {PlainBatch} from './git/git-plain-batch.ts';
+import {readHead} from './git/git-refs.ts';
 import type {Repository} from './git/git-repository.ts';
 import {stands} from './git/git-stands.ts';
 import {Maintenance} from './maintenance.ts';
@@ -36,7 +39,7 @@ const RETRY_MS = {busy: [10, 100], failed: [50, 2_000]} as const;
 export class Publisher {
   readonly patience: Patience;
   readonly #repository: Repository;
-  readonly #tools: BatchTools;
+  readonly #state: FastState;
   readonly #options: Required<JournalOptions>;
   readonly #committed: CommittedFiles;
   readonly #maintenance: Maintenance;
@@ -54,15 +57,9 @@ export class Publisher {
     this.#options = {...defaults, ...options};
     this.patience = new Patience(this.#options.tellMs);
     this.#maintenance = new Maintenance(repository, this.#options);
-    const {dirs, top, format} = repository;
-    const place = workplace(dirs);
-    this.#tools = {
-      repository,
-      place,
-      importer: new Importer(top, dirs, format),
-      index: new IndexCopy(repository, place.index),
-      leafInHead: (path, exact) => committed.leafInHead(path, exact),
-    };
+    const {dirs, top} = repository;
+    const index = new IndexFile(dirs.own, top);
+    this.#state = {repository, index, place: workplace(dirs), root: undefined, commit: undefined};
   }
 
   /** Whether more is likely to be added within a moment. */
@@ -108,7 +105,6 @@ export class Publisher {
     this.#closed = true;
     this.#wake();
     await this.#running;
-    await this.#tools.importer.close();
     await this.#maintenance.close();
     for (const {reject} of this.#queue.splice(0)) reject(new Error('the journal is closed'));
   }
@@ -129,7 +125,7 @@ export class Publisher {
       tries = why === undefined ? 0 : tries + 1;
       if (why === undefined) continue;
       // Whoever was in the way may have pruned as well.
-      this.#forgetObjects();
+      this.#repository.objects.forget();
       const [least, most] = RETRY_MS[kind];
       await this.#sleep(Math.min(most, least * 2 ** Math.min(tries, 10)), false);
     }
@@ -155,10 +151,7 @@ export class Publisher {
         this.#adopt(result.done);
         return result;
       });
-      if ('moved' in outcome) {
-        this.#forgetObjects();
-        await this.#sleep(5, false);
-      }
+      if ('moved' in outcome) await this.#sleep(5, false);
       return this.#settle(outcome, count);
     } finally {
       batch.discard();
@@ -166,14 +159,14 @@ export class Publisher {
   }
 
   async #begin(): Promise<Batch> {
-    this.#config = await this.#repository.config.current();
-    return new Batch(this.#tools, this.#config, this.#committed.head);
-  }
-
-  /** Somebody may have pruned what nothing referred to yet. */
-  #forgetObjects(): void {
-    this.#repository.blobs.forget();
-    this.#tools.importer.end();
+    const {config, format, dirs} = this.#repository;
+    const known = await config.current();
+    this.#config = known;
+    const {head} = this.#committed;
+    const usual = format === 'sha1' && known.refStorage === 'files';
+    if (usual && !('unsupported' in this.#state.index.read()) && !('unsupported' in readHead(dirs)))
+      return FastBatch.begin(this.#state, known, head);
+    return PlainBatch.begin(this.#repository, this.#state.place, known, head);
   }
 
   /** Prepare all that waits, and what comes until it is time to publish; how many are in. */
@@ -182,7 +175,7 @@ export class Publisher {
     let count = 0;
     const waiting = this.#queue.length;
     const begun = performance.now();
-    const due = Math.max(begun, this.#even - AHEAD * minGapMs);
+    let due = Math.max(begun, this.#even - AHEAD * minGapMs);
     for (let pause = begun + SLICE_MS; count < maxBatch && batch.held < MAX_HELD && !this.#closed; ) {
       const next = this.#queue[count];
       const now = performance.now();
@@ -196,6 +189,8 @@ export class Publisher {
       if (now >= due && count >= waiting && due > begun) break;
       await batch.prepare(this.#stillWanted(next.pending));
       count++;
+      // Git tells a file changed twice in one tick of the clock by its content only: let the tick pass.
+      if (isFresh(next.pending)) due = Math.max(due, begun + STAMP_MS + 2);
       if (performance.now() < pause) continue;
       pause = await this.#stepAside();
     }
@@ -255,4 +250,8 @@ export class Publisher {
       }
     });
   }
+}
+
+function isFresh({changes}: Pending): boolean {
+  return changes.some(({stat, since}) => stat !== undefined && Number(stat.ctimeMs) >= since - STAMP_MS);
 }

@@ -189,7 +189,7 @@ describe('the .git of a workspace', () => {
 });
 
 describe('killed', () => {
-  const labels = ['pack', 'index-temp', 'ref-lock', 'index-lock', 'index-rename', 'ref-rename', 'unlock', 'reflog'];
+  const labels = ['object', 'index-temp', 'ref-lock', 'index-lock', 'index-rename', 'ref-rename', 'unlock', 'reflog'];
   it.each(thorough ? labels : ['index-temp', 'index-rename'])(
     'at journal-%s: the next open commits what is left',
     async label => {

@@ -1,21 +1,24 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {isUnfinished} from '../../store/git/git-busy.ts';
-import type {ImportedFile} from '../../store/git/git-import.ts';
+import {commitBody, personText} from '../../store/git/git-commit.ts';
+import type {IndexChange} from '../../store/git/git-index.ts';
 import {clearLeftovers, release} from '../../store/git/git-locks.ts';
 import {moveHead} from '../../store/git/git-move-head.ts';
-import {readHead} from '../../store/git/git-refs.ts';
+import {type Head, readHead} from '../../store/git/git-refs.ts';
 import {mustRead} from '../../store/git/git-repository.ts';
+import {Staged} from '../../store/git/git-staged.ts';
+import {isLoaded, leafAt, loadWay, setLeaf, type Tree, type TreeStore, writeTrees} from '../../store/git/git-trees.ts';
 import type {Findings, FoundFile} from './findings.ts';
 import {findFiles} from './found-files.ts';
-import {type History, type HistoryEntry, indexOf, locked} from './history.ts';
-import {blobIn, type IndexState, isCurrent, modeIn, placeIn, putInPlace, writeIndex} from './index-state.ts';
+import {type History, type HistoryEntry, indexOf, locked, treeAt} from './history.ts';
+import {blobIn, type IndexState, isCurrent, modeIn, placeIn, writeIndex} from './index-state.ts';
 import {keepPermissions} from './permissions.ts';
-import {EMPTY_TREE} from './read-history.ts';
 import {adoptStaged, stagedFiles} from './staged-files.ts';
 
 /** So long a person's own git command, or another lock, is waited for. */
 const PATIENCE_MS = 3_000;
 const MOST_MOVES = 20;
+const MOST_HELD = 16 * 1024 * 1024;
 
 export interface CommitOutcome {
   /** Undefined: nothing differed, or it could not be committed now. */
@@ -80,8 +83,7 @@ async function commitFound(
       return {waits: 'waits' in outcome ? outcome.waits : 'HEAD of the workspace does not hold still', leftOut};
     // What is in the way may be a dead process of ours, and whoever else is there may have pruned.
     clearLeftovers(history.dirs);
-    history.blobs.forget();
-    history.importer.end();
+    history.objects.forget();
     await sleep(pause);
   }
 }
@@ -94,63 +96,67 @@ async function tryCommit(history: History, state: IndexState, found: Findings, e
   const head = readHead(history.dirs);
   if ('unsupported' in head) return {waits: head.unsupported};
   if (state.index.unmerged) return {waits: 'a merge in the workspace is not finished (unmerged paths)'};
+  const before = (await treeAt(history, head.commit)).id;
+  const {tree, staged} = await treeWith(history, head, found.changed);
+  // A person has staged something else: that is theirs to commit, or not.
+  if (tree.id === before) return {nothing: true};
+  const body = commitBody({...entry, tree: tree.id, parent: head.commit, time: Date.now()});
+  const tip = staged.write('commit', body);
+  await staged.flush();
   const {place} = history;
+  const changes = [...found.changed.filter(file => !isIn(state, file)), ...found.same].map(indexChange);
   try {
-    const tip = await importFiles(history, head.commit, found.changed, entry);
-    // A person has staged something else: that is theirs to commit, or not.
-    if ((await treeOf(history, tip)) === (await treeOf(history, head.commit))) return {nothing: true};
-    const changes = found.changed.filter(file => !isIn(state, file));
-    await writeIndex(history.gitDir, state, place.index, changes);
-    const moved = await moveHead({
+    writeIndex(state, place.index, changes);
+    const moved = moveHead({
       repository: history,
-      index: {
-        isCurrent: () => isCurrent(state),
-        isForeignSince: () => false,
-        putInPlace: () => {
-          putInPlace(state, place.index);
-          adoptStaged(history, {stat: state.stat, commit: head.commit}, tip, found.changed);
-        },
-      },
+      index: {isCurrent: () => isCurrent(state), isForeignSince: () => false},
       place,
       head,
       tip,
-      reflog: {who: entry.committer, what: `commit: ${entry.subject}`, create: true},
-      git: async () => ({code: 1, stdout: '', stderr: 'branches of a workspace are files'}),
+      adopt: () => adoptStaged(history, {stat: state.stat, commit: head.commit}, tip, found.changed),
+      reflog: {
+        who: personText(entry.committer),
+        what: `commit: ${entry.subject}`,
+        create: true,
+      },
     });
     if (moved === 'moved') return {moved: true};
     if (moved !== 'done') return {waits: moved.wait};
-    for (const {name, content} of found.changed) {
-      history.proven.delete(name);
-      if (content?.stat) history.proven.set(name, {id: content.id, stat: content.stat});
-    }
-    return {commit: tip};
   } finally {
-    for (const path of [place.index, `${place.index}.lock`, place.ref, place.record]) release(path);
+    for (const path of [place.index, place.ref, place.record]) release(path);
   }
+  Object.assign(history, {root: tree, commit: tip});
+  for (const {name} of found.changed) history.proven.delete(name);
+  return {commit: tip};
 }
 
-/** A commit on top of `parent` with these files, to which nothing refers yet. */
-export async function importFiles(
-  {importer}: History,
-  parent: string | undefined,
+/** HEAD's tree with these files, written as objects but for what is staged. What a person has staged is theirs to commit. */
+export async function treeWith(
+  history: History,
+  head: Head,
   changed: readonly FoundFile[],
-  entry: HistoryEntry,
-): Promise<string> {
-  // What is removed first: a file may come where a folder was.
+): Promise<{tree: Tree; staged: Staged}> {
+  let staged = new Staged(history.objects);
+  const store: TreeStore = {
+    load: id => mustRead(history, id),
+    write: (raw, before) => staged.write('tree', raw, before),
+  };
+  const tree = await treeAt(history, head.commit);
+  // Changed in place from here on: only a commit makes it what is known again.
+  Object.assign(history, {root: undefined, commit: undefined});
   const inOrder = [...changed].sort((a, b) => Number(a.content !== undefined) - Number(b.content !== undefined));
-  const files = inOrder.map(({name, content}): [string, ImportedFile | undefined] => {
-    if (!content) return [name, undefined];
-    const mode = content.mode.toString(8);
-    return [name, content.bytes ? {mode, bytes: content.bytes} : {mode, id: content.id}];
-  });
-  importer.begin(parent);
-  importer.commit({...entry, time: Date.now(), files});
-  const [commit = ''] = await importer.finish();
-  return commit;
-}
-
-async function treeOf(history: History, commit: string | undefined): Promise<string> {
-  return commit === undefined ? EMPTY_TREE : (await mustRead(history, commit)).toString('latin1', 5, 45);
+  for (const {name, content} of inOrder) {
+    const names = name.split('/');
+    if (!isLoaded(tree, names)) await loadWay(store, tree, names);
+    const before = leafAt(tree, names);
+    if (content?.bytes) staged.write('blob', content.bytes, before?.id);
+    setLeaf(tree, names, content && {id: content.id, mode: content.mode.toString(8)});
+    if (staged.bytes < MOST_HELD) continue;
+    await staged.flush();
+    staged = new Staged(history.objects);
+  }
+  writeTrees(store, tree);
+  return {tree, staged};
 }
 
 /** It is staged: the index says so already, and how the file looked then. */
@@ -158,4 +164,11 @@ function isIn(state: IndexState, {name, content}: FoundFile): boolean {
   const at = placeIn(state, name);
   if (at === undefined || !content) return at === undefined && !content;
   return blobIn(state, at) === content.id && modeIn(state, at) === content.mode;
+}
+
+function indexChange({name, content}: FoundFile): IndexChange {
+  return {
+    name: Buffer.from(name, 'latin1'),
+    entry: content && {id: content.id, mode: content.mode, stat: content.stat},
+  };
 }

@@ -1,6 +1,6 @@
 import {type BigIntStats, closeSync, constants, fstatSync, openSync, readlinkSync} from 'node:fs';
-import {blobId} from '../../store/git/blob-id.ts';
 import {STAMP_MS} from '../../store/git/git-clean.ts';
+import {objectId} from '../../store/git/git-objects.ts';
 import {type ByteFolder, inFolder} from './byte-folder.ts';
 import {cleanGit} from './clean-git.ts';
 import {readAll} from './open-file.ts';
@@ -38,7 +38,7 @@ export async function contentOf(
   const looked = Date.now();
   if (stat.isSymbolicLink()) {
     const bytes = readlinkSync(path, {encoding: 'buffer'});
-    return {id: blobId(bytes), mode: modes.link, bytes, stat: proven(stat, stat, looked)};
+    return {id: objectId('sha1', 'blob', bytes), mode: modes.link, bytes, stat: proven(stat, stat, looked)};
   }
   if (!stat.isFile()) return {leftOut: 'is a device, pipe or socket'};
   const fd = openSync(path, OPEN_FILE);
@@ -58,7 +58,7 @@ export async function contentOf(
 
 async function small(fd: number, size: number): Promise<{id: string; bytes: Buffer} | {leftOut: string}> {
   const bytes = await readAll(fd, size, MOST_BYTES, never);
-  return bytes ? {id: blobId(bytes), bytes} : {leftOut: 'grows too fast to be kept'};
+  return bytes ? {id: objectId('sha1', 'blob', bytes), bytes} : {leftOut: 'grows too fast to be kept'};
 }
 
 /** Git reads the open file itself: it is told no path, and so no filter. */

@@ -1,13 +1,14 @@
 import type {BigIntStats} from 'node:fs';
 import {join} from 'node:path';
 import {nodeDisk} from '../../store/disk.ts';
-import {Blobs} from '../../store/git/git-blobs.ts';
 import {Cat} from '../../store/git/git-cat.ts';
 import type {Person} from '../../store/git/git-config.ts';
-import {Importer} from '../../store/git/git-import.ts';
 import {clearLeftovers, type Workplace, workplace} from '../../store/git/git-locks.ts';
+import {Objects} from '../../store/git/git-objects.ts';
 import {GitProcesses} from '../../store/git/git-processes.ts';
 import type {GitDirs} from '../../store/git/git-refs.ts';
+import {mustRead} from '../../store/git/git-repository.ts';
+import {emptyTree, loadTree, type Tree} from '../../store/git/git-trees.ts';
 import {waitForLock} from '../../store/lock.ts';
 import {cleanEnvironment, cleanGit, cleanOptions} from './clean-git.ts';
 import type {FoundFile} from './findings.ts';
@@ -21,12 +22,14 @@ export interface History {
   agent: string;
   gitDir: string;
   dirs: GitDirs;
-  blobs: Blobs;
+  objects: Objects;
   cat: Cat;
-  importer: Importer;
   processes: GitProcesses;
   place: Workplace;
   index: IndexState | undefined;
+  /** The tree of `commit`, as far as it was looked at. */
+  root: Tree | undefined;
+  commit: string | undefined;
   /** See `Where.proven` of findings.ts. */
   proven: Map<string, {id: string; stat: BigIntStats}>;
   /** See staged-files.ts. */
@@ -62,9 +65,7 @@ export function isOpen(workspace: {home: string; agent: string}): boolean {
 
 /** Its git-dir is gone. */
 export function forgetHistory(workspace: {home: string; agent: string}): void {
-  const history = histories.get(keyOf(workspace));
-  history?.cat.close();
-  history?.importer.end();
+  histories.get(keyOf(workspace))?.cat.close();
   histories.delete(keyOf(workspace));
 }
 
@@ -81,17 +82,13 @@ export function historyOf({home, agent}: {home: string; agent: string}): History
     agent,
     gitDir,
     dirs,
-    blobs: new Blobs(`${gitDir}/objects`, 'sha1'),
+    objects: new Objects(`${gitDir}/objects`, 'sha1'),
     cat: new Cat(gitDir, {options: cleanOptions, environment: cleanEnvironment}),
-    importer: new Importer(gitDir, dirs, 'sha1', {
-      options: cleanOptions,
-      environment: cleanEnvironment,
-      paths: 'latin1',
-      loose: 100,
-    }),
     processes: new GitProcesses(dirs, join(home, 'workspaces', agent)),
     place: workplace(dirs),
     index: undefined,
+    root: undefined,
+    commit: undefined,
     proven: new Map(),
     staged: undefined,
     told: new Set(),
@@ -142,4 +139,15 @@ export async function indexOf(history: History): Promise<IndexState> {
     else throw new Error(`the index of the workspace cannot be read: ${read.unsupported}`);
   }
   throw new Error('unreachable');
+}
+
+/** The tree of a commit; of none, an empty one. What was known of the last one and is the same is not read again. */
+export async function treeAt(history: History, commit: string | undefined): Promise<Tree> {
+  if (commit === undefined) return emptyTree();
+  if (history.root && history.commit === commit) return history.root;
+  const store = {load: (id: string) => mustRead(history, id), write: () => ''};
+  const id = (await mustRead(history, commit)).toString('latin1', 5, 45);
+  history.root = await loadTree(store, id, history.root);
+  history.commit = commit;
+  return history.root;
 }

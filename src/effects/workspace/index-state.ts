@@ -1,21 +1,6 @@
-import {
-  type BigIntStats,
-  closeSync,
-  copyFileSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  utimesSync,
-} from 'node:fs';
+import {type BigIntStats, closeSync, fstatSync, lstatSync, openSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {crashPoint} from '../../store/crash.ts';
-import {gitFailure} from '../../store/git/git.ts';
-import {noObject} from '../../store/git/git-blobs.ts';
-import {isSameFile} from '../../store/git/git-clean.ts';
-import {release} from '../../store/git/git-locks.ts';
-import {cleanEnvironment, cleanGit} from './clean-git.ts';
 import {
   countOf,
   EXTENDED,
@@ -23,6 +8,7 @@ import {
   FIXED,
   FLAGS_AT,
   type Index,
+  type IndexChange,
   idOf,
   lowerBound,
   mtimeOf,
@@ -30,10 +16,12 @@ import {
   parseIndex,
   SKIP_WORKTREE,
   statMatches,
-} from './index-file.ts';
+} from '../../store/git/git-index.ts';
+import {isSameFile} from '../../store/git/git-index-file.ts';
+import {patchIndex} from '../../store/git/git-index-patch.ts';
+import {release} from '../../store/git/git-locks.ts';
 
 const MODE_AT = 24;
-const NONE = noObject('sha1');
 
 /** The index as it was read: what was committed, or a person has staged, and how each file looked then. */
 export interface IndexState {
@@ -119,37 +107,16 @@ function timeOf(ns: bigint): IndexState['since'] {
 }
 
 /**
- * The index with these changes, written to `path` by git, which does not look at the files: whether one is unchanged is
- * known from `History.proven` until a person's git looks. Throws what git says.
+ * The index with these changes, written to `path`. A later index would hide what was changed in the moment in which the
+ * old one was written, so such entries lose their stat, as git does it.
  */
-export async function writeIndex(
-  gitDir: string,
-  state: IndexState,
-  path: string,
-  changes: readonly {name: string; content: {id: string; mode: number} | undefined}[],
-): Promise<void> {
+export function writeIndex(state: IndexState, path: string, changes: readonly IndexChange[]): void {
+  const sorted = [...changes].sort((a, b) => a.name.compare(b.name));
+  const racy: number[] = [];
+  for (let i = 0, count = countOf(state.index); state.stat && i < count; i++) if (isRacy(state, i)) racy.push(i);
   release(path);
-  if (state.stat) copyFileSync(state.path, path);
-  const lines = changes.map(
-    ({name, content}) => `${content ? `${content.mode.toString(8)} ${content.id}` : `0 ${NONE}`}\t${name}\0`,
-  );
-  const said = await cleanGit(gitDir, ['update-index', '--add', '--replace', '-z', '--index-info'], {
-    input: Buffer.from(lines.join(''), 'latin1'),
-    environment: {...cleanEnvironment(), GIT_INDEX_FILE: path},
-  });
-  if (said.code !== 0) throw gitFailure('update-index', said.stderr);
-  if (state.stat) {
-    // No newer than before: a file changed in the moment in which the old index was written would be taken for unchanged.
-    const seconds = Math.floor(Number(state.stat.mtimeMs)) / 1000;
-    utimesSync(path, seconds, seconds);
-  }
+  writeFileSync(path, patchIndex(state.index, sorted, racy), {flag: 'wx'});
   crashPoint('journal-index-temp');
-}
-
-/** The index that `writeIndex` wrote becomes the one of the workspace; whoever calls holds its lock. */
-export function putInPlace({path}: IndexState, written: string): void {
-  renameSync(written, path);
-  crashPoint('journal-index-rename');
 }
 
 /** What it says of a path (its bytes as latin1). */

@@ -1,5 +1,6 @@
 import {lstatSync} from 'node:fs';
 import {visibleLine} from '../../files/visible.ts';
+import {countOf} from '../../store/git/git-index.ts';
 import {errorCode, isFailure} from '../tools/failure.ts';
 import {byteFolder, enterFolder, inFolder, leaveFolder, textOf} from './byte-folder.ts';
 import {cleanGit} from './clean-git.ts';
@@ -7,7 +8,6 @@ import {modes} from './file-content.ts';
 import {closeFolder, type Folder, openFolder} from './folder.ts';
 import {moveAside} from './git-link.ts';
 import {type History, indexOf} from './history.ts';
-import {countOf} from './index-file.ts';
 import {type IndexState, isSkipped, modeIn, nameIn} from './index-state.ts';
 import {place} from './place.ts';
 

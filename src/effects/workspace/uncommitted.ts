@@ -1,11 +1,11 @@
 import {readHead} from '../../store/git/git-refs.ts';
-import {importFiles} from './commit-files.ts';
+import {treeWith} from './commit-files.ts';
 import {findFiles} from './found-files.ts';
 import {historyOf, indexOf} from './history.ts';
 import {EMPTY_TREE} from './read-history.ts';
 import {stagedFiles} from './staged-files.ts';
 
-/** What of a workspace is not committed, as two trees or commits to compare; its git-dir must be there. HEAD stays. */
+/** What of a workspace is not committed, as two trees to compare; its git-dir must be there. Commits nothing. */
 export async function uncommitted(of: {
   home: string;
   agent: string;
@@ -19,8 +19,7 @@ export async function uncommitted(of: {
   const all = [...(await stagedFiles(history)), ...found];
   const changed = [...new Map(all.map(file => [file.name, file])).values()];
   if (changed.length === 0) return {files: 0, from, to: from, branch};
-  const nobody = {name: 'agentdir', email: 'agentdir@localhost'};
-  const entry = {author: nobody, committer: nobody, subject: 'uncommitted', trailers: []};
-  const to = await importFiles(history, known.commit, changed, entry);
-  return {files: changed.length, from, to, branch};
+  const {tree, staged} = await treeWith(history, known, changed);
+  await staged.flush();
+  return {files: changed.length, from, to: tree.id, branch};
 }

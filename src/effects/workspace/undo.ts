@@ -3,9 +3,11 @@ import {mergeLines} from '../../files/merge/merge-lines.ts';
 import {visibleLine} from '../../files/visible.ts';
 import {readHead} from '../../store/git/git-refs.ts';
 import {mustRead} from '../../store/git/git-repository.ts';
+import {Staged} from '../../store/git/git-staged.ts';
+import {leafAt, loadWay} from '../../store/git/git-trees.ts';
 import {textOf} from './byte-folder.ts';
 import {emptyCall, markEmpty, markedCalls} from './call-marks.ts';
-import {type History, locked} from './history.ts';
+import {type History, locked, treeAt} from './history.ts';
 import {type Change, EMPTY_TREE, type FileChange, filesBetween, type Leaf, readChanges} from './read-history.ts';
 import {commitOthers, whileOpen} from './repository.ts';
 import {isSame, takeSteps} from './undo-steps.ts';
@@ -73,9 +75,8 @@ async function takeBack(
   const conflicts: Conflict[] = [];
   const steps: Step[] = [];
   const refuse = (name: string, why: string) => conflicts.push({path: visibleLine(textOf(name)), why});
-  const now = await leavesNow(history);
   for (const file of files) {
-    const step = await plan(history, file, now.get(file.name));
+    const step = await plan(history, file);
     if (step && 'why' in step) refuse(file.name, step.why);
     else if (step) steps.push(step);
   }
@@ -94,11 +95,8 @@ async function takeBack(
 }
 
 /** What to do about one file; undefined: nothing. */
-async function plan(
-  history: History,
-  {name, before, after}: FileChange,
-  now: Leaf | undefined,
-): Promise<Step | {why: string} | undefined> {
+async function plan(history: History, {name, before, after}: FileChange): Promise<Step | {why: string} | undefined> {
+  const now = await leafNow(history, name);
   if (isSame(now, before)) return undefined;
   // Too large, just written, hidden from git: whatever the reason, it is in no commit.
   if (!isSame(fileOf(now), await leafOnDisk(history, name))) return {why: 'is not what was committed last'};
@@ -126,14 +124,17 @@ async function merged(
   const result = mergeLines(done.toString('latin1'), current.toString('latin1'), old.toString('latin1'));
   const places = result.conflicts.map(conflict => conflict.split(':')[0]);
   if (places.length > 0) return {why: `was changed since at the same place: ${places.join(', ')}`};
-  const id = history.blobs.write(Buffer.from(result.text, 'latin1'));
+  const staged = new Staged(history.objects);
+  const id = staged.write('blob', Buffer.from(result.text, 'latin1'));
+  await staged.flush();
   return {name, from: now, to: {id, mode}};
 }
 
-/** What HEAD has, by name. */
-async function leavesNow({dirs, gitDir}: History): Promise<Map<string, Leaf | undefined>> {
-  const head = readHead(dirs);
-  const commit = 'commit' in head ? head.commit : undefined;
-  const files = commit === undefined ? [] : await filesBetween(gitDir, EMPTY_TREE, commit);
-  return new Map(files.map(({name, after}) => [name, after]));
+/** What HEAD has of it. */
+async function leafNow(history: History, name: string): Promise<Leaf | undefined> {
+  const head = readHead(history.dirs);
+  const tree = await treeAt(history, 'commit' in head ? head.commit : undefined);
+  const names = name.split('/');
+  await loadWay({load: id => mustRead(history, id), write: () => ''}, tree, names);
+  return leafAt(tree, names);
 }

@@ -35,8 +35,7 @@ export function lockWords(path: string): string {
   return `${name} is ${Math.round(age / 60_000)} minutes old and no process here uses it: a git command was killed. If none of yours is running, remove it: rm ${path}`;
 }
 
-/** Whether a process here has it open, as far as that can be seen. */
-export function isOpen(path: string): boolean {
+function isOpen(path: string): boolean {
   for (const pid of listing('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
     for (const fd of listing(`/proc/${pid}/fd`)) {

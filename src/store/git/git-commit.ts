@@ -1,6 +1,25 @@
 import type {Person} from './git-config.ts';
 
-/** A commit's message without its last line end. */
+export interface CommitParts {
+  tree: string;
+  parent: string | undefined;
+  author: Person;
+  committer: Person;
+  /** Milliseconds since 1970. */
+  time: number;
+  subject: string;
+  trailers: readonly (readonly [string, string])[];
+}
+
+/** A commit object's body. */
+export function commitBody({tree, parent, author, committer, time, subject, trailers}: CommitParts): Buffer {
+  const when = stampOf(time);
+  const lines = [`tree ${tree}`, ...(parent ? [`parent ${parent}`] : [])];
+  lines.push(`author ${personText(author)} ${when}`, `committer ${personText(committer)} ${when}`, '');
+  lines.push(messageOf(subject, trailers));
+  return Buffer.from(`${lines.join('\n')}\n`, 'utf8');
+}
+
 export function messageOf(subject: string, trailers: readonly (readonly [string, string])[]): string {
   const block = trailers.map(([key, value]) => `${key.replace(/[^A-Za-z0-9-]/g, '-')}: ${oneLine(value)}`);
   return [oneLine(subject) || 'change', ...(block.length > 0 ? ['', ...block] : [])].join('\n');
@@ -24,8 +43,7 @@ export function clean(text: string): string {
   return text.replace(/[<>\n\0]/g, '').replace(/^[\x00-\x20.,:;"\\']+|[\x00-\x20.,:;"\\']+$/g, '');
 }
 
-/** Without what would end a line, or git refuses. */
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   // Git refuses a NUL in a commit.
   return text
     .replace(/\0/g, '')

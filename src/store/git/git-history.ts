@@ -1,8 +1,8 @@
 import {isJournalled, kindOf} from '../../files/key.ts';
 import {git} from './git.ts';
-import type {Leaf} from './git-index-copy.ts';
-import {type Head, headInFiles} from './git-refs.ts';
+import {type Head, readHead} from './git-refs.ts';
 import type {Repository} from './git-repository.ts';
+import type {Leaf} from './git-trees.ts';
 
 export const EXECUTABLE = '100755';
 
@@ -72,15 +72,12 @@ export async function changedFiles(
   return changed;
 }
 
-export async function headOf(repository: Repository): Promise<Head> {
-  return headInFiles(repository.dirs) ?? headByGit(repository);
-}
+/** Where branches are not files, git writes this into HEAD for those who would look there. */
+const NO_FILES = 'refs/heads/.invalid';
 
-/** The file of this path of the repository in a commit. */
-export async function leafIn(repository: Repository, commit: string, path: string): Promise<Leaf | undefined> {
-  const listed = await must(repository, ['ls-tree', '-z', '--full-tree', commit, '--', path]);
-  const [, mode, id] = /^(\d+) blob ([0-9a-f]+)\t/.exec(listed) ?? [];
-  return mode && id ? {mode, id} : undefined;
+export async function headOf(repository: Repository): Promise<Head> {
+  const head = readHead(repository.dirs);
+  return 'commit' in head && head.branch !== NO_FILES ? head : headByGit(repository);
 }
 
 /** By git itself: for repositories whose files we cannot read. */

@@ -38,9 +38,9 @@ export function recordText(locks: readonly string[]): string {
 }
 
 /**
- * Remove what dead processes of ours left behind: their locks first, then the files that prove them ours. Where the new
- * index was in place already, the branch follows: it was locked all the time, so nobody moved it, and an index ahead of
- * HEAD would show as something that the person has staged.
+ * Remove what dead processes of ours left behind: their locks first, then the files that prove them ours. Where the
+ * index was in place already, the branch follows it: nobody could move it, for it was locked all the time; and an index
+ * ahead of HEAD would show as something the person has staged.
  */
 export function clearLeftovers(dirs: GitDirs): void {
   const names = readdirSync(dirs.own).filter(name => {

@@ -3,92 +3,88 @@ import {dirname, join} from 'node:path';
 import {crashPoint} from '../crash.ts';
 import {nodeDisk} from '../disk.ts';
 import {takeLock} from '../lock.ts';
-import {type GitOptions, type GitResult, gitFailure} from './git.ts';
 import {busy, isUnfinished, lockWords, underWay} from './git-busy.ts';
-import {personText, stampOf} from './git-commit.ts';
-import type {Person} from './git-config.ts';
-import type {IndexCopy} from './git-index-copy.ts';
+import {stampOf} from './git-commit.ts';
+import type {IndexFile} from './git-index-file.ts';
 import {recordText, release, type Workplace} from './git-locks.ts';
-import {appendReflogs, type Head, headInFiles, sameHead} from './git-refs.ts';
+import {appendReflogs, type Head, readHead, sameHead} from './git-refs.ts';
 import type {Repository} from './git-repository.ts';
 
 export interface Move {
   repository: Pick<Repository, 'dirs' | 'processes'>;
-  /** Prepared: the copy has what `tip` changes. */
-  index: Pick<IndexCopy, 'isCurrent' | 'isForeignSince' | 'putInPlace'>;
+  /** The index `place.index` was made from. */
+  index: Pick<IndexFile, 'isCurrent' | 'isForeignSince'>;
   place: Workplace;
   head: Head;
   tip: string;
-  reflog: {who: Person; what: string; create: boolean};
-  /** Runs git in the repository; used where branches are not files. */
-  git: (args: readonly string[], options?: GitOptions) => Promise<GitResult>;
+  /** Called when the new index is in place, its lock still held. */
+  adopt: () => void;
+  reflog: {who: string; what: string; create: boolean};
 }
 
-type Moved = 'done' | 'moved' | {wait: string};
-
-/** A person's command may go on for so long after it wrote the index, where running commands cannot be seen. */
+/** A command of theirs may go on for so long after it wrote the index, where running commands cannot be seen. */
 export const UNSEEN_MS = 50;
 
 /**
- * Put the prepared index in place and move HEAD to `tip`, if nothing moved since both were prepared. The index comes
- * first, under its lock: one that is ahead of HEAD reverts nothing, whenever we are killed.
- *
- * A branch is moved as `git update-ref` moves it, by a lock file that is renamed. Starting git takes 2 ms of this
- * process on a quiet machine and 15 on a busy one; this takes a fraction of one, and so does the lock of the index.
+ * Put the prepared index in place and move HEAD's branch (or HEAD itself) to `tip`, if nothing moved since both were
+ * prepared. The index comes first, under its lock: one that is ahead of HEAD reverts nothing, whenever we are killed.
+ * Without a wait in between: the index is locked for a fraction of a millisecond.
  */
-export async function moveHead(move: Move): Promise<Moved> {
-  const {repository, index, place, head, tip} = move;
+export function moveHead({
+  repository,
+  index,
+  place,
+  head,
+  tip,
+  adopt,
+  reflog,
+}: Move): 'done' | 'moved' | {wait: string} {
   const {dirs, processes} = repository;
   const target = head.branch ? join(dirs.common, head.branch) : join(dirs.own, 'HEAD');
-  const isFile = headInFiles(dirs) !== undefined;
   const refLock = `${target}.lock`;
   const indexLock = join(dirs.own, 'index.lock');
-  const locks = isFile ? [...new Set([join(dirs.own, 'HEAD.lock'), refLock, indexLock])] : [indexLock];
+  const locks = [...new Set([join(dirs.own, 'HEAD.lock'), refLock, indexLock])];
   put(place.record, recordText(locks));
   put(place.ref, `${tip}\n`);
-  if (isFile) makeRoom(target);
+  makeRoom(target);
   const why = busy(dirs, processes);
   if (why) return {wait: why};
   if (!processes.visible && index.isForeignSince(Date.now() - UNSEEN_MS)) return {wait: underWay('index')};
-  const held = new Set<string>();
+  const held: string[] = [];
   try {
     // Git itself waits 100 ms for these, but not a moment for the index: that one comes last and goes first.
     for (const lock of locks) {
       if (!takeLock(nodeDisk(''), lock === refLock ? place.ref : place.record, lock)) return {wait: lockWords(lock)};
-      held.add(lock);
+      held.push(lock);
       crashPoint(lock === indexLock ? 'journal-index-lock' : 'journal-ref-lock');
     }
-    const now = headInFiles(dirs);
-    if ((now && !sameHead(head, now)) || !index.isCurrent() || isUnfinished(dirs)) return 'moved';
-    index.putInPlace();
-    if (!isFile) return await moveByGit(move);
+    if (!sameHead(head, readHead(dirs)) || !index.isCurrent() || isUnfinished(dirs)) return 'moved';
+    renameSync(place.index, join(dirs.own, 'index'));
+    crashPoint('journal-index-rename');
+    adopt();
     renameSync(refLock, target);
-    held.delete(refLock);
+    held.splice(held.indexOf(refLock), 1);
     crashPoint('journal-ref-rename');
     release(indexLock);
-    held.delete(indexLock);
+    held.splice(held.indexOf(indexLock), 1);
     crashPoint('journal-unlock');
-    writeReflogs(move);
+    tellReflogs(repository, head, tip, reflog);
     return 'done';
   } finally {
-    for (const lock of [...held].reverse()) release(lock);
+    for (const lock of held.reverse()) release(lock);
   }
 }
 
-async function moveByGit({git, head, tip, reflog: {who, what}}: Move): Promise<Moved> {
-  const old = head.commit ?? '0'.repeat(tip.length);
-  const extra = {GIT_COMMITTER_NAME: who.name, GIT_COMMITTER_EMAIL: who.email};
-  const {code, stderr} = await git(['update-ref', '-m', what, 'HEAD', tip, old], {extra});
-  if (code === 0) return 'done';
-  if (/but expected|reference already exists|unable to resolve reference/.test(stderr)) return 'moved';
-  throw gitFailure('update-ref', stderr);
-}
-
-function writeReflogs({repository, head, tip, reflog: {who, what, create}}: Move): void {
+function tellReflogs(
+  {dirs}: Pick<Repository, 'dirs'>,
+  head: Head,
+  tip: string,
+  {who, what, create}: Move['reflog'],
+): void {
   try {
-    appendReflogs(repository.dirs, head, tip, `${personText(who)} ${stampOf(Date.now())}`, what, create);
+    appendReflogs(dirs, head, tip, `${who} ${stampOf(Date.now())}`, what, create);
   } catch {
-    // HEAD has moved: the caller must know that, with or without a line in the reflog.
+    // HEAD has moved: a line that tells of it is worth less than saying so.
   }
 }
 

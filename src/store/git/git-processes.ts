@@ -1,7 +1,7 @@
 import {existsSync, readdirSync, readFileSync, readlinkSync, realpathSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
 import {existsProc} from '../process-life.ts';
-import {importerMark, ownProcesses} from './git.ts';
+import {ownProcesses} from './git.ts';
 import type {GitDirs} from './git-refs.ts';
 
 /** Commands that move neither HEAD nor the index, or that git itself lets run beside any other. */
@@ -82,7 +82,6 @@ export class GitProcesses {
     // What nobody refers to yet may be gone after it.
     const prunes = command === 'gc' && words.some(word => /^--prune=(?:now|all)$/.test(word));
     if (!command || (harmless.has(command) && !prunes)) return undefined;
-    if (command === 'fast-import' && words.slice(1, at).includes(importerMark)) return undefined;
     if (command === 'stash' && /^(?:list|show)$/.test(words[at + 1] ?? '')) return undefined;
     if (!moving.has(command) && !prunes) {
       const first = this.#firstSeen.get(pid) ?? now;

@@ -18,7 +18,7 @@ export interface Head {
 
 const ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
-/** Costs two small reads. A HEAD that only git can follow (a link, a branch that names a branch) says so. */
+/** Costs two small reads. What this code does not write (a linked HEAD, a branch that names a branch) says so. */
 export function readHead(dirs: GitDirs): Head | {unsupported: string} {
   const path = join(dirs.own, 'HEAD');
   if (lstatSync(path).isSymbolicLink()) return {unsupported: 'HEAD is a link'};
@@ -31,17 +31,8 @@ export function readHead(dirs: GitDirs): Head | {unsupported: string} {
   return {branch, commit: value};
 }
 
-/** Where branches are not files, git writes this into HEAD for those who would look there. */
-const NO_FILES = 'refs/heads/.invalid';
-
-/** The same, undefined where only git itself can tell. */
-export function headInFiles(dirs: GitDirs): Head | undefined {
-  const head = readHead(dirs);
-  return 'commit' in head && head.branch !== NO_FILES ? head : undefined;
-}
-
-export function sameHead(a: Head, b: Head): boolean {
-  return a.branch === b.branch && a.commit === b.commit;
+export function sameHead(a: Head, b: Head | {unsupported: string}): boolean {
+  return 'commit' in b && a.branch === b.branch && a.commit === b.commit;
 }
 
 function readRef(dirs: GitDirs, name: string): string | undefined {

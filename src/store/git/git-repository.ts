@@ -1,10 +1,10 @@
 import {resolve} from 'node:path';
 import {exit, UserError} from '../../errors.ts';
 import {git} from './git.ts';
-import {Blobs, type ObjectFormat} from './git-blobs.ts';
 import {Cat} from './git-cat.ts';
 import {ConfigReader} from './git-config.ts';
 import {Filters} from './git-filters.ts';
+import {type ObjectFormat, Objects} from './git-objects.ts';
 import {GitProcesses} from './git-processes.ts';
 import type {GitDirs} from './git-refs.ts';
 
@@ -16,7 +16,7 @@ export interface Repository {
   prefix: string;
   dirs: GitDirs;
   format: ObjectFormat;
-  blobs: Blobs;
+  objects: Objects;
   cat: Cat;
   config: ConfigReader;
   filters: Filters;
@@ -42,7 +42,7 @@ export async function openRepository(home: string): Promise<Repository> {
     prefix,
     dirs,
     format: known,
-    blobs: new Blobs(`${dirs.common}/objects`, known),
+    objects: new Objects(`${dirs.common}/objects`, known),
     cat: new Cat(top),
     config: new ConfigReader(home, top, dirs),
     filters: new Filters(top, dirs),
@@ -62,8 +62,8 @@ export function noRepository(home: string, said: string): UserError {
 }
 
 /** An object's body, wherever it is. Throws if it is missing: then the repository is damaged. */
-export async function mustRead({blobs, cat}: Pick<Repository, 'blobs' | 'cat'>, id: string): Promise<Buffer> {
-  const body = blobs.read(id) ?? (await cat.body(id));
+export async function mustRead({objects, cat}: Pick<Repository, 'objects' | 'cat'>, id: string): Promise<Buffer> {
+  const body = objects.read(id) ?? (await cat.body(id));
   if (!body) throw new UserError(`object ${id} is missing`, exit.failed, 'what else is: git fsck');
   return body;
 }

@@ -19,12 +19,6 @@ export interface GitOptions {
 /** Ids of git processes that are ours: whoever looks for a person's git commands must not find these. */
 export const ownProcesses = new Set<number>();
 
-/**
- * A setting that git ignores. It marks the `git fast-import` of every Agentdir process, so that the others do not take
- * one that idles for a person's command: it moves neither HEAD nor the index.
- */
-export const importerMark = 'agentdir.importer=true';
-
 /** A file named [a].md is that file, not a pattern; hooks and signing of the person's own commits are not for ours. */
 export const fixedOptions: readonly string[] = [
   '--literal-pathspecs',
@@ -70,21 +64,6 @@ export function git(dir: string, args: readonly string[], options: GitOptions = 
     child.stdin?.end(options.input ?? '');
   });
 }
-
-/** What git said on stderr as an error, with the code that the file system gave it. */
-export function gitFailure(command: string, said: string): NodeJS.ErrnoException {
-  const error: NodeJS.ErrnoException = new Error(`git ${command}: ${said.trim()}`);
-  const code = Object.entries(systemErrors).find(([, words]) => words.test(said))?.[0];
-  if (code !== undefined) error.code = code;
-  return error;
-}
-
-const systemErrors = {
-  ENOSPC: /No space left on device|Out of diskspace/,
-  EDQUOT: /Disk quota exceeded/,
-  EACCES: /Permission denied/,
-  EROFS: /Read-only file system/,
-};
 
 /** Who a person is where git knows nobody: the one who is logged in. */
 export function loggedIn(): string {

@@ -1,31 +1,39 @@
-import type {FileStat} from '../../store/disk.ts';
+import type {FileStat} from '../disk.ts';
 
 /** Fixed part of an entry: ten numbers of four bytes, the id, the flags. */
-const ID_AT = 40;
+export const SIZE_AT = 36;
+export const ID_AT = 40;
 export const FLAGS_AT = 60;
 export const FIXED = 62;
 export const EXTENDED = 0x4000;
 const STAGE = 0x3000;
+export const ASSUME_VALID = 0x8000;
 export const SKIP_WORKTREE = 0x4000;
 
-/**
- * Git's index, versions 2 and 3: its bytes, and where each entry begins; only read, never written. Git must not look at
- * the files of a workspace, where an agent may put a link in its way, so we compare them with their entries ourselves.
- */
+/** Git's index, versions 2 and 3: its bytes, and where each entry begins. Nothing is decoded that is not asked for. */
 export interface Index {
   readonly bytes: Buffer;
   /** Where entry i begins; one more for where the extensions do. */
   readonly starts: Uint32Array;
   readonly unmerged: boolean;
+  readonly extensions: readonly {name: string; body: Buffer}[];
+}
+
+export interface IndexChange {
+  /** The path in the repository, as bytes. */
+  name: Buffer;
+  /** Undefined: removed. Without a stat, git looks at the file's content itself. */
+  entry: {id: string; mode: number; stat: FileStat | undefined} | undefined;
 }
 
 export const emptyIndex: Index = {
   bytes: Buffer.alloc(0),
   starts: new Uint32Array(1),
   unmerged: false,
+  extensions: [],
 };
 
-/** An index of another form says which: git can rewrite it as a plain one. */
+/** What cannot be patched here says why: plain git serves then. */
 export function parseIndex(bytes: Buffer): Index | {unsupported: string} {
   if (bytes.length < 32 || bytes.toString('latin1', 0, 4) !== 'DIRC') return {unsupported: 'no index'};
   const version = bytes.readUInt32BE(4);
@@ -45,15 +53,17 @@ export function parseIndex(bytes: Buffer): Index | {unsupported: string} {
     at += (from - at + length + 8) & ~7;
   }
   starts[count] = at;
+  const extensions: {name: string; body: Buffer}[] = [];
   for (const end = bytes.length - 20; at < end; ) {
     if (at + 8 > end) return {unsupported: 'a damaged index'};
     const name = bytes.toString('latin1', at, at + 4);
     const size = bytes.readUInt32BE(at + 4);
     // A lower-case name: whoever does not understand it must not read on.
     if (!/^[A-Z]/.test(name)) return {unsupported: `index extension ${name}`};
+    extensions.push({name, body: bytes.subarray(at + 8, at + 8 + size)});
     at += 8 + size;
   }
-  return {bytes, starts, unmerged};
+  return {bytes, starts, unmerged, extensions};
 }
 
 export function countOf(index: Index): number {
@@ -106,7 +116,7 @@ export function statMatches({bytes, starts}: Index, i: number, stat: FileStat): 
 }
 
 /** As git keeps a stat: the low 32 bits of each. The mode stands apart, it is git's own. */
-function statBytes(stat: FileStat): Buffer {
+export function statBytes(stat: FileStat): Buffer {
   const bytes = Buffer.alloc(ID_AT);
   const low = (value: bigint) => Number(BigInt.asUintN(32, value));
   bytes.writeUInt32BE(low(stat.ctimeNs / 1_000_000_000n), 0);

@@ -1,0 +1,78 @@
+import {deflateSync} from 'node:zlib';
+
+/** Below this, setting up a compressor costs more than it saves. */
+const STORED = 512;
+
+/** Bytes in the form of zlib, as objects are kept: fast rather than small, since a repack does it again. */
+export function deflate(body: Buffer): Buffer {
+  if (body.length < STORED) return stored(body);
+  // A smaller window is set up faster, and no worse for what fits into it.
+  const small = body.length < 8_000;
+  return deflateSync(body, {level: 1, memLevel: small ? 5 : 8, windowBits: small ? 13 : 15});
+}
+
+/** One block, not compressed, with its checksum. */
+function stored(body: Buffer): Buffer {
+  const {length} = body;
+  const bytes = Buffer.allocUnsafe(length + 11);
+  bytes.writeUInt16BE(0x7801, 0);
+  bytes[2] = 1;
+  bytes.writeUInt16LE(length, 3);
+  bytes.writeUInt16LE(~length & 0xffff, 5);
+  body.copy(bytes, 7);
+  let a = 1;
+  let b = 0;
+  for (const byte of body) {
+    a += byte;
+    b += a;
+  }
+  bytes.writeUInt32BE((((b % 65_521) << 16) | (a % 65_521)) >>> 0, length + 7);
+  return bytes;
+}
+
+const STEP = 4_096;
+
+/** How to make `to` of `from`, in git's form: what both begin and end with is copied. */
+export function deltaOf(from: Buffer, to: Buffer): Buffer {
+  const most = Math.min(from.length, to.length);
+  let head = 0;
+  // In large steps first: most of a large text is as it was.
+  const same = (a: number, b: number) => from.compare(to, b, b + STEP, a, a + STEP) === 0;
+  while (head + STEP < most && same(head, head)) head += STEP;
+  while (head < most && from[head] === to[head]) head++;
+  let tail = 0;
+  while (tail + STEP < most - head && same(from.length - tail - STEP, to.length - tail - STEP)) tail += STEP;
+  while (tail < most - head && from[from.length - 1 - tail] === to[to.length - 1 - tail]) tail++;
+  const parts: Buffer[] = [Buffer.from([...size(from.length), ...size(to.length), ...copy(0, head)])];
+  for (let at = head; at < to.length - tail; at += 127) {
+    const piece = to.subarray(at, Math.min(at + 127, to.length - tail));
+    parts.push(Buffer.from([piece.length]), piece);
+  }
+  parts.push(Buffer.from(copy(from.length - tail, tail)));
+  return Buffer.concat(parts);
+}
+
+function size(length: number): number[] {
+  const bytes: number[] = [];
+  for (let rest = length; ; rest >>>= 7) {
+    bytes.push(rest > 127 ? (rest & 127) | 128 : rest);
+    if (rest <= 127) return bytes;
+  }
+}
+
+/** Orders to copy; one copies at most 64 KB. Only bytes that are not 0 are written. */
+function copy(from: number, length: number): number[] {
+  const bytes: number[] = [];
+  for (let at = from, left = length; left > 0; ) {
+    const part = Math.min(left, 0xffff);
+    const place = bytes.push(0x80) - 1;
+    for (const [i, value] of [at, at >>> 8, at >>> 16, at >>> 24, part, part >>> 8].entries()) {
+      if ((value & 0xff) === 0) continue;
+      bytes[place] = (bytes[place] ?? 0) | (1 << i);
+      bytes.push(value & 0xff);
+    }
+    at += part;
+    left -= part;
+  }
+  return bytes;
+}

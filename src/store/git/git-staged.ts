@@ -1,0 +1,75 @@
+import {deflate, deltaOf} from './git-deflate.ts';
+import type {Objects, ObjectType} from './git-objects.ts';
+import {type PackEntry, packEntry, writePack} from './git-pack.ts';
+
+/** Beyond so many, one pack is cheaper than a file each: creating files is what loose objects cost. */
+const PACKED_FROM = 64;
+/** Of two versions of something as large, only the difference is written, which needs a pack. */
+const LARGE = 16 * 1024;
+/** As git itself: a longer chain of differences is slow to read. */
+const DEPTH = 50;
+
+interface StagedObject {
+  type: ObjectType;
+  body: Buffer;
+  depth: number;
+  entry: PackEntry | undefined;
+}
+
+/** Objects of a batch, in memory until it is about to be published: what is thrown away is never written. */
+export class Staged {
+  readonly #objects: Objects;
+  readonly #staged = new Map<string, StagedObject>();
+  /** Blobs written before, which nothing may refer to yet. */
+  readonly #relied = new Map<string, Buffer>();
+  bytes = 0;
+  /** Whether they go into one pack. */
+  #pack = false;
+
+  constructor(objects: Objects) {
+    this.#objects = objects;
+  }
+
+  /** `before`: an object that this one is likely to resemble. */
+  write(type: ObjectType, body: Buffer, before = ''): string {
+    const id = this.#objects.id(type, body);
+    if (this.#staged.has(id)) return id;
+    if (this.#objects.isWritten(id)) {
+      if (type === 'blob') this.#relied.set(id, body);
+      return id;
+    }
+    // Trees are changed in place by whoever hands them over.
+    const own = type === 'tree' ? Buffer.from(body) : body;
+    const base = this.#staged.get(before);
+    const near = base && base.type === type && base.depth < DEPTH ? base : undefined;
+    const object: StagedObject = {type, body: own, depth: near ? near.depth + 1 : 0, entry: undefined};
+    // Compressed here, bit by bit, rather than all at once when it is published.
+    if (this.#staged.size >= PACKED_FROM || (near && type === 'blob' && body.length >= LARGE)) {
+      object.entry = packed(id, object, near && {id: before, body: near.body});
+      this.#pack = true;
+    } else object.depth = 0;
+    this.#staged.set(id, object);
+    this.bytes += body.length;
+    return id;
+  }
+
+  /** All are on disk after it. Throws what the file system throws. */
+  async flush(): Promise<void> {
+    // Somebody may have pruned meanwhile.
+    for (const [id, body] of this.#relied) if (!this.#objects.isLoose(id)) this.#objects.writeAnew('blob', body);
+    this.#relied.clear();
+    if (this.#pack) {
+      const entries = [...this.#staged].map(([id, object]) => object.entry ?? packed(id, object, undefined));
+      await writePack(this.#objects.dir, entries);
+      this.#objects.remember(this.#staged.keys());
+    } else for (const {type, body} of this.#staged.values()) this.#objects.write(type, body);
+    this.#staged.clear();
+    this.#pack = false;
+  }
+}
+
+function packed(id: string, {type, body}: StagedObject, base: {id: string; body: Buffer} | undefined): PackEntry {
+  const delta = base && deltaOf(base.body, body);
+  if (!base || !delta || delta.length > body.length / 2) return packEntry(id, type, body.length, deflate(body));
+  return packEntry(id, 'delta', delta.length, deflate(delta), base.id);
+}
