@@ -189,7 +189,8 @@ export class Person {
   #save(path: string, base: string, text: string, mode: SaveMode, random: SeededRandom): string {
     if (this.#saving.has(path)) return 'is just being saved';
     const there = this.#read(path) ?? '';
-    for (const word of wordsIn(base)) if (!text.includes(word)) this.removed.add(word);
+    const kept = new Set(wordsIn(text));
+    for (const word of wordsIn(base)) if (!kept.has(word)) this.removed.add(word);
     const isAppended = mode === 'append' && there === base;
     if (!isAppended) this.#writesOver(there, text);
     const parts = isAppended ? [text.slice(base.length)] : mode === 'slowly' ? slices(text, random) : [text];
@@ -232,7 +233,8 @@ export class Person {
 
   /** Lines that no commit has yet may not have been seen by anybody: who saves over them takes them away. */
   #writesOver(there: string, text: string): void {
-    const lost = [...wordsIn(there)].filter(word => !text.includes(word));
+    const kept = new Set(wordsIn(text));
+    const lost = [...wordsIn(there)].filter(word => !kept.has(word));
     if (lost.length === 0) return;
     const known = this.#committedWords();
     for (const word of lost) if (!known.has(word)) this.removed.add(word);
@@ -323,7 +325,7 @@ export class Person {
     }
     const after = [...this.#texts().values()].join('\n');
     for (const text of before.values())
-      for (const word of wordsIn(text)) if (!after.includes(word)) this.removed.add(word);
+      for (const word of wordsIn(text)) if (!wordsIn(after).has(word)) this.removed.add(word);
     // What comes back is there on purpose.
     for (const [path, text] of this.#texts()) if (before.get(path) !== text) this.#wrote(path, text);
     return `to ${earlier.subject}`;
