@@ -51,7 +51,7 @@ export interface ServeOptions {
   once: boolean;
   version: string;
   report: Report;
-  /** What is outside of the daemon, if not this machine. */
+  /** The outside world: disk, clock, git and models. Defaults to this machine. */
   world?: World;
 }
 

@@ -151,7 +151,7 @@ async function mergeLate(daemon: With<'files' | 'reports'>, seen: Seen): Promise
   return written;
 }
 
-/** What was written into a file after it was replaced is made from what that held, or, as any save, from an older version. */
+/** Find the base of bytes that an editor wrote into a replaced file: its content when it was replaced, or an older version. */
 async function lateBase(files: HomeFiles, seen: Seen, held: string): Promise<string | undefined> {
   const {path, kind, text = ''} = seen;
   const base = await textOf(files, held, path);

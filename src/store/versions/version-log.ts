@@ -13,7 +13,7 @@ import {
 
 /** Where segments are kept: `.agentdir/versions/` of a home, or a simulated disk. */
 export interface LogStorage {
-  /** Make the folder, so that a later start knows that there is a log. Must not throw: a full disk is told of with the first version. */
+  /** Make the folder, so that a later start knows that there is a log. Must not throw: a full disk is reported with the first version. */
   prepare(): void;
   /** Names of segments, in the order in which they were made. */
   list(): string[];
