@@ -113,10 +113,9 @@ describe('agentdir start', () => {
       seen => seen.some(e => e.event === 'cleared'),
     );
     await until(
-      () => git(home, 'status', '--porcelain'),
-      status => status === '',
+      () => git(home, 'show', 'HEAD:sessions/s.session.yaml').catch(() => ''),
+      text => text === readFileSync(session, 'utf8') && /^status: sleeping$/m.test(text),
     );
-    expect(await git(home, 'show', 'HEAD:sessions/s.session.yaml')).toBe(readFileSync(session, 'utf8'));
     rmSync(session);
     await until(
       () => git(home, 'log', '-1', '--format=%s'),

@@ -9,7 +9,7 @@ import {splitSession} from '../../src/files/session/session-split.ts';
 import type {Difference} from '../../src/surfaces/replay/difference.ts';
 import {replay} from '../../src/surfaces/replay/replay.ts';
 import type {Replayed} from '../../src/surfaces/replay/replayed.ts';
-import {agentdir, environment, git, put, temporary} from '../cli/run.ts';
+import {agentdir, environment, git, put, temporary, until} from '../cli/run.ts';
 import {isMadeUp} from '../replayed.ts';
 import {calling, resultsOf} from './calling.ts';
 import {askedBy, decideInQueue} from './deciding.ts';
@@ -40,6 +40,10 @@ beforeAll(async () => {
   append(home, 'story', 'and now?');
   await whenIt(home, 'story', (lines, session) => lines.length > 10 && atRest(lines, session));
   await committed(home, path, () => true);
+  await until(
+    () => git(home, 'status', '--porcelain'),
+    status => status === '',
+  );
   await readVersions(home);
   for (const [i, {role}] of sessionIn(home).messages.entries())
     if (role === 'assistant' || role === 'tool_result') places.push(i);
@@ -47,11 +51,17 @@ beforeAll(async () => {
 
 const sessionIn = (home: string, at = path): Session => parseSession(read(home, at));
 
-/** To be changed as the test likes. */
-function copy(): string {
-  const home = isMadeUp(join(temporary(), 'home'));
-  cpSync(house.home, home, {recursive: true, filter: from => !/\/\.agentdir(\/|$)/.test(from)});
-  return home;
+/** To be changed as the test likes. The daemon may publish while files are copied, and then the copy has a HEAD without its commit. */
+async function copy(): Promise<string> {
+  for (let tries = 0; ; tries += 1) {
+    const home = isMadeUp(join(temporary(), 'home'));
+    cpSync(house.home, home, {recursive: true, filter: from => !/\/\.agentdir(\/|$)/.test(from)});
+    const whole = await git(home, 'fsck', '--connectivity-only').then(
+      () => true,
+      () => false,
+    );
+    if (whole || tries === 5) return home;
+  }
 }
 
 async function replayed(home: string, policy: 'then' | 'now' = 'then', id = 'story'): Promise<Replayed> {
@@ -152,7 +162,7 @@ describe('a session as it was recorded', () => {
 
 describe('an injected change', () => {
   it('of any answer or result is located, while nobody has committed it', async () => {
-    const home = copy();
+    const home = await copy();
     const text = read(home, path);
     expect(places).toHaveLength(9);
     for (const at of places) {
@@ -168,7 +178,7 @@ describe('an injected change', () => {
   });
 
   it('and once somebody has, with who it was; put back, it is none', async () => {
-    const home = copy();
+    const home = await copy();
     const text = read(home, path);
     for (const at of places) {
       save(home, changed(parseSession(text), at));
@@ -183,7 +193,7 @@ describe('an injected change', () => {
   });
 
   it('in the journal itself, in the very commit that recorded it, is located', async () => {
-    const home = copy();
+    const home = await copy();
     const dump = execFileSync('git', ['fast-export', '--all'], {cwd: home, maxBuffer: 1 << 28});
     for (const place of places) {
       const {version, at} = firstWith(sessionIn(house.home).messages[place] as Message);
@@ -200,7 +210,7 @@ describe('an injected change', () => {
   });
 
   it('of several is told of the first', async () => {
-    const home = copy();
+    const home = await copy();
     const [first = 0, , , second = 0] = places;
     save(home, changed(changed(sessionIn(home), second), first));
     const {differences} = await replayed(home);
@@ -211,7 +221,7 @@ describe('an injected change', () => {
   });
 
   it('is told with the words that differ', async () => {
-    const home = copy();
+    const home = await copy();
     const at = sessionIn(home).messages.findIndex(({tool_call_id}) => tool_call_id === 'c1');
     const {content} = sessionIn(home).messages[at] as Message;
     const other = content?.replace('"success":true', '"success":false') ?? '';
@@ -232,7 +242,7 @@ describe('an injected change', () => {
   });
 
   it('of a mark that the daemon sets, or of any other part of what was recorded, is one, too', async () => {
-    const home = copy();
+    const home = await copy();
     const at = sessionIn(home).messages.findIndex(({role}) => role === 'tool_result');
     for (const [field, value] of [
       ['timestamp', '2020-01-01T00:00:00.000Z'],
@@ -246,7 +256,7 @@ describe('an injected change', () => {
 
 describe('what was taken out or put in', () => {
   it('above an answer that was given otherwise is a difference', async () => {
-    const home = copy();
+    const home = await copy();
     const {items = [], messages} = sessionIn(home);
     const at = messages.findIndex(({tool_call_id}) => tool_call_id === 'c0');
     const text = read(home, path);
@@ -263,7 +273,7 @@ describe('what was taken out or put in', () => {
   });
 
   it('though it was recorded, here or in another session, is one where it stands a second time', async () => {
-    const home = copy();
+    const home = await copy();
     const text = read(home, path);
     const {head, items} = sessionIn(home);
     const all = (items ?? []).map(item => item.text);
@@ -286,7 +296,7 @@ describe('what was taken out or put in', () => {
   });
 
   it('and stands elsewhere now is one, until it is back', async () => {
-    const home = copy();
+    const home = await copy();
     const text = read(home, path);
     const {head, items, messages} = sessionIn(home);
     const all = (items ?? []).map(item => item.text);
@@ -319,7 +329,7 @@ describe('what was taken out or put in', () => {
   });
 
   it('with all that follows is a beginning anew, and no difference', async () => {
-    const home = copy();
+    const home = await copy();
     const session = sessionIn(home);
     const {rest} = splitSession(session, 0, {agent_id: 'talker'}, '');
     const kept = (session.items ?? []).slice(0, 4);
@@ -330,7 +340,7 @@ describe('what was taken out or put in', () => {
   });
 
   it('by a person, of their own words, is theirs', async () => {
-    const home = copy();
+    const home = await copy();
     save(home, setInMessage(sessionIn(home), 0, ['content'], 'story, please'));
     await commit(home);
     const {differences, notes} = await replayed(home);
@@ -345,7 +355,7 @@ describe('what the daemon did', () => {
       ['status', (text: string) => text.replace(/^status: sleeping$/m, 'status: completed'), {field: 'status'}],
       ['a key', (text: string) => text.replace(/^messages:$/m, 'shared: true\nmessages:'), {field: 'shared'}],
     ] as const) {
-      const home = copy();
+      const home = await copy();
       writeFileSync(join(home, path), forge(read(home, path)));
       await git(home, 'commit', '--quiet', '--all', '--author=talker <talker@home>', '--message=x\n\nCause: turn');
       const id = (await git(home, 'rev-parse', 'HEAD')).trim();
@@ -354,7 +364,7 @@ describe('what the daemon did', () => {
   });
 
   it('was a merge with words that it had not looked at when it was killed: it may have slept above them', async () => {
-    const home = copy();
+    const home = await copy();
     const whole = read(home, path);
     expect(sessionIn(home).header?.status).toBe('sleeping');
     const own = wordsOnly(home);
@@ -373,7 +383,7 @@ describe('what the daemon did', () => {
   });
 
   it('is judged by the policy of the time when it was done, though a stale save took it out and the next daemon brought it back', async () => {
-    const home = copy();
+    const home = await copy();
     const whole = read(home, path);
     const later = (hours: number) => `--date=${new Date(Date.now() + hours * 3_600_000).toISOString()}`;
     put(home, {'allowlist.yaml': 'version: 1\ntools: {create_file: deny, write_file: deny, edit_file: deny}\n'});
@@ -387,7 +397,7 @@ describe('what the daemon did', () => {
   });
 
   it('is told where the policy of that time, or of now, would say otherwise', async () => {
-    const home = copy();
+    const home = await copy();
     expect((await replayed(home, 'now')).differences).toEqual([]);
     put(home, {'allowlist.yaml': 'version: 1\ntools: {create_file: ask, write_file: ask, edit_file: deny}\n'});
     expect((await replayed(home, 'then')).differences).toEqual([]);
@@ -414,7 +424,7 @@ describe('what the daemon did', () => {
 
 describe('a session', () => {
   it('that was renamed, copied, or is gone is replayed from the journal', async () => {
-    const home = copy();
+    const home = await copy();
     renameSync(join(home, path), join(home, 'sessions/talker.d.session.yaml'));
     cpSync(join(home, 'sessions/talker.d.session.yaml'), join(home, 'sessions/archive.session.yaml'));
     await git(home, 'add', '--all', 'sessions');
@@ -436,7 +446,7 @@ describe('a session', () => {
   });
 
   it('that cannot be replayed says why', async () => {
-    const home = copy();
+    const home = await copy();
     put(home, {'sessions/new.session.yaml': 'agent_id: talker\nmessages:\n  - role: user\n    content: hi\n'});
     const never = await agentdir(home, ['replay', 'new']);
     expect(never).toMatchObject({code: 1, stderr: expect.stringContaining('nothing to replay')});
