@@ -46,7 +46,7 @@ const gateOnly = [
   'test/redteam/approvals.test.ts',
   'test/redteam/secrets.test.ts',
   'test/soak.test.ts',
-  'test/store/journal-crash.test.ts',
+  'test/home/journal-crash.test.ts',
 ];
 /** These take longest: what begins last should not be what all wait for. */
 const first = [

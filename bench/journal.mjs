@@ -3,9 +3,9 @@ import {lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} 
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {simpleGit} from 'simple-git';
-import {openRepository} from '../dist/store/git/git-repository.js';
-import {Journal} from '../dist/store/journal.js';
-import {maintain} from '../dist/store/maintenance.js';
+import {openRepository} from '../dist/home/git/git-repository.js';
+import {Journal} from '../dist/home/journal.js';
+import {maintain} from '../dist/home/maintenance.js';
 import {rounds, table, times} from './measure.mjs';
 import {beside, steadily} from './person.mjs';
 import {atMost, ratioAtLeast, row} from './row.mjs';

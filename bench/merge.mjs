@@ -1,8 +1,8 @@
 import {mergeDiff3} from 'node-diff3';
-import {describeEdit} from '../dist/files/merge/describe-edit.js';
-import {merge} from '../dist/files/merge/merge.js';
-import {baseOf} from '../dist/files/merge/merge-base.js';
-import {undoes} from '../dist/files/merge/merge-lasting.js';
+import {describeEdit} from '../dist/formats/merge/describe-edit.js';
+import {merge} from '../dist/formats/merge/merge.js';
+import {baseOf} from '../dist/formats/merge/merge-base.js';
+import {undoes} from '../dist/formats/merge/merge-lasting.js';
 import {appendMessage, parseSession, parseTasks, sessionText, setSessionField, updateTask} from '../dist/index.js';
 import {median, mediansInTurns, rounds, table, times} from './measure.mjs';
 import {row} from './row.mjs';

@@ -1,4 +1,4 @@
-import type {Committed, FileChange, Journal} from '../src/store/journal.ts';
+import type {Committed, FileChange, Journal} from '../src/home/journal.ts';
 
 export function beside(
   dir: string,

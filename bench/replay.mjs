@@ -2,9 +2,9 @@ import {execFileSync} from 'node:child_process';
 import {closeSync, mkdtempSync, openSync, rmSync, writeSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {nextOf, statusFor, withHeader} from '../dist/decide/turn.js';
 import {appendMessage, parseSession, sessionText} from '../dist/index.js';
-import {nextOf, statusFor, withHeader} from '../dist/reconcile/turn.js';
-import {replay} from '../dist/surfaces/replay/replay.js';
+import {replay} from '../dist/surfaces/actions/replay/replay.js';
 import {rounds, table} from './measure.mjs';
 import {row} from './row.mjs';
 

@@ -1,4 +1,4 @@
-import {serve} from '../dist/daemon.js';
+import {serve} from '../dist/daemon/daemon.js';
 
 /** Serves a home in this process. */
 export function serveHere(home) {

@@ -3,8 +3,8 @@
 import {appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {nodeDisk} from '../dist/store/disk.js';
-import {save} from '../dist/store/save.js';
+import {nodeDisk} from '../dist/home/disk/disk.js';
+import {save} from '../dist/home/save.js';
 import {serveHere} from './serve-here.mjs';
 
 const [home, sessions, rounds, turns] = [process.argv[2], ...process.argv.slice(3).map(Number)];

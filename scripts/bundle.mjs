@@ -20,7 +20,7 @@ const bundle = await rolldown({input: `${root}dist/main.js`, platform: 'node', e
 // What nearly all share is not in the first file, or threads would load that, too.
 const codeSplitting = {
   groups: [
-    {name: 'shared', test: /rolldown.runtime|dist.(?:errors|store.locate)\.js$/},
+    {name: 'shared', test: /rolldown.runtime|dist.(?:formats.common.errors|home.locate)\.js$/},
     {name: 'tables', test: /dist.query.tables\.js$/},
   ],
 };

@@ -1,8 +1,8 @@
-// npm run schemas: writes schemas/*.json from the definitions in src/files, docs/tools.md from the table of tools, and
+// npm run schemas: writes schemas/*.json from the definitions in src/formats, docs/tools.md from the table of tools, and
 // man/agentdir.1 from the commands.
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {toolsPage} from '../dist/effects/tools/page.js';
-import {schemaNames, schemaText} from '../dist/files/schemas.js';
+import {schemaNames, schemaText} from '../dist/formats/schemas.js';
 import {buildCommands} from '../dist/surfaces/cli/commands.js';
 import {manPage} from '../dist/surfaces/cli/man-page.js';
 

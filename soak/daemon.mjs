@@ -1,7 +1,7 @@
 import {spawn} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {createInterface} from 'node:readline';
-import {crashLabels} from '../dist/store/crash.js';
+import {crashLabels} from '../dist/home/disk/crash.js';
 import {violate} from './ledger.mjs';
 import {environment, pause, program, until} from './run-command.mjs';
 

@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {CommanderError} from 'commander';
-import type {ServeOptions} from './daemon.ts';
-import {exit, UserError} from './errors.ts';
+import type {ServeOptions} from './daemon/daemon.ts';
+import {exit, UserError} from './formats/common/errors.ts';
 import {buildCommands} from './surfaces/cli/commands.ts';
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url));
@@ -14,7 +14,7 @@ function versionOf(): string {
 
 async function serveHome(home: string, once: boolean, json: boolean, version: string): Promise<number> {
   endWithParent();
-  const [{serve}, report] = await Promise.all([import('./daemon.ts'), reporter(once, json)]);
+  const [{serve}, report] = await Promise.all([import('./daemon/daemon.ts'), reporter(once, json)]);
   whenUnread = () => void process.kill(process.pid, 'SIGTERM');
   // Serving the home is worth more than the log: a full disk under it ends nothing.
   whenUnwritable = () => {};
@@ -60,7 +60,7 @@ async function main(argv: readonly string[]): Promise<number> {
         ? (await import('./surfaces/cli/usage-error.ts')).usageError(program, argv, error)
         : error;
     if (!(failure instanceof UserError)) throw error;
-    (await import('./surfaces/cli/output.ts')).printError(failure, argv.includes('--json'));
+    (await import('./surfaces/terminal/output.ts')).printError(failure, argv.includes('--json'));
     return failure.exitCode;
   }
 }

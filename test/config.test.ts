@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {chooseModel} from '../src/config.ts';
-import {parseSettings} from '../src/files/settings.ts';
+import {chooseModel} from '../src/formats/model-choice.ts';
+import {parseSettings} from '../src/formats/settings.ts';
 
 const settings = (text: string) => {
   const {value, problems} = parseSettings(text);

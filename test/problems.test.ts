@@ -14,9 +14,9 @@ import {fileURLToPath} from 'node:url';
 import {afterAll, describe, expect, it} from 'vitest';
 import {parseHome} from '../src/check/home.ts';
 import {checkHome} from '../src/check/index.ts';
-import {type Code, codes} from '../src/errors.ts';
-import type {Problem} from '../src/files/diagnostic.ts';
-import {loadHome} from '../src/load.ts';
+import type {Problem} from '../src/formats/common/diagnostic.ts';
+import {type Code, codes} from '../src/formats/common/errors.ts';
+import {loadHome} from '../src/surfaces/actions/load-home.ts';
 
 /**
  * One folder for each code: a small home with all its problems in expected.json. The files that git cannot hold are

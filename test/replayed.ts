@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
-import {listSessions} from '../src/store/session-files.ts';
-import {replay} from '../src/surfaces/replay/replay.ts';
+import {listSessions} from '../src/home/session-files.ts';
+import {replay} from '../src/surfaces/actions/replay/replay.ts';
 
 /** Homes whose history a test has made up, or in which it changes what was recorded. */
 const madeUp = new Set<string>();

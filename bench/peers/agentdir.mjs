@@ -3,9 +3,9 @@
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
+import {nodeDisk} from '../../dist/home/disk/disk.js';
+import {save} from '../../dist/home/save.js';
 import {parseSession} from '../../dist/index.js';
-import {nodeDisk} from '../../dist/store/disk.js';
-import {save} from '../../dist/store/save.js';
 import {serveHere} from '../serve-here.mjs';
 import {converse, INSTRUCTIONS} from './conversation.mjs';
 

@@ -1,4 +1,4 @@
-import {fieldOf} from '../../dist/files/task/task.js';
+import {fieldOf} from '../../dist/formats/task/task.js';
 import {violate} from '../ledger.mjs';
 import {callsOf} from './state.mjs';
 

@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
-import {fieldOf} from '../../dist/files/task/task.js';
+import {fieldOf} from '../../dist/formats/task/task.js';
 import {violate} from '../ledger.mjs';
 
 /** 1 and 2: every line a person wrote is there, once and byte for byte; or whole in conflicts/. */

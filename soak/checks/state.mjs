@@ -1,8 +1,8 @@
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {readApprovalItems} from '../../dist/files/approval/approval-item.js';
-import {parseSession} from '../../dist/files/session/session.js';
-import {parseTasks} from '../../dist/files/task/task-parse.js';
+import {readApprovalItems} from '../../dist/formats/approval/approval-item.js';
+import {parseSession} from '../../dist/formats/session/session.js';
+import {parseTasks} from '../../dist/formats/task/task-parse.js';
 
 const list = (home, folder) =>
   existsSync(join(home, folder))

@@ -1,9 +1,9 @@
 import {readdirSync} from 'node:fs';
 import {basename, join} from 'node:path';
-import {APPROVALS_FILE, readApprovalItems} from '../../dist/files/approval/approval-item.js';
-import {parseSession} from '../../dist/files/session/session.js';
-import {fieldOf} from '../../dist/files/task/task.js';
-import {parseTasks} from '../../dist/files/task/task-parse.js';
+import {APPROVALS_FILE, readApprovalItems} from '../../dist/formats/approval/approval-item.js';
+import {parseSession} from '../../dist/formats/session/session.js';
+import {fieldOf} from '../../dist/formats/task/task.js';
+import {parseTasks} from '../../dist/formats/task/task-parse.js';
 import {readText} from '../editors.mjs';
 import {agentdir} from '../run-command.mjs';
 

@@ -1,11 +1,11 @@
-import type {ApprovalFile} from '../files/approval/approval.ts';
-import {APPROVALS_FILE, type ApprovalItem} from '../files/approval/approval-item.ts';
-import type {Decision} from '../files/approval/approval-review.ts';
-import {type ApprovalState, approvalState, isBudget, worseState} from '../files/approval/approval-state.ts';
-import {hasErrors, type Place, type Problem} from '../files/diagnostic.ts';
-import {stemOf} from '../files/key.ts';
-import {fieldOf} from '../files/task/task.ts';
-import {isTime} from '../files/values.ts';
+import type {ApprovalFile} from '../formats/approval/approval.ts';
+import {APPROVALS_FILE, type ApprovalItem} from '../formats/approval/approval-item.ts';
+import type {Decision} from '../formats/approval/approval-review.ts';
+import {type ApprovalState, approvalState, isBudget, worseState} from '../formats/approval/approval-state.ts';
+import {hasErrors, type Place, type Problem} from '../formats/common/diagnostic.ts';
+import {stemOf} from '../formats/common/key.ts';
+import {isTime} from '../formats/common/values.ts';
+import {fieldOf} from '../formats/task/task.ts';
 import {type Need, shortTitle} from './need.ts';
 
 /** An item of the approval queue of which the daemon has recorded no decision, or that has no id. */

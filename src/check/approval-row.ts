@@ -1,6 +1,6 @@
-import type {ApprovalItem} from '../files/approval/approval-item.ts';
-import type {Decision} from '../files/approval/approval-review.ts';
-import {fieldOf} from '../files/task/task.ts';
+import type {ApprovalItem} from '../formats/approval/approval-item.ts';
+import type {Decision} from '../formats/approval/approval-review.ts';
+import {fieldOf} from '../formats/task/task.ts';
 
 /** A request as programs are told of it. */
 export interface ApprovalRow {

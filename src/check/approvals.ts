@@ -1,4 +1,4 @@
-import {type Problem, problem} from '../files/diagnostic.ts';
+import {type Problem, problem} from '../formats/common/diagnostic.ts';
 import {type ItemFact, type PageFact, SOUND_QUEUE} from './approval-facts.ts';
 import type {Look} from './look.ts';
 import {isAgent, namesSeen} from './names.ts';

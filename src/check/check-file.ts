@@ -1,5 +1,5 @@
-import {type Problem, problem} from '../files/diagnostic.ts';
-import {stemOf} from '../files/key.ts';
+import {type Problem, problem} from '../formats/common/diagnostic.ts';
+import {stemOf} from '../formats/common/key.ts';
 import {checkItems, checkPage} from './approvals.ts';
 import type {Facts, Reference} from './facts.ts';
 import {indexIn, type Look} from './look.ts';

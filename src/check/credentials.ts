@@ -1,5 +1,5 @@
-import {type Problem, problem} from '../files/diagnostic.ts';
-import {lineStarts, placeAt} from '../files/lines.ts';
+import {type Problem, problem} from '../formats/common/diagnostic.ts';
+import {lineStarts, placeAt} from '../formats/common/lines.ts';
 import {findCredentials} from '../policy/redact/redact.ts';
 
 /** Nobody reads more of one file. */

@@ -1,8 +1,8 @@
-import type {ApprovalState} from '../files/approval/approval-state.ts';
-import type {Place, Problem} from '../files/diagnostic.ts';
-import {type Kind, kindOf, stemOf} from '../files/key.ts';
-import type {DaySpend} from '../files/spend-file.ts';
-import type {Limits} from '../files/spent.ts';
+import type {ApprovalState} from '../formats/approval/approval-state.ts';
+import type {Place, Problem} from '../formats/common/diagnostic.ts';
+import {type Kind, kindOf, stemOf} from '../formats/common/key.ts';
+import type {Limits} from '../formats/session/spent.ts';
+import type {DaySpend} from '../formats/spend-file.ts';
 import type {ItemFact, PageFact} from './approval-facts.ts';
 import type {Need} from './need.ts';
 import type {SessionFact} from './session-facts.ts';

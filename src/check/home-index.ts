@@ -1,5 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
-import {byPlace, type Problem} from '../files/diagnostic.ts';
+import {byPlace, type Problem} from '../formats/common/diagnostic.ts';
 import {checkFile} from './check-file.ts';
 import {Definitions} from './definitions.ts';
 import type {Counts, Facts} from './facts.ts';

@@ -1,5 +1,5 @@
-import type {ApprovalItem} from '../files/approval/approval-item.ts';
-import type {Problem} from '../files/diagnostic.ts';
+import type {ApprovalItem} from '../formats/approval/approval-item.ts';
+import type {Problem} from '../formats/common/diagnostic.ts';
 import {credentialProblems} from './credentials.ts';
 import {type FileOf, type ParsedFile, parseFile} from './parse-file.ts';
 

@@ -1,4 +1,4 @@
-import {byPlace, type Problem} from '../files/diagnostic.ts';
+import {byPlace, type Problem} from '../formats/common/diagnostic.ts';
 import {unreadFacts} from './facts.ts';
 import type {Home} from './home.ts';
 import {HomeIndex} from './home-index.ts';

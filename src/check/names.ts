@@ -1,5 +1,5 @@
-import {nearest} from '../files/diagnostic.ts';
-import {stemOf} from '../files/key.ts';
+import {nearest} from '../formats/common/diagnostic.ts';
+import {stemOf} from '../formats/common/key.ts';
 import type {Home} from './home.ts';
 import type {Look} from './look.ts';
 

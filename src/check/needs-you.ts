@@ -1,6 +1,6 @@
-import type {Problem} from '../files/diagnostic.ts';
-import {codeSpan, fileLink} from '../files/markdown-text.ts';
-import {isTime} from '../files/values.ts';
+import type {Problem} from '../formats/common/diagnostic.ts';
+import {isTime} from '../formats/common/values.ts';
+import {codeSpan, fileLink} from '../formats/markdown-text.ts';
 import type {Need} from './need.ts';
 
 /** Something outside the files that keeps the daemon from its work. */

@@ -1,6 +1,6 @@
-import {nearest, type Place, type Problem, problem} from '../files/diagnostic.ts';
-import {stemOf} from '../files/key.ts';
-import {isId} from '../files/values.ts';
+import {nearest, type Place, type Problem, problem} from '../formats/common/diagnostic.ts';
+import {stemOf} from '../formats/common/key.ts';
+import {isId} from '../formats/common/values.ts';
 import {runPolicyTests} from '../policy/judge.ts';
 import {isExternalTool, toolNamed, tools} from '../policy/tools.ts';
 import type {FileOf, ParsedFile} from './parse-file.ts';

@@ -1,6 +1,6 @@
-import type {Place} from '../files/diagnostic.ts';
-import {stemOf} from '../files/key.ts';
-import type {DaySpent} from '../files/spent.ts';
+import type {Place} from '../formats/common/diagnostic.ts';
+import {stemOf} from '../formats/common/key.ts';
+import type {DaySpent} from '../formats/session/spent.ts';
 import type {Facts} from './facts.ts';
 import type {SessionFact} from './session-facts.ts';
 

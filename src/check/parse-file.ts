@@ -1,22 +1,27 @@
-import {type AllowlistFile, parseAllowlist} from '../files/allowlist.ts';
-import {type ApprovalFile, parseApproval} from '../files/approval/approval.ts';
-import {APPROVALS_FILE, type ApprovalItem, queueProblems, readApprovalItems} from '../files/approval/approval-item.ts';
-import {type ChannelFile, parseChannel} from '../files/channel.ts';
-import {type CursorFile, inboxOf, parseCursor} from '../files/cursor-file.ts';
-import {type InboxText, parseInbox} from '../files/inbox.ts';
-import {type Kind, kindOf, SLOTS_FILE, stemOf} from '../files/key.ts';
-import {type PlaybookFile, parsePlaybook} from '../files/playbook.ts';
-import {parseRejected, type RejectedFile} from '../files/rejected.ts';
-import {parseSession, type Session} from '../files/session/session.ts';
-import {parseSettings, type SettingsFile} from '../files/settings.ts';
-import {parseSlots, type SlotsFile} from '../files/slots-file.ts';
-import {parseSpend, type SpendFile} from '../files/spend-file.ts';
-import {SPEND_FILE} from '../files/spent.ts';
-import type {TaskFile} from '../files/task/task.ts';
-import {parseTasks} from '../files/task/task-parse.ts';
-import {parseTemplate, type TemplateFile} from '../files/template.ts';
-import {parseMarkdownTemplate} from '../files/template-markdown.ts';
-import {parseWorkflow, type WorkflowFile} from '../files/workflow.ts';
+import {type AllowlistFile, parseAllowlist} from '../formats/allowlist.ts';
+import {type ApprovalFile, parseApproval} from '../formats/approval/approval.ts';
+import {
+  APPROVALS_FILE,
+  type ApprovalItem,
+  queueProblems,
+  readApprovalItems,
+} from '../formats/approval/approval-item.ts';
+import {type ChannelFile, parseChannel} from '../formats/channel.ts';
+import {type Kind, kindOf, SLOTS_FILE, stemOf} from '../formats/common/key.ts';
+import {type CursorFile, inboxOf, parseCursor} from '../formats/cursor-file.ts';
+import {type InboxText, parseInbox} from '../formats/inbox.ts';
+import {type PlaybookFile, parsePlaybook} from '../formats/playbook.ts';
+import {parseRejected, type RejectedFile} from '../formats/rejected.ts';
+import {parseSession, type Session} from '../formats/session/session.ts';
+import {SPEND_FILE} from '../formats/session/spent.ts';
+import {parseSettings, type SettingsFile} from '../formats/settings.ts';
+import {parseSlots, type SlotsFile} from '../formats/slots-file.ts';
+import {parseSpend, type SpendFile} from '../formats/spend-file.ts';
+import type {TaskFile} from '../formats/task/task.ts';
+import {parseTasks} from '../formats/task/task-parse.ts';
+import {parseTemplate, type TemplateFile} from '../formats/template.ts';
+import {parseMarkdownTemplate} from '../formats/template-markdown.ts';
+import {parseWorkflow, type WorkflowFile} from '../formats/workflow.ts';
 
 /** What each kind of file is read as; the approval queue is a task file whose items are approvals. */
 interface Parsed {

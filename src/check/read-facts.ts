@@ -1,8 +1,8 @@
-import {inFile, type Problem, problem} from '../files/diagnostic.ts';
-import {kindOf, stemOf} from '../files/key.ts';
-import {type Settings, settingPlace} from '../files/settings.ts';
-import type {Limits} from '../files/spent.ts';
-import type {TemplateValue} from '../files/template.ts';
+import {inFile, type Problem, problem} from '../formats/common/diagnostic.ts';
+import {kindOf, stemOf} from '../formats/common/key.ts';
+import type {Limits} from '../formats/session/spent.ts';
+import {type Settings, settingPlace} from '../formats/settings.ts';
+import type {TemplateValue} from '../formats/template.ts';
 import {itemFacts, pageFacts, stateFacts} from './approval-facts.ts';
 import {credentialProblems} from './credentials.ts';
 import {type Facts, type Reference, unreadFacts} from './facts.ts';

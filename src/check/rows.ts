@@ -1,5 +1,5 @@
-import {fieldOf, idsIn, parentId, type Task, type TaskFile, type TaskState} from '../files/task/task.ts';
-import {type Assignee, assigneeIn, isReady} from '../files/task/task-assignee.ts';
+import {fieldOf, idsIn, parentId, type Task, type TaskFile, type TaskState} from '../formats/task/task.ts';
+import {type Assignee, assigneeIn, isReady} from '../formats/task/task-assignee.ts';
 import type {Home} from './home.ts';
 import type {Names} from './names.ts';
 

@@ -1,8 +1,8 @@
-import type {Place} from '../files/diagnostic.ts';
-import {isSegment, stemOf} from '../files/key.ts';
-import type {Session} from '../files/session/session.ts';
-import type {SessionHeader, SessionStatus} from '../files/session/session-schema.ts';
-import {type DaySpent, spentIn, type Work, workIn} from '../files/spent.ts';
+import type {Place} from '../formats/common/diagnostic.ts';
+import {isSegment, stemOf} from '../formats/common/key.ts';
+import type {Session} from '../formats/session/session.ts';
+import type {SessionHeader, SessionStatus} from '../formats/session/session-schema.ts';
+import {type DaySpent, spentIn, type Work, workIn} from '../formats/session/spent.ts';
 import {type Need, shortTitle} from './need.ts';
 import {placesIn} from './session-places.ts';
 

@@ -1,8 +1,8 @@
-import {type Problem, problem} from '../files/diagnostic.ts';
-import {isSegment, stemOf} from '../files/key.ts';
-import type {Session} from '../files/session/session.ts';
-import type {Message} from '../files/session/session-schema.ts';
-import {SettledPrefix} from '../files/session/settled-prefix.ts';
+import {type Problem, problem} from '../formats/common/diagnostic.ts';
+import {isSegment, stemOf} from '../formats/common/key.ts';
+import type {Session} from '../formats/session/session.ts';
+import type {Message} from '../formats/session/session-schema.ts';
+import {SettledPrefix} from '../formats/session/settled-prefix.ts';
 import {placesIn, type SessionPath} from './session-places.ts';
 
 /** Nobody reads more of one file. */

@@ -1,7 +1,7 @@
-import type {Place} from '../files/diagnostic.ts';
-import {lineStarts, placeNear} from '../files/lines.ts';
-import {type Session, sessionText} from '../files/session/session.ts';
-import {placeOf, readYaml, type YamlSource} from '../files/yaml/yaml-source.ts';
+import type {Place} from '../formats/common/diagnostic.ts';
+import {lineStarts, placeNear} from '../formats/common/lines.ts';
+import {type Session, sessionText} from '../formats/session/session.ts';
+import {placeOf, readYaml, type YamlSource} from '../formats/yaml/yaml-source.ts';
 
 export type SessionPath = readonly (string | number)[];
 

@@ -1,5 +1,5 @@
-import {type Problem, problem} from '../files/diagnostic.ts';
-import {stemOf} from '../files/key.ts';
+import {type Problem, problem} from '../formats/common/diagnostic.ts';
+import {stemOf} from '../formats/common/key.ts';
 import {type Definition, indexIn, type Look} from './look.ts';
 import {agentHint, isAgent, namesSeen} from './names.ts';
 import type {SessionFact} from './session-facts.ts';

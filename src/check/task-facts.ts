@@ -1,5 +1,5 @@
-import type {Place} from '../files/diagnostic.ts';
-import {fieldOf, idsIn, type Priority, type Task, type TaskFile, type TaskState} from '../files/task/task.ts';
+import type {Place} from '../formats/common/diagnostic.ts';
+import {fieldOf, idsIn, type Priority, type Task, type TaskFile, type TaskState} from '../formats/task/task.ts';
 import {type Need, shortTitle} from './need.ts';
 
 /** A task; one that is done has the first four, what it is a part of and what led to it. Left out: what it does not have. */

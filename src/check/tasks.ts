@@ -1,4 +1,4 @@
-import {nearest, type Place, type Problem, problem} from '../files/diagnostic.ts';
+import {nearest, type Place, type Problem, problem} from '../formats/common/diagnostic.ts';
 import type {Look} from './look.ts';
 import {agentHint, isKnown, type Names, namesSeen} from './names.ts';
 import {isOpen, leavable, type TaskFact} from './task-facts.ts';

@@ -1,4 +1,4 @@
-import type {HostKind} from '../files/address-pattern.ts';
+import type {HostKind} from '../formats/address-pattern.ts';
 import {privateWords} from './address.ts';
 import {type Factor, type Risk, summary} from './risk.ts';
 

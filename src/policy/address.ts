@@ -1,5 +1,5 @@
-import {addressParts, type HostKind, parsePattern} from '../files/address-pattern.ts';
-import type {Policy, Verdict} from '../files/rule.ts';
+import {addressParts, type HostKind, parsePattern} from '../formats/address-pattern.ts';
+import type {Policy, Verdict} from '../formats/rule.ts';
 import {judgeTool} from './judge.ts';
 
 export interface AddressJudgement {

@@ -1,5 +1,5 @@
-import type {ApprovalType} from '../files/approval/approval.ts';
-import type {NewRule} from '../files/rule.ts';
+import type {ApprovalType} from '../formats/approval/approval.ts';
+import type {NewRule} from '../formats/rule.ts';
 import type {Risk} from './risk.ts';
 
 /** Something that the person who decides is shown, under a label. All of it may come from an agent. */

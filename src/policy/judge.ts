@@ -1,4 +1,4 @@
-import type {Policy, PolicyTest, Rule, Verdict} from '../files/rule.ts';
+import type {Policy, PolicyTest, Rule, Verdict} from '../formats/rule.ts';
 import {denies} from './command/deny.ts';
 import {objection} from './command/objection.ts';
 import type {Segment} from './command/plain.ts';

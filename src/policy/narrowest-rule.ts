@@ -1,5 +1,5 @@
-import type {NewRule, Policy, Rule} from '../files/rule.ts';
-import {makeRule, ruleText} from '../files/rule-text.ts';
+import type {NewRule, Policy, Rule} from '../formats/rule.ts';
+import {makeRule, ruleText} from '../formats/rule-text.ts';
 import {type Judgement, judge, runPolicyTests} from './judge.ts';
 
 /** What a call has besides its line. */

@@ -1,4 +1,4 @@
-import type {Policy, Verdict} from '../files/rule.ts';
+import type {Policy, Verdict} from '../formats/rule.ts';
 import {judgeAddress} from './address.ts';
 import {type Judgement, judge, judgeTool} from './judge.ts';
 import {toolNamed} from './tools.ts';

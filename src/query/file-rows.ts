@@ -2,9 +2,9 @@ import {approvalRow, isUnrecorded, type Request} from '../check/approval-row.ts'
 import type {Facts} from '../check/facts.ts';
 import {parseFile} from '../check/parse-file.ts';
 import {type TaskRow, taskRow} from '../check/rows.ts';
-import {stemOf} from '../files/key.ts';
-import {taintIn} from '../files/task/taint-field.ts';
-import {fieldOf, type Task} from '../files/task/task.ts';
+import {stemOf} from '../formats/common/key.ts';
+import {taintIn} from '../formats/task/taint-field.ts';
+import {fieldOf, type Task} from '../formats/task/task.ts';
 import {columnsOf, type Row, type TableName} from './tables.ts';
 
 /** A row of a file, before other files are looked at. */

@@ -1,6 +1,6 @@
 import {minimatch} from 'minimatch';
 import {isQueue} from '../check/parse-file.ts';
-import {nearest} from '../files/diagnostic.ts';
+import {nearest} from '../formats/common/diagnostic.ts';
 
 const MOST_NAMED = 12;
 

@@ -1,6 +1,7 @@
 import type {HomeIndex} from '../check/home-index.ts';
-import {blocks} from '../files/diagnostic.ts';
-import {kindOf} from '../files/key.ts';
+import {pendingPath} from '../formats/approval/approval-path.ts';
+import {blocks} from '../formats/common/diagnostic.ts';
+import {kindOf} from '../formats/common/key.ts';
 import {sessionRows, taskFileRows} from './file-rows.ts';
 import {type Change, RowIndex, type Surroundings} from './row-index.ts';
 
@@ -92,6 +93,6 @@ function surroundings(index: HomeIndex): Surroundings {
       agents: () => [],
     },
     isBroken: path => blocks(index.problems(path)),
-    onPage: id => index.facts(`approvals/pending/${id}.approval.md`)?.page?.decision ?? undefined,
+    onPage: id => index.facts(pendingPath(id))?.page?.decision ?? undefined,
   };
 }

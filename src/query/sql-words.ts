@@ -1,4 +1,4 @@
-import {nearest} from '../files/diagnostic.ts';
+import {nearest} from '../formats/common/diagnostic.ts';
 import {columnsOf, tableNames} from './tables.ts';
 
 const schema = tableNames.map(name => `${name}(${columnsOf[name].join(', ')})`).join('; ');

@@ -1,4 +1,4 @@
-import {taskStates} from '../files/task/task.ts';
+import {taskStates} from '../formats/task/task.ts';
 import type {Change} from './row-index.ts';
 import type {Cell, TableName} from './tables.ts';
 

@@ -1,10 +1,10 @@
 import {Models} from '../effects/model/models.ts';
 import type {Sandbox} from '../effects/sandbox/sandbox.ts';
-import {failure} from '../effects/tools/failure.ts';
+import {failure} from '../effects/tool/failure.ts';
+import type {Outside, ToolContext} from '../effects/tool/tool.ts';
 import type {ToolProvider} from '../effects/tools/provider.ts';
-import type {Outside, ToolContext} from '../effects/tools/tool.ts';
+import {crashPoint} from '../home/disk/crash.ts';
 import type {Redactor} from '../policy/redact/redact.ts';
-import {crashPoint} from '../store/crash.ts';
 import type {DaemonServices, RunnableCall, Runner} from './runner.ts';
 
 /** What this machine gives to calls. */

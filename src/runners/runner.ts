@@ -1,9 +1,9 @@
-import type {Choice} from '../config.ts';
 import type {Answer, ModelRequest} from '../effects/model/answer.ts';
+import type {CallPlace, HomeServices, SandboxMode, ToolResult} from '../effects/tool/tool.ts';
 import type {WantedCall} from '../effects/tools/provider.ts';
-import type {CallPlace, HomeServices, SandboxMode, ToolResult} from '../effects/tools/tool.ts';
-import type {Playbook} from '../files/playbook.ts';
-import type {Settings} from '../files/settings.ts';
+import type {Choice} from '../formats/model-choice.ts';
+import type {Playbook} from '../formats/playbook.ts';
+import type {Settings} from '../formats/settings.ts';
 
 /** What a model is asked: plain values. */
 export interface ModelQuestion extends Omit<ModelRequest, 'signal' | 'onText'> {

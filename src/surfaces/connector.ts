@@ -1,13 +1,13 @@
-import {exit, UserError} from '../errors.ts';
-import {hasErrors} from '../files/diagnostic.ts';
-import {parseSettings, type Settings} from '../files/settings.ts';
+import {hasErrors} from '../formats/common/diagnostic.ts';
+import {exit, UserError} from '../formats/common/errors.ts';
+import {parseSettings, type Settings} from '../formats/settings.ts';
+import {type ConnectorName, connectorLock} from '../home/connector-state.ts';
+import {nodeDisk} from '../home/disk/disk.ts';
+import {tryLock} from '../home/disk/lock.ts';
+import {readHomeFile} from '../home/read.ts';
 import {makeRedactor, type Redactor} from '../policy/redact/redact.ts';
 import {secretsOf} from '../policy/redact/secret-names.ts';
-import {type ConnectorName, connectorLock} from '../store/connector-state.ts';
-import {nodeDisk} from '../store/disk.ts';
-import {tryLock} from '../store/lock.ts';
-import {readHomeFile} from '../store/read.ts';
-import {keyVariables} from './talk/redact-message.ts';
+import {keyVariables} from './actions/talk/redact-message.ts';
 
 /** The settings, if they can be trusted. */
 export function connectorSettings(home: string): Settings {

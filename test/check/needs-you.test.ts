@@ -9,7 +9,7 @@ import {HomeIndex} from '../../src/check/home-index.ts';
 import type {Need} from '../../src/check/need.ts';
 import {type NeedsYouInput, needsYou} from '../../src/check/needs-you.ts';
 import {factsOf} from '../../src/check/read-facts.ts';
-import {problem} from '../../src/files/diagnostic.ts';
+import {problem} from '../../src/formats/common/diagnostic.ts';
 import {anyText, runs} from '../arbitrary.ts';
 
 const fixtures = fileURLToPath(new URL('../fixtures/needs-you/', import.meta.url));

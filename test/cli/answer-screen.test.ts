@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {afterEach, beforeEach, describe, expect, it, vi} from 'vitest';
-import type {LiveEvent} from '../../src/store/live.ts';
+import type {LiveEvent} from '../../src/home/live.ts';
 import {streamingScreen} from '../../src/surfaces/cli/answer-screen.ts';
 
 /** As much of a terminal as is needed: it wraps lines, and knows how to go up and to erase below. */

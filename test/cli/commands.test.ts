@@ -7,7 +7,7 @@ import {aboutOf} from '../../src/surfaces/cli/about.ts';
 import {pathOf} from '../../src/surfaces/cli/command-words.ts';
 import {buildCommands} from '../../src/surfaces/cli/commands.ts';
 import {manPage} from '../../src/surfaces/cli/man-page.ts';
-import {wrap} from '../../src/surfaces/cli/wrap.ts';
+import {wrap} from '../../src/surfaces/terminal/wrap.ts';
 import {agentdir, newHome, root} from './run.ts';
 
 const {version} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {version: string};

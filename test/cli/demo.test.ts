@@ -3,8 +3,8 @@ import {existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'n
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {nodeDisk} from '../../src/store/disk.ts';
-import {daemonOf} from '../../src/store/status.ts';
+import {nodeDisk} from '../../src/home/disk/disk.ts';
+import {daemonOf} from '../../src/home/status.ts';
 import {linesOf} from './connector.ts';
 import {agentdir, environment, git, main, temporary, thorough, until} from './run.ts';
 

@@ -2,7 +2,7 @@ import {spawnSync} from 'node:child_process';
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {parsePlaybook} from '../../src/files/playbook.ts';
+import {parsePlaybook} from '../../src/formats/playbook.ts';
 import {firstSteps, stepLines} from '../../src/surfaces/cli/first-steps.ts';
 import {installed} from '../daemon/terminal.ts';
 import {environment, root, temporary} from './run.ts';

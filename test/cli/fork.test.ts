@@ -1,7 +1,7 @@
 import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
 import {read} from '../daemon/serve.ts';
 import {agentdir, git, newHome, put} from './run.ts';
 

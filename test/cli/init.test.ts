@@ -1,7 +1,7 @@
 import {existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {ignored} from '../../src/store/create.ts';
+import {ignored} from '../../src/home/create.ts';
 import {agentdir, environment, git, newHome, put, root, temporary} from './run.ts';
 
 describe('agentdir init', () => {

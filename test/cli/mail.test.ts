@@ -3,7 +3,7 @@ import {type AddressInfo, createServer} from 'node:net';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {beforeEach, describe, expect, it} from 'vitest';
-import {connectorOf} from '../../src/store/connector-state.ts';
+import {connectorOf} from '../../src/home/connector-state.ts';
 import {connectors} from '../../src/surfaces/cli/doctor-connectors.ts';
 import {type FakeImap, MAIL_PASSWORD, MAIL_USER, startImap} from '../connect/mail-servers.ts';
 import {homes} from '../daemon/sound.ts';

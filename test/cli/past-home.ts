@@ -1,13 +1,13 @@
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {digestOf} from '../../src/files/approval/approval-digest.ts';
-import {newApproval} from '../../src/files/approval/approval-edit.ts';
-import {newApprovalItem} from '../../src/files/approval/approval-item.ts';
-import {newSession} from '../../src/files/session/session.ts';
-import type {Call, Message} from '../../src/files/session/session-schema.ts';
-import {addTask} from '../../src/files/task/task-edit.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {digestOf} from '../../src/formats/approval/approval-digest.ts';
+import {newApproval} from '../../src/formats/approval/approval-edit.ts';
+import {newApprovalItem} from '../../src/formats/approval/approval-item.ts';
+import {newSession} from '../../src/formats/session/session.ts';
+import type {Call, Message} from '../../src/formats/session/session-schema.ts';
+import {addTask} from '../../src/formats/task/task-edit.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {environment, temporary} from './run.ts';
 
 /** One commit: files with their text, or undefined where one is removed. */

@@ -1,8 +1,8 @@
 import {utimesSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {nodeDisk} from '../../src/store/disk.ts';
-import {LiveOutput} from '../../src/store/live.ts';
+import {nodeDisk} from '../../src/home/disk/disk.ts';
+import {LiveOutput} from '../../src/home/live.ts';
 import {playDaemon} from './played-daemon.ts';
 import {agentdir, newHome, startAgentdir, until} from './run.ts';
 

@@ -2,16 +2,16 @@ import {randomUUID} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
-import {parseSession, type Session, sessionText} from '../../src/files/session/session.ts';
-import {appendMessage, setField} from '../../src/files/session/session-edit.ts';
-import type {Message, SessionHeader} from '../../src/files/session/session-schema.ts';
-import {later} from '../../src/files/values.ts';
-import {nodeDisk} from '../../src/store/disk.ts';
-import {LiveOutput} from '../../src/store/live.ts';
-import {tryLock} from '../../src/store/lock.ts';
-import {save} from '../../src/store/save.ts';
-import {listSessions} from '../../src/store/session-files.ts';
-import {DAEMON_LOCK} from '../../src/store/status.ts';
+import {later} from '../../src/formats/common/values.ts';
+import {parseSession, type Session, sessionText} from '../../src/formats/session/session.ts';
+import {appendMessage, setField} from '../../src/formats/session/session-edit.ts';
+import type {Message, SessionHeader} from '../../src/formats/session/session-schema.ts';
+import {nodeDisk} from '../../src/home/disk/disk.ts';
+import {tryLock} from '../../src/home/disk/lock.ts';
+import {LiveOutput} from '../../src/home/live.ts';
+import {save} from '../../src/home/save.ts';
+import {listSessions} from '../../src/home/session-files.ts';
+import {DAEMON_LOCK} from '../../src/home/status.ts';
 import {until} from './run.ts';
 
 /** The test itself as the daemon of a home: it holds the lock, writes live output and session files. */

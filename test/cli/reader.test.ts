@@ -2,7 +2,7 @@ import {execFile} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import {promisify} from 'node:util';
 import {describe, expect, it} from 'vitest';
-import {liveFolder} from '../../src/store/live.ts';
+import {liveFolder} from '../../src/home/live.ts';
 import {agentdir, environment, main, newHome, temporary} from './run.ts';
 
 const PATIENCE_MS = 20_000;

@@ -1,8 +1,8 @@
 import {mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
-import {listSessions} from '../../src/store/session-files.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
+import {listSessions} from '../../src/home/session-files.ts';
 import {committed, serve, settled, subjects} from '../daemon/serve.ts';
 import {agentdir, git, newHome, startAgentdir} from './run.ts';
 

@@ -1,9 +1,9 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
-import {cursorPath, cursorText} from '../../src/files/cursor-file.ts';
-import {indexHome} from '../../src/load.ts';
-import {listSessions} from '../../src/store/session-files.ts';
+import {cursorPath, cursorText} from '../../src/formats/cursor-file.ts';
+import {listSessions} from '../../src/home/session-files.ts';
+import {indexHome} from '../../src/surfaces/actions/load-home.ts';
 import {skim} from '../../src/surfaces/cli/skim.ts';
 import {agentdir, newHome, put, thorough} from './run.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import {expect, it} from 'vitest';
-import {isColoured} from '../../src/surfaces/cli/output.ts';
-import {breakAt, fitTable, textWidth} from '../../src/surfaces/cli/table.ts';
-import {NARROW} from '../../src/surfaces/cli/wrap.ts';
+import {isColoured} from '../../src/surfaces/terminal/output.ts';
+import {breakAt, fitTable, textWidth} from '../../src/surfaces/terminal/table.ts';
+import {NARROW} from '../../src/surfaces/terminal/wrap.ts';
 
 it('breaks lines at words where one ends near, and leaves nothing out', () => {
   expect(breakAt('one two three', 9, true)).toEqual(['one two ', 'three']);

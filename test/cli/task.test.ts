@@ -1,8 +1,8 @@
 import {closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeFileSync, writeSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {fieldOf, type Task} from '../../src/files/task/task.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {fieldOf, type Task} from '../../src/formats/task/task.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {read, serve, settled, subjects} from '../daemon/serve.ts';
 import {agentdir, environment, newHome, type Run, startAgentdir, until} from './run.ts';
 

@@ -1,9 +1,9 @@
 import {readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
-import {withoutDecisions} from '../../src/files/undo/undo-queue.ts';
-import {leaveNote, noteOn} from '../../src/store/command-notes.ts';
-import {nodeDisk} from '../../src/store/disk.ts';
+import {withoutDecisions} from '../../src/formats/undo/undo-queue.ts';
+import {nodeDisk} from '../../src/home/disk/disk.ts';
+import {leaveNote, noteOn} from '../../src/home/versions/command-notes.ts';
 import {read} from '../daemon/serve.ts';
 import {agentdir, environment, git, newHome, put, temporary} from './run.ts';
 

@@ -1,7 +1,7 @@
 import {chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
 import {itemsOf, pagesIn} from '../daemon/deciding.ts';
 import {committed, read, serve} from '../daemon/serve.ts';
 import {agentdir, git, newHome, put, until} from './run.ts';

@@ -3,11 +3,11 @@ import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {sign} from '../../src/effects/signature/ssh-signature.ts';
-import {setReview} from '../../src/files/approval/approval-edit.ts';
-import {signedText} from '../../src/files/approval/approval-signature.ts';
-import {parseSession, sessionText} from '../../src/files/session/session.ts';
-import {appendMessage} from '../../src/files/session/session-edit.ts';
-import {type Audit, audit} from '../../src/surfaces/verify/audit.ts';
+import {setReview} from '../../src/formats/approval/approval-edit.ts';
+import {signedText} from '../../src/formats/approval/approval-signature.ts';
+import {parseSession, sessionText} from '../../src/formats/session/session.ts';
+import {appendMessage} from '../../src/formats/session/session-edit.ts';
+import {type Audit, audit} from '../../src/surfaces/actions/verify/audit.ts';
 import {
   APPROVED,
   callOf,

@@ -1,9 +1,9 @@
 import {existsSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {nodeDisk} from '../../src/store/disk.ts';
-import {LiveOutput} from '../../src/store/live.ts';
-import {listSessions} from '../../src/store/session-files.ts';
+import {nodeDisk} from '../../src/home/disk/disk.ts';
+import {LiveOutput} from '../../src/home/live.ts';
+import {listSessions} from '../../src/home/session-files.ts';
 import {serve} from '../daemon/serve.ts';
 import {installed, terminal} from '../daemon/terminal.ts';
 import {playDaemon, playSession} from './played-daemon.ts';

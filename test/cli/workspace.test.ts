@@ -6,8 +6,8 @@ import {forgetHistory} from '../../src/effects/workspace/history.ts';
 import {readChanges} from '../../src/effects/workspace/read-history.ts';
 import {commitCall, keepFound, openWorkspace} from '../../src/effects/workspace/repository.ts';
 import {undo} from '../../src/effects/workspace/undo.ts';
-import {nodeDisk} from '../../src/store/disk.ts';
-import {tryLock} from '../../src/store/lock.ts';
+import {nodeDisk} from '../../src/home/disk/disk.ts';
+import {tryLock} from '../../src/home/disk/lock.ts';
 import {newWorkspace, type TestWorkspace, workspaceIn} from '../effects/workspace-home.ts';
 import {agentdir, environment, main, put, startAgentdir, temporary, until} from './run.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {wrap} from '../../src/surfaces/cli/wrap.ts';
+import {wrap} from '../../src/surfaces/terminal/wrap.ts';
 import {installed, terminal} from '../daemon/terminal.ts';
 import {main, newHome} from './run.ts';
 

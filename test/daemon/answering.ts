@@ -1,8 +1,8 @@
 import {existsSync, readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect} from 'vitest';
-import {parseSession, type Session} from '../../src/files/session/session.ts';
-import type {Message} from '../../src/files/session/session-schema.ts';
+import {parseSession, type Session} from '../../src/formats/session/session.ts';
+import type {Message} from '../../src/formats/session/session-schema.ts';
 import {type FakeOpenAI, startFakeOpenAI} from '../model/fake-openai.mjs';
 import {read} from './serve.ts';
 

@@ -1,5 +1,5 @@
 import {afterAll, expect, it} from 'vitest';
-import {type CrashLabel, crashLabels} from '../../src/store/crash.ts';
+import {type CrashLabel, crashLabels} from '../../src/home/disk/crash.ts';
 import {git, put, until} from '../cli/run.ts';
 import {
   ASKER,

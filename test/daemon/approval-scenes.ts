@@ -1,8 +1,8 @@
 import {existsSync, readdirSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect} from 'vitest';
-import type {ApprovalItem} from '../../src/files/approval/approval-item.ts';
-import type {Call} from '../../src/files/session/session-schema.ts';
+import type {ApprovalItem} from '../../src/formats/approval/approval-item.ts';
+import type {Call} from '../../src/formats/session/session-schema.ts';
 import {type FakeOpenAI, startFakeOpenAI} from '../model/fake-openai.mjs';
 import {decideInQueue, decideOnPage, itemsOf, pagesIn} from './deciding.ts';
 import {read} from './serve.ts';

@@ -1,9 +1,9 @@
 import {existsSync, readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {APPROVALS_FILE, type ApprovalItem} from '../../src/files/approval/approval-item.ts';
-import {updateTasks} from '../../src/files/task/task-edit.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {APPROVALS_FILE, type ApprovalItem} from '../../src/formats/approval/approval-item.ts';
+import {updateTasks} from '../../src/formats/task/task-edit.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {thorough, until} from '../cli/run.ts';
 import {askedBy, decideOnPage, itemsOf, pagesIn, whenItem} from './deciding.ts';
 import {openHouse} from './house.ts';

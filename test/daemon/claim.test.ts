@@ -2,8 +2,8 @@ import {spawn, spawnSync} from 'node:child_process';
 import {mkdirSync, readFileSync, utimesSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {type Holder, holderText, isRunning, thisProcess} from '../../src/store/holder.ts';
-import {isAlive, startOf} from '../../src/store/process-life.ts';
+import {type Holder, holderText, isRunning, thisProcess} from '../../src/home/disk/holder.ts';
+import {isAlive, startOf} from '../../src/home/disk/process-life.ts';
 import {agentdir, environment, main, newHome, type Run, until} from '../cli/run.ts';
 import {serve} from './serve.ts';
 

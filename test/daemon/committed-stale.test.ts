@@ -1,7 +1,7 @@
 import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
 import {agentdir, git, put} from '../cli/run.ts';
 import {recordedAndKilled} from './recorded.ts';
 import {read} from './serve.ts';

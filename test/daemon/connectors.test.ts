@@ -1,5 +1,5 @@
 import {afterAll, describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
 import {linesOf} from '../cli/connector.ts';
 import {agentdir, environment, git, until} from '../cli/run.ts';
 import {startFakeSlack, TOKEN} from '../connect/fake-slack.ts';

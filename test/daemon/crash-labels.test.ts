@@ -1,7 +1,7 @@
 import {appendFileSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, describe, expect, it, onTestFinished} from 'vitest';
-import {type CrashLabel, crashLabels} from '../../src/store/crash.ts';
+import {type CrashLabel, crashLabels} from '../../src/home/disk/crash.ts';
 import {agentdir, environment, git, put, until} from '../cli/run.ts';
 import {answering, expectWellTold, isAnswered, WORKER} from './answering.ts';
 import {read, type Served, serve, settled, spawnDaemon} from './serve.ts';

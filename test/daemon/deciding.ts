@@ -1,11 +1,11 @@
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {parseApproval} from '../../src/files/approval/approval.ts';
-import {setReview} from '../../src/files/approval/approval-edit.ts';
-import {APPROVALS_FILE, type ApprovalItem, readApprovalItems} from '../../src/files/approval/approval-item.ts';
-import {fieldOf} from '../../src/files/task/task.ts';
-import {updateTask} from '../../src/files/task/task-edit.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {parseApproval} from '../../src/formats/approval/approval.ts';
+import {setReview} from '../../src/formats/approval/approval-edit.ts';
+import {APPROVALS_FILE, type ApprovalItem, readApprovalItems} from '../../src/formats/approval/approval-item.ts';
+import {fieldOf} from '../../src/formats/task/task.ts';
+import {updateTask} from '../../src/formats/task/task-edit.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {until} from '../cli/run.ts';
 import {read} from './serve.ts';
 import {sessionOf} from './talk.ts';

@@ -14,8 +14,8 @@ import {
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {environment, git, newHome} from '../cli/run.ts';
 import {committed, type Event, read, type Served, serve, settled} from './serve.ts';
 import {installed, type Terminal, terminal} from './terminal.ts';

@@ -1,8 +1,8 @@
 import {appendFileSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {agentdir, git, newHome, put, until} from '../cli/run.ts';
 import {read, serve, settled, subjects} from './serve.ts';
 

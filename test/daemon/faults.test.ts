@@ -15,8 +15,8 @@ import {
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {agentdir, git, newHome, put, temporary, thorough, until} from '../cli/run.ts';
 import {noBubblewrap} from '../effects/sandbox-home.ts';
 import {read, serve, settled, spawnDaemon} from './serve.ts';

@@ -1,7 +1,7 @@
 import {appendFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {CrashLabel} from '../../src/store/crash.ts';
+import type {CrashLabel} from '../../src/home/disk/crash.ts';
 import {agentdir, environment, git, newHome, until} from '../cli/run.ts';
 import {read, type Served, serve, spawnDaemon} from './serve.ts';
 import {expectSound} from './sound.ts';

@@ -1,8 +1,8 @@
 import {setImmediate as turn} from 'node:timers/promises';
 import {expect, it, onTestFinished} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
-import {fieldOf} from '../../src/files/task/task.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
+import {fieldOf} from '../../src/formats/task/task.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {git, until} from '../cli/run.ts';
 import type {FakeOpenAI} from '../model/fake-openai.mjs';
 import {answering, expectWellTold, WORKER} from './answering.ts';

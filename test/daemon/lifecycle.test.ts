@@ -2,8 +2,8 @@ import {spawn} from 'node:child_process';
 import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {holderText, thisProcess} from '../../src/store/holder.ts';
-import {startOf} from '../../src/store/process-life.ts';
+import {holderText, thisProcess} from '../../src/home/disk/holder.ts';
+import {startOf} from '../../src/home/disk/process-life.ts';
 import {agentdir, git, newHome, put, temporary, until} from '../cli/run.ts';
 import {serve, settled} from './serve.ts';
 

@@ -1,10 +1,10 @@
 import {rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {type ApprovalItem, readApprovalItems} from '../../src/files/approval/approval-item.ts';
-import {parseSession} from '../../src/files/session/session.ts';
-import {parseSpend} from '../../src/files/spend-file.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {type ApprovalItem, readApprovalItems} from '../../src/formats/approval/approval-item.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
+import {parseSpend} from '../../src/formats/spend-file.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {agentdir, environment, git, newHome, put, until} from '../cli/run.ts';
 import {type FakeOpenAI, type Reaction, startFakeOpenAI} from '../model/fake-openai.mjs';
 import {read, serve, settled, subjects} from './serve.ts';

@@ -1,11 +1,11 @@
 import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {readApprovalItems} from '../../src/files/approval/approval-item.ts';
-import {parseSession} from '../../src/files/session/session.ts';
-import {parseSpend} from '../../src/files/spend-file.ts';
-import {fieldOf} from '../../src/files/task/task.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {readApprovalItems} from '../../src/formats/approval/approval-item.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
+import {parseSpend} from '../../src/formats/spend-file.ts';
+import {fieldOf} from '../../src/formats/task/task.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {agentdir, environment, git, newHome, put, until} from '../cli/run.ts';
 import {read, serve, settled, subjects} from './serve.ts';
 

@@ -1,8 +1,8 @@
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, expect, it} from 'vitest';
-import {fieldOf} from '../../src/files/task/task.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {fieldOf} from '../../src/formats/task/task.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {put, thorough, until} from '../cli/run.ts';
 import {startFakeOpenAI} from '../model/fake-openai.mjs';
 import {read, serve} from './serve.ts';

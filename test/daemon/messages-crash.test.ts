@@ -1,7 +1,7 @@
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
 import {git, put, until} from '../cli/run.ts';
 import {startFakeOpenAI} from '../model/fake-openai.mjs';
 import {read, spawnDaemon} from './serve.ts';

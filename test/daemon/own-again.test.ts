@@ -1,9 +1,9 @@
 import {readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
-import {fieldOf} from '../../src/files/task/task.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
+import {fieldOf} from '../../src/formats/task/task.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {git, newHome, until} from '../cli/run.ts';
 import {read, type Served, serve, settled} from './serve.ts';
 

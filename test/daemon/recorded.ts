@@ -1,7 +1,7 @@
-import {nodeDisk} from '../../src/store/disk.ts';
-import {thisProcess} from '../../src/store/holder.ts';
-import {logFolder} from '../../src/store/versions/log-folder.ts';
-import {VersionLog} from '../../src/store/versions/version-log.ts';
+import {nodeDisk} from '../../src/home/disk/disk.ts';
+import {thisProcess} from '../../src/home/disk/holder.ts';
+import {logFolder} from '../../src/home/versions/log-folder.ts';
+import {VersionLog} from '../../src/home/versions/version-log.ts';
 
 /** As if a daemon had written this version of a file and been killed before git had it: the version log has it. */
 export async function recordedAndKilled(home: string, path: string, text: string): Promise<void> {

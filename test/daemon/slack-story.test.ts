@@ -2,7 +2,7 @@ import {createHmac} from 'node:crypto';
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, expect, it} from 'vitest';
-import {parseSession, type Session} from '../../src/files/session/session.ts';
+import {parseSession, type Session} from '../../src/formats/session/session.ts';
 import {type Connector, linesOf, startConnector} from '../cli/connector.ts';
 import {agentdir, environment, until} from '../cli/run.ts';
 import {startFakeSlack, TOKEN} from '../connect/fake-slack.ts';

@@ -4,10 +4,10 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setImmediate as turn} from 'node:timers/promises';
 import {afterAll, beforeAll, expect} from 'vitest';
-import {hasErrors} from '../../src/files/diagnostic.ts';
-import {kindOf} from '../../src/files/key.ts';
-import {parseSession} from '../../src/files/session/session.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {hasErrors} from '../../src/formats/common/diagnostic.ts';
+import {kindOf} from '../../src/formats/common/key.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {agentdir, environment, git, put, temporary} from '../cli/run.ts';
 
 /** One home for all tests of a file: made once, copied for each. */

@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
-import {fieldOf} from '../../src/files/task/task.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
+import {fieldOf} from '../../src/formats/task/task.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {agentdir, git, newHome, until} from '../cli/run.ts';
 import {calling, resultsOf} from './calling.ts';
 import {openHouse} from './house.ts';

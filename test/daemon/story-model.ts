@@ -1,4 +1,4 @@
-import type {ChatMessage} from '../../src/reconcile/chat.ts';
+import type {ChatMessage} from '../../src/decide/chat.ts';
 import {type FakeOpenAI, type Reaction, startFakeOpenAI} from '../model/fake-openai.mjs';
 
 export const TASKS = 'tasks/redis-check.task.md';

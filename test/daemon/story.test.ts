@@ -2,7 +2,7 @@ import {appendFileSync, chmodSync, mkdirSync, readdirSync, writeFileSync} from '
 import {join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
 import {afterAll, describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
 import {linesOf} from '../cli/connector.ts';
 import {agentdir, git, newHome, thorough, until} from '../cli/run.ts';
 import {type FakeSlack, startFakeSlack, TOKEN} from '../connect/fake-slack.ts';

@@ -1,7 +1,7 @@
 import {appendFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {parseSession, type Session} from '../../src/files/session/session.ts';
-import type {Message} from '../../src/files/session/session-schema.ts';
+import {parseSession, type Session} from '../../src/formats/session/session.ts';
+import type {Message} from '../../src/formats/session/session-schema.ts';
 import {put, until} from '../cli/run.ts';
 import {type ChatRequest, type FakeOpenAI, type Reaction, startFakeOpenAI} from '../model/fake-openai.mjs';
 import {read} from './serve.ts';

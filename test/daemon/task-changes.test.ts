@@ -1,8 +1,8 @@
 import {existsSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
-import {fieldOf, type Task} from '../../src/files/task/task.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
+import {fieldOf, type Task} from '../../src/formats/task/task.ts';
 import {put, until} from '../cli/run.ts';
 import {decideInQueue, pageOf} from './deciding.ts';
 import {

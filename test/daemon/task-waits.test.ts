@@ -1,7 +1,7 @@
 import {readdirSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {fieldOf} from '../../src/files/task/task.ts';
+import {fieldOf} from '../../src/formats/task/task.ts';
 import {agentdir, put, until} from '../cli/run.ts';
 import type {Reaction} from '../model/fake-openai.mjs';
 import {agent, clean, done, openTaskHouse, sessionsOf, startMinds, taskNamed, whenTask} from './minds.ts';

@@ -1,8 +1,8 @@
 import {existsSync, readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {fieldOf, type Task} from '../../src/files/task/task.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {fieldOf, type Task} from '../../src/formats/task/task.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {put, until} from '../cli/run.ts';
 import {agent, clean, done, idIn, sessionsOf, startMinds, taskNamed, tasksOf, whenTask} from './minds.ts';
 import {read, serve, spawnDaemon} from './serve.ts';

@@ -2,9 +2,9 @@ import {appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'n
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
-import {fieldOf, type Task} from '../../src/files/task/task.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
+import {fieldOf, type Task} from '../../src/formats/task/task.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {agentdir, git, put, until} from '../cli/run.ts';
 import {type ChatRequest, type Reaction, startFakeOpenAI} from '../model/fake-openai.mjs';
 import {expectReplayed} from '../replayed.ts';

@@ -1,8 +1,8 @@
 import {existsSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {parseSession} from '../../src/files/session/session.ts';
-import type {Message} from '../../src/files/session/session-schema.ts';
+import {parseSession} from '../../src/formats/session/session.ts';
+import type {Message} from '../../src/formats/session/session-schema.ts';
 import {agentdir, environment, git, newHome, put, until} from '../cli/run.ts';
 import type {ChatRequest, Reaction} from '../model/fake-openai.mjs';
 import {openHouse} from './house.ts';

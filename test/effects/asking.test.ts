@@ -2,10 +2,10 @@ import {chmodSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync}
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
+import type {Ask, ToolContext, ToolFailure} from '../../src/effects/tool/tool.ts';
 import {prepare} from '../../src/effects/tools/prepare-call.ts';
-import type {Ask, ToolContext, ToolFailure} from '../../src/effects/tools/tool.ts';
-import {parseAllowlist} from '../../src/files/allowlist.ts';
-import {addRules} from '../../src/files/allowlist-edit.ts';
+import {parseAllowlist} from '../../src/formats/allowlist.ts';
+import {addRules} from '../../src/formats/allowlist-edit.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {PEM} from '../redteam/secret-forms.ts';
 import {askAll, asking, textOf, toolHome} from './tool-home.ts';

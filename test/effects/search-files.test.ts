@@ -18,7 +18,7 @@ import {bringUpToDate} from '../../src/effects/search/look-at-files.ts';
 import {passagesOf} from '../../src/effects/search/passages.ts';
 import {WordIndex} from '../../src/effects/search/word-index.ts';
 import {wordsOf} from '../../src/effects/search/words.ts';
-import type {ToolResult} from '../../src/effects/tools/tool.ts';
+import type {ToolResult} from '../../src/effects/tool/tool.ts';
 import {place} from '../../src/effects/workspace/place.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {anyText, linesOf, markdownLines, runs} from '../arbitrary.ts';

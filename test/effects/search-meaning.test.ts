@@ -6,7 +6,7 @@ import {afterEach, describe, expect, it} from 'vitest';
 import {embeddingDone} from '../../src/effects/search/embed-passages.ts';
 import {forgetIndexes, writeIndexes} from '../../src/effects/search/indexes.ts';
 import {forgetVectors} from '../../src/effects/search/vectors.ts';
-import type {ToolResult} from '../../src/effects/tools/tool.ts';
+import type {ToolResult} from '../../src/effects/tool/tool.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {thorough, until} from '../cli/run.ts';
 import {toolHome} from './tool-home.ts';

@@ -4,10 +4,10 @@ import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
 import {markOf} from '../../src/effects/sandbox/mark.ts';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
+import type {Ask, ToolContext, ToolResult} from '../../src/effects/tool/tool.ts';
 import {prepare} from '../../src/effects/tools/prepare-call.ts';
-import type {Ask, ToolContext, ToolResult} from '../../src/effects/tools/tool.ts';
-import {parseAllowlist} from '../../src/files/allowlist.ts';
-import {emptyPolicy, type Policy} from '../../src/files/rule.ts';
+import {parseAllowlist} from '../../src/formats/allowlist.ts';
+import {emptyPolicy, type Policy} from '../../src/formats/rule.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {tools} from '../../src/policy/tools.ts';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {prepare} from '../../src/effects/tools/prepare-call.ts';
 import {implementedTools, offers} from '../../src/effects/tools/registry.ts';
-import {emptyPolicy} from '../../src/files/rule.ts';
+import {emptyPolicy} from '../../src/formats/rule.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {tools} from '../../src/policy/tools.ts';
 import {type FakeSlack, startFakeSlack, TOKEN} from '../connect/fake-slack.ts';

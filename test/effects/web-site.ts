@@ -6,9 +6,9 @@ import net, {type AddressInfo, type Server, type Socket} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll} from 'vitest';
+import type {ToolContext, ToolResult} from '../../src/effects/tool/tool.ts';
 import {makeFetch, type World} from '../../src/effects/tools/fetch.ts';
-import type {ToolContext, ToolResult} from '../../src/effects/tools/tool.ts';
-import {emptyPolicy, type Policy, type Verdict} from '../../src/files/rule.ts';
+import {emptyPolicy, type Policy, type Verdict} from '../../src/formats/rule.ts';
 import {toolHome} from './tool-home.ts';
 
 export interface Site {

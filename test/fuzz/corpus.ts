@@ -1,5 +1,5 @@
 import {readFileSync} from 'node:fs';
-import {parseAllowlist} from '../../src/files/allowlist.ts';
+import {parseAllowlist} from '../../src/formats/allowlist.ts';
 
 const shipped = parseAllowlist(readFileSync('allowlist.yaml', 'utf8')).policy;
 

@@ -1,4 +1,4 @@
-import type {Policy} from '../../src/files/rule.ts';
+import type {Policy} from '../../src/formats/rule.ts';
 import {denies} from '../../src/policy/command/deny.ts';
 import type {Segment} from '../../src/policy/command/plain.ts';
 import type {Judgement} from '../../src/policy/judge.ts';

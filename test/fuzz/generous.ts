@@ -1,5 +1,5 @@
-import {parseAllowlist} from '../../src/files/allowlist.ts';
-import type {Policy} from '../../src/files/rule.ts';
+import {parseAllowlist} from '../../src/formats/allowlist.ts';
+import type {Policy} from '../../src/formats/rule.ts';
 
 const words = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 

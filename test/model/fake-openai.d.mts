@@ -1,5 +1,5 @@
 import type {IncomingHttpHeaders} from 'node:http';
-import type {ChatMessage} from '../../src/reconcile/chat.ts';
+import type {ChatMessage} from '../../src/decide/chat.ts';
 
 /** What the server does with a request. Left out: an answer of OpenAI's, streamed if that was asked for. */
 export interface Reaction {

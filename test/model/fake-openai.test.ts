@@ -3,9 +3,9 @@ import {once} from 'node:events';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
 import {describe, expect, it} from 'vitest';
+import {historyOf} from '../../src/decide/history.ts';
 import {Models} from '../../src/effects/model/models.ts';
-import type {Message} from '../../src/files/session/session-schema.ts';
-import {historyOf} from '../../src/reconcile/history.ts';
+import type {Message} from '../../src/formats/session/session-schema.ts';
 import {startFakeOpenAI} from './fake-openai.mjs';
 import {invalid} from './strict-chat.mjs';
 

@@ -1,7 +1,7 @@
 import {afterAll, beforeAll, beforeEach, describe, expect, it} from 'vitest';
-import type {ServerChoice} from '../../src/config.ts';
 import type {Answer, ModelRequest} from '../../src/effects/model/answer.ts';
 import {Models} from '../../src/effects/model/models.ts';
+import type {ServerChoice} from '../../src/formats/model-choice.ts';
 import {type FakeOpenAI, type Reaction, startFakeOpenAI} from './fake-openai.mjs';
 
 let server: FakeOpenAI;

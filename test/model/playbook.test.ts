@@ -2,8 +2,8 @@ import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import type {Reply} from '../../src/effects/model/answer.ts';
 import {Models} from '../../src/effects/model/models.ts';
-import {type Playbook, parsePlaybook} from '../../src/files/playbook.ts';
-import type {Message} from '../../src/files/session/session-schema.ts';
+import {type Playbook, parsePlaybook} from '../../src/formats/playbook.ts';
+import type {Message} from '../../src/formats/session/session-schema.ts';
 
 function playbook(text: string): Playbook {
   const {value, problems} = parsePlaybook(text);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {parseAllowlist} from '../../src/files/allowlist.ts';
-import type {Policy, Verdict} from '../../src/files/rule.ts';
+import {parseAllowlist} from '../../src/formats/allowlist.ts';
+import type {Policy, Verdict} from '../../src/formats/rule.ts';
 import {judgeAddress} from '../../src/policy/address.ts';
 import {anyText, runs} from '../arbitrary.ts';
 import {policyOf} from './policy-of.ts';

@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {parse} from 'yaml';
-import type {Policy, PolicyTest, Verdict} from '../../src/files/rule.ts';
+import type {Policy, PolicyTest, Verdict} from '../../src/formats/rule.ts';
 import {judge, judgeTool, runPolicyTests} from '../../src/policy/judge.ts';
 import {toolNamed} from '../../src/policy/tools.ts';
 import {policyOf} from './policy-of.ts';

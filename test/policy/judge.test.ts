@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import type {Verdict} from '../../src/files/rule.ts';
+import type {Verdict} from '../../src/formats/rule.ts';
 import {judge, judgeTool} from '../../src/policy/judge.ts';
 import {riskOf} from '../../src/policy/risk.ts';
 import {runs} from '../arbitrary.ts';

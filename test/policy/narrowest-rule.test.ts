@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {parseAllowlist} from '../../src/files/allowlist.ts';
+import {parseAllowlist} from '../../src/formats/allowlist.ts';
 import {judge} from '../../src/policy/judge.ts';
 import {type Granted, narrowestRule, withRules} from '../../src/policy/narrowest-rule.ts';
 import {runs} from '../arbitrary.ts';

@@ -1,4 +1,4 @@
-import type {Policy, Rule, Verdict} from '../../src/files/rule.ts';
+import type {Policy, Rule, Verdict} from '../../src/formats/rule.ts';
 
 const place = {line: 1, column: 1};
 

@@ -5,7 +5,7 @@ import {HomeIndex} from '../../src/check/home-index.ts';
 import {namesOf} from '../../src/check/names.ts';
 import {factsOf} from '../../src/check/read-facts.ts';
 import {taskRows} from '../../src/check/rows.ts';
-import {blocks} from '../../src/files/diagnostic.ts';
+import {blocks} from '../../src/formats/common/diagnostic.ts';
 import {HomeRows} from '../../src/query/home-rows.ts';
 import type {Change} from '../../src/query/row-index.ts';
 import {type Cell, columnsOf, type TableName, tableNames} from '../../src/query/tables.ts';

@@ -1,8 +1,8 @@
 import {existsSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {APPROVALS_FILE, readApprovalItems} from '../../src/files/approval/approval-item.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {APPROVALS_FILE, readApprovalItems} from '../../src/formats/approval/approval-item.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {put, thorough, until} from '../cli/run.ts';
 import {askedBy, decideInQueue, decideOnPage, field, itemsOf, pageOf, pagePath, whenItem} from '../daemon/deciding.ts';
 import {read} from '../daemon/serve.ts';

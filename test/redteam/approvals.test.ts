@@ -1,7 +1,7 @@
 import {existsSync, renameSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {APPROVALS_FILE} from '../../src/files/approval/approval-item.ts';
+import {APPROVALS_FILE} from '../../src/formats/approval/approval-item.ts';
 import {git, put, until} from '../cli/run.ts';
 import {
   askedBy,

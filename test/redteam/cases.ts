@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
-import {parseAllowlist} from '../../src/files/allowlist.ts';
-import type {Policy, Verdict} from '../../src/files/rule.ts';
+import {parseAllowlist} from '../../src/formats/allowlist.ts';
+import type {Policy, Verdict} from '../../src/formats/rule.ts';
 import {judge} from '../../src/policy/judge.ts';
 import {policyOf} from '../policy/policy-of.ts';
 

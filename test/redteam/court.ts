@@ -1,7 +1,7 @@
 import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, expect} from 'vitest';
-import {APPROVALS_FILE, type ApprovalItem} from '../../src/files/approval/approval-item.ts';
+import {APPROVALS_FILE, type ApprovalItem} from '../../src/formats/approval/approval-item.ts';
 import {until} from '../cli/run.ts';
 import {askedBy, decideInQueue, itemsOf, pagePath, pagesIn, whenItem} from '../daemon/deciding.ts';
 import {type House, openHouse} from '../daemon/house.ts';

@@ -1,7 +1,7 @@
 import {mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect} from 'vitest';
-import type {ToolResult} from '../../src/effects/tools/tool.ts';
+import type {ToolResult} from '../../src/effects/tool/tool.ts';
 import type {ToolName} from '../../src/policy/tools.ts';
 import {type ToolHome, toolHome} from '../effects/tool-home.ts';
 import {entriesBelow} from '../entries-below.ts';

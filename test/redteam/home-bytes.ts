@@ -1,7 +1,7 @@
 import {lstatSync, readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import {join} from 'node:path';
-import {APPROVALS_FILE, readApprovalItems} from '../../src/files/approval/approval-item.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {APPROVALS_FILE, readApprovalItems} from '../../src/formats/approval/approval-item.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {put} from '../cli/run.ts';
 import {askedBy, pagePath} from '../daemon/deciding.ts';
 import type {House} from '../daemon/house.ts';
@@ -35,7 +35,7 @@ export async function bystand(house: House): Promise<string> {
   return (await askedBy(house.home, 'bystander')).id ?? '';
 }
 
-/** Of a file that the daemon is about to replace; see src/store/temporary.ts. */
+/** Of a file that the daemon is about to replace; see src/home/temporary.ts. */
 const temporary = /(?:^|\/)\.agentdir-[\w-]+\.tmp$/;
 
 /** Written by the daemon all the time, or the agent's own. */

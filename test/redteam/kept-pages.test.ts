@@ -2,8 +2,8 @@ import {spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import type {ToolContext} from '../../src/effects/tool/tool.ts';
 import {prepare} from '../../src/effects/tools/prepare-call.ts';
-import type {ToolContext} from '../../src/effects/tools/tool.ts';
 import {toolHome} from '../effects/tool-home.ts';
 import {careless, shipped} from './cases.ts';
 

@@ -17,7 +17,7 @@ import {
 import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {isFailure} from '../../src/effects/tools/failure.ts';
+import {isFailure} from '../../src/effects/tool/failure.ts';
 import {closeFolder, entryOf, openFolder} from '../../src/effects/workspace/folder.ts';
 import {openIn} from '../../src/effects/workspace/open-file.ts';
 import {placeOf} from '../../src/effects/workspace/place.ts';

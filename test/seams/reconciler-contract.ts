@@ -1,9 +1,9 @@
 import {describe, expect, it} from 'vitest';
-import {blocks} from '../../src/files/diagnostic.ts';
-import {kindOf} from '../../src/files/key.ts';
-import type {Change} from '../../src/serve/change.ts';
-import type {Creation, Reconciler, Settlement} from '../../src/serve/reconciler.ts';
-import {type Seen, seenText} from '../../src/serve/seen.ts';
+import {blocks} from '../../src/formats/common/diagnostic.ts';
+import {kindOf} from '../../src/formats/common/key.ts';
+import type {Change} from '../../src/loop/change.ts';
+import {type Seen, seenText} from '../../src/loop/file-snapshot.ts';
+import type {Creation, Reconciler, Settlement} from '../../src/loop/reconciler.ts';
 
 /** A file that a reconciler is tried with. */
 export interface Sample {

@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import type {ToolContext} from '../../src/effects/tools/tool.ts';
+import type {ToolContext} from '../../src/effects/tool/tool.ts';
 import type {DaemonServices, ModelQuestion, RunnableCall, Runner} from '../../src/runners/runner.ts';
 import {allowAll, askAll, type ToolHome, toolHome} from '../effects/tool-home.ts';
 

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
+import type {ToolContext} from '../../src/effects/tool/tool.ts';
 import type {ToolProvider, WantedCall} from '../../src/effects/tools/provider.ts';
-import type {ToolContext} from '../../src/effects/tools/tool.ts';
-import {emptyPolicy} from '../../src/files/rule.ts';
+import {emptyPolicy} from '../../src/formats/rule.ts';
 import {allowAll, askAll, toolHome} from '../effects/tool-home.ts';
 
 /** A tool of the provider, with arguments that fit it and some that do not. */

@@ -1,7 +1,7 @@
 import {constants} from 'node:fs';
-import type {Clock} from '../../src/store/clock.ts';
-import type {DirectoryEntry, Disk, FileStat, OpenFile, OpenFlags, WatchEvent} from '../../src/store/disk.ts';
-import type {Holder, Processes} from '../../src/store/holder.ts';
+import type {Clock} from '../../src/home/disk/clock.ts';
+import type {DirectoryEntry, Disk, FileStat, OpenFile, OpenFlags, WatchEvent} from '../../src/home/disk/disk.ts';
+import type {Holder, Processes} from '../../src/home/disk/holder.ts';
 import type {SimulatedProcess} from './process.ts';
 import type {SeededRandom} from './random.ts';
 import type {SimulatedTime} from './time.ts';

@@ -1,7 +1,7 @@
-import {hasErrors} from '../../src/files/diagnostic.ts';
-import {kindOf} from '../../src/files/key.ts';
-import {parseSession, type Session} from '../../src/files/session/session.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
+import {hasErrors} from '../../src/formats/common/diagnostic.ts';
+import {kindOf} from '../../src/formats/common/key.ts';
+import {parseSession, type Session} from '../../src/formats/session/session.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import type {RunCommand} from './agents.ts';
 import {PERSON, type SimulatedGit} from './git.ts';
 

@@ -1,8 +1,8 @@
-import {setReview} from '../../src/files/approval/approval-edit.ts';
-import {APPROVALS_FILE, readApprovalItems} from '../../src/files/approval/approval-item.ts';
-import {updateTask} from '../../src/files/task/task-edit.ts';
-import {parseTasks} from '../../src/files/task/task-parse.ts';
-import type {Disk} from '../../src/store/disk.ts';
+import {setReview} from '../../src/formats/approval/approval-edit.ts';
+import {APPROVALS_FILE, readApprovalItems} from '../../src/formats/approval/approval-item.ts';
+import {updateTask} from '../../src/formats/task/task-edit.ts';
+import {parseTasks} from '../../src/formats/task/task-parse.ts';
+import type {Disk} from '../../src/home/disk/disk.ts';
 import type {SimulatedGit} from './git.ts';
 import {SeededRandom} from './random.ts';
 import type {SaveMode, Step} from './steps.ts';

@@ -1,4 +1,4 @@
-import type {Holder} from '../../src/store/holder.ts';
+import type {Holder} from '../../src/home/disk/holder.ts';
 
 /** Thrown into a process that is dead: whatever it still does has no effect. */
 export class Killed extends Error {

@@ -1,4 +1,4 @@
-import type {Random} from '../../src/store/random.ts';
+import type {Random} from '../../src/home/disk/random.ts';
 
 /** Numbers that follow from a seed alone (mulberry32). */
 export class SeededRandom implements Random {

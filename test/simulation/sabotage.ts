@@ -1,5 +1,5 @@
-import type {Disk, OpenFile} from '../../src/store/disk.ts';
-import type {HomeJournal} from '../../src/store/home-git.ts';
+import type {Disk, OpenFile} from '../../src/home/disk/disk.ts';
+import type {HomeJournal} from '../../src/home/home-git.ts';
 import type {Sabotage} from './simulation.ts';
 
 /** Things broken on purpose, by name: a simulation must find each of them. */

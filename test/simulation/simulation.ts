@@ -1,9 +1,9 @@
-import {serve} from '../../src/daemon.ts';
-import {UserError} from '../../src/errors.ts';
-import type {Happening} from '../../src/happening.ts';
-import type {World} from '../../src/serve/world.ts';
-import type {Disk} from '../../src/store/disk.ts';
-import type {HomeJournal} from '../../src/store/home-git.ts';
+import type {World} from '../../src/agents/world/world.ts';
+import {serve} from '../../src/daemon/daemon.ts';
+import {UserError} from '../../src/formats/common/errors.ts';
+import type {Happening} from '../../src/formats/daemon-event.ts';
+import type {Disk} from '../../src/home/disk/disk.ts';
+import type {HomeJournal} from '../../src/home/home-git.ts';
 import {type AgentWorld, noEffects, ScriptedModel, scriptedTools} from './agents.ts';
 import {processesOf, SimulatedDisk} from './disk.ts';
 import {SimulatedGit} from './git.ts';

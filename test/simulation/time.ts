@@ -1,4 +1,4 @@
-import type {Cancel, Clock} from '../../src/store/clock.ts';
+import type {Cancel, Clock} from '../../src/home/disk/clock.ts';
 import {Killed, type SimulatedProcess} from './process.ts';
 import type {SeededRandom} from './random.ts';
 

@@ -1,8 +1,8 @@
 import {hostname} from 'node:os';
 import {PassThrough} from 'node:stream';
-import {isLocal, MAIL_FILE, readMailbox} from '../../files/connector-settings.ts';
-import {failure} from '../tools/failure.ts';
-import type {Outside, ToolFailure} from '../tools/tool.ts';
+import {isLocal, MAIL_FILE, readMailbox} from '../../formats/connector-settings.ts';
+import {failure} from '../tool/failure.ts';
+import type {Outside, ToolFailure} from '../tool/tool.ts';
 import {notReached, unknownOutcome} from './outcome.ts';
 import {variable} from './set-up.ts';
 

@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
-import {failure} from '../tools/failure.ts';
-import type {Outside, ToolContext, ToolFailure} from '../tools/tool.ts';
+import {failure} from '../tool/failure.ts';
+import type {Outside, ToolContext, ToolFailure} from '../tool/tool.ts';
 
 /** It was begun, and nobody knows how it ended: it is not simply done again. */
 export function unknownOutcome(why: string): ToolFailure {

@@ -1,8 +1,8 @@
-import {SLACK_FILE, SLACK_TOKEN} from '../../files/connector-settings.ts';
-import type {Settings} from '../../files/settings.ts';
+import {SLACK_FILE, SLACK_TOKEN} from '../../formats/connector-settings.ts';
+import type {Settings} from '../../formats/settings.ts';
 import type {ToolName} from '../../policy/tools.ts';
-import {failure} from '../tools/failure.ts';
-import type {Outside, ToolFailure} from '../tools/tool.ts';
+import {failure} from '../tool/failure.ts';
+import type {Outside, ToolFailure} from '../tool/tool.ts';
 
 type Environment = Outside['env'];
 

@@ -1,5 +1,5 @@
-import {failure} from '../tools/failure.ts';
-import type {ToolFailure} from '../tools/tool.ts';
+import {failure} from '../tool/failure.ts';
+import type {ToolFailure} from '../tool/tool.ts';
 import {notReached, unknownOutcome} from './outcome.ts';
 import type {SlackAccess} from './set-up.ts';
 

@@ -1,5 +1,5 @@
-import type {Message} from '../../files/session/session-schema.ts';
-import type {ChatMessage} from '../../reconcile/chat.ts';
+import type {ChatMessage} from '../../decide/chat.ts';
+import type {Message} from '../../formats/session/session-schema.ts';
 
 /** A tool as a model is offered it. */
 export interface ToolOffer {
@@ -11,7 +11,7 @@ export interface ToolOffer {
 
 export interface ModelRequest {
   agent: string;
-  /** System prompt first; valid for the model (`reconcile/history.ts`). */
+  /** System prompt first; valid for the model (`decide/history.ts`). */
   messages: readonly ChatMessage[];
   /** The session's own messages that these were made from; what the playbook reads. */
   session: readonly Message[];

@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto';
-import type {Price} from '../../config.ts';
-import type {Message} from '../../files/session/session-schema.ts';
+import type {Price} from '../../formats/model-choice.ts';
+import type {Message} from '../../formats/session/session-schema.ts';
 import type {Reply, ReplyCall, Usage} from './answer.ts';
 
 interface PartialCall {

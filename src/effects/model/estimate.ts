@@ -1,4 +1,4 @@
-import type {Price} from '../../config.ts';
+import type {Price} from '../../formats/model-choice.ts';
 import type {ModelRequest, Reply, Usage} from './answer.ts';
 
 /** About so many characters are a token. */

@@ -1,4 +1,4 @@
-import type {ServerChoice} from '../../config.ts';
+import type {ServerChoice} from '../../formats/model-choice.ts';
 import {makeRedactor, type Redactor} from '../../policy/redact/redact.ts';
 import type {Answer} from './answer.ts';
 import {isRecord} from './collect.ts';

@@ -1,5 +1,5 @@
-import type {Choice} from '../../config.ts';
-import type {Playbook} from '../../files/playbook.ts';
+import type {Choice} from '../../formats/model-choice.ts';
+import type {Playbook} from '../../formats/playbook.ts';
 import type {Answer, ModelRequest} from './answer.ts';
 import {askOpenAI} from './openai.ts';
 import {askPlaybook} from './playbook.ts';

@@ -1,4 +1,4 @@
-import type {ServerChoice} from '../../config.ts';
+import type {ServerChoice} from '../../formats/model-choice.ts';
 import type {Answer, ModelRequest} from './answer.ts';
 import {answerToBrokenConnection, answerToRefusal, refusalOf, withoutKey} from './failure.ts';
 import {Patience} from './patience.ts';

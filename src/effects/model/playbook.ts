@@ -1,5 +1,5 @@
-import type {Playbook, PlaybookRule} from '../../files/playbook.ts';
-import type {Message} from '../../files/session/session-schema.ts';
+import type {Playbook, PlaybookRule} from '../../formats/playbook.ts';
+import type {Message} from '../../formats/session/session-schema.ts';
 import {looseMatch} from '../../policy/command/words.ts';
 import type {Answer, ModelRequest} from './answer.ts';
 import {isRecord, newCallId} from './collect.ts';

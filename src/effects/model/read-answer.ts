@@ -1,4 +1,4 @@
-import type {ServerChoice} from '../../config.ts';
+import type {ServerChoice} from '../../formats/model-choice.ts';
 import type {Answer, ModelRequest, RetryKind} from './answer.ts';
 import {Collecting, isRecord} from './collect.ts';
 import {Events} from './events.ts';

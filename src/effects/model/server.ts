@@ -1,5 +1,5 @@
 import type {OpenAI} from 'openai';
-import type {ServerChoice} from '../../config.ts';
+import type {ServerChoice} from '../../formats/model-choice.ts';
 import {isRecord} from './collect.ts';
 
 export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;

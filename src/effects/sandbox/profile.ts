@@ -1,9 +1,9 @@
 import {lstatSync, readFileSync, realpathSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
-import {linkText} from '../workspace/link-text.ts';
 import type {Bubblewrap} from './bubblewrap.ts';
 import {coverDevices} from './devices.ts';
 import {confinedHome, markMount} from './environment.ts';
+import {linkText} from './link-text.ts';
 import {procCovers, systemMounts} from './system-mounts.ts';
 
 /** What a confined program may have. */

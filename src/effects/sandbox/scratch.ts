@@ -1,6 +1,6 @@
 import {mkdtempSync, readdirSync, rmSync, statSync} from 'node:fs';
 import {join} from 'node:path';
-import {isAlive, pidNamespace, startOf} from '../../store/process-life.ts';
+import {isAlive, pidNamespace, startOf} from '../../home/disk/process-life.ts';
 
 /** What a folder is for: `pipes` and `filter` in the system's temporary folder, the others in `.agentdir`. */
 export type ScratchKind = 'pipes' | 'filter' | 'sandbox-test' | 'sandbox-room';

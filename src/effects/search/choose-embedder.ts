@@ -1,4 +1,4 @@
-import type {Settings} from '../../files/settings.ts';
+import type {Settings} from '../../formats/settings.ts';
 import {localEmbedder} from './embed-local.ts';
 import {serverEmbedder} from './embed-server.ts';
 import type {Embedder, EmbedFailure} from './embedder.ts';

@@ -1,5 +1,5 @@
 import {setTimeout as delay} from 'node:timers/promises';
-import type {ToolContext} from '../tools/tool.ts';
+import type {ToolContext} from '../tool/tool.ts';
 import type {Root} from '../workspace/place.ts';
 import type {Embedder} from './embedder.ts';
 import type {FileIndex, IndexedFile, IndexedPassage} from './file-index.ts';

@@ -1,11 +1,11 @@
 import {createHash} from 'node:crypto';
 import {closeSync} from 'node:fs';
-import {pace} from '../tools/pace.ts';
-import {withoutSecrets} from '../tools/search-lines.ts';
-import {asUtf8} from '../tools/text-encoding.ts';
-import type {ToolContext} from '../tools/tool.ts';
+import {pace} from '../tool/pace.ts';
+import {withoutSecrets} from '../tool/search-lines.ts';
+import type {ToolContext} from '../tool/tool.ts';
 import type {Folder} from '../workspace/folder.ts';
 import {openIn, readAll} from '../workspace/open-file.ts';
+import {asUtf8} from '../workspace/text-encoding.ts';
 import {type Passage, passagesOf} from './passages.ts';
 import {WordIndex} from './word-index.ts';
 

@@ -1,7 +1,7 @@
 import {createHash, randomBytes} from 'node:crypto';
 import {mkdir, open, readdir, readFile, rename, rm, stat} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {pace} from '../tools/pace.ts';
+import {pace} from '../tool/pace.ts';
 import {emptyIndex, type FileIndex, type IndexedFile, type IndexedPassage} from './file-index.ts';
 import type {IndexedWord, IndexHead} from './word-index.ts';
 

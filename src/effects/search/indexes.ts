@@ -1,5 +1,5 @@
 import {join} from 'node:path';
-import type {ToolContext} from '../tools/tool.ts';
+import type {ToolContext} from '../tool/tool.ts';
 import type {Root} from '../workspace/place.ts';
 import {emptyIndex, type FileIndex} from './file-index.ts';
 import {clearTemporary, loadIndex, saveIndex, searchFolder} from './index-disk.ts';

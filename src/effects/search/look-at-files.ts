@@ -1,7 +1,7 @@
 import type {Stats} from 'node:fs';
-import {isFailure} from '../tools/failure.ts';
-import {pace} from '../tools/pace.ts';
-import type {ToolContext, ToolFailure} from '../tools/tool.ts';
+import {isFailure} from '../tool/failure.ts';
+import {pace} from '../tool/pace.ts';
+import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, type Folder, openFolder, writtenRoot} from '../workspace/folder.ts';
 import {glance, kindAt, lookAt} from '../workspace/open-file.ts';
 import type {Place} from '../workspace/place.ts';

@@ -1,6 +1,6 @@
 import {setTimeout as delay} from 'node:timers/promises';
-import {pace} from '../tools/pace.ts';
-import type {ToolContext} from '../tools/tool.ts';
+import {pace} from '../tool/pace.ts';
+import type {ToolContext} from '../tool/tool.ts';
 import {goOn, LONGEST_INPUT, stopFor, whyStopped} from './embed-passages.ts';
 import type {Embedder} from './embedder.ts';
 import type {IndexedPassage} from './file-index.ts';

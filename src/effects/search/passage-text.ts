@@ -1,6 +1,6 @@
-import {isFailure} from '../tools/failure.ts';
-import {withoutSecrets} from '../tools/search-lines.ts';
-import type {ToolContext} from '../tools/tool.ts';
+import {isFailure} from '../tool/failure.ts';
+import {withoutSecrets} from '../tool/search-lines.ts';
+import type {ToolContext} from '../tool/tool.ts';
 import {readPlace} from '../workspace/open-file.ts';
 import {place, type Root} from '../workspace/place.ts';
 import {hashOf, type IndexedFile, type IndexedPassage, LARGEST, textOf} from './file-index.ts';

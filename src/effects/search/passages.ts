@@ -1,4 +1,4 @@
-import {headingText} from '../../files/task/task-lines.ts';
+import {headingText} from '../../formats/common/task-lines.ts';
 
 /** A part of a text that is found and shown as one. */
 export interface Passage {

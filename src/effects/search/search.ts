@@ -1,5 +1,5 @@
-import {isFailure} from '../tools/failure.ts';
-import type {ToolContext, ToolFailure} from '../tools/tool.ts';
+import {isFailure} from '../tool/failure.ts';
+import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import type {Place, Root} from '../workspace/place.ts';
 import {embedderOf} from './choose-embedder.ts';
 import {countMissing, embedInBackground, whyStopped} from './embed-passages.ts';

@@ -1,7 +1,7 @@
 import {mkdir, open, readFile, rename, rm} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {crc32} from 'node:zlib';
-import {pace} from '../tools/pace.ts';
+import {pace} from '../tool/pace.ts';
 import {hashOf} from './file-index.ts';
 import {searchFolder} from './index-disk.ts';
 

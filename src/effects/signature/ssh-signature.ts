@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {homedir} from 'node:os';
-import {makeVisible} from '../../files/visible.ts';
+import {makeVisible} from '../../formats/common/visible.ts';
 import {readSigners} from './signers-file.ts';
 import {type Said, sshKeygen, withFiles} from './ssh-keygen.ts';
 

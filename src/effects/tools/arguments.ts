@@ -1,9 +1,9 @@
 import type {z} from 'zod';
-import {nearest} from '../../files/diagnostic.ts';
+import {nearest} from '../../formats/common/diagnostic.ts';
 import {type ToolName, tools} from '../../policy/tools.ts';
-import {failure} from './failure.ts';
+import {failure} from '../tool/failure.ts';
+import type {ToolFailure} from '../tool/tool.ts';
 import {schemaOf} from './schema.ts';
-import type {ToolFailure} from './tool.ts';
 
 const LONGEST = 20 * 1024 * 1024;
 

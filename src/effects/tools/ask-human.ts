@@ -1,7 +1,7 @@
 import {optionsText} from '../../policy/ask.ts';
 import {judgeTool} from '../../policy/judge.ts';
-import {failure} from './failure.ts';
-import type {JudgingTool} from './tool.ts';
+import {failure} from '../tool/failure.ts';
+import type {JudgingTool} from '../tool/tool.ts';
 
 const LONGEST_TITLE = 200;
 

@@ -1,15 +1,15 @@
-import type {NewRule, Policy} from '../../files/rule.ts';
+import type {NewRule, Policy} from '../../formats/rule.ts';
 import type {Ask} from '../../policy/ask.ts';
 import {scriptOperands} from '../../policy/command/script-operands.ts';
 import type {Judgement} from '../../policy/judge.ts';
 import {narrowestRule, withRules} from '../../policy/narrowest-rule.ts';
 import {type Risk, summary} from '../../policy/risk.ts';
+import {isFailure} from '../tool/failure.ts';
+import type {Arguments, ToolAsk, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
 import {place} from '../workspace/place.ts';
 import {type CommandPlan, planCommand, secondsOf, whereOf} from './command-plan.ts';
-import {isFailure} from './failure.ts';
 import {NOT_BOUND, scriptBasis, WHOLE} from './script-basis.ts';
-import type {Arguments, ToolAsk, ToolContext, ToolFailure} from './tool.ts';
 
 type CommandArguments = Arguments<'execute_command'>;
 

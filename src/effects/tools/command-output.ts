@@ -1,9 +1,9 @@
 import {StringDecoder} from 'node:string_decoder';
 import type {RedactedStream} from '../../policy/redact/redact.ts';
+import {errorCode, isFailure} from '../tool/failure.ts';
+import type {ToolContext} from '../tool/tool.ts';
 import {OUTPUT_FOLDER, UNTRUSTED_FOLDER} from '../workspace/changed-files.ts';
 import {type NewFile, newFile} from '../workspace/new-file.ts';
-import {errorCode, isFailure} from './failure.ts';
-import type {ToolContext} from './tool.ts';
 import {outputName} from './untrusted-output.ts';
 
 /** So much of each stream is in the result itself. */

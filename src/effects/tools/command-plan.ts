@@ -1,6 +1,6 @@
 import {lstatSync, readFileSync, realpathSync} from 'node:fs';
 import {dirname, join, resolve, sep} from 'node:path';
-import type {Policy, Verdict} from '../../files/rule.ts';
+import type {Policy, Verdict} from '../../formats/rule.ts';
 import {kindOf} from '../../policy/command/command-name.ts';
 import {followsLinks} from '../../policy/command/follows-links.ts';
 import {runsLocalCode, runsOurCode} from '../../policy/command/local-code.ts';
@@ -8,7 +8,7 @@ import {type Judgement, judge, type SegmentJudgement} from '../../policy/judge.t
 import {onlyReads, type Risk, riskOf} from '../../policy/risk.ts';
 import {findProgram, isUnsafe} from '../sandbox/find-program.ts';
 import type {Program} from '../sandbox/run.ts';
-import type {Arguments, ToolContext} from './tool.ts';
+import type {Arguments, ToolContext} from '../tool/tool.ts';
 
 /** What is to become of a command line. */
 export interface CommandPlan {

@@ -1,7 +1,7 @@
+import {isFailure} from '../tool/failure.ts';
+import type {Tool} from '../tool/tool.ts';
 import {closeFolder, openFolder, openIfThere} from '../workspace/folder.ts';
 import {placeOf} from '../workspace/place.ts';
-import {isFailure} from './failure.ts';
-import type {Tool} from './tool.ts';
 
 export const createDirectory: Tool<'create_directory'> = {
   execute: ({path}, context) => {

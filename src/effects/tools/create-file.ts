@@ -1,8 +1,8 @@
+import {isFailure} from '../tool/failure.ts';
+import type {Tool} from '../tool/tool.ts';
 import {placeOf} from '../workspace/place.ts';
 import {replaceFile, wouldReplace} from '../workspace/replace-file.ts';
 import {diffOf} from './diff-of.ts';
-import {isFailure} from './failure.ts';
-import type {Tool} from './tool.ts';
 
 export const createFile: Tool<'create_file'> = {
   execute: async ({path, content}, context) => {

@@ -1,13 +1,13 @@
 import {isUtf8} from 'node:buffer';
 import type {Stats} from 'node:fs';
+import {failure, isFailure} from '../tool/failure.ts';
+import type {Arguments, Tool, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {isBinary, readPlace} from '../workspace/open-file.ts';
 import {type Place, placeOf} from '../workspace/place.ts';
 import {MOST_WRITTEN, replaceFile, wouldReplace} from '../workspace/replace-file.ts';
 import {digestOf} from './basis.ts';
 import {diffOf} from './diff-of.ts';
-import {failure, isFailure} from './failure.ts';
 import {notFound} from './near-miss.ts';
-import type {Arguments, Tool, ToolContext, ToolFailure} from './tool.ts';
 
 interface Edited {
   place: Place;

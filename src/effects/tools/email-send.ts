@@ -1,8 +1,8 @@
-import {isAddress} from '../../files/connector-settings.ts';
+import {isAddress} from '../../formats/connector-settings.ts';
 import {domainOf, mailAccess, sendMail} from '../connect/mail.ts';
 import {logged, uuidOf} from '../connect/outcome.ts';
-import {failure, isFailure} from './failure.ts';
-import type {Arguments, Tool, ToolFailure} from './tool.ts';
+import {failure, isFailure} from '../tool/failure.ts';
+import type {Arguments, Tool, ToolFailure} from '../tool/tool.ts';
 
 const LONGEST_SUBJECT = 500;
 const LONGEST = 1024 * 1024;

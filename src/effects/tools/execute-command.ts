@@ -1,5 +1,7 @@
 import {mayReachOut} from '../../policy/may-reach-out.ts';
 import {type Program, type Ran, run} from '../sandbox/run.ts';
+import {isFailure} from '../tool/failure.ts';
+import type {Arguments, JudgingTool, ResultCode, ToolContext, ToolFailure, ToolResult} from '../tool/tool.ts';
 import {
   type ChangedFile,
   changesBetween,
@@ -12,8 +14,6 @@ import {place} from '../workspace/place.ts';
 import {askAboutCommand} from './command-ask.ts';
 import {CommandOutput} from './command-output.ts';
 import {type CommandPlan, planCommand, secondsOf, whereOf} from './command-plan.ts';
-import {isFailure} from './failure.ts';
-import type {Arguments, JudgingTool, ResultCode, ToolContext, ToolFailure, ToolResult} from './tool.ts';
 import {hasUntrusted, mayReadUntrusted, namesUntrusted} from './untrusted-output.ts';
 
 const MOST_OUTPUT = 64 * 1024 * 1024;

@@ -1,15 +1,24 @@
 import {domainToUnicode} from 'node:url';
-import {addressParts, parsePattern} from '../../files/address-pattern.ts';
-import type {Policy} from '../../files/rule.ts';
+import {addressParts, parsePattern} from '../../formats/address-pattern.ts';
+import type {Policy} from '../../formats/rule.ts';
 import {judgeAddress} from '../../policy/address.ts';
 import {riskOfAddress} from '../../policy/address-risk.ts';
+import {failure, isFailure, stopped} from '../tool/failure.ts';
+import {pace} from '../tool/pace.ts';
+import type {
+  Arguments,
+  Ask,
+  AskPart,
+  JudgingTool,
+  ToolAsk,
+  ToolContext,
+  ToolFailure,
+  ToolResult,
+} from '../tool/tool.ts';
 import {lookup} from '../web/resolve.ts';
 import {readAddress, type WebAddress} from '../web/web-address.ts';
 import {CommandOutput} from './command-output.ts';
 import {MOST_TEXT} from './cut.ts';
-import {failure, isFailure, stopped} from './failure.ts';
-import {pace} from './pace.ts';
-import type {Arguments, Ask, AskPart, JudgingTool, ToolAsk, ToolContext, ToolFailure, ToolResult} from './tool.ts';
 
 /** What bounds a call, and where its names and certificates come from. */
 const defaults = {

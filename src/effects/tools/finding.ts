@@ -1,12 +1,12 @@
 import {isAscii} from 'node:buffer';
 import type {Redactor} from '../../policy/redact/redact.ts';
+import {failure} from '../tool/failure.ts';
+import {type Before, type LineMatches, type LineSearch, searchText, type TextPart} from '../tool/search-lines.ts';
+import type {ToolFailure} from '../tool/tool.ts';
 import {isBinary} from '../workspace/open-file.ts';
+import {fromUtf16} from '../workspace/text-encoding.ts';
 import {inBoundedTime} from './bounded-time.ts';
 import {MOST_TEXT} from './cut.ts';
-import {failure} from './failure.ts';
-import {type Before, type LineMatches, type LineSearch, searchText, type TextPart} from './search-lines.ts';
-import {fromUtf16} from './text-encoding.ts';
-import type {ToolFailure} from './tool.ts';
 
 /**
  * Text that is searched in one go: as much as takes this many milliseconds, judging by the last time. Setting a limit

@@ -1,10 +1,10 @@
+import {failure, isFailure} from '../tool/failure.ts';
+import type {Tool} from '../tool/tool.ts';
 import {globPattern} from '../workspace/glob-pattern.ts';
 import {kindAt} from '../workspace/open-file.ts';
 import {placeOf, shownPath, withoutWorkspace} from '../workspace/place.ts';
 import {walk} from '../workspace/walk.ts';
 import {MOST_TEXT} from './cut.ts';
-import {failure, isFailure} from './failure.ts';
-import type {Tool} from './tool.ts';
 
 const MOST = 1000;
 const WILD = /[*?[{\\]/;

@@ -1,15 +1,15 @@
 import {closeSync} from 'node:fs';
+import {failure, isFailure} from '../tool/failure.ts';
+import {lineSearch} from '../tool/search-lines.ts';
+import type {Arguments, Tool, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, type Folder, openFolder} from '../workspace/folder.ts';
 import {beginRegular, type FileBeginning, kindAt, readAll} from '../workspace/open-file.ts';
 import {type Place, placeOf, shownPath} from '../workspace/place.ts';
+import {isUtf16} from '../workspace/text-encoding.ts';
 import {type Walked, walk} from '../workspace/walk.ts';
-import {failure, isFailure} from './failure.ts';
 import {type FileFilter, fileFilter} from './file-filter.ts';
 import {type Finding, finding, PIECE} from './finding.ts';
 import {wholeLines} from './large-file.ts';
-import {lineSearch} from './search-lines.ts';
-import {isUtf16} from './text-encoding.ts';
-import type {Arguments, Tool, ToolContext, ToolFailure} from './tool.ts';
 
 const USUAL_MATCHES = 200;
 const MOST_MATCHES = 2000;

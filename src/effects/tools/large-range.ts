@@ -1,7 +1,7 @@
 import {readSync} from 'node:fs';
+import {pace} from '../tool/pace.ts';
+import {characterStart} from '../workspace/text-encoding.ts';
 import {MOST_TEXT} from './cut.ts';
-import {pace} from './pace.ts';
-import {characterStart} from './text-encoding.ts';
 
 const CHUNK = 256 * 1024;
 const MOST_SKIPPED = 1024 * 1024 * 1024;

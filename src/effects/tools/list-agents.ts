@@ -1,5 +1,5 @@
+import type {Tool} from '../tool/tool.ts';
 import {fitting, MOST_TEXT} from './cut.ts';
-import type {Tool} from './tool.ts';
 
 const MOST = 200;
 const MOST_IDS = 2_000;

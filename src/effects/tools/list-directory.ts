@@ -1,10 +1,10 @@
+import {isFailure} from '../tool/failure.ts';
+import type {Tool, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, type Folder, openFolder} from '../workspace/folder.ts';
 import {lookAt} from '../workspace/open-file.ts';
 import {type Place, placeOf} from '../workspace/place.ts';
 import {entriesOf, type Found, kindOf, walk} from '../workspace/walk.ts';
 import {fitting} from './cut.ts';
-import {isFailure} from './failure.ts';
-import type {Tool, ToolContext, ToolFailure} from './tool.ts';
 
 const MOST = 1000;
 const MOST_SEEN = 50_000;

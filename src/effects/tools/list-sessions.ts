@@ -1,6 +1,6 @@
+import {failure} from '../tool/failure.ts';
+import type {SessionLine, Tool} from '../tool/tool.ts';
 import {fitting} from './cut.ts';
-import {failure} from './failure.ts';
-import type {SessionLine, Tool} from './tool.ts';
 
 const MOST = 200;
 

@@ -1,7 +1,7 @@
 import {type ToolDefinition, type ToolName, tools} from '../../policy/tools.ts';
+import {resultCodes} from '../tool/tool.ts';
 import {implementedTools} from './registry.ts';
 import {schemaOf} from './schema.ts';
-import {resultCodes} from './tool.ts';
 
 const effects = {
   read: 'changes nothing, may be repeated',

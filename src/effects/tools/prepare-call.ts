@@ -1,13 +1,8 @@
-import type {Policy} from '../../files/rule.ts';
+import type {Policy} from '../../formats/rule.ts';
 import {judgeTool} from '../../policy/judge.ts';
 import {riskOfTool} from '../../policy/risk.ts';
 import {type ToolName, toolNamed, tools} from '../../policy/tools.ts';
-import {placeOf} from '../workspace/place.ts';
-import {clearLeftovers} from '../workspace/replace-file.ts';
-import {readArguments} from './arguments.ts';
-import {failure, isFailure, stopped, unexpected} from './failure.ts';
-import {noSuchTool} from './provider.ts';
-import {exact, implemented, isImplemented, offers, toolsOf} from './registry.ts';
+import {failure, isFailure, stopped, unexpected} from '../tool/failure.ts';
 import type {
   Arguments,
   Ask,
@@ -19,7 +14,12 @@ import type {
   ToolContext,
   ToolFailure,
   ToolResult,
-} from './tool.ts';
+} from '../tool/tool.ts';
+import {placeOf} from '../workspace/place.ts';
+import {clearLeftovers} from '../workspace/replace-file.ts';
+import {readArguments} from './arguments.ts';
+import {noSuchTool} from './provider.ts';
+import {exact, implemented, isImplemented, offers, toolsOf} from './registry.ts';
 import {markUntrusted} from './untrusted-output.ts';
 
 /**

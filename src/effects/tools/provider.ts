@@ -1,9 +1,9 @@
-import {nearest} from '../../files/diagnostic.ts';
-import type {Policy} from '../../files/rule.ts';
-import type {Settings} from '../../files/settings.ts';
+import {nearest} from '../../formats/common/diagnostic.ts';
+import type {Policy} from '../../formats/rule.ts';
+import type {Settings} from '../../formats/settings.ts';
 import type {ToolOffer} from '../model/answer.ts';
-import {failure} from './failure.ts';
-import type {Outside, ReadyCall, ToolContext, ToolResult} from './tool.ts';
+import {failure} from '../tool/failure.ts';
+import type {Outside, ReadyCall, ToolContext, ToolResult} from '../tool/tool.ts';
 
 /** What decides which tools an agent is offered. */
 export interface AgentTools {

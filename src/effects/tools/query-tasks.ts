@@ -1,7 +1,7 @@
+import {isFailure, stopped} from '../tool/failure.ts';
+import type {Tool} from '../tool/tool.ts';
 import {fitting} from './cut.ts';
-import {isFailure, stopped} from './failure.ts';
 import {untrustedFrom} from './task-taint.ts';
-import type {Tool} from './tool.ts';
 
 /** More than anyone reads. */
 const MOST_ROWS = 1_000;

@@ -1,12 +1,12 @@
 import {closeSync, readSync} from 'node:fs';
 import type {Redactor} from '../../policy/redact/redact.ts';
+import {failure, isFailure, systemFailure} from '../tool/failure.ts';
+import type {Tool, ToolContext, ToolResult} from '../tool/tool.ts';
 import {isBinary, openPlace, readAll} from '../workspace/open-file.ts';
 import {type Place, placeOf} from '../workspace/place.ts';
+import {asUtf8, characterStart} from '../workspace/text-encoding.ts';
 import {MOST_TEXT} from './cut.ts';
-import {failure, isFailure, systemFailure} from './failure.ts';
 import {largeRange} from './large-range.ts';
-import {asUtf8, characterStart} from './text-encoding.ts';
-import type {Tool, ToolContext, ToolResult} from './tool.ts';
 
 /** Of larger files only the lines asked for are read, and those before them. */
 const LARGE = 1024 * 1024;

@@ -1,5 +1,6 @@
 import {type ToolName, toolNamed, tools} from '../../policy/tools.ts';
 import type {ToolOffer} from '../model/answer.ts';
+import type {JudgingTool, Tool} from '../tool/tool.ts';
 import {askHuman} from './ask-human.ts';
 import {createDirectory} from './create-directory.ts';
 import {createFile} from './create-file.ts';
@@ -21,7 +22,6 @@ import {searchFiles} from './search-files.ts';
 import {sendMessage} from './send-message.ts';
 import {slackRead} from './slack-read.ts';
 import {slackSend} from './slack-send.ts';
-import type {JudgingTool, Tool} from './tool.ts';
 import {updateTask} from './update-task.ts';
 import {writeFile} from './write-file.ts';
 

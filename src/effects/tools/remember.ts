@@ -1,6 +1,6 @@
+import {failure, isFailure} from '../tool/failure.ts';
+import type {Tool, ToolFailure} from '../tool/tool.ts';
 import {isGitName} from '../workspace/git-name.ts';
-import {failure, isFailure} from './failure.ts';
-import type {Tool, ToolFailure} from './tool.ts';
 
 export const remember: Tool<'remember'> = {
   execute: ({file, text}, context) => {

@@ -1,15 +1,15 @@
 import {closeSync, readdirSync, readSync, realpathSync, type Stats, statSync} from 'node:fs';
 import {join, resolve, sep} from 'node:path';
 import type {ScriptOperands} from '../../policy/command/script-operands.ts';
+import {errorCode, isFailure} from '../tool/failure.ts';
+import {pace} from '../tool/pace.ts';
+import type {ToolContext} from '../tool/tool.ts';
 import {snapshot} from '../workspace/changed-files.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
 import {nameMatcher} from '../workspace/name-pattern.ts';
 import {openPlace, readPlace} from '../workspace/open-file.ts';
 import {type Place, place} from '../workspace/place.ts';
 import {digestOf, unread} from './basis.ts';
-import {errorCode, isFailure} from './failure.ts';
-import {pace} from './pace.ts';
-import type {ToolContext} from './tool.ts';
 
 const MOST_FILES = 64;
 const MOST_BYTES = 4 * 1024 * 1024;

@@ -1,11 +1,11 @@
 import type {IndexedFile} from '../search/file-index.ts';
 import type {TextOf} from '../search/passage-text.ts';
 import type {Ranked} from '../search/search.ts';
+import {isFailure} from '../tool/failure.ts';
+import type {Arguments, Tool, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
 import {type Place, place, placeOf, shownPath} from '../workspace/place.ts';
 import {fitting} from './cut.ts';
-import {isFailure} from './failure.ts';
-import type {Arguments, Tool, ToolContext, ToolFailure} from './tool.ts';
 
 const USUAL = 8;
 const MOST = 50;

@@ -1,10 +1,10 @@
 import {closeSync, constants, fstatSync, openSync, readSync} from 'node:fs';
 import {join} from 'node:path';
-import {readRecord} from '../../files/inbox.ts';
+import {readRecord} from '../../formats/inbox.ts';
 import {slackAccess, slackFiles} from '../connect/set-up.ts';
 import {callSlack} from '../connect/slack.ts';
-import {errorCode, failure, isFailure} from './failure.ts';
-import type {Arguments, Tool, ToolContext, ToolResult} from './tool.ts';
+import {errorCode, failure, isFailure} from '../tool/failure.ts';
+import type {Arguments, Tool, ToolContext, ToolResult} from '../tool/tool.ts';
 
 const USUAL = 20;
 const MOST = 100;

@@ -2,8 +2,8 @@ import {riskOfTool, summary} from '../../policy/risk.ts';
 import {logged, uuidOf} from '../connect/outcome.ts';
 import {slackAccess} from '../connect/set-up.ts';
 import {callSlack} from '../connect/slack.ts';
-import {failure, isFailure} from './failure.ts';
-import type {Arguments, AskPart, Tool, ToolFailure} from './tool.ts';
+import {failure, isFailure} from '../tool/failure.ts';
+import type {Arguments, AskPart, Tool, ToolFailure} from '../tool/tool.ts';
 
 /** Slack cuts what is longer: what was approved is what is sent. */
 const LONGEST = 40_000;

@@ -1,9 +1,9 @@
-import {taintIn} from '../../files/task/taint-field.ts';
-import {parseTasks} from '../../files/task/task-parse.ts';
+import {taintIn} from '../../formats/task/taint-field.ts';
+import {parseTasks} from '../../formats/task/task-parse.ts';
+import {isFailure} from '../tool/failure.ts';
+import type {ToolContext, ToolResult} from '../tool/tool.ts';
 import {readPlace} from '../workspace/open-file.ts';
 import {placeOf} from '../workspace/place.ts';
-import {isFailure} from './failure.ts';
-import type {ToolContext, ToolResult} from './tool.ts';
 
 /** Lines of a file, from 1. */
 interface Lines {

@@ -3,10 +3,10 @@ import {join, resolve, sep} from 'node:path';
 import {readsOnlyNamed} from '../../policy/command/reads-only-named.ts';
 import type {ToolName} from '../../policy/tools.ts';
 import type {Program} from '../sandbox/run.ts';
+import {errorCode} from '../tool/failure.ts';
+import type {ToolContext, ToolResult} from '../tool/tool.ts';
 import {UNTRUSTED_FOLDER} from '../workspace/changed-files.ts';
-import {errorCode} from './failure.ts';
 import {taintShown, untrustedFrom} from './task-taint.ts';
-import type {ToolContext, ToolResult} from './tool.ts';
 
 /** A file of what was printed or fetched. */
 export function outputName(session: string, call: string, stream: string): string {

@@ -1,10 +1,10 @@
+import {isFailure} from '../tool/failure.ts';
+import type {Tool} from '../tool/tool.ts';
 import {readPlace} from '../workspace/open-file.ts';
 import {placeOf} from '../workspace/place.ts';
 import {MOST_WRITTEN, replaceFile, wouldReplace} from '../workspace/replace-file.ts';
 import {digestOf, unread} from './basis.ts';
 import {diffOf} from './diff-of.ts';
-import {isFailure} from './failure.ts';
-import type {Tool} from './tool.ts';
 
 export const writeFile: Tool<'write_file'> = {
   execute: async ({path, content}, context) => {

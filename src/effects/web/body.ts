@@ -1,8 +1,8 @@
 import type {IncomingMessage} from 'node:http';
 import {pipeline, type Readable} from 'node:stream';
 import {createBrotliDecompress, createUnzip} from 'node:zlib';
-import {failure} from '../tools/failure.ts';
-import type {ToolFailure} from '../tools/tool.ts';
+import {failure} from '../tool/failure.ts';
+import type {ToolFailure} from '../tool/tool.ts';
 
 export interface Body {
   bytes: Buffer;

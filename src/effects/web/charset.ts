@@ -1,6 +1,6 @@
 import {isUtf8} from 'node:buffer';
 import {TextDecoder} from 'node:util';
-import {characterStart} from '../tools/text-encoding.ts';
+import {characterStart} from '../workspace/text-encoding.ts';
 
 /** A text as its byte order mark says, or the server, or the text itself; else UTF-8, or what Western pages were once in. */
 export function decode(bytes: Buffer, cut: boolean, charset: string | undefined): string {

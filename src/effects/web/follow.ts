@@ -1,8 +1,8 @@
 import type {IncomingMessage} from 'node:http';
-import type {Policy} from '../../files/rule.ts';
+import type {Policy} from '../../formats/rule.ts';
 import {judgeAddress} from '../../policy/address.ts';
-import {failure, isFailure} from '../tools/failure.ts';
-import type {ToolFailure} from '../tools/tool.ts';
+import {failure, isFailure} from '../tool/failure.ts';
+import type {ToolFailure} from '../tool/tool.ts';
 import {type RequestLimits, request} from './request.ts';
 import {type Lookup, resolve} from './resolve.ts';
 import {readAddress, sameServer, type WebAddress} from './web-address.ts';

@@ -1,5 +1,5 @@
-import {failure, isFailure} from '../tools/failure.ts';
-import type {ToolFailure, ToolResult} from '../tools/tool.ts';
+import {failure, isFailure} from '../tool/failure.ts';
+import type {ToolFailure, ToolResult} from '../tool/tool.ts';
 import {readBody} from './body.ts';
 import {decode} from './charset.ts';
 import type {Arrived} from './follow.ts';

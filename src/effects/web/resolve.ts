@@ -1,9 +1,9 @@
 import {lookup as systemLookup} from 'node:dns/promises';
 import {isIPv6} from 'node:net';
-import {kindOfNumber} from '../../files/address-pattern.ts';
+import {kindOfNumber} from '../../formats/address-pattern.ts';
 import {privateWords} from '../../policy/address.ts';
-import {failure} from '../tools/failure.ts';
-import type {ToolFailure} from '../tools/tool.ts';
+import {failure} from '../tool/failure.ts';
+import type {ToolFailure} from '../tool/tool.ts';
 import type {WebAddress} from './web-address.ts';
 
 export interface Resolved {

@@ -1,6 +1,6 @@
-import {type HostKind, isNumber, kindOfHost} from '../../files/address-pattern.ts';
-import {failure} from '../tools/failure.ts';
-import type {ToolFailure} from '../tools/tool.ts';
+import {type HostKind, isNumber, kindOfHost} from '../../formats/address-pattern.ts';
+import {failure} from '../tool/failure.ts';
+import type {ToolFailure} from '../tool/tool.ts';
 
 /** What is to be fetched, as the URL standard reads it. */
 export interface WebAddress {

@@ -1,5 +1,5 @@
-import {errorCode, failure} from '../tools/failure.ts';
-import type {ToolFailure} from '../tools/tool.ts';
+import {errorCode, failure} from '../tool/failure.ts';
+import type {ToolFailure} from '../tool/tool.ts';
 
 /** Thrown where one of our own limits ends a request. */
 export class LimitError extends Error {

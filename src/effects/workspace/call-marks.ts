@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {isAlive, startOf} from '../../store/process-life.ts';
+import {isAlive, startOf} from '../../home/disk/process-life.ts';
 import type {CallCommit} from './workspace.ts';
 
 /**

@@ -1,7 +1,7 @@
 import {closeSync, constants, type Dirent, fchmodSync, fstatSync, lstatSync, openSync} from 'node:fs';
-import {isFailure} from '../tools/failure.ts';
-import {pace} from '../tools/pace.ts';
-import type {ToolContext} from '../tools/tool.ts';
+import {isFailure} from '../tool/failure.ts';
+import {pace} from '../tool/pace.ts';
+import type {ToolContext} from '../tool/tool.ts';
 import {type ByteFolder, byteFolder, enterFolder, entriesIn, inFolder, leaveFolder, textOf} from './byte-folder.ts';
 import {openFolder} from './folder.ts';
 import {place} from './place.ts';

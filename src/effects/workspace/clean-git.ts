@@ -1,6 +1,6 @@
 import {spawn} from 'node:child_process';
-import {crashPoint} from '../../store/crash.ts';
-import {ownProcesses} from '../../store/git/git.ts';
+import {crashPoint} from '../../home/disk/crash.ts';
+import {ownProcesses} from '../../home/git/git.ts';
 
 export interface GitSaid {
   code: number;

@@ -1,6 +1,6 @@
 import {homedir} from 'node:os';
 import {resolve} from 'node:path';
-import {schemeOf, whyNoClone} from '../../files/clone-address.ts';
+import {schemeOf, whyNoClone} from '../../formats/clone-address.ts';
 
 /** Where to clone from. */
 export interface CloneSource {

@@ -1,17 +1,17 @@
 import {existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {isBranchName} from '../../files/clone-address.ts';
+import {isBranchName} from '../../formats/clone-address.ts';
 import {markName} from '../sandbox/environment.ts';
 import {endLeftovers} from '../sandbox/leftovers.ts';
+import {linkText} from '../sandbox/link-text.ts';
 import {markOf} from '../sandbox/mark.ts';
 import {marked} from '../sandbox/processes.ts';
-import {failure} from '../tools/failure.ts';
-import type {ToolFailure} from '../tools/tool.ts';
+import {failure} from '../tool/failure.ts';
+import type {ToolFailure} from '../tool/tool.ts';
 import {cleanEnvironment, cleanGit, type GitSaid} from './clean-git.ts';
 import {recordClone} from './clone-record.ts';
 import {cloneSource} from './clone-source.ts';
 import {gitDirOf, gitDirs, makeGitDir} from './git-dir.ts';
-import {linkText} from './link-text.ts';
 
 const LONGEST_MS = 10 * 60_000;
 

@@ -1,5 +1,5 @@
-import {visibleLine} from '../../files/visible.ts';
-import {type Person, personHere} from '../../store/git/git-config.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {type Person, personHere} from '../../home/git/git-config.ts';
 import {textOf} from './byte-folder.ts';
 import type {Findings} from './findings.ts';
 import type {HistoryEntry} from './history.ts';

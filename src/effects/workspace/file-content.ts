@@ -1,6 +1,6 @@
 import {type BigIntStats, closeSync, constants, fstatSync, openSync, readlinkSync} from 'node:fs';
-import {STAMP_MS} from '../../store/git/git-clean.ts';
-import {objectId} from '../../store/git/git-objects.ts';
+import {STAMP_MS} from '../../home/git/git-clean.ts';
+import {objectId} from '../../home/git/git-objects.ts';
 import {type ByteFolder, inFolder} from './byte-folder.ts';
 import {cleanGit} from './clean-git.ts';
 import {readAll} from './open-file.ts';

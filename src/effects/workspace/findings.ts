@@ -1,5 +1,5 @@
 import type {BigIntStats} from 'node:fs';
-import {visibleLine} from '../../files/visible.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
 import {textOf} from './byte-folder.ts';
 import {type Content, modes} from './file-content.ts';
 import {blobIn, type IndexState, isUnchanged, modeIn} from './index-state.ts';

@@ -1,7 +1,7 @@
 import {closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync} from 'node:fs';
-import {isId} from '../../files/values.ts';
-import {errorCode, failure, isFailure, systemFailure} from '../tools/failure.ts';
-import type {ToolContext, ToolFailure} from '../tools/tool.ts';
+import {isId} from '../../formats/common/values.ts';
+import {errorCode, failure, isFailure, systemFailure} from '../tool/failure.ts';
+import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {isGitName} from './git-name.ts';
 import {type Place, shownPath} from './place.ts';
 

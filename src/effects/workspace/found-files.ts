@@ -1,6 +1,6 @@
 import {type BigIntStats, lstatSync} from 'node:fs';
-import {errorCode, isFailure} from '../tools/failure.ts';
-import {pace} from '../tools/pace.ts';
+import {errorCode, isFailure} from '../tool/failure.ts';
+import {pace} from '../tool/pace.ts';
 import {type ByteFolder, byteFolder, enterFolder, inFolder, leaveFolder, namesIn, textOf} from './byte-folder.ts';
 import {contentOf, modes} from './file-content.ts';
 import {type Findings, type FoundFile, isKnown, leaveOut, type Scan, type Where} from './findings.ts';

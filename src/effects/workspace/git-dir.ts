@@ -1,8 +1,8 @@
 import {randomBytes} from 'node:crypto';
 import {existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {failure} from '../tools/failure.ts';
-import type {ToolFailure} from '../tools/tool.ts';
+import {failure} from '../tool/failure.ts';
+import type {ToolFailure} from '../tool/tool.ts';
 
 /** All git-dirs of a home's workspaces: outside of what an agent can write. */
 export function gitDirs(home: string): string {

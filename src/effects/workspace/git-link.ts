@@ -1,9 +1,9 @@
 import {randomBytes} from 'node:crypto';
 import {closeSync, constants, lstatSync, openSync, readSync, renameSync, unlinkSync, writeFileSync} from 'node:fs';
-import {errorCode, isFailure} from '../tools/failure.ts';
-import type {ToolFailure} from '../tools/tool.ts';
+import {linkText} from '../sandbox/link-text.ts';
+import {errorCode, isFailure} from '../tool/failure.ts';
+import type {ToolFailure} from '../tool/tool.ts';
 import {closeFolder, confirm, entryOf, type Folder, openFolder} from './folder.ts';
-import {linkText} from './link-text.ts';
 import {place} from './place.ts';
 
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;

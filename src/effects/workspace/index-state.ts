@@ -1,6 +1,6 @@
 import {type BigIntStats, closeSync, fstatSync, lstatSync, openSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {crashPoint} from '../../store/crash.ts';
+import {crashPoint} from '../../home/disk/crash.ts';
 import {
   countOf,
   EXTENDED,
@@ -16,10 +16,10 @@ import {
   parseIndex,
   SKIP_WORKTREE,
   statMatches,
-} from '../../store/git/git-index.ts';
-import {isSameFile} from '../../store/git/git-index-file.ts';
-import {patchIndex} from '../../store/git/git-index-patch.ts';
-import {release} from '../../store/git/git-locks.ts';
+} from '../../home/git/git-index.ts';
+import {isSameFile} from '../../home/git/git-index-file.ts';
+import {patchIndex} from '../../home/git/git-index-patch.ts';
+import {release} from '../../home/git/git-locks.ts';
 
 const MODE_AT = 24;
 

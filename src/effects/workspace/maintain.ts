@@ -2,8 +2,8 @@ import {spawn} from 'node:child_process';
 import {readdirSync} from 'node:fs';
 import {setPriority} from 'node:os';
 import {join} from 'node:path';
-import {crashPoint} from '../../store/crash.ts';
-import {ownProcesses} from '../../store/git/git.ts';
+import {crashPoint} from '../../home/disk/crash.ts';
+import {ownProcesses} from '../../home/git/git.ts';
 import {cleanEnvironment, cleanOptions} from './clean-git.ts';
 
 /** As git gc --auto counts: loose objects by one folder of 256, packs by their number. */

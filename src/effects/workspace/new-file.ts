@@ -1,6 +1,6 @@
 import {closeSync, constants, openSync, writeSync} from 'node:fs';
-import {errorCode, isFailure} from '../tools/failure.ts';
-import type {ToolContext, ToolFailure} from '../tools/tool.ts';
+import {errorCode, isFailure} from '../tool/failure.ts';
+import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, confirm, entryOf, openFolder} from './folder.ts';
 import {place} from './place.ts';
 

@@ -1,8 +1,8 @@
 import {closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats} from 'node:fs';
-import {nearest} from '../../files/diagnostic.ts';
-import {errorCode, failure, isFailure, systemFailure} from '../tools/failure.ts';
-import {pace} from '../tools/pace.ts';
-import type {ToolContext, ToolFailure} from '../tools/tool.ts';
+import {nearest} from '../../formats/common/diagnostic.ts';
+import {errorCode, failure, isFailure, systemFailure} from '../tool/failure.ts';
+import {pace} from '../tool/pace.ts';
+import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, confirm, entryOf, type Folder, openFolder, refusedEntry} from './folder.ts';
 import type {Place} from './place.ts';
 

@@ -1,5 +1,5 @@
-import {failure} from '../tools/failure.ts';
-import type {ToolFailure} from '../tools/tool.ts';
+import {failure} from '../tool/failure.ts';
+import type {ToolFailure} from '../tool/tool.ts';
 import {isGitName} from './git-name.ts';
 
 /** What tools can reach: the agent's own workspace, and of the home what all agents may read. */

@@ -1,5 +1,5 @@
-import {exit, UserError} from '../../errors.ts';
-import {readHead} from '../../store/git/git-refs.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {readHead} from '../../home/git/git-refs.ts';
 import {textOf} from './byte-folder.ts';
 import {cleanGit, type GitSaid} from './clean-git.ts';
 import {cloneOf} from './clone-record.ts';

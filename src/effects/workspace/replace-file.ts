@@ -15,8 +15,8 @@ import {
   writeSync,
 } from 'node:fs';
 import {promisify} from 'node:util';
-import {errorCode, failure, isFailure, systemFailure} from '../tools/failure.ts';
-import type {ToolContext, ToolFailure} from '../tools/tool.ts';
+import {errorCode, failure, isFailure, systemFailure} from '../tool/failure.ts';
+import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {
   assertInPlace,
   closeFolder,

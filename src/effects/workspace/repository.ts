@@ -1,5 +1,5 @@
-import {failure, isFailure} from '../tools/failure.ts';
-import type {ToolFailure} from '../tools/tool.ts';
+import {failure, isFailure} from '../tool/failure.ts';
+import type {ToolFailure} from '../tool/tool.ts';
 import {nameOfText} from './byte-folder.ts';
 import {markCall, markEmpty, markedCalls, unmarkCall} from './call-marks.ts';
 import {cloneNames, takeClone} from './clone.ts';

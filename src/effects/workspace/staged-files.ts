@@ -1,7 +1,7 @@
 import {type BigIntStats, lstatSync} from 'node:fs';
 import {join} from 'node:path';
-import {isUnfinished} from '../../store/git/git-busy.ts';
-import {readHead} from '../../store/git/git-refs.ts';
+import {isUnfinished} from '../../home/git/git-busy.ts';
+import {readHead} from '../../home/git/git-refs.ts';
 import {modes} from './file-content.ts';
 import type {FoundFile} from './findings.ts';
 import type {History, StagedState} from './history.ts';

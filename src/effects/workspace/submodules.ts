@@ -1,7 +1,7 @@
 import {lstatSync} from 'node:fs';
-import {visibleLine} from '../../files/visible.ts';
-import {countOf} from '../../store/git/git-index.ts';
-import {errorCode, isFailure} from '../tools/failure.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {countOf} from '../../home/git/git-index.ts';
+import {errorCode, isFailure} from '../tool/failure.ts';
 import {byteFolder, enterFolder, inFolder, leaveFolder, textOf} from './byte-folder.ts';
 import {cleanGit} from './clean-git.ts';
 import {modes} from './file-content.ts';

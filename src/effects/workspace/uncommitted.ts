@@ -1,4 +1,4 @@
-import {readHead} from '../../store/git/git-refs.ts';
+import {readHead} from '../../home/git/git-refs.ts';
 import {treeWith} from './commit-files.ts';
 import {findFiles} from './found-files.ts';
 import {historyOf, indexOf} from './history.ts';

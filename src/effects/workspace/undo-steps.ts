@@ -1,6 +1,6 @@
 import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {mustRead} from '../../store/git/git-repository.ts';
+import {mustRead} from '../../home/git/git-repository.ts';
 import {type CommitOutcome, commitFiles} from './commit-files.ts';
 import {entryOfUndo} from './entries.ts';
 import {modes} from './file-content.ts';

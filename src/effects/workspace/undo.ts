@@ -1,10 +1,10 @@
-import {UserError} from '../../errors.ts';
-import {mergeLines} from '../../files/merge/merge-lines.ts';
-import {visibleLine} from '../../files/visible.ts';
-import {readHead} from '../../store/git/git-refs.ts';
-import {mustRead} from '../../store/git/git-repository.ts';
-import {Staged} from '../../store/git/git-staged.ts';
-import {leafAt, loadWay} from '../../store/git/git-trees.ts';
+import {UserError} from '../../formats/common/errors.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {mergeLines} from '../../formats/merge/merge-lines.ts';
+import {readHead} from '../../home/git/git-refs.ts';
+import {mustRead} from '../../home/git/git-repository.ts';
+import {Staged} from '../../home/git/git-staged.ts';
+import {leafAt, loadWay} from '../../home/git/git-trees.ts';
 import {textOf} from './byte-folder.ts';
 import {emptyCall, markEmpty, markedCalls} from './call-marks.ts';
 import {type History, locked, treeAt} from './history.ts';

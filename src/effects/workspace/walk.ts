@@ -1,7 +1,7 @@
 import {type Dirent, fstatSync, opendirSync, readdirSync} from 'node:fs';
-import {isFailure} from '../tools/failure.ts';
-import {pace} from '../tools/pace.ts';
-import type {ToolContext, ToolFailure} from '../tools/tool.ts';
+import {isFailure} from '../tool/failure.ts';
+import {pace} from '../tool/pace.ts';
+import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {assertInPlace, closeFolder, type Folder, openBelow, openFolder} from './folder.ts';
 import {isGitName} from './git-name.ts';
 import {type IgnoreRules, ignoreFiles, ignoring, isNeverSearched, noRules, withIgnoreFiles} from './ignore-rules.ts';

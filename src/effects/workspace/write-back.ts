@@ -14,8 +14,8 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import {visibleLine} from '../../files/visible.ts';
-import {errorCode, isFailure} from '../tools/failure.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {errorCode, isFailure} from '../tool/failure.ts';
 import {type ByteFolder, byteFolder, enterFolder, entriesIn, inFolder, leaveFolder, textOf} from './byte-folder.ts';
 import {contentOf} from './file-content.ts';
 import {openFolder} from './folder.ts';

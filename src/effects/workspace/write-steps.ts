@@ -1,4 +1,4 @@
-import {crashPoint} from '../../store/crash.ts';
+import {crashPoint} from '../../home/disk/crash.ts';
 import type {Leaf} from './read-history.ts';
 import {type Prepared, prepare} from './write-back.ts';
 

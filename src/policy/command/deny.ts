@@ -1,4 +1,4 @@
-import type {Rule} from '../../files/rule.ts';
+import type {Rule} from '../../formats/rule.ts';
 import {baseName, kindOf} from './command-name.ts';
 import {flagTable} from './flag-table.ts';
 import {isLiteral, looseMatch} from './words.ts';

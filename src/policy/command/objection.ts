@@ -1,4 +1,4 @@
-import type {Rule} from '../../files/rule.ts';
+import type {Rule} from '../../formats/rule.ts';
 import {kindOf} from './command-name.ts';
 import {riskyUses, spells} from './flags.ts';
 import {isExact, isLiteral, literalPrefix} from './words.ts';

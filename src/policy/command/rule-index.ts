@@ -1,4 +1,4 @@
-import type {Policy, Rule} from '../../files/rule.ts';
+import type {Policy, Rule} from '../../formats/rule.ts';
 import {mayDeny} from './deny.ts';
 import {isFor, mayMatch} from './words.ts';
 

@@ -1,5 +1,5 @@
 import {Minimatch} from 'minimatch';
-import type {Rule} from '../../files/rule.ts';
+import type {Rule} from '../../formats/rule.ts';
 
 /** `*` stops at `/` and does not match a leading dot; nothing but `*`, `?` and `[…]` is special. */
 const strict = {

@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import type {Verdict} from '../../files/rule.ts';
+import type {Verdict} from '../../formats/rule.ts';
 
 /**
  * `read` may be repeated freely, `write` changes the home or the machine, `outside` leaves the home. `deliver` changes files

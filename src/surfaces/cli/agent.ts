@@ -1,14 +1,14 @@
 import {checkHome} from '../../check/index.ts';
 import {namesOf} from '../../check/names.ts';
-import {exit, UserError} from '../../errors.ts';
-import {nearest, type Problem} from '../../files/diagnostic.ts';
-import {stemOf} from '../../files/key.ts';
-import type {TemplateFile} from '../../files/template.ts';
-import {makeVisible, visibleLine} from '../../files/visible.ts';
-import {loadHome} from '../../load.ts';
-import {colors, print, printJson, printWhole, screenWidth} from './output.ts';
+import {nearest, type Problem} from '../../formats/common/diagnostic.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {stemOf} from '../../formats/common/key.ts';
+import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
+import type {TemplateFile} from '../../formats/template.ts';
+import {loadHome} from '../actions/load-home.ts';
+import {colors, print, printJson, printWhole, screenWidth} from '../terminal/output.ts';
+import {drawBox, fitTable, labelled} from '../terminal/table.ts';
 import {renderProblem} from './problem.ts';
-import {drawBox, fitTable, labelled} from './table.ts';
 
 interface Agent {
   name: string;

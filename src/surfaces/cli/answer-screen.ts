@@ -1,8 +1,8 @@
-import type {Message} from '../../files/session/session-schema.ts';
-import {makeVisible} from '../../files/visible.ts';
-import type {LiveEvent} from '../../store/live.ts';
-import {note, shortCall} from './output.ts';
-import {textWidth} from './table.ts';
+import {makeVisible} from '../../formats/common/visible.ts';
+import type {Message} from '../../formats/session/session-schema.ts';
+import type {LiveEvent} from '../../home/live.ts';
+import {note, shortCall} from '../terminal/output.ts';
+import {textWidth} from '../terminal/table.ts';
 
 /** Where an answer is shown: word by word as it comes, or only once it is known. */
 export interface AnswerScreen {

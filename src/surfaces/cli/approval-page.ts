@@ -1,12 +1,12 @@
-import {closesFence, fenceOf} from '../../files/approval/approval-labels.ts';
-import {fieldOf} from '../../files/task/task.ts';
-import {makeVisible, visibleLine} from '../../files/visible.ts';
-import {commandNow} from '../decide/command-now.ts';
-import type {Page} from '../decide/page.ts';
-import {isUnrecorded, type Request} from '../decide/queue.ts';
-import {colors} from './output.ts';
+import {closesFence, fenceOf} from '../../formats/approval/approval-labels.ts';
+import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
+import {fieldOf} from '../../formats/task/task.ts';
+import {commandNow} from '../actions/decide/command-now.ts';
+import type {Page} from '../actions/decide/page.ts';
+import {isUnrecorded, type Request} from '../actions/decide/queue.ts';
+import {colors} from '../terminal/output.ts';
+import {breakAt} from '../terminal/table.ts';
 import {ago} from './short-text.ts';
-import {breakAt} from './table.ts';
 
 export function paintRisk(risk: string): string {
   const paint = {LOW: colors.green, MEDIUM: colors.yellow, HIGH: colors.red, CRITICAL: colors.magenta}[risk];

@@ -1,15 +1,16 @@
-import {exit} from '../../errors.ts';
-import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
-import {hasErrors} from '../../files/diagnostic.ts';
-import {jsonText, visibleLine} from '../../files/visible.ts';
-import {anyPage, pendingPath} from '../decide/page.ts';
-import {findRequests, type Request, readArchive, readQueue} from '../decide/queue.ts';
-import {type ApprovalRow, approvalRow} from '../decide/row.ts';
-import {fileError} from '../talk/file-error.ts';
+import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
+import {pendingPath} from '../../formats/approval/approval-path.ts';
+import {hasErrors} from '../../formats/common/diagnostic.ts';
+import {exit} from '../../formats/common/errors.ts';
+import {jsonText, visibleLine} from '../../formats/common/visible.ts';
+import {anyPage} from '../actions/decide/page.ts';
+import {findRequests, type Request, readArchive, readQueue} from '../actions/decide/queue.ts';
+import {type ApprovalRow, approvalRow} from '../actions/decide/row.ts';
+import {fileError} from '../actions/talk/file-error.ts';
+import {colors, complain, plural, print, printWhole, screenWidth} from '../terminal/output.ts';
+import {fitTable} from '../terminal/table.ts';
 import {approvalPage, pageWidth, paintRisk} from './approval-page.ts';
-import {colors, complain, plural, print, printWhole, screenWidth} from './output.ts';
 import {ago, spell} from './short-text.ts';
-import {fitTable} from './table.ts';
 
 export interface ApprovalsOptions {
   home: string;

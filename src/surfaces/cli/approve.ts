@@ -1,7 +1,7 @@
-import {exit, UserError} from '../../errors.ts';
-import {isQuestion} from '../decide/choose.ts';
-import {refuseDecided} from '../decide/decide.ts';
-import {findRequests, isUnrecorded} from '../decide/queue.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {isQuestion} from '../actions/decide/choose.ts';
+import {refuseDecided} from '../actions/decide/decide.ts';
+import {findRequests, isUnrecorded} from '../actions/decide/queue.ts';
 import {tellDecided} from './decided.ts';
 import {onTerminal} from './keys.ts';
 import {knownNames} from './known-names.ts';

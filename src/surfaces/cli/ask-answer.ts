@@ -1,9 +1,9 @@
-import {fieldOf} from '../../files/task/task.ts';
-import {visibleLine} from '../../files/visible.ts';
-import {pendingPage} from '../decide/page.ts';
-import type {Request} from '../decide/queue.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {fieldOf} from '../../formats/task/task.ts';
+import {pendingPage} from '../actions/decide/page.ts';
+import type {Request} from '../actions/decide/queue.ts';
+import {colors, print} from '../terminal/output.ts';
 import {askLine, left} from './keys.ts';
-import {colors, print} from './output.ts';
 
 /** What a question offers to choose from: the lines under `Options` of its page. */
 function optionsOf(home: string, {id, task}: Request): string[] {

@@ -1,14 +1,14 @@
-import {exit, UserError} from '../../errors.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {daemonOf} from '../../store/status.ts';
-import {isQuestion} from '../decide/choose.ts';
-import {editable} from '../decide/edited.ts';
-import {anyPage} from '../decide/page.ts';
-import {isOpen, type Request, readQueue, refuseWrong} from '../decide/queue.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {daemonOf} from '../../home/status.ts';
+import {isQuestion} from '../actions/decide/choose.ts';
+import {editable} from '../actions/decide/edited.ts';
+import {anyPage} from '../actions/decide/page.ts';
+import {isOpen, type Request, readQueue, refuseWrong} from '../actions/decide/queue.ts';
+import {colors, complain, note, plural, print, printWhole} from '../terminal/output.ts';
 import {approvalPage, pageWidth, whatRuns} from './approval-page.ts';
 import {tellOne} from './decided.ts';
 import {askKey} from './keys.ts';
-import {colors, complain, note, plural, print, printWhole} from './output.ts';
 import {askReason, sayNo} from './reject.ts';
 import {type ApproveOptions, sayYes, unsigned} from './say-yes.ts';
 

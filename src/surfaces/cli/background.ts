@@ -1,13 +1,13 @@
 import {spawn} from 'node:child_process';
 import {closeSync, mkdirSync, openSync, readFileSync} from 'node:fs';
 import {dirname, relative} from 'node:path';
-import {exit, UserError} from '../../errors.ts';
-import {crashPoint} from '../../store/crash.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {type Holder, isRunning} from '../../store/holder.ts';
-import {daemonOf, logPath, readStatus} from '../../store/status.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {crashPoint} from '../../home/disk/crash.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {type Holder, isRunning} from '../../home/disk/holder.ts';
+import {daemonOf, logPath, readStatus} from '../../home/status.ts';
+import {colors, print, printJson} from '../terminal/output.ts';
 import {rotate} from './log-file.ts';
-import {colors, print, printJson} from './output.ts';
 
 const START_MS = 30_000;
 const STOP_MS = 10_000;

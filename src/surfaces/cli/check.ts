@@ -1,12 +1,12 @@
 import {existsSync, realpathSync} from 'node:fs';
 import {relative, resolve, sep} from 'node:path';
-import {exit, UserError} from '../../errors.ts';
-import {hasErrors, type Problem} from '../../files/diagnostic.ts';
-import {kindOf} from '../../files/key.ts';
-import {lineStarts} from '../../files/lines.ts';
-import {visibleLine} from '../../files/visible.ts';
-import {indexHome} from '../../load.ts';
-import {colors, plural, print, printJson, printWhole} from './output.ts';
+import {hasErrors, type Problem} from '../../formats/common/diagnostic.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {kindOf} from '../../formats/common/key.ts';
+import {lineStarts} from '../../formats/common/lines.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {indexHome} from '../actions/load-home.ts';
+import {colors, plural, print, printJson, printWhole} from '../terminal/output.ts';
 import {renderProblem} from './problem.ts';
 import {progressOn} from './progress.ts';
 

@@ -1,6 +1,6 @@
 import {Argument, Option} from 'commander';
-import {exit, UserError} from '../../errors.ts';
-import {nearest} from '../../files/diagnostic.ts';
+import {nearest} from '../../formats/common/diagnostic.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
 
 /** An option that is one of some words: help and completions name them, and a slip of the fingers is told. */
 export function choice(flags: string, description: string, words: readonly string[]): Option {

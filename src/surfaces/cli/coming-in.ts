@@ -1,12 +1,12 @@
-import {nextSlot} from '../../files/schedule-slots.ts';
-import {parseSettings} from '../../files/settings.ts';
-import {visibleLine} from '../../files/visible.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {type InboxState, inboxStates} from '../../store/inbox-state.ts';
-import {MARKER} from '../../store/locate.ts';
-import {readHomeFile} from '../../store/read.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {nextSlot} from '../../formats/schedule-slots.ts';
+import {parseSettings} from '../../formats/settings.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {type InboxState, inboxStates} from '../../home/inbox-state.ts';
+import {MARKER} from '../../home/locate.ts';
+import {readHomeFile} from '../../home/read.ts';
+import {colors, plural} from '../terminal/output.ts';
 import {type Connector, connectorLine, connectorsOf} from './connector-lines.ts';
-import {colors, plural} from './output.ts';
 
 /** What comes in from outside and by the clock, as the files have it. */
 export interface ComingIn {

@@ -1,5 +1,6 @@
 import {Command} from 'commander';
-import {locateHome} from '../../store/locate.ts';
+import {locateHome} from '../../home/locate.ts';
+import {wrap} from '../terminal/wrap.ts';
 import {addApprovals} from './approval-commands.ts';
 import {addConnectors} from './connector-commands.ts';
 import {addHistory} from './history-commands.ts';
@@ -10,7 +11,6 @@ import type {Program} from './surroundings.ts';
 import {addTalking} from './talk-commands.ts';
 import {addTask} from './task-commands.ts';
 import {addWorkspace} from './workspace-commands.ts';
-import {wrap} from './wrap.ts';
 
 const AFTER = `
 More about one: agentdir COMMAND --help. The manual: man agentdir; in a clone: man man/agentdir.1.

@@ -1,5 +1,5 @@
 import type {Command, Option} from 'commander';
-import {locateHome} from '../../store/locate.ts';
+import {locateHome} from '../../home/locate.ts';
 import {aboutOf, type NameOf} from './about.ts';
 import {optionOf, optionsOf, type Walk, walk} from './command-words.ts';
 import {knownNames, type Named} from './known-names.ts';

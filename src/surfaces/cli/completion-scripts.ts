@@ -1,4 +1,4 @@
-import {exit, UserError} from '../../errors.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
 
 /*
  * Each asks `agentdir __complete -- WORDS`, so that no script knows any command. A line is a word, a tab and what it is;

@@ -1,7 +1,7 @@
-import type {Settings} from '../../files/settings.ts';
-import {visibleLine} from '../../files/visible.ts';
-import {type ConnectorName, type ConnectorState, connectorNames, connectorOf} from '../../store/connector-state.ts';
-import {colors} from './output.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import type {Settings} from '../../formats/settings.ts';
+import {type ConnectorName, type ConnectorState, connectorNames, connectorOf} from '../../home/connector-state.ts';
+import {colors} from '../terminal/output.ts';
 
 /** A process that brings events in: it runs, or agentdir.yaml wants it to. */
 export type Connector = ({running: true} & ConnectorState) | {running: false; name: ConnectorName};

@@ -1,14 +1,14 @@
-import {exit} from '../../errors.ts';
-import {fieldOf} from '../../files/task/task.ts';
-import {jsonText, makeVisible, visibleLine} from '../../files/visible.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {daemonOf} from '../../store/status.ts';
-import {commandNow} from '../decide/command-now.ts';
-import {hasFailed, isOver, type Outcomes, waitForOutcomes} from '../decide/outcome.ts';
-import {anyPage} from '../decide/page.ts';
-import type {Request} from '../decide/queue.ts';
-import {approvalRow} from '../decide/row.ts';
-import {colors, complain, note, print, printWhole} from './output.ts';
+import {exit} from '../../formats/common/errors.ts';
+import {jsonText, makeVisible, visibleLine} from '../../formats/common/visible.ts';
+import {fieldOf} from '../../formats/task/task.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {daemonOf} from '../../home/status.ts';
+import {commandNow} from '../actions/decide/command-now.ts';
+import {hasFailed, isOver, type Outcomes, waitForOutcomes} from '../actions/decide/outcome.ts';
+import {anyPage} from '../actions/decide/page.ts';
+import type {Request} from '../actions/decide/queue.ts';
+import {approvalRow} from '../actions/decide/row.ts';
+import {colors, complain, note, print, printWhole} from '../terminal/output.ts';
 
 export interface Telling {
   home: string;

@@ -1,9 +1,9 @@
 import {join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
-import {exit} from '../../errors.ts';
-import type {Happening} from '../../happening.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {readStatus} from '../../store/status.ts';
+import {exit} from '../../formats/common/errors.ts';
+import type {Happening} from '../../formats/daemon-event.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {readStatus} from '../../home/status.ts';
 import {startDaemon} from '../demo/daemon-child.ts';
 import {jsonSteps} from '../demo/json-steps.ts';
 import {makeHome, makePlace} from '../demo/place.ts';

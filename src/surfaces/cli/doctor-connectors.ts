@@ -1,8 +1,8 @@
-import {SLACK_TOKEN} from '../../files/connector-settings.ts';
-import {parseSettings, type Settings} from '../../files/settings.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {MARKER} from '../../store/locate.ts';
-import {readHomeFile} from '../../store/read.ts';
+import {SLACK_TOKEN} from '../../formats/connector-settings.ts';
+import {parseSettings, type Settings} from '../../formats/settings.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {MARKER} from '../../home/locate.ts';
+import {readHomeFile} from '../../home/read.ts';
 import {type Connector, connectorsOf} from './connector-lines.ts';
 import type {Finding} from './doctor-finding.ts';
 

@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {basename, join, resolve} from 'node:path';
-import {git, loggedIn} from '../../store/git/git.ts';
+import {git, loggedIn} from '../../home/git/git.ts';
 import type {Finding} from './doctor-finding.ts';
 
 export async function gitItself(home: string): Promise<Finding> {

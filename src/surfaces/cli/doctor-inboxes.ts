@@ -1,8 +1,8 @@
-import {nodeDisk} from '../../store/disk.ts';
-import {inboxStates, misplacedInboxes} from '../../store/inbox-state.ts';
-import {daemonOf} from '../../store/status.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {inboxStates, misplacedInboxes} from '../../home/inbox-state.ts';
+import {daemonOf} from '../../home/status.ts';
+import {plural} from '../terminal/output.ts';
 import type {Finding} from './doctor-finding.ts';
-import {plural} from './output.ts';
 
 /** Inboxes that nobody reads on, and lines that nobody could read. */
 export function inboxes(home: string): Finding[] {

@@ -1,6 +1,6 @@
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {loadSwap, swapFiles} from '../../store/swap.ts';
+import {loadSwap, swapFiles} from '../../home/disk/swap.ts';
 import type {Finding} from './doctor-finding.ts';
 
 /** Whether a save can let files change places, or must rename over what is there. */

@@ -1,22 +1,22 @@
 import {accessSync, constants, existsSync, readFileSync, statfsSync} from 'node:fs';
 import {join} from 'node:path';
 import {makeSandbox} from '../../effects/sandbox/sandbox.ts';
-import {exit} from '../../errors.ts';
-import {folders} from '../../files/key.ts';
-import {parseSettings} from '../../files/settings.ts';
+import {exit} from '../../formats/common/errors.ts';
+import {folders} from '../../formats/common/key.ts';
+import {parseSettings} from '../../formats/settings.ts';
+import {ignored} from '../../home/create.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {MARKER} from '../../home/locate.ts';
+import {readHomeFile} from '../../home/read.ts';
+import {daemonOf, readStatus} from '../../home/status.ts';
 import {SHORTEST_KEY} from '../../policy/redact/redact-credential.ts';
-import {ignored} from '../../store/create.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {MARKER} from '../../store/locate.ts';
-import {readHomeFile} from '../../store/read.ts';
-import {daemonOf, readStatus} from '../../store/status.ts';
-import {keyVariables} from '../talk/redact-message.ts';
+import {keyVariables} from '../actions/talk/redact-message.ts';
+import {colors, plural, print, printJson} from '../terminal/output.ts';
 import {connectors} from './doctor-connectors.ts';
 import type {Finding} from './doctor-finding.ts';
 import {gitItself, identity, repository} from './doctor-git.ts';
 import {inboxes} from './doctor-inboxes.ts';
 import {saves} from './doctor-saves.ts';
-import {colors, plural, print, printJson} from './output.ts';
 
 const NAME = 11;
 

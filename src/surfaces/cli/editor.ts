@@ -2,7 +2,7 @@ import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {UserError} from '../../errors.ts';
+import {UserError} from '../../formats/common/errors.ts';
 
 /** A text as a person leaves it in their editor. It is in a folder that nobody else can look into. */
 export function inEditor(text: string, name: string): string {

@@ -1,7 +1,7 @@
 import {existsSync, realpathSync} from 'node:fs';
 import {delimiter, dirname, join} from 'node:path';
-import {colors, screenWidth} from './output.ts';
-import {wrap} from './wrap.ts';
+import {colors, screenWidth} from '../terminal/output.ts';
+import {wrap} from '../terminal/wrap.ts';
 
 export interface Place {
   home: string;

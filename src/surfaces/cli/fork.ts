@@ -1,10 +1,10 @@
-import {exit} from '../../errors.ts';
-import {visibleLine} from '../../files/visible.ts';
+import {exit} from '../../formats/common/errors.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {daemonOf} from '../../home/status.ts';
 import {callWords} from '../../policy/call-words.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {daemonOf} from '../../store/status.ts';
-import {type ForkOptions, fork} from '../fork/fork.ts';
-import {colors, plural, print, printJson} from './output.ts';
+import {type ForkOptions, fork} from '../actions/fork/fork.ts';
+import {colors, plural, print, printJson} from '../terminal/output.ts';
 
 /** A new session from any point of another's history. */
 export async function forkCommand({json, ...options}: ForkOptions & {json: boolean}): Promise<number> {

@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
-import {exit, UserError} from '../../errors.ts';
-import {type Replaced, redactMessage} from '../talk/redact-message.ts';
-import {note} from './output.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {type Replaced, redactMessage} from '../actions/talk/redact-message.ts';
+import {note} from '../terminal/output.ts';
 
 /** What comes from standard input, without the line end that closes it. */
 export function stdinText(): string {

@@ -1,5 +1,5 @@
 import type {Command} from 'commander';
-import {exit, UserError} from '../../errors.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
 import {about} from './about.ts';
 import type {Program, Surroundings} from './surroundings.ts';
 

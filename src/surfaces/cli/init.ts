@@ -1,7 +1,7 @@
 import {join, relative, resolve} from 'node:path';
-import {createHome} from '../../store/create.ts';
+import {createHome} from '../../home/create.ts';
+import {colors, plural, print, printJson, printWhole, screenWidth} from '../terminal/output.ts';
 import {isOnPath, stepLines} from './first-steps.ts';
-import {colors, plural, print, printJson, printWhole, screenWidth} from './output.ts';
 
 /** A new home, asked nothing, nothing overwritten. */
 export async function init({dir, source, json}: {dir: string; source: string; json: boolean}): Promise<number> {

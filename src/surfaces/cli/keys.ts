@@ -1,6 +1,6 @@
 import {createInterface} from 'node:readline/promises';
 import {setTimeout as pause} from 'node:timers/promises';
-import {exit, UserError} from '../../errors.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
 
 const {stdin, stdout} = process;
 /** Ctrl-C, Ctrl-D. */

@@ -1,8 +1,8 @@
-import {stemOf} from '../../files/key.ts';
-import {visibleLine} from '../../files/visible.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {listFolder, readHomeFile} from '../../store/read.ts';
-import {listSessions} from '../../store/session-files.ts';
+import {stemOf} from '../../formats/common/key.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {listFolder, readHomeFile} from '../../home/read.ts';
+import {listSessions} from '../../home/session-files.ts';
 import type {NameOf} from './about.ts';
 
 export interface Named {

@@ -1,10 +1,10 @@
-import {exit} from '../../errors.ts';
-import {makeVisible} from '../../files/visible.ts';
-import {agentName} from '../talk/find-agent.ts';
-import {type AgentRow, agentRows, type SessionRow, sessionRows} from '../talk/rows.ts';
-import {colors, plural, print, printJson, printWhole, screenWidth} from './output.ts';
+import {exit} from '../../formats/common/errors.ts';
+import {makeVisible} from '../../formats/common/visible.ts';
+import {agentName} from '../actions/talk/find-agent.ts';
+import {type AgentRow, agentRows, type SessionRow, sessionRows} from '../actions/talk/rows.ts';
+import {colors, plural, print, printJson, printWhole, screenWidth} from '../terminal/output.ts';
+import {cut, fitTable} from '../terminal/table.ts';
 import {ago} from './short-text.ts';
-import {cut, fitTable} from './table.ts';
 
 export interface ListOptions {
   home: string;

@@ -1,5 +1,5 @@
 import {appendFileSync, renameSync, statSync} from 'node:fs';
-import type {Report} from '../../happening.ts';
+import type {Report} from '../../formats/daemon-event.ts';
 import {describeWhole} from './start.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;

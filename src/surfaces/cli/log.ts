@@ -1,19 +1,19 @@
-import {exit, UserError} from '../../errors.ts';
-import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
-import {nearest} from '../../files/diagnostic.ts';
-import {folders, kindOf, stemOf} from '../../files/key.ts';
-import {parseSession} from '../../files/session/session.ts';
-import {fieldOf} from '../../files/task/task.ts';
-import {parseTasks} from '../../files/task/task-parse.ts';
-import {visibleLine} from '../../files/visible.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {type Change, headOf, history} from '../../store/history.ts';
-import {MARKER} from '../../store/locate.ts';
-import {listHome, readHomeFile} from '../../store/read.ts';
-import {listSessions} from '../../store/session-files.ts';
-import {colors, print, printJson} from './output.ts';
+import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
+import {nearest} from '../../formats/common/diagnostic.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {folders, kindOf, stemOf} from '../../formats/common/key.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {parseSession} from '../../formats/session/session.ts';
+import {fieldOf} from '../../formats/task/task.ts';
+import {parseTasks} from '../../formats/task/task-parse.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {type Change, headOf, history} from '../../home/history.ts';
+import {MARKER} from '../../home/locate.ts';
+import {listHome, readHomeFile} from '../../home/read.ts';
+import {listSessions} from '../../home/session-files.ts';
+import {colors, print, printJson} from '../terminal/output.ts';
+import {cut} from '../terminal/table.ts';
 import {whenReaderGoes} from './reader.ts';
-import {cut} from './table.ts';
 
 export interface LogOptions {
   home: string;

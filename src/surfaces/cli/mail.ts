@@ -1,8 +1,8 @@
-import {exit, UserError} from '../../errors.ts';
-import {MAIL_FILE, readMailbox} from '../../files/connector-settings.ts';
-import {visibleLine} from '../../files/visible.ts';
-import {noteConnector} from '../../store/connector-state.ts';
-import {openReceived} from '../../store/received.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {MAIL_FILE, readMailbox} from '../../formats/connector-settings.ts';
+import {noteConnector} from '../../home/connector-state.ts';
+import {openReceived} from '../../home/received.ts';
 import {
   claimConnector,
   connectorRedactor,
@@ -12,7 +12,7 @@ import {
   untilStopped,
 } from '../connector.ts';
 import {watchMail} from '../mail/watch.ts';
-import {colors, print, printJson} from './output.ts';
+import {colors, print, printJson} from '../terminal/output.ts';
 
 interface Told {
   event: string;

@@ -1,7 +1,7 @@
 import type {Command, Option} from 'commander';
+import {breakAt} from '../terminal/table.ts';
 import {aboutOf, exitWords, jsonWords} from './about.ts';
 import {pathOf} from './command-words.ts';
-import {breakAt} from './table.ts';
 
 /** Of a line of source. */
 const WIDTH = 72;

@@ -1,9 +1,9 @@
-import {exit, UserError} from '../../errors.ts';
-import {agentName} from '../talk/find-agent.ts';
-import {sharedSession} from '../talk/find-session.ts';
-import {makeSession} from '../talk/make-session.ts';
-import {agentNamed} from '../talk/read-agent.ts';
-import {colors, print, printJson} from './output.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {agentName} from '../actions/talk/find-agent.ts';
+import {sharedSession} from '../actions/talk/find-session.ts';
+import {makeSession} from '../actions/talk/make-session.ts';
+import {agentNamed} from '../actions/talk/read-agent.ts';
+import {colors, print, printJson} from '../terminal/output.ts';
 
 /** A session without messages, ready for an editor or for `send`. */
 export async function newSession(options: {

@@ -1,4 +1,4 @@
-import {exit, UserError} from '../../errors.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
 
 /** An option that is a whole number above 0. */
 export function whole(text: string): number {

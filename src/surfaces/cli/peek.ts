@@ -1,11 +1,11 @@
-import {exit} from '../../errors.ts';
-import {makeVisible} from '../../files/visible.ts';
-import type {LiveEvent} from '../../store/live.ts';
-import {followLive} from '../../store/live-read.ts';
-import {agentName} from '../talk/find-agent.ts';
-import {sessionFile} from '../talk/find-session.ts';
-import {type Output, outputs} from '../talk/outputs.ts';
-import {colors, print, printJson, shortCall} from './output.ts';
+import {exit} from '../../formats/common/errors.ts';
+import {makeVisible} from '../../formats/common/visible.ts';
+import type {LiveEvent} from '../../home/live.ts';
+import {followLive} from '../../home/live-read.ts';
+import {type Output, outputs} from '../actions/decide/outputs.ts';
+import {agentName} from '../actions/talk/find-agent.ts';
+import {sessionFile} from '../actions/talk/find-session.ts';
+import {colors, print, printJson, shortCall} from '../terminal/output.ts';
 import {whenReaderGoes} from './reader.ts';
 import {ago} from './short-text.ts';
 

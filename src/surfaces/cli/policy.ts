@@ -1,15 +1,15 @@
 import {readFileSync} from 'node:fs';
-import {exit, UserError} from '../../errors.ts';
-import {parseAllowlist} from '../../files/allowlist.ts';
-import {hasErrors, nearest} from '../../files/diagnostic.ts';
-import {stemOf} from '../../files/key.ts';
-import type {Policy, Verdict} from '../../files/rule.ts';
-import {jsonText, visibleLine} from '../../files/visible.ts';
+import {parseAllowlist} from '../../formats/allowlist.ts';
+import {hasErrors, nearest} from '../../formats/common/diagnostic.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {stemOf} from '../../formats/common/key.ts';
+import {jsonText, visibleLine} from '../../formats/common/visible.ts';
+import type {Policy, Verdict} from '../../formats/rule.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {listFolder, readHomeFile} from '../../home/read.ts';
 import {judge, runPolicyTests} from '../../policy/judge.ts';
 import {riskOf} from '../../policy/risk.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {listFolder, readHomeFile} from '../../store/read.ts';
-import {colors, note, plural, print, printWhole} from './output.ts';
+import {colors, note, plural, print, printWhole} from '../terminal/output.ts';
 
 export const paint: Record<Verdict, (text: string) => string> = {
   allow: colors.green,

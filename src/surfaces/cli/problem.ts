@@ -1,9 +1,9 @@
-import type {Problem} from '../../files/diagnostic.ts';
-import {lineStarts} from '../../files/lines.ts';
-import {makeVisible, visibleLine} from '../../files/visible.ts';
-import {colors, screenWidth} from './output.ts';
-import {textWidth} from './table.ts';
-import {wrap} from './wrap.ts';
+import type {Problem} from '../../formats/common/diagnostic.ts';
+import {lineStarts} from '../../formats/common/lines.ts';
+import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
+import {colors, screenWidth} from '../terminal/output.ts';
+import {textWidth} from '../terminal/table.ts';
+import {wrap} from '../terminal/wrap.ts';
 
 /** file:line:column, what is wrong, the lines around it with a caret, and what to do. */
 export function renderProblem(problem: Problem, text: string | undefined, starts?: readonly number[]): string {

@@ -1,11 +1,11 @@
-import {exit, UserError} from '../../errors.ts';
-import {jsonText, makeVisible} from '../../files/visible.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {jsonText, makeVisible} from '../../formats/common/visible.ts';
 import type {SqlRunner} from '../../query/sql-runner.ts';
 import {type Rows, TaskQuery} from '../../query/task-query.ts';
-import {colors, note, plural, print, printWhole, screenWidth} from './output.ts';
+import {colors, note, plural, print, printWhole, screenWidth} from '../terminal/output.ts';
+import {fitTable} from '../terminal/table.ts';
 import {progressOn} from './progress.ts';
 import {filesFor} from './query-files.ts';
-import {fitTable} from './table.ts';
 
 /** A person may look at all there is, and can press Ctrl-C. */
 const MOST = {rows: 200_000, text: 64 * 1024 * 1024, cell: 1024 * 1024};

@@ -1,10 +1,10 @@
 import {type Facts, unreadFacts} from '../../check/facts.ts';
 import {HomeIndex} from '../../check/home-index.ts';
 import {factsOf} from '../../check/read-facts.ts';
-import {kindOf, stemOf} from '../../files/key.ts';
+import {kindOf, stemOf} from '../../formats/common/key.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {listHome, readHomeFile} from '../../home/read.ts';
 import type {HomeSource} from '../../query/home-rows.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {listHome, readHomeFile} from '../../store/read.ts';
 
 /** Whom tasks may be for, and the tasks. */
 const ALWAYS = ['tasks', 'templates', 'workflows'];

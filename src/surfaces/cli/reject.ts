@@ -1,7 +1,7 @@
-import {authorHere} from '../../store/git/git-config.ts';
-import {rejecting} from '../decide/choose.ts';
-import {decide, refuseDecided, refuseStarted} from '../decide/decide.ts';
-import {findRequests, type Request} from '../decide/queue.ts';
+import {authorHere} from '../../home/git/git-config.ts';
+import {rejecting} from '../actions/decide/choose.ts';
+import {decide, refuseDecided, refuseStarted} from '../actions/decide/decide.ts';
+import {findRequests, type Request} from '../actions/decide/queue.ts';
 import {noteReplaced, type Telling, tellDecided} from './decided.ts';
 import {askLine, left, onTerminal} from './keys.ts';
 

@@ -1,13 +1,13 @@
-import {exit, UserError} from '../../errors.ts';
-import {jsonText, visibleLine} from '../../files/visible.ts';
-import {pathsEver} from '../../store/journal-walk.ts';
-import {listSessions} from '../../store/session-files.ts';
-import {type Difference, differenceKinds} from '../replay/difference.ts';
-import {type Replay, replay} from '../replay/replay.ts';
-import type {Replayed} from '../replay/replayed.ts';
-import {sessionIdOf} from '../replay/track.ts';
-import {oneOf} from '../talk/one-of.ts';
-import {colors, plural, print, printWhole} from './output.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {jsonText, visibleLine} from '../../formats/common/visible.ts';
+import {pathsEver} from '../../home/journal-walk.ts';
+import {listSessions} from '../../home/session-files.ts';
+import {type Difference, differenceKinds} from '../actions/replay/difference.ts';
+import {type Replay, replay} from '../actions/replay/replay.ts';
+import type {Replayed} from '../actions/replay/replayed.ts';
+import {sessionIdOf} from '../actions/replay/track.ts';
+import {oneOf} from '../actions/talk/one-of.ts';
+import {colors, plural, print, printWhole} from '../terminal/output.ts';
 import {progressOn} from './progress.ts';
 
 interface ReplayCommand {

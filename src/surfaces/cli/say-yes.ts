@@ -1,13 +1,13 @@
-import {exit, UserError} from '../../errors.ts';
-import {isBudget} from '../../files/approval/approval-state.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {authorHere} from '../../store/git/git-config.ts';
-import {readHomeFile} from '../../store/read.ts';
-import {approving, isQuestion} from '../decide/choose.ts';
-import {refuseDiffering} from '../decide/command-now.ts';
-import {type Choice, decide} from '../decide/decide.ts';
-import {type Edited, editable, shownIn, takeBack, writePart} from '../decide/edited.ts';
-import type {Request} from '../decide/queue.ts';
+import {isBudget} from '../../formats/approval/approval-state.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {authorHere} from '../../home/git/git-config.ts';
+import {readHomeFile} from '../../home/read.ts';
+import {approving, isQuestion} from '../actions/decide/choose.ts';
+import {refuseDiffering} from '../actions/decide/command-now.ts';
+import {type Choice, decide} from '../actions/decide/decide.ts';
+import {type Edited, editable, shownIn, takeBack, writePart} from '../actions/decide/edited.ts';
+import type {Request} from '../actions/decide/queue.ts';
 import {answerGiven, askAnswer} from './ask-answer.ts';
 import {noteReplaced, type Telling} from './decided.ts';
 import {inEditor} from './editor.ts';
@@ -31,7 +31,7 @@ export async function sayYes(options: ApproveOptions, requests: readonly Request
   for (const request of requests) refuseDiffering(home, request);
   const by = await authorHere(home);
   const wanted = options.sign && !requests.every(isBudget);
-  const key = wanted ? await (await import('../decide/signing.ts')).signingKey(home, options.key) : undefined;
+  const key = wanted ? await (await import('../actions/decide/signing.ts')).signingKey(home, options.key) : undefined;
   const edits: [Request, Edited][] = [];
   const choices: Choice[] = [];
   for (const request of requests) {
@@ -59,7 +59,7 @@ async function editOne(home: string, request: Request): Promise<Edited | undefin
   const edited = takeBack(home, request, from, inEditor(shownIn(from), name));
   if (edited) {
     if (edited.label === 'Command')
-      (await import('../decide/refuse-denied.ts')).refuseDenied(home, request, edited.text);
+      (await import('../actions/decide/refuse-denied.ts')).refuseDenied(home, request, edited.text);
     return edited;
   }
   const yes = onTerminal() ? await askKey(`${request.id} is unchanged. Approve it as it is? [y]es, [n]o `) : 'n';
@@ -77,6 +77,6 @@ export async function unsigned(home: string, sign: boolean): Promise<string | un
   const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
   // Whatever reads settings is loaded where they say something of this.
   if (sign || !read || !('text' in read) || !read.text.includes('signers')) return undefined;
-  const signers = (await import('../decide/signing.ts')).signersOf(home);
+  const signers = (await import('../actions/decide/signing.ts')).signersOf(home);
   return signers ? `agentdir.yaml has "signers: ${signers}": a yes without a signature is not taken` : undefined;
 }

@@ -1,17 +1,17 @@
 import {shortTitle} from '../../check/need.ts';
-import {exit, UserError} from '../../errors.ts';
-import {fieldOf} from '../../files/task/task.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {daemonOf} from '../../store/status.ts';
-import type {Request} from '../decide/queue.ts';
-import {approvalRow} from '../decide/row.ts';
-import {answerText, errorOf, usageOf} from '../talk/answer.ts';
-import {readSession} from '../talk/find-session.ts';
-import {type Replaced, redactMessage} from '../talk/redact-message.ts';
-import {type Said, say} from '../talk/say.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {fieldOf} from '../../formats/task/task.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {daemonOf} from '../../home/status.ts';
+import type {Request} from '../actions/decide/queue.ts';
+import {approvalRow} from '../actions/decide/row.ts';
+import {answerText, errorOf, usageOf} from '../actions/talk/answer.ts';
+import {readSession} from '../actions/talk/find-session.ts';
+import {type Replaced, redactMessage} from '../actions/talk/redact-message.ts';
+import {type Said, say} from '../actions/talk/say.ts';
+import {colors, complain, note, print, printJson} from '../terminal/output.ts';
 import {plainScreen, streamingScreen} from './answer-screen.ts';
 import {stdinText, tellReplaced} from './given-text.ts';
-import {colors, complain, note, print, printJson} from './output.ts';
 import {type Waited, waitForAnswer} from './wait.ts';
 
 export interface SendOptions {
@@ -69,7 +69,7 @@ function fromStdin(words: readonly string[]): string {
 async function tellStatus(home: string, {id, path, status}: Said): Promise<void> {
   if (status === 'paused') note(`${id} is paused: it answers once "status: active" is set in ${path}`);
   if (status !== 'waiting') return;
-  const {openRequests, waitsFor} = await import('../decide/waits-for.ts');
+  const {openRequests, waitsFor} = await import('../actions/decide/waits-for.ts');
   const found = readSession(home, {id, path});
   const ids = found ? waitsFor(found.header, found.session.messages) : [];
   tellRequests(id, ids, openRequests(home, ids));

@@ -1,5 +1,5 @@
 import type {Command} from 'commander';
-import {exit} from '../../errors.ts';
+import {exit} from '../../formats/common/errors.ts';
 import {about} from './about.ts';
 import {chosen} from './choice.ts';
 

@@ -1,4 +1,4 @@
-import {makeVisible} from '../../files/visible.ts';
+import {makeVisible} from '../../formats/common/visible.ts';
 
 const UNITS: readonly (readonly [ms: number, unit: string])[] = [
   [86_400_000, 'd'],

@@ -1,18 +1,18 @@
 import {isQueue} from '../../check/parse-file.ts';
-import {exit} from '../../errors.ts';
-import {stemOf} from '../../files/key.ts';
-import {cutText} from '../../files/session/session.ts';
-import {fieldOf} from '../../files/task/task.ts';
-import {parseTasks} from '../../files/task/task-parse.ts';
-import {makeVisible, visibleLine} from '../../files/visible.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {listFolder, readHomeFile} from '../../store/read.ts';
-import {listSessions} from '../../store/session-files.ts';
-import {readSession, sessionFile} from '../talk/find-session.ts';
-import {oneOf} from '../talk/one-of.ts';
-import type {TaskStanding} from '../tasks/standing.ts';
+import {exit} from '../../formats/common/errors.ts';
+import {stemOf} from '../../formats/common/key.ts';
+import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
+import {cutText} from '../../formats/session/session.ts';
+import {fieldOf} from '../../formats/task/task.ts';
+import {parseTasks} from '../../formats/task/task-parse.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {listFolder, readHomeFile} from '../../home/read.ts';
+import {listSessions} from '../../home/session-files.ts';
+import {readSession, sessionFile} from '../actions/talk/find-session.ts';
+import {oneOf} from '../actions/talk/one-of.ts';
+import type {TaskStanding} from '../actions/tasks/standing.ts';
+import {colors, print, printJson} from '../terminal/output.ts';
 import {agent} from './agent.ts';
-import {colors, print, printJson} from './output.ts';
 import {transcript} from './transcript.ts';
 
 interface ShowOptions {
@@ -47,7 +47,7 @@ export async function show({home, id: wanted, json}: ShowOptions): Promise<numbe
   const found = excerpts.get(id);
   if (!found) return agent({home, name: id, json});
   const task =
-    found[0]?.kind === 'task' ? await (await import('../tasks/standing.ts')).standingOf(home, id) : undefined;
+    found[0]?.kind === 'task' ? await (await import('../actions/tasks/standing.ts')).standingOf(home, id) : undefined;
   if (json)
     printJson({
       id,

@@ -1,12 +1,12 @@
 import {itemFacts} from '../../check/approval-facts.ts';
 import type {Need} from '../../check/need.ts';
 import {taskFacts} from '../../check/task-facts.ts';
-import {APPROVALS_FILE, readApprovalItems} from '../../files/approval/approval-item.ts';
-import {sessionStatuses} from '../../files/session/session-status.ts';
-import {parseTasks} from '../../files/task/task-parse.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {listFolder, readHomeFile} from '../../store/read.ts';
-import {type SessionFile, sessionHead} from '../../store/session-files.ts';
+import {APPROVALS_FILE, readApprovalItems} from '../../formats/approval/approval-item.ts';
+import {sessionStatuses} from '../../formats/session/session-status.ts';
+import {parseTasks} from '../../formats/task/task-parse.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {listFolder, readHomeFile} from '../../home/read.ts';
+import {type SessionFile, sessionHead} from '../../home/session-files.ts';
 
 /** What can be said of a home without checking it. */
 export interface Skimmed {

@@ -1,4 +1,4 @@
-import type {Report} from '../../happening.ts';
+import type {Report} from '../../formats/daemon-event.ts';
 
 let lines = '';
 

@@ -1,7 +1,7 @@
-import {visibleLine} from '../../files/visible.ts';
-import type {Happening, Report} from '../../happening.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import type {Happening, Report} from '../../formats/daemon-event.ts';
+import {colors, plural, print, printWhole} from '../terminal/output.ts';
 import {firstSteps, placeOf} from './first-steps.ts';
-import {colors, plural, print, printWhole} from './output.ts';
 import {renderProblem} from './problem.ts';
 
 /** A line for each thing that happens, for people; in a home where nothing has happened yet, also what to try. */

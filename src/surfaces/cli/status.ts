@@ -1,10 +1,10 @@
-import {exit} from '../../errors.ts';
-import {visibleLine} from '../../files/visible.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {listSessions, type SessionFile} from '../../store/session-files.ts';
-import {daemonOf, lastStop, readStatus, type Status} from '../../store/status.ts';
+import {exit} from '../../formats/common/errors.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {listSessions, type SessionFile} from '../../home/session-files.ts';
+import {daemonOf, lastStop, readStatus, type Status} from '../../home/status.ts';
+import {colors, plural, print, printJson} from '../terminal/output.ts';
 import {comingIn, comingInLines} from './coming-in.ts';
-import {colors, plural, print, printJson} from './output.ts';
 
 type Shown = Omit<Status, 'pid' | 'since' | 'version' | 'watching' | 'errors' | 'warnings'> &
   Partial<Omit<Status, 'errors' | 'warnings'>> & {
@@ -40,7 +40,7 @@ async function skimmed(home: string, files: readonly SessionFile[]): Promise<Sho
 }
 
 async function checked(home: string): Promise<Shown> {
-  const {index} = (await import('../../load.ts')).indexHome(home);
+  const {index} = (await import('../actions/load-home.ts')).indexHome(home);
   const problems = index.all();
   const needs = index.needs();
   const errors = problems.filter(({severity}) => severity === 'error').length;

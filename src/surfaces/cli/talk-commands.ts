@@ -1,5 +1,5 @@
 import type {Command} from 'commander';
-import {sessionStatuses} from '../../files/session/session-status.ts';
+import {sessionStatuses} from '../../formats/session/session-status.ts';
 import {about} from './about.ts';
 import {choice} from './choice.ts';
 import {whole} from './number-argument.ts';

@@ -1,11 +1,11 @@
-import {exit, UserError} from '../../errors.ts';
-import {idsIn, type Priority} from '../../files/task/task.ts';
-import {newTaskId} from '../../files/task/task-id.ts';
-import {isTime} from '../../files/values.ts';
-import {visibleLine} from '../../files/visible.ts';
-import {addTo} from '../tasks/add-task.ts';
-import {findTasks} from '../tasks/find-tasks.ts';
-import {assigneeNamed, namesIn, newAgentNamed} from '../tasks/names.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {isTime} from '../../formats/common/values.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {idsIn, type Priority} from '../../formats/task/task.ts';
+import {newTaskId} from '../../formats/task/task-id.ts';
+import {addTo} from '../actions/tasks/add-task.ts';
+import {findTasks} from '../actions/tasks/find-tasks.ts';
+import {assigneeNamed, namesIn, newAgentNamed} from '../actions/tasks/names.ts';
 import {givenTexts} from './given-text.ts';
 import {tellTasks} from './task-told.ts';
 

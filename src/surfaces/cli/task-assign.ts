@@ -1,10 +1,10 @@
-import {exit, UserError} from '../../errors.ts';
-import {fieldOf, type Task} from '../../files/task/task.ts';
-import {undelivered} from '../tasks/change-state.ts';
-import {editTasks, type TaskEdit} from '../tasks/edit-tasks.ts';
-import {findTasks} from '../tasks/find-tasks.ts';
-import {assigneeNamed, namesIn, newAgentNamed} from '../tasks/names.ts';
-import {note} from './output.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {fieldOf, type Task} from '../../formats/task/task.ts';
+import {undelivered} from '../actions/tasks/change-state.ts';
+import {editTasks, type TaskEdit} from '../actions/tasks/edit-tasks.ts';
+import {findTasks} from '../actions/tasks/find-tasks.ts';
+import {assigneeNamed, namesIn, newAgentNamed} from '../actions/tasks/names.ts';
+import {note} from '../terminal/output.ts';
 import {tellTasks, toldLine} from './task-told.ts';
 
 /** Others are to do it: their names stand before the title, and no one else's; or one that is made for it. */

@@ -1,5 +1,5 @@
 import type {Command} from 'commander';
-import type {TaskState} from '../../files/task/task.ts';
+import type {TaskState} from '../../formats/task/task.ts';
 import {type About, about} from './about.ts';
 import type {Surroundings} from './surroundings.ts';
 import type {AddFlags} from './task-add.ts';

@@ -1,6 +1,6 @@
-import {personalNote} from '../tasks/change-state.ts';
-import {editTasks} from '../tasks/edit-tasks.ts';
-import {findTasks} from '../tasks/find-tasks.ts';
+import {personalNote} from '../actions/tasks/change-state.ts';
+import {editTasks} from '../actions/tasks/edit-tasks.ts';
+import {findTasks} from '../actions/tasks/find-tasks.ts';
 import {givenTexts} from './given-text.ts';
 import {tellTasks, toldLine} from './task-told.ts';
 

@@ -1,10 +1,10 @@
-import {exit, UserError} from '../../errors.ts';
-import type {TaskState} from '../../files/task/task.ts';
-import {personalNote, stateEdit} from '../tasks/change-state.ts';
-import {editTasks} from '../tasks/edit-tasks.ts';
-import {findTasks} from '../tasks/find-tasks.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import type {TaskState} from '../../formats/task/task.ts';
+import {personalNote, stateEdit} from '../actions/tasks/change-state.ts';
+import {editTasks} from '../actions/tasks/edit-tasks.ts';
+import {findTasks} from '../actions/tasks/find-tasks.ts';
+import {colors} from '../terminal/output.ts';
 import {givenTexts} from './given-text.ts';
-import {colors} from './output.ts';
 import {tellTasks, toldLine} from './task-told.ts';
 
 export interface StateFlags {

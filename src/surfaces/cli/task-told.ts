@@ -1,13 +1,13 @@
 import type {TaskRow} from '../../check/rows.ts';
-import {exit} from '../../errors.ts';
-import {visibleLine} from '../../files/visible.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {daemonOf} from '../../store/status.ts';
-import type {Replaced} from '../talk/redact-message.ts';
-import type {TaskStanding} from '../tasks/standing.ts';
-import {readTaskHome, type TaskHome} from '../tasks/task-home.ts';
+import {exit} from '../../formats/common/errors.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {daemonOf} from '../../home/status.ts';
+import type {Replaced} from '../actions/talk/redact-message.ts';
+import type {TaskStanding} from '../actions/tasks/standing.ts';
+import {readTaskHome, type TaskHome} from '../actions/tasks/task-home.ts';
+import {colors, note, print, printJson} from '../terminal/output.ts';
 import {tellReplaced} from './given-text.ts';
-import {colors, note, print, printJson} from './output.ts';
 
 export interface Change {
   home: string;
@@ -42,7 +42,7 @@ export async function tellTasks({home, json, ids, written, replaced, line, quiet
 
 async function changedRows(tasks: TaskHome, ids: readonly string[]): Promise<TaskStanding[]> {
   // Whatever checks a home is loaded after the file is written.
-  const {standings} = await import('../tasks/standing.ts');
+  const {standings} = await import('../actions/tasks/standing.ts');
   return standings(tasks, ids);
 }
 

@@ -2,11 +2,11 @@ import {checkHome} from '../../check/index.ts';
 import {namesOf} from '../../check/names.ts';
 import {othersIn, type TaskRow, taskRows} from '../../check/rows.ts';
 import {whyNot} from '../../check/why-not.ts';
-import {exit} from '../../errors.ts';
-import {boxOfState, type Task, type TaskState} from '../../files/task/task.ts';
-import {visibleLine} from '../../files/visible.ts';
-import {loadHome} from '../../load.ts';
-import {colors, plural, print, printJson} from './output.ts';
+import {exit} from '../../formats/common/errors.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {boxOfState, type Task, type TaskState} from '../../formats/task/task.ts';
+import {loadHome} from '../actions/load-home.ts';
+import {colors, plural, print, printJson} from '../terminal/output.ts';
 
 /** All tasks of a home, file by file, as the tree they are. */
 export function tasks({home: dir, json}: {home: string; json: boolean}): number {

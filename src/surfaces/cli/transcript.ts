@@ -1,9 +1,9 @@
-import {isMap} from '../../files/merge/merge-values.ts';
-import type {Call, Message, SessionHeader} from '../../files/session/session-schema.ts';
-import {makeVisible} from '../../files/visible.ts';
+import {makeVisible} from '../../formats/common/visible.ts';
+import {isMap} from '../../formats/merge/merge-values.ts';
+import type {Call, Message, SessionHeader} from '../../formats/session/session-schema.ts';
 import {callWords} from '../../policy/call-words.ts';
-import {errorOf, usageOf} from '../talk/answer.ts';
-import {colors, plural, shortCall} from './output.ts';
+import {errorOf, usageOf} from '../actions/talk/answer.ts';
+import {colors, plural, shortCall} from '../terminal/output.ts';
 import {localTime, shorten} from './short-text.ts';
 
 const RESULT_LINES = 6;

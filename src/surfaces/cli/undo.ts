@@ -1,13 +1,13 @@
 import {createTwoFilesPatch, OMIT_HEADERS} from 'diff';
-import {exit} from '../../errors.ts';
-import {makeVisible, visibleLine} from '../../files/visible.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {daemonOf} from '../../store/status.ts';
-import {findChange} from '../undo/find-change.ts';
-import type {Overlap} from '../undo/overlap.ts';
-import type {FileEdit} from '../undo/plan-file.ts';
-import {overlapError, planUndo, writeUndo} from '../undo/undo.ts';
-import {colors, print, printError, printJson, printWhole} from './output.ts';
+import {exit} from '../../formats/common/errors.ts';
+import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {daemonOf} from '../../home/status.ts';
+import {findChange} from '../actions/undo/find-change.ts';
+import type {Overlap} from '../actions/undo/overlap.ts';
+import type {FileEdit} from '../actions/undo/plan-file.ts';
+import {overlapError, planUndo, writeUndo} from '../actions/undo/undo.ts';
+import {colors, print, printError, printJson, printWhole} from '../terminal/output.ts';
 
 interface UndoOptions {
   home: string;

@@ -1,6 +1,6 @@
 import type {Command, CommanderError} from 'commander';
-import {exit, UserError} from '../../errors.ts';
-import {nearest} from '../../files/diagnostic.ts';
+import {nearest} from '../../formats/common/diagnostic.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
 import {aboutOf} from './about.ts';
 import {pathOf, walk} from './command-words.ts';
 import {complete} from './complete.ts';

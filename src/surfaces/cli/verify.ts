@@ -1,9 +1,9 @@
-import {exit} from '../../errors.ts';
-import {jsonText, visibleLine} from '../../files/visible.ts';
-import {oneOf} from '../talk/one-of.ts';
-import {type Audit, audit} from '../verify/audit.ts';
-import {type Finding, findingKinds} from '../verify/finding.ts';
-import {colors, plural, print, printWhole} from './output.ts';
+import {exit} from '../../formats/common/errors.ts';
+import {jsonText, visibleLine} from '../../formats/common/visible.ts';
+import {oneOf} from '../actions/talk/one-of.ts';
+import {type Audit, audit} from '../actions/verify/audit.ts';
+import {type Finding, findingKinds} from '../actions/verify/finding.ts';
+import {colors, plural, print, printWhole} from '../terminal/output.ts';
 import {progressOn} from './progress.ts';
 
 interface VerifyOptions {

@@ -1,15 +1,15 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
-import {UserError} from '../../errors.ts';
-import type {Message, SessionHeader} from '../../files/session/session-schema.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {followLive} from '../../store/live-read.ts';
-import type {SessionFile} from '../../store/session-files.ts';
-import {daemonOf} from '../../store/status.ts';
-import type {Request} from '../decide/queue.ts';
-import {openRequests, waitsFor} from '../decide/waits-for.ts';
-import {type Asked, type Over, progressOf} from '../talk/answer.ts';
-import {type FoundSession, readSession} from '../talk/find-session.ts';
+import {UserError} from '../../formats/common/errors.ts';
+import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {followLive} from '../../home/live-read.ts';
+import type {SessionFile} from '../../home/session-files.ts';
+import {daemonOf} from '../../home/status.ts';
+import type {Request} from '../actions/decide/queue.ts';
+import {openRequests, waitsFor} from '../actions/decide/waits-for.ts';
+import {type Asked, type Over, progressOf} from '../actions/talk/answer.ts';
+import {type FoundSession, readSession} from '../actions/talk/find-session.ts';
 import type {AnswerScreen} from './answer-screen.ts';
 
 const LOOK_MS = 40;

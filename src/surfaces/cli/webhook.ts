@@ -1,7 +1,7 @@
-import {exit, UserError} from '../../errors.ts';
-import {isLocal, type Webhook} from '../../files/connector-settings.ts';
-import {visibleLine} from '../../files/visible.ts';
-import {noteConnector} from '../../store/connector-state.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {isLocal, type Webhook} from '../../formats/connector-settings.ts';
+import {noteConnector} from '../../home/connector-state.ts';
 import {
   claimConnector,
   connectorRedactor,
@@ -10,10 +10,10 @@ import {
   secretFrom,
   untilStopped,
 } from '../connector.ts';
+import {colors, note, plural, print, printJson} from '../terminal/output.ts';
 import {listen} from '../webhook/listen.ts';
 import type {Route, Told} from '../webhook/receiver.ts';
 import {keysOf} from '../webhook/signature.ts';
-import {colors, note, plural, print, printJson} from './output.ts';
 
 export interface WebhookOptions {
   home: string;

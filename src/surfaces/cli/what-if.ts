@@ -1,22 +1,22 @@
 import {readFileSync} from 'node:fs';
 import {ownProblems} from '../../check/own-problems.ts';
-import {exit, UserError} from '../../errors.ts';
-import {parseAllowlist} from '../../files/allowlist.ts';
-import {hasErrors} from '../../files/diagnostic.ts';
-import {isSegment, stemOf} from '../../files/key.ts';
-import {emptyPolicy, type Policy} from '../../files/rule.ts';
-import type {Session} from '../../files/session/session.ts';
-import {jsonText, visibleLine} from '../../files/visible.ts';
+import {parseAllowlist} from '../../formats/allowlist.ts';
+import {hasErrors} from '../../formats/common/diagnostic.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {isSegment, stemOf} from '../../formats/common/key.ts';
+import {jsonText, visibleLine} from '../../formats/common/visible.ts';
+import {emptyPolicy, type Policy} from '../../formats/rule.ts';
+import type {Session} from '../../formats/session/session.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {everySession} from '../../home/past-sessions.ts';
+import {readHomeFile} from '../../home/read.ts';
 import {type PastCall, type Rejudged, type WhatIf, whatIf} from '../../policy/what-if.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {everySession} from '../../store/past-sessions.ts';
-import {readHomeFile} from '../../store/read.ts';
-import {colors, note, plural, print, printWhole, screenWidth} from './output.ts';
+import {colors, note, plural, print, printWhole, screenWidth} from '../terminal/output.ts';
+import {fitTable} from '../terminal/table.ts';
 import {noteUnknownAgent, paint, printTests, readStdin, testsOf} from './policy.ts';
 import {renderProblem} from './problem.ts';
 import {progressOn} from './progress.ts';
 import {ago} from './short-text.ts';
-import {fitTable} from './table.ts';
 
 interface WhatIfOptions {
   home: string;

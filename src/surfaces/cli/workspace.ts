@@ -12,13 +12,13 @@ import {
 } from '../../effects/workspace/read-history.ts';
 import {uncommitted} from '../../effects/workspace/uncommitted.ts';
 import {undo} from '../../effects/workspace/undo.ts';
-import {exit, UserError} from '../../errors.ts';
-import {nearest} from '../../files/diagnostic.ts';
-import {makeVisible, visibleLine} from '../../files/visible.ts';
-import {oneOf} from '../talk/one-of.ts';
-import {colors, note, plural, print, printJson, printWhole, screenWidth} from './output.ts';
+import {nearest} from '../../formats/common/diagnostic.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
+import {oneOf} from '../actions/talk/one-of.ts';
+import {colors, note, plural, print, printJson, printWhole, screenWidth} from '../terminal/output.ts';
+import {fitTable} from '../terminal/table.ts';
 import {ago, localTime} from './short-text.ts';
-import {fitTable} from './table.ts';
 
 interface Asked {
   home: string;

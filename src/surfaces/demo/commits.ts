@@ -1,5 +1,5 @@
-import {git} from '../../store/git/git.ts';
-import {headOf} from '../../store/history.ts';
+import {git} from '../../home/git/git.ts';
+import {headOf} from '../../home/history.ts';
 
 export interface Line {
   sign: '+' | '-';

@@ -1,7 +1,7 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {createInterface} from 'node:readline';
-import {UserError} from '../../errors.ts';
-import type {Happening} from '../../happening.ts';
+import {UserError} from '../../formats/common/errors.ts';
+import type {Happening} from '../../formats/daemon-event.ts';
 
 /** A daemon that ends with this process, however this one ends. */
 export interface DaemonChild {

@@ -1,4 +1,4 @@
-import {printJson} from '../cli/output.ts';
+import {printJson} from '../terminal/output.ts';
 import type {Teller} from './teller.ts';
 
 /** For programs: a line of JSON for each step, as soon as it is seen. */

@@ -2,10 +2,10 @@ import {execFile} from 'node:child_process';
 import {chmodSync, cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
-import {exit, UserError} from '../../errors.ts';
-import {setSetting} from '../../files/settings.ts';
-import {createHome} from '../../store/create.ts';
-import {commitOnly, git} from '../../store/git/git.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {setSetting} from '../../formats/settings.ts';
+import {createHome} from '../../home/create.ts';
+import {commitOnly, git} from '../../home/git/git.ts';
 
 /** What answers in place of docker: a script in the workspace of the agent that runs it. */
 const DOCKER = 'workspaces/executor-001/docker';

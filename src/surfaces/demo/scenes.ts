@@ -1,4 +1,4 @@
-import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
+import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import type {FileChange, Line} from './commits.ts';
 
 /** Something that happens in the story: a commit that added such a line to such a file, and what is shown of it. */

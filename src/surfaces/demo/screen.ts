@@ -1,7 +1,7 @@
 import {setTimeout as pause} from 'node:timers/promises';
-import {visibleLine} from '../../files/visible.ts';
-import {colors, plural, printWhole as print} from '../cli/output.ts';
-import {breakAt, cut, textWidth} from '../cli/table.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {colors, plural, printWhole as print} from '../terminal/output.ts';
+import {breakAt, cut, textWidth} from '../terminal/table.ts';
 import type {Line} from './commits.ts';
 import type {Ending, TaskTold, Teller, Told, Turn} from './teller.ts';
 

@@ -1,6 +1,6 @@
 import {createServer, type IncomingMessage} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import {exit, UserError} from '../../errors.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
 
 export interface Posted {
   channel: string;

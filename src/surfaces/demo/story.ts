@@ -1,10 +1,10 @@
 import {join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
-import {UserError} from '../../errors.ts';
-import {APPROVALS_FILE} from '../../files/approval/approval-item.ts';
-import {appendLines} from '../../store/append-line.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {isOpen, type Request, readQueue} from '../decide/queue.ts';
+import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
+import {UserError} from '../../formats/common/errors.ts';
+import {appendLines} from '../../home/append-line.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {isOpen, type Request, readQueue} from '../actions/decide/queue.ts';
 import {Commits, type FileChange} from './commits.ts';
 import {findScene, INBOX, question, type Scene, scenes, shownLines} from './scenes.ts';
 import type {Posted, StandIn} from './slack.ts';

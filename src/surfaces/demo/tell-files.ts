@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {fieldOf, type Task} from '../../files/task/task.ts';
-import {parseTasks} from '../../files/task/task-parse.ts';
-import {git} from '../../store/git/git.ts';
+import {fieldOf, type Task} from '../../formats/task/task.ts';
+import {parseTasks} from '../../formats/task/task-parse.ts';
+import {git} from '../../home/git/git.ts';
 import {INBOX, TASKS} from './scenes.ts';
 import type {TaskTold} from './teller.ts';
 

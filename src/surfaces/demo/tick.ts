@@ -1,9 +1,9 @@
 import {setTimeout as pause} from 'node:timers/promises';
-import {UserError} from '../../errors.ts';
-import {authorHere} from '../../store/git/git-config.ts';
-import {approving} from '../decide/choose.ts';
-import {decide} from '../decide/decide.ts';
-import type {Request} from '../decide/queue.ts';
+import {UserError} from '../../formats/common/errors.ts';
+import {authorHere} from '../../home/git/git-config.ts';
+import {approving} from '../actions/decide/choose.ts';
+import {decide} from '../actions/decide/decide.ts';
+import type {Request} from '../actions/decide/queue.ts';
 
 const {stdin, stdout} = process;
 /** What was typed before is no answer. */

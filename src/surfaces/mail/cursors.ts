@@ -1,8 +1,8 @@
-import {exit, UserError} from '../../errors.ts';
-import {MAIL_CURSORS, type MailCursor, mailCursorsText, parseMailCursors} from '../../files/mail-cursors.ts';
-import {nodeDisk} from '../../store/disk.ts';
-import {editFile} from '../../store/edit-file.ts';
-import {readHomeFile} from '../../store/read.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {MAIL_CURSORS, type MailCursor, mailCursorsText, parseMailCursors} from '../../formats/mail-cursors.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {editFile} from '../../home/edit-file.ts';
+import {readHomeFile} from '../../home/read.ts';
 
 /** How far this mailbox was read. Undefined: it never was. */
 export function cursorOf(home: string, mailbox: string): MailCursor | undefined {

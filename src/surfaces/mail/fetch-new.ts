@@ -1,10 +1,10 @@
 import {createHash} from 'node:crypto';
 import type {FetchMessageObject, ImapFlow} from 'imapflow';
-import {exit, UserError} from '../../errors.ts';
-import {newRecord} from '../../files/inbox.ts';
-import type {MailCursor} from '../../files/mail-cursors.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {newRecord} from '../../formats/inbox.ts';
+import type {MailCursor} from '../../formats/mail-cursors.ts';
+import type {Received} from '../../home/received.ts';
 import type {Redactor} from '../../policy/redact/redact.ts';
-import type {Received} from '../../store/received.ts';
 import {cursorOf, moveCursor} from './cursors.ts';
 import {letterRecord} from './letter.ts';
 

@@ -1,6 +1,6 @@
 import {ImapFlow} from 'imapflow';
-import {exit, UserError} from '../../errors.ts';
-import {isLocal, type MailSettings} from '../../files/connector-settings.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {isLocal, type MailSettings} from '../../formats/connector-settings.ts';
 import {fetchNew, type Mailbox} from './fetch-new.ts';
 
 type Imap = NonNullable<NonNullable<MailSettings>['imap']>;

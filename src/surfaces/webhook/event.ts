@@ -1,4 +1,4 @@
-import type {Webhook} from '../../files/connector-settings.ts';
+import type {Webhook} from '../../formats/connector-settings.ts';
 import type {Delivery, Event} from './delivery.ts';
 import type {Json} from './fields.ts';
 import {githubEvent} from './github-event.ts';

@@ -2,7 +2,7 @@ import {createServer, STATUS_CODES} from 'node:http';
 import {type AddressInfo, Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {getRequestListener} from '@hono/node-server';
-import {UserError} from '../../errors.ts';
+import {UserError} from '../../formats/common/errors.ts';
 import {type Receiver, receiver} from './receiver.ts';
 
 /** Who connects and says nothing, or says it slowly, is let go. */

@@ -1,10 +1,10 @@
 import type {HttpBindings} from '@hono/node-server';
 import {type Context, Hono} from 'hono';
 import type {ContentfulStatusCode} from 'hono/utils/http-status';
-import type {Webhook} from '../../files/connector-settings.ts';
-import {newRecord} from '../../files/inbox.ts';
+import type {Webhook} from '../../formats/connector-settings.ts';
+import {newRecord} from '../../formats/inbox.ts';
+import {openReceived, type Received} from '../../home/received.ts';
 import type {Redactor} from '../../policy/redact/redact.ts';
-import {openReceived, type Received} from '../../store/received.ts';
 import {readBody} from './body.ts';
 import {eventOf} from './event.ts';
 import {verify} from './signature.ts';

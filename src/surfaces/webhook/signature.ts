@@ -1,5 +1,5 @@
 import {createHmac, timingSafeEqual} from 'node:crypto';
-import type {Webhook} from '../../files/connector-settings.ts';
+import type {Webhook} from '../../formats/connector-settings.ts';
 
 /** A request as it came, before anybody believes it. */
 export interface Signed {

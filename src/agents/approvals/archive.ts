@@ -1,0 +1,62 @@
+import {isQueue} from '../../check/parse-file.ts';
+import {archiveText, toArchive, withoutItems} from '../../decide/archive.ts';
+import type {Completed} from '../../decide/complete.ts';
+import type {ApprovalItem} from '../../formats/approval/approval-item.ts';
+import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
+import type {TaskFile} from '../../formats/task/task.ts';
+import {lookAgain} from '../../loop/look-again.ts';
+import type {Reconciler} from '../../loop/reconciler.ts';
+import {changeOf} from '../state/completed-change.ts';
+import type {With} from '../state/parts.ts';
+
+type Queue = TaskFile & {items: readonly ApprovalItem[]};
+
+/** The queue without what has been copied to the archive; what is not there yet is handed over first. */
+export function leaveQueue({files, approvals}: With<'files' | 'approvals'>, file: Queue): Completed | undefined {
+  const {index} = files;
+  const there: ApprovalItem[] = [];
+  for (const [path, items] of toArchive(file.items)) {
+    const isThere = ({id}: ApprovalItem) => index.definitionsOf(`item/${id}`).some(found => found.path === path);
+    there.push(...items.filter(isThere));
+    const missing = items.filter(item => !isThere(item));
+    if (missing.length === 0) continue;
+    const texts = missing.map(({id = '', task}) => [id, file.text.slice(task.start, task.end).trimEnd()] as const);
+    approvals.archive.set(path, new Map(texts));
+    lookAgain(files, path);
+  }
+  if (there.length === 0) return undefined;
+  return {text: withoutItems(file, there), words: `${there.length} decided moved to the archive`, tasks: []};
+}
+
+/** tasks/archive/approvals-*.task.md: requests that are decided and done. */
+export function archiveFiles(daemon: With<'files' | 'approvals'>): Reconciler {
+  return {
+    kind: 'tasks',
+    owns: isQueue,
+    keepsParsed: true,
+    settle: ({path, parsed}) =>
+      parsed?.kind === 'queue' ? changeOf(settleArchive(daemon, path, parsed.file), 'approval') : undefined,
+    create: path => changeOf(settleArchive(daemon, path, undefined), 'approval'),
+  };
+}
+
+/** An archive with what is to go there; undefined if it has it. */
+function settleArchive(
+  {files, approvals}: With<'files' | 'approvals'>,
+  path: string,
+  file: Queue | undefined,
+): Completed | undefined {
+  const due = approvals.archive.get(path);
+  if (!due) return undefined;
+  const there = new Set(file?.items.map(({id}) => id));
+  const missing = [...due].filter(([id]) => !there.has(id)).map(([, text]) => text);
+  const written = () => {
+    approvals.archive.delete(path);
+    lookAgain(files, APPROVALS_FILE);
+  };
+  if (missing.length === 0) {
+    written();
+    return undefined;
+  }
+  return {text: archiveText(file?.text, path, missing), words: `${missing.length} decided`, tasks: [], written};
+}

@@ -1,0 +1,73 @@
+import {join} from 'node:path';
+import {interruptedBefore} from '../../decide/interrupted.ts';
+import {taintOf} from '../../decide/taint.ts';
+import {markOf} from '../../effects/sandbox/mark.ts';
+import type {ToolContext} from '../../effects/tool/tool.ts';
+import type {Call} from '../../formats/session/session-schema.ts';
+import {contextFor} from '../../runners/in-process.ts';
+import type {DaemonServices, RunnableCall} from '../../runners/runner.ts';
+import type {Approvals} from '../state/approvals.ts';
+import {type Caller, isCommand, isRepeatable, nameOfCall} from '../state/caller.ts';
+import type {With} from '../state/parts.ts';
+
+/** A call that is being run. `again`: not for the first time, though its session does not say so. */
+export interface BegunCall {
+  again: boolean;
+}
+
+/** A call as a runner takes it: for the tools of this process, `context`; for a runner, the plain values and services it is made from. */
+export interface CallSetting {
+  context: ToolContext;
+  plain: Pick<RunnableCall, 'place' | 'sandbox' | 'outside'>;
+  services: DaemonServices;
+  signal: AbortSignal;
+}
+
+export async function settingOf(
+  {files, reports, current, approvals, effects}: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
+  caller: Caller,
+  call: Call,
+  signal: AbortSignal,
+  begun?: BegunCall,
+): Promise<CallSetting> {
+  const {home} = files;
+  const {run, sandbox} = effects;
+  const {redact} = reports;
+  const {agent, session, template, of} = caller;
+  const settings = await current.settings();
+  const seconds = template.limits?.call_timeout_seconds;
+  const before = isRepeatable(call) ? undefined : interruptedBefore(of.messages, call);
+  const plain: CallSetting['plain'] = {
+    place: {
+      home,
+      agent,
+      session,
+      call: call.id,
+      mark: markOf(run, session, call.id),
+      workspace: join(home, 'workspaces', agent),
+      search: settings.search,
+      timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+      tainted: taintOf(of),
+      retries: isRepeatable(call)
+        ? false
+        : before
+          ? before.as === 'call'
+            ? 'interrupted'
+            : 'interrupted message'
+          : (begun?.again ?? wasBegun(approvals, caller, call)) && 'brought back',
+    },
+    sandbox: settings.sandbox ?? 'auto',
+    outside: {settings, messageName: nameOfCall(caller, before?.first ?? call)},
+  };
+  // Of a command only the time counts that it runs.
+  const limited =
+    seconds === undefined || isCommand(call) ? signal : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
+  const services = effects.services(caller, call, signal);
+  const context = contextFor({sandbox, redact, env: effects.world.environment}, plain, services, limited);
+  return {context, plain, services, signal: limited};
+}
+
+/** This very call ran before, and somebody brought back its session from before that. */
+export function wasBegun({started}: Approvals, caller: Caller, call: Call): boolean {
+  return started.has(nameOfCall(caller, call));
+}

@@ -1,0 +1,245 @@
+import {parseFile} from '../../check/parse-file.ts';
+import {type CallRequest, partOf, strayInItem} from '../../decide/call-request.ts';
+import {hasExpired, type Taken} from '../../decide/queue.ts';
+import type {ApprovalFile} from '../../formats/approval/approval.ts';
+import {editedText} from '../../formats/approval/approval-edited.ts';
+import {APPROVALS_FILE, type ApprovalItem} from '../../formats/approval/approval-item.ts';
+import {pendingPath} from '../../formats/approval/approval-path.ts';
+import {strayEdit} from '../../formats/approval/approval-shown.ts';
+import {approvalState, isBudget, isRecorded} from '../../formats/approval/approval-state.ts';
+import {hasErrors} from '../../formats/common/diagnostic.ts';
+import {textOf} from '../../loop/accept-version.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
+import {lookAgain, SAVED_MS} from '../../loop/look-again.ts';
+import type {Approvals} from '../state/approvals.ts';
+import type {With} from '../state/parts.ts';
+import {editedNow} from './judged-call.ts';
+import {isBeingSaved, pageOf, turnedOnPage} from './known-page.ts';
+import {ruleFor} from './new-rules.ts';
+import {signatureProblem} from './signatures.ts';
+
+/** Clocks differ. */
+const SKEW_MS = 60_000;
+
+/**
+ * Decisions in the queue and on pages that count, by id. What is unclear, differs between the two places or lacks a
+ * signature is told, and nothing is taken of it; no wins over yes.
+ */
+export async function takeDecisions(
+  daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
+  items: readonly ApprovalItem[],
+  by: string,
+  now: string,
+): Promise<Map<string, Taken>> {
+  const {files, reports, approvals} = daemon;
+  const taken = new Map<string, Taken>();
+  const byId = new Map<string, ApprovalItem[]>();
+  for (const item of items) {
+    const open = (item.status ?? 'pending') === 'pending' || !isRecorded(item);
+    if (item.id === undefined || isBudget(item) || !(open || mayTurn(approvals, item))) continue;
+    byId.set(item.id, [...(byId.get(item.id) ?? []), item]);
+  }
+  for (const id of approvals.told) {
+    // Taken, and found to lack something when it was to be started.
+    const stands =
+      approvals.waits.for(id).size > 0 && items.some(item => item.id === id && approvalState(item) === 'approved');
+    if (byId.has(id) || stands) continue;
+    reports.troubles.set(`approval ${id}`, undefined);
+    approvals.told.delete(id);
+  }
+  for (const [id, same] of byId) {
+    const [first] = same;
+    if (first && mayTurn(approvals, first)) {
+      const turned = await turnedOnPage(files, first);
+      if (turned && 'problem' in turned) tellOf(daemon, id, turned.problem);
+      else if (approvals.told.delete(id)) reports.troubles.set(`approval ${id}`, undefined);
+      if (turned && 'no' in turned) {
+        const {by: who = by, at = now, reason} = turned.no;
+        taken.set(id, {decision: 'rejected', by: who, at, reason});
+      }
+      continue;
+    }
+    const said = files.index.definitionsOf(`page/${id}`).some(({state}) => state !== null);
+    if (!said && same.every(({decision}) => decision === undefined)) {
+      reports.troubles.set(`approval ${id}`, undefined);
+      approvals.saidAt.delete(id);
+      continue;
+    }
+    const found = await decisionOn(daemon, id, same, by, now);
+    if ('problem' in found) tellOf(daemon, id, found.problem);
+    else reports.troubles.set(`approval ${id}`, undefined);
+    if (!('taken' in found)) continue;
+    taken.set(id, found.taken);
+    if (found.taken.decision === 'approved') approvals.yes();
+  }
+  return taken;
+}
+
+function tellOf({approvals, reports}: With<'reports' | 'approvals'>, id: string, problem: string): void {
+  const {troubles} = reports;
+  approvals.told.add(id);
+  troubles.set(`approval ${id}`, `approval ${id}: ${problem}`);
+}
+
+/** Its yes is recorded, and its call has not begun. */
+function mayTurn({waits}: Approvals, item: ApprovalItem): boolean {
+  const {id = '', status, decision, outcome} = item;
+  const yes = status === 'approved' && decision === 'approved' && outcome === undefined;
+  return yes && isRecorded(item) && waits.for(id).size > 0;
+}
+
+/** `later`: it cannot be told yet, and the session has been asked. */
+type Found = {taken: Taken} | {problem: string} | {later: true};
+
+async function decisionOn(
+  daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
+  id: string,
+  items: readonly ApprovalItem[],
+  person: string,
+  now: string,
+): Promise<Found> {
+  const {files, approvals} = daemon;
+  const page = await pageOf(files, pendingPath(id));
+  const review = page?.review;
+  const rejected = items.find(({decision}) => decision === 'rejected');
+  const by = items.find(item => item.by !== undefined)?.by ?? review?.by ?? person;
+  const at = items.find(item => item.at !== undefined)?.at ?? review?.at ?? now;
+  if (rejected || review?.decision === 'rejected') {
+    const reason = rejected?.reason ?? review?.reason ?? review?.notes;
+    return {taken: {decision: 'rejected', by, at, reason}};
+  }
+  if (items.length > 1) return {problem: 'it is there more than once; remove the copies, nothing runs until then'};
+  const [item] = items;
+  if (!item) return {later: true};
+  if (item.task.state === 'in_progress' || item.task.state === 'blocked')
+    return {problem: `its box [${item.task.box}] is neither yes nor no; nothing runs until it is`};
+  if (page && hasErrors(page.problems))
+    return {problem: `what ${pendingPath(id)} says is unclear; nothing runs until it is mended`};
+  if (item.decision !== 'approved' && review?.decision !== 'approved') return {later: true};
+  // Set back by hand after it was decided: there is nothing to decide any more.
+  if (approvals.waits.for(id).size === 0) return {later: true};
+  const said = item.at ?? review?.at ?? savedAt(daemon, id, item);
+  if (Date.parse(said) > Date.parse(now) + SKEW_MS)
+    return {problem: `it was approved at ${said}, which is still to come; correct the time, or take it out`};
+  approvals.saidAt.set(id, said);
+  if (hasExpired({...item, at: said}, now)) return {later: true};
+  const request = approvals.asked.get(id);
+  if (!request) {
+    for (const path of approvals.waits.for(id)) lookAgain(files, path);
+    return {later: true};
+  }
+  if (isBeingSaved(files, pendingPath(id))) {
+    lookAgain(files, pendingPath(id));
+    lookAgain(files, APPROVALS_FILE, SAVED_MS);
+    return {later: true};
+  }
+  if (page && page.meta.digest !== request.digest)
+    return {problem: `${pendingPath(id)} is about something else than what is asked; remove it, and it is made anew`};
+  // As it is now, unless only the time of saving makes it count.
+  return approved(daemon, {item, page, request, by, at: hasExpired({...item, at}, now) ? said : at});
+}
+
+/** When it was saved at the latest, as it was first seen: the daemon saves, too. */
+function savedAt({files, approvals}: With<'files' | 'approvals'>, id: string, {decision}: ApprovalItem): string {
+  const {disk} = files;
+  const {clock} = disk;
+  const path = decision === 'approved' ? APPROVALS_FILE : pendingPath(id);
+  const stat = disk.lstat(path);
+  return approvals.saidAt.get(id) ?? new Date(stat ? Number(stat.mtimeMs) : clock.now()).toISOString();
+}
+
+interface Approving {
+  item: ApprovalItem;
+  page: ApprovalFile | undefined;
+  request: CallRequest;
+  by: string;
+  at: string;
+}
+
+async function approved(
+  daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
+  approving: Approving,
+): Promise<Found> {
+  const {item, page, request, by, at} = approving;
+  const {ask} = request;
+  const answer = item.answer ?? page?.review?.answer;
+  if (ask.question && answer === undefined)
+    return {problem: 'it is a question: write your answer (a line "answer: …") beside the tick, or reject it'};
+  const stray = page && strayEdit(page.text);
+  if (stray !== undefined) return {problem: `${pendingPath(request.id)} ${stray}`};
+  const inItem = strayInItem(item, request);
+  if (inItem !== undefined) return {problem: inItem};
+  const edit = editOf(approving);
+  if ('problem' in edit) return edit;
+  const unsigned = await signatureProblem(daemon, {
+    item,
+    digest: request.digest,
+    edited: ask.question ? answer : edit.shown,
+  });
+  if (unsigned !== undefined) return {problem: unsigned};
+  const rule = item.always || page?.review?.always ? await ruleFor(daemon, request, edit.text) : undefined;
+  if (rule && 'later' in rule) return {later: true};
+  const original = ask.edits?.argument === 'command' ? partOf(ask, ask.edits.label) : undefined;
+  let edited: Extract<Taken, {decision: 'approved'}>['edited'];
+  if (edit.text !== undefined && ask.edits) {
+    const digest = await editedNow(daemon, request, ask.edits.argument, edit.text);
+    if (digest === undefined) return {later: true};
+    edited = {digest, ...(original !== undefined && {original, command: edit.text})};
+  }
+  return {taken: {decision: 'approved', by, at, edited, answer, rule: rule?.words}};
+}
+
+/** What the person put in place of what was asked; undefined: nothing. */
+function editOf({item, page, request: {ask}}: Approving): {text?: string; shown?: string} | {problem: string} {
+  const {edits} = ask;
+  const original = edits && partOf(ask, edits.label);
+  if (!edits || original === undefined) return {};
+  const inItem =
+    edits.argument !== 'command' || item.command === undefined || item.command.trimEnd() === original.trimEnd()
+      ? undefined
+      : item.command;
+  const shown = page?.action[edits.label.toLowerCase()];
+  const onPage = page ? editedText(original, shown) : {unchanged: true as const};
+  if ('problem' in onPage) return {problem: `${edits.label} on the page: ${onPage.problem}`};
+  const there = 'text' in onPage ? onPage.text : undefined;
+  if (inItem !== undefined && there !== undefined && inItem.trimEnd() !== there.trimEnd())
+    return {problem: 'the queue and the page have different texts of what is to run; make both the same'};
+  if (inItem !== undefined) return {text: inItem, shown: inItem};
+  return there === undefined || shown === undefined ? {} : {text: there, shown};
+}
+
+/**
+ * What stands in place of what was asked, of a decision that was recorded as edited, and as it is shown. `digestOf`: what
+ * such a decision is bound to now. Undefined: what was approved is not there any more.
+ */
+export async function recordedEdit(
+  files: HomeFiles,
+  item: ApprovalItem,
+  {argument, label, original}: {argument: string; label: string; original: string},
+  digestOf: (text: string) => Promise<string>,
+): Promise<{text: string; shown: string} | undefined> {
+  const wanted = item.task.fields.find(({key}) => key === 'edited_digest')?.value;
+  if (argument === 'command') {
+    const {command} = item;
+    return command !== undefined && (await digestOf(command)) === wanted ? {text: command, shown: command} : undefined;
+  }
+  for (const folder of ['approved', 'pending']) {
+    const page = await pageOf(files, `approvals/${folder}/${item.id}.approval.md`);
+    const shown = page?.action[label.toLowerCase()];
+    const edit = shown === undefined ? undefined : editedText(original, shown);
+    if (shown !== undefined && edit && 'text' in edit && (await digestOf(edit.text)) === wanted)
+      return {text: edit.text, shown};
+  }
+  return undefined;
+}
+
+/** The item of the queue, as it was last looked at. */
+export async function itemOf(files: HomeFiles, path: string, id: string): Promise<ApprovalItem | undefined> {
+  let parsed = files.kept.latest.get(path)?.parsed;
+  if (parsed?.kind !== 'queue') {
+    const blob = files.known.get(path)?.blob;
+    const text = blob === undefined ? undefined : await textOf(files, blob, path);
+    parsed = text === undefined ? undefined : parseFile(path, text);
+  }
+  return parsed?.kind === 'queue' ? parsed.file.items.find(item => item.id === id) : undefined;
+}

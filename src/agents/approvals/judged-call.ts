@@ -1,0 +1,81 @@
+import {parseFile} from '../../check/parse-file.ts';
+import type {CallRequest} from '../../decide/call-request.ts';
+import {isFailure} from '../../effects/tool/failure.ts';
+import type {Ask, ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
+import {digestOf} from '../../formats/approval/approval-digest.ts';
+import type {Session} from '../../formats/session/session.ts';
+import type {Call} from '../../formats/session/session-schema.ts';
+import {textOf} from '../../loop/accept-version.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
+import type {Caller} from '../state/caller.ts';
+import type {With} from '../state/parts.ts';
+import {type CallSetting, settingOf} from './call-context.ts';
+
+/** A call by the policy and the template as they are now. */
+export async function judged(
+  {reports, current, effects}: With<'reports' | 'current' | 'effects'>,
+  {agent, template}: Caller,
+  {name, arguments: args}: Call['function'],
+  {context, plain, services, signal}: CallSetting,
+): Promise<{result: ToolResult} | {ready: ReadyCall}> {
+  const policy = await current.policy();
+  reports.redact.follow(await current.settings());
+  const call = {name, arguments: args, capabilities: template.capabilities, policy};
+  const prepared = await effects.tools.prepare(call, context);
+  if ('refused' in prepared) return {result: prepared.refused};
+  // A call that asks is executed only after a person said yes to it.
+  const execute = () => effects.runner.execute({...call, ...plain, approved: prepared.asks}, services, signal);
+  const ready = {...prepared, execute};
+  if (ready.effect === 'read' || current.hasTemplate(agent)) return {ready};
+  return {result: {success: false, code: 'NOT_ALLOWED', error: 'the template of this agent was removed'}};
+}
+
+/** What a decision about a call is bound to. */
+export function boundDigest({agent, session}: Caller, call: Call, basis: Ask['basis']): string {
+  const {name: tool, arguments: args} = call.function;
+  return digestOf({tool, arguments: args, cwd: `workspaces/${agent}`, agent, session, call: call.id, basis});
+}
+
+/** A call with the text that a person put in place of one of its arguments. */
+export function withEdit(call: Call, argument: string, text: string): Call {
+  const changed = {...(JSON.parse(call.function.arguments) as object), [argument]: text};
+  return {...call, function: {...call.function, arguments: JSON.stringify(changed)}};
+}
+
+/** What a decision is bound to that changed the call: the files that matter to it may be others than those of what was asked. */
+export async function editedDigest(
+  daemon: With<'reports' | 'current' | 'effects'>,
+  caller: Caller,
+  edited: Call,
+  setting: CallSetting,
+): Promise<string> {
+  const anew = await judged(daemon, caller, edited.function, setting);
+  const ask = 'ready' in anew ? await anew.ready.ask() : undefined;
+  return boundDigest(caller, edited, ask && !isFailure(ask) ? ask.basis : {});
+}
+
+/** The same of a request that a person has changed just now. Undefined: the call is not there. */
+export async function editedNow(
+  daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
+  {path, session, agent, call: id}: CallRequest,
+  argument: string,
+  text: string,
+): Promise<string | undefined> {
+  const of = await sessionAt(daemon.files, path);
+  const call = of?.messages.flatMap(({tool_calls = []}) => tool_calls).findLast(each => each.id === id);
+  const template = await daemon.current.template(agent);
+  if (!of || !call || !template) return undefined;
+  const caller = {path, session, agent, template, of};
+  const setting = await settingOf(daemon, caller, call, new AbortController().signal);
+  return editedDigest(daemon, caller, withEdit(call, argument, text), setting);
+}
+
+async function sessionAt(files: HomeFiles, path: string): Promise<Session | undefined> {
+  let parsed = files.kept.latest.get(path)?.parsed;
+  if (parsed?.kind !== 'session') {
+    const blob = files.known.get(path)?.blob;
+    const text = blob === undefined ? undefined : await textOf(files, blob, path);
+    parsed = text === undefined ? undefined : parseFile(path, text);
+  }
+  return parsed?.kind === 'session' ? parsed.file : undefined;
+}

@@ -1,0 +1,93 @@
+import type {CallRequest} from '../../decide/call-request.ts';
+import type {Completed} from '../../decide/complete.ts';
+import {addRules} from '../../formats/allowlist-edit.ts';
+import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
+import {blocks} from '../../formats/common/diagnostic.ts';
+import {UserError} from '../../formats/common/errors.ts';
+import type {NewRule} from '../../formats/rule.ts';
+import {timestamp} from '../../home/disk/clock.ts';
+import {textOf} from '../../loop/accept-version.ts';
+import {lookAgain} from '../../loop/look-again.ts';
+import type {Reconciler} from '../../loop/reconciler.ts';
+import {reconsider} from '../sessions/wake.ts';
+import {changeOf} from '../state/completed-change.ts';
+import type {With} from '../state/parts.ts';
+
+const POLICY_FILE = 'allowlist.yaml';
+
+/** What became of a person's wish that a call is always allowed, in words; `later`: the policy is being written. */
+export async function ruleFor(
+  {files, approvals}: With<'files' | 'approvals'>,
+  {id, ask}: CallRequest,
+  edited: string | undefined,
+): Promise<{words: string} | {later: true}> {
+  if (edited !== undefined) return {words: 'none was added: the text was changed'};
+  const failed = approvals.rulesRefused.get(id) ?? ('none' in ask.always ? ask.always.none : undefined);
+  const blob = files.known.get(POLICY_FILE)?.good;
+  const text = blob === undefined ? undefined : await textOf(files, blob, POLICY_FILE);
+  if (text === undefined) return {words: `none was added: ${POLICY_FILE} cannot be read`};
+  const rules = 'none' in ask.always ? [] : ask.always.rules;
+  // Added before the daemon was killed: by now it may be too late to tell which.
+  if (text.includes(commentFor(id))) return {words: rules.map(wordsOf).join(', ') || `see ${POLICY_FILE}`};
+  if (failed !== undefined) return {words: `none was added: ${failed}`};
+  approvals.rules.set(id, rules);
+  lookAgain(files, POLICY_FILE);
+  return {later: true};
+}
+
+/** allowlist.yaml: gets the rules that persons add by `always`; when it changes, calls that wait are judged again. */
+export function policyFile(daemon: With<'files' | 'approvals'>): Reconciler {
+  return {
+    kind: 'policy',
+    settle: ({parsed}) =>
+      parsed?.kind === 'policy' ? changeOf(settlePolicy(daemon, parsed.file.text), 'always') : undefined,
+    accepted: ({facts}) => {
+      if (!daemon.files.phase.loading && !blocks(facts.problems)) reconsider(daemon);
+    },
+  };
+}
+
+/** The policy with the rules that persons want added. */
+function settlePolicy(daemon: With<'files' | 'approvals'>, text: string): Completed | undefined {
+  const {rules} = daemon.approvals;
+  let result = text;
+  const added: string[] = [];
+  for (const [id, wanted] of rules) {
+    if (result.includes(commentFor(id))) {
+      rules.delete(id);
+      continue;
+    }
+    try {
+      const before = result;
+      result = addRules(before, wanted, `${commentFor(id)}, ${timestamp(daemon.files.disk.clock).slice(0, 10)}`);
+      if (result === before) {
+        refuse(daemon, id, 'the policy has it already');
+        continue;
+      }
+      added.push(id);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      refuse(daemon, id, error.message);
+    }
+  }
+  if (result === text) return undefined;
+  // Once: a person who takes it out again means it.
+  const written = () => {
+    for (const id of added) rules.delete(id);
+  };
+  return {text: result, words: `always allowed by approval ${added.join(', ')}`, tasks: [], approvals: added, written};
+}
+
+function refuse({files, approvals}: With<'files' | 'approvals'>, id: string, why: string): void {
+  approvals.rulesRefused.set(id, why);
+  approvals.rules.delete(id);
+  lookAgain(files, APPROVALS_FILE);
+}
+
+function commentFor(id: string): string {
+  return `approval ${id}`;
+}
+
+function wordsOf(rule: NewRule): string {
+  return 'address' in rule ? rule.address : rule.match;
+}

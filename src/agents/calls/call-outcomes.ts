@@ -1,0 +1,59 @@
+import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
+import type {Session} from '../../formats/session/session.ts';
+import type {Call, Message} from '../../formats/session/session-schema.ts';
+import {lookAgain} from '../../loop/look-again.ts';
+import type {With} from '../state/parts.ts';
+
+/** Calls that a person had approved have their results: the queue is told. */
+export function noteOutcomes(
+  {files, approvals}: With<'files' | 'approvals'>,
+  calls: readonly Call[],
+  results: readonly Message[],
+): void {
+  for (const {tool_call_id, content} of results) {
+    const {approval, started} = calls.find(({id}) => id === tool_call_id) ?? {};
+    if (approval === undefined || approvals.outcomes.has(approval)) continue;
+    approvals.outcomes.set(approval, {executed_at: started, outcome: outcomeIn(content ?? '')});
+    lookAgain(files, APPROVALS_FILE);
+  }
+}
+
+/** The same for what an earlier daemon left, if the queue asks for it. */
+export function outcomesWanted(daemon: With<'files' | 'approvals'>, path: string, {messages}: Session): void {
+  const {files} = daemon;
+  const {wanted, outcomes, gone} = daemon.approvals;
+  const of = wanted.get(path);
+  if (!of || !wanted.delete(path)) return;
+  const calls = messages.flatMap(({tool_calls = []}) => tool_calls);
+  for (const [id, about] of of) {
+    const call = calls.find(each => each.id === about);
+    if (call?.approval === undefined || call.approval === id) continue;
+    outcomes.set(id, {status: 'superseded', outcome: 'nothing was run: the call was asked about again'});
+    lookAgain(files, APPROVALS_FILE);
+  }
+  noteOutcomes(
+    daemon,
+    calls,
+    messages.filter(({role}) => role === 'tool_result'),
+  );
+  for (const id of of.keys()) {
+    const runs = calls.some(({approval, started}) => approval === id && started !== undefined);
+    if (runs || outcomes.has(id)) continue;
+    gone.add(id);
+    lookAgain(files, APPROVALS_FILE);
+  }
+}
+
+const LONGEST = 200;
+
+/** How it ended, in a few words. */
+function outcomeIn(content: string): string {
+  try {
+    const {success, code, error, exit_code, answer} = JSON.parse(content) as Record<string, unknown>;
+    if (typeof answer === 'string') return 'answered';
+    if (success === true) return exit_code === undefined ? 'done' : `done, exit code ${exit_code}`;
+    return `${code}: ${String(error)}`.replace(/\s+/g, ' ').slice(0, LONGEST);
+  } catch {
+    return 'ended';
+  }
+}

@@ -1,0 +1,41 @@
+import type {QueriedRows, ResultCode, ToolFailure} from '../../effects/tool/tool.ts';
+import {textOf} from '../../loop/accept-version.ts';
+import {onDisk} from '../../loop/current.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
+import type {QueryFailure} from '../../query/task-query.ts';
+import type {With} from '../state/parts.ts';
+
+/** What one result can carry, and a little more. */
+const MOST = {rows: 1_001, text: 64 * 1024, cell: 4_000};
+
+const codes: Record<QueryFailure['failed'], ResultCode> = {
+  wrong: 'INVALID_ARGUMENTS',
+  slow: 'TIMEOUT',
+  broken: 'FAILED',
+};
+
+/** SQL over the files as they are known now. The first query reads all task files, a later one those that are others. */
+export async function query(
+  {files, effects}: With<'files' | 'effects'>,
+  text: string,
+  signal: AbortSignal,
+): Promise<QueriedRows | ToolFailure> {
+  const {disk, index, known} = files;
+  // Not before it is needed: most homes never ask.
+  const {TaskQuery} = await import('../../query/task-query.ts');
+  effects.queries ??= new TaskQuery();
+  const source = {
+    index,
+    files: () => versions(known),
+    read: (path: string, blob: string) =>
+      files.kept.texts.get(blob) ?? onDisk(disk, path, blob) ?? textOf(files, blob, path),
+  };
+  const answer = await effects.queries.ask(source, text, {most: MOST, signal, taint: true});
+  if (!('failed' in answer)) return answer;
+  const {failed, error, hint} = answer;
+  return {success: false, error: hint === undefined ? error : `${error}. ${hint}`, code: codes[failed]};
+}
+
+function* versions(known: HomeFiles['known']): Generator<readonly [string, string]> {
+  for (const [path, {blob}] of known) yield [path, blob];
+}

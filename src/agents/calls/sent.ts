@@ -1,0 +1,42 @@
+import {newRecord} from '../../formats/inbox.ts';
+import {appendLines} from '../../home/append-line.ts';
+import {crashPoint} from '../../home/disk/crash.ts';
+import type {Disk, OpenFile} from '../../home/disk/disk.ts';
+import type {With} from '../state/parts.ts';
+
+/** So much of the end of the file is looked through. */
+const TAIL = 1024 * 1024;
+
+/**
+ * What was sent to somebody outside, in the inbox file that their answers come to. It is never delivered. A message that was
+ * sent again, since a crash came between its record and its result, stands there already, under its id.
+ */
+export async function recordSent(
+  {files, reports}: With<'files' | 'reports'>,
+  file: string,
+  record: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const {disk} = files;
+  const {redact} = reports;
+  crashPoint('message-sent');
+  if (isRecorded(disk, `inbox/${file}`, record.id)) return;
+  await appendLines(disk, `inbox/${file}`, newRecord({direction: 'out', ...redact.value(record)}));
+}
+
+function isRecorded(disk: Disk, path: string, id: unknown): boolean {
+  let file: OpenFile;
+  try {
+    file = disk.open(path, 'r');
+  } catch {
+    return false;
+  }
+  try {
+    const size = Number(file.stat().size);
+    const bytes = Buffer.alloc(Math.min(size, TAIL));
+    const length = file.read(bytes, 0, bytes.length, size - bytes.length);
+    const lines = bytes.toString('utf8', 0, length).split('\n').slice(0, -1);
+    return lines.some(line => line.includes('"direction":"out"') && line.includes(`"id":${JSON.stringify(id)}`));
+  } finally {
+    file.close();
+  }
+}

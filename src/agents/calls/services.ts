@@ -1,0 +1,42 @@
+import {stemOf} from '../../formats/common/key.ts';
+import type {Call} from '../../formats/session/session-schema.ts';
+import type {DaemonServices} from '../../runners/runner.ts';
+import {sendMessage} from '../mail/send.ts';
+import type {Caller} from '../state/caller.ts';
+import type {With} from '../state/parts.ts';
+import {createTasks} from '../tasks/create-tasks.ts';
+import {updateTask} from '../tasks/update-task.ts';
+import {query} from './query.ts';
+import {remember} from './remember.ts';
+import {recordSent} from './sent.ts';
+
+/** What a call asks of the daemon. */
+export function servicesFor(
+  daemon: With<'files' | 'reports' | 'mail' | 'tasks' | 'notes' | 'effects'>,
+  caller: Caller,
+  call: Call,
+  signal: AbortSignal,
+): DaemonServices {
+  const {files} = daemon;
+  const {index} = files;
+  return {
+    remember: (file, text) => remember(daemon, caller, call, {file, text}),
+    createTask: task => createTasks(daemon, caller, call, task),
+    updateTask: change => updateTask(daemon, caller, call, change),
+    send: message => sendMessage(daemon, caller, call, message),
+    query: text => query(daemon, text, signal),
+    sent: (file, record) => recordSent(daemon, file, record),
+    agents: () =>
+      index.pathsOf('template').map(path => {
+        const {type, description} = index.facts(path)?.agent ?? {};
+        return {id: stemOf(path), type: type ?? undefined, description: description ?? undefined};
+      }),
+    sessions: () =>
+      [...index.sessions()].map(({id, agent: of, status, updated}) => ({
+        id,
+        agent: of,
+        status: status ?? 'new',
+        updated: updated ?? undefined,
+      })),
+  };
+}

@@ -1,0 +1,133 @@
+import {join} from 'node:path';
+import {isFailure} from '../../effects/tool/failure.ts';
+import type {ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
+import {placeOf} from '../../effects/workspace/place.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import type {Call} from '../../formats/session/session-schema.ts';
+import {crashPoint} from '../../home/disk/crash.ts';
+import {lookAgain} from '../../loop/look-again.ts';
+import {callWords} from '../../policy/call-words.ts';
+import {toolNamed} from '../../policy/tools.ts';
+import {suspectChanges} from '../approvals/void.ts';
+import type {Caller} from '../state/caller.ts';
+import type {With} from '../state/parts.ts';
+import {effectsOf} from '../world/effects.ts';
+
+/** Tools that change files of the workspace. */
+const changing: ReadonlySet<string> = new Set([
+  'write_file',
+  'create_file',
+  'edit_file',
+  'create_directory',
+  'execute_command',
+]);
+
+/** Whether it may change files of its agent's workspace. */
+export function changesFiles(call: Call, ready: ReadyCall): boolean {
+  return !ready.readOnly && changing.has(toolNamed(call.function.name) ?? '');
+}
+
+/** A journal that cannot be written just now keeps no command waiting for longer. */
+const FLUSH_MS = 2_000;
+
+/** Run a call, and commit what it changed in the agent's workspace. What somebody else left there is committed before. */
+export async function runInWorkspace(
+  daemon: With<'files' | 'reports' | 'turns' | 'approvals' | 'effects'>,
+  caller: Caller,
+  call: Call,
+  ready: ReadyCall,
+): Promise<ToolResult> {
+  const {files, reports} = daemon;
+  if (!changesFiles(call, ready)) return run(daemon, caller, call, ready);
+  const {agent, session} = caller;
+  const workspace = {home: files.home, agent, name: files.name};
+  const effects = effectsOf(daemon.effects.world);
+  const opened = await effects.openWorkspace(workspace, caller.template.workspace, daemon.turns.stopping);
+  if (isFailure(opened)) return reports.redact.value(opened);
+  const paths = pathsOf(call, join(files.home, 'workspaces', agent));
+  const words = visibleLine(reports.redact.text([callWords(call.function, ready.edited), ...(paths ?? [])].join(' ')));
+  const commit = {session, call: call.id, approval: call.approval, words, unconfined: ready.unconfined};
+  const found = await effects.keepFound(workspace, paths, commit);
+  const notes = [...opened.notes, ...found.notes];
+  let result: ToolResult;
+  try {
+    result = await run(daemon, caller, call, ready);
+  } finally {
+    crashPoint('workspace-commit');
+    const kept = await effects.commitCall(workspace, commit, paths);
+    notes.push(...kept.notes);
+    if (kept.commit !== undefined) changed(daemon, caller);
+  }
+  return notes.length === 0 ? result : {...result, workspace_notes: reports.redact.value([...new Set(notes)])};
+}
+
+async function run(
+  daemon: With<'files' | 'reports' | 'approvals'>,
+  {agent}: Caller,
+  call: Call,
+  ready: ReadyCall,
+): Promise<ToolResult> {
+  const {reports} = daemon;
+  if (!ready.unconfined) return ready.execute();
+  const words = `${callWords(call.function, ready.edited)} of ${agent}`;
+  const over = daemon.approvals.runsUnconfined(words);
+  reports.changed();
+  // What was decided before it began is known from the journal, whatever it does to the files.
+  await daemon.files.journal.flush(FLUSH_MS);
+  try {
+    return await ready.execute();
+  } finally {
+    suspectChanges(daemon, words);
+    over();
+    reports.changed();
+  }
+}
+
+/** A workspace that starts from an existing repository is there before anything is read or asked about it. */
+export async function makeWorkspace(
+  {files, reports, turns, effects}: With<'files' | 'reports' | 'turns' | 'effects'>,
+  {agent, template}: Caller,
+): Promise<ToolResult | undefined> {
+  const {home, name} = files;
+  const {troubles} = reports;
+  const trouble = `clone ${agent}`;
+  if (template.workspace?.clone === undefined) troubles.set(trouble, undefined);
+  if (template.workspace?.clone === undefined || effects.cloned.has(agent)) return undefined;
+  const opened = await effectsOf(effects.world).openWorkspace({home, agent, name}, template.workspace, turns.stopping);
+  const failed = isFailure(opened) ? reports.redact.value(opened) : undefined;
+  // A person can mend it, and each call that needs it tries again.
+  if (!turns.stopped) troubles.set(trouble, failed && `agent ${agent}: ${failed.error}`);
+  if (failed) return failed;
+  effects.cloned.add(agent);
+  return undefined;
+}
+
+/** A call of an earlier daemon: what it left is committed as its own. */
+export async function recoverWorkspace(
+  {files, turns, effects}: With<'files' | 'turns' | 'effects'>,
+  {agent, template}: Caller,
+): Promise<void> {
+  const {home, name} = files;
+  await effectsOf(effects.world).openWorkspace({home, agent, name}, template.workspace, turns.stopping);
+}
+
+/** What a file tool changes; undefined: whatever it likes. */
+function pathsOf({function: {arguments: args}}: Call, workspace: string): string[] | undefined {
+  try {
+    const {path} = JSON.parse(args) as {path?: unknown};
+    const place = typeof path === 'string' ? placeOf(path, 'write', workspace) : undefined;
+    return place && !isFailure(place) ? [place.parts.join('/')] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What other calls of the agent ask for may be something else now: their diffs are made anew. */
+function changed({files, approvals}: With<'files' | 'approvals'>, {agent, path: own}: Caller): void {
+  for (const path of approvals.waits.paths()) {
+    const waits = approvals.waits.callsOf(path).length > 0 && files.index.facts(path)?.session?.agent === agent;
+    if (!waits || path === own) continue;
+    approvals.stale.add(path);
+    lookAgain(files, path);
+  }
+}

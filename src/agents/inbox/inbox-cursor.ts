@@ -1,0 +1,89 @@
+import type {Completed} from '../../decide/complete.ts';
+import {type CursorFile, cursorText, inboxOf, isUnread} from '../../formats/cursor-file.ts';
+import {type RejectedFile, withoutEntries} from '../../formats/rejected.ts';
+import {lookAgain} from '../../loop/look-again.ts';
+import type {Reconciler} from '../../loop/reconciler.ts';
+import {changeOf} from '../state/completed-change.ts';
+import type {With} from '../state/parts.ts';
+import {newOnes, released} from './inbox-batch.ts';
+
+/** state/inbox/NAME.yaml: how far each inbox is read. */
+export function cursorFiles(daemon: With<'files' | 'inboxes'>): Reconciler {
+  return {
+    kind: 'state',
+    owns: path => inboxOf(path) !== undefined,
+    settle: ({path, parsed}) =>
+      parsed?.kind === 'cursor' ? changeOf(settleCursor(daemon, path, parsed.file), 'inbox') : undefined,
+    create: path => changeOf(settleCursor(daemon, path, undefined), 'inbox'),
+    // An inbox that is gone may have been renamed, and the renamed file may have more lines.
+    started: () => [...daemon.files.known.keys()].flatMap(path => inboxOf(path) ?? []),
+  };
+}
+
+/** inbox/rejected/: lines that could not be delivered. Their files stay wrong until somebody mends them. */
+export function rejectedFiles(daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>): Reconciler {
+  return {
+    kind: 'rejected',
+    settlesWithErrors: true,
+    settle: async ({path, parsed}) =>
+      parsed?.kind === 'rejected' ? changeOf(await settleRejected(daemon, path, parsed.file), 'fill-in') : undefined,
+  };
+}
+
+/** How far an inbox is read, if that is not what the file says. */
+function settleCursor(
+  {files, inboxes}: With<'files' | 'inboxes'>,
+  path: string,
+  file: CursorFile | undefined,
+): Completed | undefined {
+  const inbox = inboxOf(path);
+  const reading = inbox === undefined ? undefined : inboxes.get(inbox);
+  // It had errors, and may be mended.
+  if (inbox !== undefined && reading && !reading.cursor && file) lookAgain(files, inbox);
+  if (inbox === undefined || !reading?.cursor || (!file && isUnread(reading.cursor))) return undefined;
+  const {cursor} = reading;
+  const text = cursorText(cursor);
+  const written = () => {
+    reading.saved = text;
+    lookAgain(files, inbox);
+  };
+  if (text === file?.text) {
+    if (reading.saved !== text) written();
+    return undefined;
+  }
+  return {text, words: `read up to line ${cursor.line}`, tasks: [], written};
+}
+
+/** Lines that were set aside for an agent that is there by now: they are delivered, and leave the file. */
+async function settleRejected(
+  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
+  path: string,
+  file: RejectedFile,
+): Promise<Completed | undefined> {
+  const {files, inboxes} = daemon;
+  const gone = new Set(file.entries.filter(({id}) => inboxes.released.has(id)).map(({id}) => id));
+  if (gone.size > 0) {
+    const written = () => {
+      for (const id of gone) inboxes.released.delete(id);
+    };
+    return {text: withoutEntries(file, gone), words: 'lines delivered', tasks: [], written};
+  }
+  for (const entry of file.entries) {
+    if (entry.to === undefined || inboxes.releasing.has(entry.id)) continue;
+    const addressed = await released(daemon, entry);
+    if (!addressed) continue;
+    const {letter} = addressed;
+    inboxes.releasing.add(entry.id);
+    const delivered = () => {
+      inboxes.releasing.delete(entry.id);
+      inboxes.released.add(entry.id);
+      lookAgain(files, path);
+    };
+    const [isNew] = await newOnes(daemon, [addressed]);
+    if (isNew) {
+      daemon.mail.post(addressed.path, {...letter, delivered});
+      lookAgain(files, addressed.path);
+    } else delivered();
+  }
+  return undefined;
+}

@@ -1,0 +1,291 @@
+import {unreadFacts} from '../../check/facts.ts';
+import {kindOf} from '../../formats/common/key.ts';
+import {type Cursor, cursorPath, type Position} from '../../formats/cursor-file.ts';
+import {
+  closeInbox,
+  isContinued,
+  marksOf,
+  type OpenInbox,
+  openInbox,
+  reaches,
+  readLines,
+} from '../../home/inbox-lines.ts';
+import {setAside} from '../../home/set-aside.ts';
+import {removeUnpacked} from '../../home/unpack-inbox.ts';
+import {reportProblems, setFacts} from '../../loop/accept-version.ts';
+import {signature} from '../../loop/file-state.ts';
+import {DOUBTFUL_MS} from '../../loop/half-saved.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
+import {lookAgain} from '../../loop/look-again.ts';
+import type {Outcome} from '../../loop/queue.ts';
+import type {Reconciler} from '../../loop/reconciler.ts';
+import type {Reading} from '../state/inboxes.ts';
+import type {With} from '../state/parts.ts';
+import {advanced, after, type Batch, batchOf, newOnes} from './inbox-batch.ts';
+import {readCursor} from './inbox-cursors.ts';
+import {follow, followGone} from './inbox-follow.ts';
+import {unseenInboxes} from './inbox-missed.ts';
+import {drop, isOpen, isSaved, isTaken, letGo, openRotated} from './inbox-rotated.ts';
+import {showBlocked, showUnreadable} from './inbox-show.ts';
+import {findUnseen} from './inbox-unseen.ts';
+
+/** Where zero bytes stand something may still be written: so long. */
+const HOLE_MS = 10_000;
+/** Of what was delivered the cursor tells after this at the latest; a crash before has it read again, and delivered no more. */
+const CURSOR_MS = 2_000;
+/** A writer may have a file open for so long after it was renamed. */
+const OPEN_MS = 30_000;
+const UNFINISHED_MS = 600_000;
+const WAIT_MS = 500;
+/** How far it is: so often, and from the beginning if so many bytes are to be read. */
+const TELL_MS = 2_000;
+const LARGE = 512 * 1024;
+/** Lines that are delivered at a time. */
+const MOST_LINES = 2_000;
+
+/** inbox/NAME.jsonl: raw lines, read from where their cursor is. */
+export function inboxFiles(daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>): Reconciler {
+  return {
+    kind: 'inbox',
+    look: path => lookAtInbox(daemon, path),
+    started: () => unseenInboxes(daemon),
+    tick: () => unseenInboxes(daemon),
+  };
+}
+
+/**
+ * Look at an inbox: some of its lines that were not read yet become letters. When all of those are delivered it is looked at again, until
+ * nothing is left. It costs what was appended.
+ */
+async function lookAtInbox(
+  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
+  path: string,
+): Promise<Outcome> {
+  const {files} = daemon;
+  const reading = daemon.inboxes.of(path);
+  if (files.phase.loading) {
+    remember(files, path, '');
+    return undefined;
+  }
+  if (reading.underWay > 0) return undefined;
+  if (files.journal.unfinished()) return {after: WAIT_MS};
+  let file: OpenInbox | undefined;
+  try {
+    file = openInbox(files.disk, path);
+  } catch (error) {
+    return showUnreadable(daemon, path, error as NodeJS.ErrnoException);
+  }
+  try {
+    if (!loadCursor(files, reading)) return undefined;
+    if (!file) return await gone(daemon, reading);
+    remember(files, path, signature(file.stat));
+    const wait = await follow(daemon, reading, file);
+    if (wait > 0) return {after: wait};
+    const before = await readRotated(daemon, reading);
+    return before ? before.outcome : await readOn(daemon, reading, file, reading.cursor);
+  } finally {
+    if (file) closeInbox(file);
+  }
+}
+
+/** False: its cursor has errors, and is shown as a problem. */
+function loadCursor(files: HomeFiles, reading: Reading): boolean {
+  if (reading.cursor) return true;
+  const {cursor, text, wrong} = readCursor(files.disk, reading.path);
+  reading.waits = wrong ? `${cursorPath(reading.path)} has errors` : undefined;
+  if (wrong) return false;
+  reading.saved = text;
+  reading.counted = !cursor;
+  reading.lines.incomplete = cursor !== undefined;
+  if (cursor) reading.cursor = cursor;
+  return true;
+}
+
+/** Files that had the name before are read to their end, and before the one that has it now. Undefined: that one is next. */
+async function readRotated(
+  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
+  reading: Reading,
+): Promise<{outcome: Outcome} | undefined> {
+  const {files} = daemon;
+  for (const at of reading.cursor?.rotated ?? []) {
+    const {name = '', file} = (await openRotated(files.disk, reading, at)) ?? {};
+    try {
+      const path = `inbox/${name}`;
+      const isInbox = kindOf(path) !== undefined;
+      // Renamed to another inbox, it is read as that, from here on.
+      if (isInbox && !isTaken(daemon.inboxes.get(path), at)) continue;
+      if (!file || isInbox || !isContinued(file, at)) drop(reading, at);
+      else {
+        const outcome = await readOn(daemon, reading, file, at);
+        const now = reading.cursor?.rotated?.find(each => each.inode === at.inode);
+        if (reading.underWay > 0 || now?.offset !== at.offset) return {outcome};
+        if (reading.waits !== undefined) return {outcome};
+        // A last line without its newline may still get it.
+        const age = files.disk.clock.now() - Number(file.stat.mtimeMs);
+        if (age > (at.offset === file.size ? OPEN_MS : UNFINISHED_MS)) {
+          // What was unpacked must not be unpacked again by the next daemon.
+          letGo(reading, at, removeUnpacked(files.disk, name));
+        }
+      }
+    } finally {
+      if (file) closeInbox(file);
+    }
+  }
+  return undefined;
+}
+
+/** Deliver the next lines of a file; if there are none, all that is left is to write down how far it is read. */
+async function readOn(
+  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
+  reading: Reading,
+  file: OpenInbox,
+  at: Position | undefined,
+): Promise<Outcome> {
+  const {files} = daemon;
+  if (!at) return undefined;
+  const isMain = at.generation === reading.cursor?.generation;
+  const hole = inHole(reading, at.offset) ? reading.hole : undefined;
+  const waited = hole !== undefined && files.disk.clock.monotonic() - hole.since > HOLE_MS;
+  const holes = waited || files.disk.clock.now() - Number(file.stat.mtimeMs) > HOLE_MS;
+  const unfinished = reading.unfinished?.from === at.offset && isMain ? reading.unfinished : undefined;
+  const chunk = await readLines(file, at.offset, {scanned: unfinished?.to ?? at.offset, holes, most: MOST_LINES});
+  if (isMain) reading.unfinished = chunk.lines.length === 0 ? {from: at.offset, to: chunk.scanned} : undefined;
+  // Before anybody else has a turn: what is read next must be the file that these lines are of.
+  const marks = marksOf(file.file, chunk.end);
+  if (!reaches(file, chunk.end)) return {after: 1};
+  const batch = await batchOf(daemon, reading, at, chunk.lines);
+  showBlocked(daemon, reading, batch.blocked);
+  if (batch.lines > 0) {
+    if (!inHole(reading, batch.end)) reading.hole = undefined;
+    const next = after(at, batch, batch.end === chunk.end ? marks : marksOf(file.file, batch.end));
+    if (chunk.more) tellProgress(daemon, reading, at, file.size);
+    await deliver(daemon, reading, batch, next, chunk.more && !batch.blocked);
+    return undefined;
+  }
+  if (!isMain) return undefined;
+  finish(daemon, reading, batch.blocked !== undefined);
+  if (chunk.hole && !batch.blocked) {
+    if (!hole) reading.hole = {at: at.offset, to: file.size, since: files.disk.clock.monotonic()};
+    return again(files, HOLE_MS / 10);
+  }
+  return isOpen(reading) ? again(files, WAIT_MS) : undefined;
+}
+
+/** At once of a large inbox, and now and then of one that takes long. */
+function tellProgress(
+  {reports, files}: With<'files' | 'reports'>,
+  reading: Reading,
+  {line, offset}: Position,
+  size: number,
+): void {
+  const {report} = reports;
+  const {disk} = files;
+  const {clock} = disk;
+  const now = clock.monotonic();
+  reading.long ??= {told: size - offset > LARGE ? Number.NEGATIVE_INFINITY : now, said: false};
+  if (now - reading.long.told < TELL_MS) return;
+  reading.long = {told: now, said: true};
+  report({event: 'reading', inbox: reading.path, lines: line, percent: Math.floor((100 * offset) / size)});
+}
+
+/** What stood there when zero bytes were found has been waited for with them. */
+function inHole({hole}: Reading, offset: number): boolean {
+  return hole !== undefined && offset >= hole.at && offset < hole.to;
+}
+
+/** Look again after a while, unless there is an end to it: then the next start does. */
+function again({phase}: HomeFiles, ms: number): Outcome {
+  const {once, hurry} = phase;
+  return once || hurry ? undefined : {after: ms};
+}
+
+async function deliver(
+  daemon: With<'files' | 'mail' | 'inboxes'>,
+  reading: Reading,
+  {letters: all, rejected}: Batch,
+  next: Position,
+  more: boolean,
+): Promise<void> {
+  const {files, mail} = daemon;
+  const {path} = reading;
+  if (rejected.length > 0) {
+    await setAside(files.disk, path, rejected, reading.rejected === 0);
+    reading.rejected += rejected.length;
+  }
+  const letters = await newOnes(daemon, all);
+  const over = () => {
+    if (--reading.underWay > 0) return;
+    reading.cursor = advanced(reading.cursor as Cursor, next);
+    if (files.disk.clock.monotonic() - reading.savedAt > CURSOR_MS) saveCursor(files, reading);
+    lookAgain(files, path);
+  };
+  reading.underWay = letters.length + 1;
+  const sessions = new Set(letters.map(letter => letter.path));
+  for (const session of sessions) {
+    if (more) reading.expecting.add(session);
+    if (more) mail.expect(session);
+  }
+  for (const {path: session, letter} of letters) {
+    mail.post(session, {...letter, delivered: over});
+  }
+  for (const session of sessions) lookAgain(files, session);
+  over();
+}
+
+/** Nothing is left to read now. */
+function finish({files, reports, mail}: With<'files' | 'reports' | 'mail'>, reading: Reading, blocked: boolean): void {
+  for (const session of reading.expecting) {
+    mail.expectNoMore(session);
+    lookAgain(files, session);
+  }
+  reading.expecting.clear();
+  saveCursor(files, reading);
+  if (reading.long?.said && !blocked)
+    reports.report({event: 'reading', inbox: reading.path, lines: reading.cursor?.line ?? 0, percent: 100});
+  reading.long = undefined;
+  const known = files.known.get(reading.path);
+  if (known) known.settled = !blocked && isSaved(reading);
+  files.looks.nudged.delete(reading.path);
+  files.phase.unsaved = true;
+}
+
+function saveCursor(files: HomeFiles, reading: Reading): void {
+  if (isSaved(reading)) return;
+  reading.savedAt = files.disk.clock.monotonic();
+  lookAgain(files, cursorPath(reading.path));
+}
+
+/** The file may be gone for a moment only. What it was before it was renamed is still read. */
+async function gone(
+  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
+  reading: Reading,
+): Promise<Outcome> {
+  const {files} = daemon;
+  const {path} = reading;
+  if (!files.known.has(path) && !reading.cursor) {
+    await findUnseen(daemon, reading);
+    if (!reading.cursor) return undefined;
+    const unseen = await readRotated(daemon, reading);
+    return unseen ? unseen.outcome : again(files, WAIT_MS);
+  }
+  const now = files.disk.clock.monotonic();
+  if (reading.doubt?.signature !== 'gone') reading.doubt = {signature: 'gone', since: now};
+  const left = DOUBTFUL_MS - (now - reading.doubt.since);
+  if (left > 0) return {after: Math.ceil(left)};
+  await followGone(daemon, reading);
+  const before = await readRotated(daemon, reading);
+  if (before) return before.outcome;
+  finish(daemon, reading, false);
+  if (isOpen(reading)) return again(files, WAIT_MS);
+  files.known.delete(path);
+  setFacts(files, path, undefined);
+  reportProblems(daemon);
+  return undefined;
+}
+
+/** The scan has it looked at when it is not as it was now. */
+function remember(files: HomeFiles, path: string, is: string): void {
+  const isNew = !files.known.has(path);
+  files.known.set(path, {signature: is, blob: '', good: undefined, ignored: true, settled: false});
+  if (isNew || !files.index.facts(path)) setFacts(files, path, unreadFacts(path, []));
+}

@@ -1,0 +1,19 @@
+import {nearest} from '../../formats/common/diagnostic.ts';
+import {stemOf} from '../../formats/common/key.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
+
+/** Whether there is a template of this name. */
+export function isAgent({index}: HomeFiles, name: string): boolean {
+  return index.definitionsOf(`agent/${name}`).length > 0;
+}
+
+const MOST_NAMED = 12;
+
+/** For an agent that named somebody who is not there: who was meant, or who is. */
+export function whoElse({index}: HomeFiles, name: string): string {
+  const known = index.pathsOf('template').map(stemOf);
+  const near = nearest(name, known);
+  if (near !== undefined) return `did you mean "${near}"?`;
+  const more = known.length > MOST_NAMED ? ` and ${known.length - MOST_NAMED} more: see list_agents` : '';
+  return `there are ${known.slice(0, MOST_NAMED).join(', ')}${more}`;
+}

@@ -1,0 +1,188 @@
+import {taintKeys} from '../../decide/taint.ts';
+import {withHeader} from '../../decide/turn.ts';
+import {stemOf} from '../../formats/common/key.ts';
+import {type Item, newSession, type Session} from '../../formats/session/session.ts';
+import {appendItems, insertMessage, itemFor} from '../../formats/session/session-edit.ts';
+import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
+import {timestamp} from '../../home/disk/clock.ts';
+import {crashPoint} from '../../home/disk/crash.ts';
+import type {OwnEntry} from '../../loop/change.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
+import {lookAgain} from '../../loop/look-again.ts';
+import type {Creation} from '../../loop/reconciler.ts';
+import {FULL_AT, makeRoom, movable} from '../sessions/make-room.ts';
+import type {Step} from '../sessions/step.ts';
+import type {Letter} from '../state/mail.ts';
+import type {With} from '../state/parts.ts';
+import {sharedSession} from './receivers.ts';
+
+/** What has come for a session, put into it. What it has already is only told of. */
+export async function deliverStep(
+  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'approvals'>,
+  path: string,
+  session: Session,
+  now: string,
+): Promise<Step | undefined> {
+  const {mail} = daemon;
+  const letters = mail.due(path);
+  if (letters.length === 0) return undefined;
+  const id = session.header?.session_id ?? stemOf(path);
+  const there = new Map(session.messages.map(({delivery}, i) => [delivery, i]));
+  const earlier = await daemon.turns.segments.ids(session.header?.segments ?? []);
+  const isThere = (letter: Letter) => there.has(letter.id) || earlier.some(ids => ids.has(letter.id));
+  const fresh: Letter[] = [];
+  const {agent_id, status} = session.header ?? {};
+  for (const letter of letters) {
+    const at = there.get(letter.id);
+    const begun = at === undefined || isBegun(session, at);
+    if (isThere(letter)) mail.delivered(path, letter, {session: id, begun, at: session.messages[at ?? -1]?.timestamp});
+    else if (letter.unsure && (agent_id !== letter.agent || status === 'completed')) sendOn(daemon, letter);
+    else fresh.push(letter);
+  }
+  const fitting = await withLetters(daemon, path, session, fresh, now);
+  if (!fitting) return undefined;
+  const {session: result, letters: put} = fitting;
+  const wakes = status === undefined || status === 'sleeping';
+  return {
+    session: withHeader(result, {...(wakes && {status: 'active'}), ...taintKeys(result)}, now),
+    entry: entryOf(put),
+    done: () => {
+      crashPoint('delivery');
+      for (const letter of put) mail.delivered(path, letter, {session: id, begun: false, at: now});
+    },
+  };
+}
+
+/** The session it was for is not its agent's, or over. */
+function sendOn({files, mail}: With<'files' | 'mail'>, {unsure: _, ...letter}: Letter): void {
+  const {path, opening} = sharedSession(files, letter.agent);
+  mail.post(path, {...letter, opening});
+  lookAgain(files, path);
+}
+
+/** The session with as many of these as there is room for; undefined: none. */
+async function withLetters(
+  daemon: With<'files' | 'reports' | 'turns' | 'approvals'>,
+  path: string,
+  session: Session,
+  letters: readonly Letter[],
+  now: string,
+): Promise<{session: Session; letters: readonly Letter[]} | undefined> {
+  const {turns} = daemon;
+  if (letters.length === 0) return undefined;
+  const single = letters.filter(({bulk}) => !bulk);
+  // It is full, and what it is at must end first.
+  const isFull = session.body.length > FULL_AT / 2 && movable(daemon, path, session) === 0;
+  const many = isFull ? [] : letters.filter(({bulk}) => bulk);
+  let result = session;
+  for (const letter of single) {
+    const {asked, ahead} = {asked: turns.asked(path), ahead: turns.ahead(path)};
+    const basis = Math.max(asked?.basis.length ?? 0, ahead?.basis.length ?? 0);
+    const at = letter.message.priority === 'high' ? placeOfUrgent(result.messages, basis) : result.messages.length;
+    const instead = letter.unless?.(session.messages);
+    const message = messageOf(letter, now);
+    result = insertMessage(result, at, instead === undefined ? message : {...message, content: instead});
+  }
+  const grown = await appendMany(daemon.files, result, many, now);
+  const moved = await makeRoom(daemon, path, grown, now);
+  const put = [...single, ...many];
+  return put.length > 0 ? {session: moved, letters: put} : undefined;
+}
+
+/** Many messages at the end. Others have their turn meanwhile. */
+async function appendMany(
+  {disk}: HomeFiles,
+  session: Session,
+  letters: readonly Letter[],
+  now: string,
+): Promise<Session> {
+  const {clock} = disk;
+  const items: Item[] = [];
+  let slice = clock.monotonic();
+  let result = session;
+  for (const letter of letters) {
+    const item = itemFor(session, messageOf(letter, now));
+    if (item) items.push(item);
+    else {
+      result = insertMessage(appendItems(result, items), result.messages.length + items.length, messageOf(letter, now));
+      items.length = 0;
+    }
+    if (clock.monotonic() - slice < SLICE_MS) continue;
+    await clock.nextTurn();
+    slice = clock.monotonic();
+  }
+  return appendItems(result, items);
+}
+
+const SLICE_MS = 5;
+
+const MOST_AT_FIRST = 20;
+
+/** The session that is made for what is to be delivered to it, with the first of that. */
+export async function newSessionFor(
+  {files, current, mail}: With<'files' | 'current' | 'mail'>,
+  path: string,
+): Promise<Creation> {
+  // The rest comes when the session is there.
+  const letters = urgentFirst(mail.due(path)).slice(0, MOST_AT_FIRST);
+  const [first] = letters;
+  const template = first && (await current.template(first.agent));
+  if (!first || !template) return undefined;
+  const now = timestamp(files.disk.clock);
+  const id = stemOf(path);
+  const header: SessionHeader = {
+    session_id: id,
+    agent_id: first.agent,
+    agent_type: template.type,
+    model: template.model ?? 'default',
+    system_prompt: template.system_prompt,
+    created: now,
+    updated: now,
+    status: 'active',
+    ...first.opening,
+  };
+  const messages = letters.map(letter => messageOf(letter, now));
+  Object.assign(header, taintKeys({header, messages}));
+  const schema = `${'../'.repeat(path.split('/').length - 1)}schemas/session.json`;
+  return {
+    text: newSession(header, messages, schema),
+    entry: entryOf(letters),
+    done: () => {
+      crashPoint('delivery');
+      for (const letter of letters) mail.delivered(path, letter, {session: id, begun: false, at: now});
+    },
+    next: {after: 1},
+  };
+}
+
+function messageOf({id, message}: Letter, now: string): Message {
+  return {timestamp: now, role: 'user', ...message, delivery: id};
+}
+
+function isBegun({messages}: Session, at: number): boolean {
+  return messages.slice(at + 1).some(({role}) => role === 'assistant');
+}
+
+/** Those of high priority first, each kind in its order. */
+function urgentFirst(letters: readonly Letter[]): Letter[] {
+  const isHigh = ({message}: Letter) => message.priority === 'high';
+  return [...letters.filter(isHigh), ...letters.filter(letter => !isHigh(letter))];
+}
+
+/** Before all that waits, but neither within an answer and its results nor above what the model is being asked. */
+function placeOfUrgent(messages: readonly Message[], basis: number): number {
+  let at = messages.length;
+  while (at > basis && messages[at - 1]?.role === 'user') at--;
+  while (at < messages.length && messages[at]?.priority === 'high') at++;
+  return at;
+}
+
+function entryOf(letters: readonly Letter[]): OwnEntry {
+  const from = [...new Set(letters.map(({message}) => message.from ?? ''))];
+  const words = from.length > 3 ? `${from.slice(0, 3).join(', ')} and ${from.length - 3} more` : from.join(', ');
+  return {
+    words: `message from ${words}`,
+    cause: 'delivery',
+    trailers: letters.slice(0, 10).map(({id}): [string, string] => ['Delivery', id]),
+  };
+}

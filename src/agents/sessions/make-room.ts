@@ -1,0 +1,100 @@
+import {withHeader} from '../../decide/turn.ts';
+import {kindOf, stemOf} from '../../formats/common/key.ts';
+import {type Session, sessionText} from '../../formats/session/session.ts';
+import {SPLIT_AT, splitPlace, splitSession} from '../../formats/session/session-split.ts';
+import {readHomeFile} from '../../home/read.ts';
+import {setFacts} from '../../loop/accept-version.ts';
+import type {OwnEntry} from '../../loop/change.ts';
+import {type Found, type Seen, seenSession} from '../../loop/file-snapshot.ts';
+import {signature} from '../../loop/file-state.ts';
+import {createText, replaceText} from '../../loop/write.ts';
+import type {With} from '../state/parts.ts';
+import {openTask} from './open-task.ts';
+
+/** A session that cannot move its older messages may grow up to this by what comes in masses. */
+export const FULL_AT = 1024 * 1024;
+
+/**
+ * How many of its first messages may move: none as long as something is under way that was begun from them, or the session owes
+ * others news of them. A task that is open stays.
+ */
+export function movable(
+  {files, turns, approvals}: With<'files' | 'turns' | 'approvals'>,
+  path: string,
+  session: Session,
+): number {
+  const owes = (of: Session['header']) => of?.mentions_due?.length || of?.tasks_due?.length;
+  const {header, messages} = session;
+  if (turns.has(path) || turns.ahead(path) || owes(header) || !header) return 0;
+  // The queue may ask it for the outcomes of its calls.
+  const asked = messages.some(({tool_calls}) =>
+    tool_calls?.some(({approval}) => approval !== undefined && approvals.outcomes.has(approval)),
+  );
+  return asked
+    ? 0
+    : splitPlace(session, ({delivery}) => delivery !== undefined && openTask(files, delivery) !== undefined);
+}
+
+/**
+ * The session with its older messages in a file of their own, which is durable when this is over; or as it is. A file that is
+ * there already and that the session does not name is what a crash left of such a move, and is written anew.
+ */
+export async function makeRoom(
+  daemon: With<'files' | 'reports' | 'turns' | 'approvals'>,
+  path: string,
+  session: Session,
+  now: string,
+): Promise<Session> {
+  const {files} = daemon;
+  const {header} = session;
+  const place = session.body.length < SPLIT_AT ? 0 : movable(daemon, path, session);
+  if (!header || place === 0) return session;
+  const id = header.session_id ?? stemOf(path);
+  const named = header.segments ?? [];
+  const segment = `sessions/archive/${id}.${named.length + 1}.session.yaml`;
+  const {forked_from, created} = header;
+  const own = {
+    ...{session_id: stemOf(segment), agent_id: header.agent_id, status: 'completed' as const},
+    // What was spent before is not spent again by the copy.
+    ...(forked_from && created !== undefined && {created, forked_from}),
+  };
+  const {older, rest} = splitSession(session, place, own, '../../schemas/session.json');
+  if (older.problems.length > 0 || older.messages.length !== place) return session;
+  const text = sessionText(older);
+  const seenAs = (found: Found) => seenSession(segment, older, text, found);
+  const ignored = await files.looks.ignored.has(segment);
+  const seen = await write(
+    daemon,
+    segment,
+    text,
+    {words: `${place} older messages of ${id}`, cause: 'segment'},
+    seenAs,
+  );
+  if (!seen) return session;
+  files.known.set(segment, {
+    signature: signature(seen.stat),
+    blob: seen.blob,
+    good: seen.blob,
+    settled: true,
+    ignored,
+  });
+  setFacts(files, segment, seen.facts);
+  daemon.turns.segments.wrote(segment, older.messages);
+  return withHeader(rest, {segments: [...named, segment]}, now);
+}
+
+async function write(
+  daemon: With<'files' | 'reports'>,
+  path: string,
+  text: string,
+  entry: OwnEntry,
+  seenAs: (found: Found) => Seen,
+): Promise<Seen | undefined> {
+  const there = readHomeFile(daemon.files.disk, path);
+  const kind = kindOf(path);
+  if (!kind || (there && there.bytes === undefined)) return undefined;
+  const written = there
+    ? await replaceText(daemon, {...seenAs(there), bytes: there.bytes}, text, {steps: [{entry}], seenAs})
+    : await createText(daemon, path, text, entry, seenAs);
+  return 'seen' in written ? written.seen : undefined;
+}

@@ -1,0 +1,115 @@
+import {afterWait} from '../../decide/after-wait.ts';
+import type {CallRequest} from '../../decide/call-request.ts';
+import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
+import {approvedPath, pendingPath} from '../../formats/approval/approval-path.ts';
+import {blocks} from '../../formats/common/diagnostic.ts';
+import {linkTarget} from '../../home/read.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
+import {lookAgain} from '../../loop/look-again.ts';
+import type {With} from '../state/parts.ts';
+import {approvalStateOf, reachedBy} from './budget.ts';
+import {noticeTargets, targetSign} from './targets.ts';
+
+/** What was decided begins first; then its page moves. */
+const MOVE_MS = 60;
+
+/**
+ * After limits, decisions, the day or who waits has changed: look again at the sessions that need not wait any more, at
+ * the queue if a request is missing there or not needed, and at pages of what is decided.
+ */
+export function wake(daemon: With<'files' | 'reports' | 'approvals' | 'spend'>): void {
+  const {files, reports, approvals} = daemon;
+  const {waits} = approvals;
+  const {index} = files;
+  const {troubles} = reports;
+  const due = waits.takeDue();
+  if (!due) return;
+  /** Requests that are not in the queue yet: to go on beyond a limit, and of calls. */
+  let more = false;
+  let missing = false;
+  let queue = due.all && index.facts(APPROVALS_FILE)?.approvals !== undefined;
+  for (const path of due.paths) {
+    const limited = waits.get(path);
+    if (limited) {
+      const state = approvalStateOf(files, limited.approval);
+      if (afterWait(limited.approval, state, reachedBy(daemon, path)) !== 'wait') lookAgain(files, path);
+      else if (state === undefined) more = true;
+    }
+    for (const id of waits.callsOf(path)) {
+      const need = needOf(daemon, id);
+      if (need === 'item') missing = true;
+      else if (need === 'queue') queue = true;
+      else if (need === 'page') lookAgain(files, pendingPath(id));
+      else if (need === 'session') lookAgain(files, path);
+    }
+  }
+  for (const id of due.all ? Object.keys(index.facts(APPROVALS_FILE)?.approvals ?? {}) : due.changed) {
+    const state = approvalStateOf(files, id);
+    if (state !== 'pending' && files.known.has(pendingPath(id))) lookAgain(files, pendingPath(id), MOVE_MS);
+    if (state === 'rejected' && files.known.has(approvedPath(id))) lookAgain(files, approvedPath(id), MOVE_MS);
+    // Who asked has let go of it while it was being written down.
+    if (state === 'pending' && waits.for(id).size === 0) queue = true;
+  }
+  queue ||= due.left.some(approval => files.index.facts(APPROVALS_FILE)?.approvals?.[approval] !== undefined);
+  if (!more && !missing && !queue) return;
+  if (more) daemon.spend.due();
+  const why = more || missing ? notWritten(files) : undefined;
+  troubles.set('ask', why && `sessions that wait for you cannot ask: ${APPROVALS_FILE} ${why}`);
+  lookAgain(files, APPROVALS_FILE);
+}
+
+/** What is to be looked at for a call that waits for this request. */
+function needOf(
+  {files, approvals}: With<'files' | 'approvals'>,
+  id: string,
+): 'item' | 'queue' | 'page' | 'session' | undefined {
+  const {index} = files;
+  switch (approvalStateOf(files, id)) {
+    case undefined:
+      // What is asked has to be put into words by the session first.
+      return approvals.asked.has(id) ? 'item' : 'session';
+    case 'pending':
+      if (index.definitionsOf(`page/${id}`).length > 0) return undefined;
+      return approvals.asked.has(id) ? 'page' : 'session';
+    case 'withdrawn':
+      return 'queue';
+    default:
+      return 'session';
+  }
+}
+
+/** From now on this request is in words: look where it is to be written or was decided meanwhile. */
+export function putIntoWords({files, approvals}: With<'files' | 'approvals'>, request: CallRequest): void {
+  const isNew = !approvals.asked.has(request.id);
+  approvals.ask(request);
+  const target = isNew ? targetSign(files, request) : undefined;
+  if (target !== undefined) approvals.targets.set(request.id, target);
+  if (!isNew) return;
+  lookAgain(files, APPROVALS_FILE);
+  if (approvalStateOf(files, request.id) === 'pending') lookAgain(files, pendingPath(request.id));
+}
+
+/** The policy is another: what calls wait for may be allowed by now, and a rule that was to be added may be there. */
+export function reconsider({files, approvals}: With<'files' | 'approvals'>): void {
+  for (const path of approvals.waits.paths()) {
+    if (approvals.waits.callsOf(path).length === 0) continue;
+    approvals.stale.add(path);
+    lookAgain(files, path);
+  }
+  if (approvals.rules.size > 0) lookAgain(files, APPROVALS_FILE);
+}
+
+/** Why nothing can be added to the queue. */
+function notWritten({disk, index}: HomeFiles): string | undefined {
+  if (blocks(index.problems(APPROVALS_FILE))) return 'has errors';
+  return linkTarget(disk, APPROVALS_FILE) === undefined ? undefined : 'is a link, and nothing is written through it';
+}
+
+/** To be called every few seconds: what is used up today is not tomorrow, and nobody waits for ever. */
+export function wakeInTime(daemon: With<'files' | 'reports' | 'approvals' | 'spend'>): void {
+  const {files} = daemon;
+  const expires = files.index.facts(APPROVALS_FILE)?.expires;
+  if (expires !== undefined && Date.parse(expires) < files.disk.clock.now()) lookAgain(files, APPROVALS_FILE);
+  noticeTargets(daemon);
+  if (daemon.spend.day) wake(daemon);
+}

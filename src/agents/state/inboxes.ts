@@ -1,0 +1,99 @@
+import {basename} from 'node:path';
+import type {Cursor} from '../../formats/cursor-file.ts';
+import {LinesRead, MOST_REMEMBERED} from './lines-read.ts';
+import type {Schedules} from './schedules.ts';
+
+/** What is known of an inbox beyond its files: all of it can be found out again. */
+export interface Reading {
+  readonly path: string;
+  /** Of the file: slack.jsonl. */
+  readonly name: string;
+  /** How far it is read and delivered; undefined: nobody has looked yet. */
+  cursor: Cursor | undefined;
+  /** The cursor as its file has it, when it was written, and how many lines ago. */
+  saved: string;
+  savedAt: number;
+  /** The last file that had the name, if nothing has it now and nothing more is to come of that one. */
+  over: string | undefined;
+  /** Lines that were read, by content. */
+  lines: LinesRead;
+  /** Those that an earlier run had read are among them, as far as that is cheap. */
+  counted: boolean;
+  /** Of a file that an editor wrote anew: lines that were delivered before, and are not again. */
+  skip: LinesRead | undefined;
+  /** Letters that are not delivered yet. */
+  underWay: number;
+  /** Content that is not what was read before, and since when. */
+  doubt: {signature: string; since: number} | undefined;
+  /** The last line, which is not finished: where it begins, and up to where that is known. */
+  unfinished: {from: number; to: number} | undefined;
+  /** Zero bytes at this place, how far the file went when they were found, and when that was. */
+  hole: {at: number; to: number; since: number} | undefined;
+  /** Sessions that more lines come for. */
+  readonly expecting: Set<string>;
+  /** Lines that were set aside in this run. */
+  rejected: number;
+  /** What it waits for, in words. */
+  waits: string | undefined;
+  /** There is more to read than is read at a time: when it was last said how far it is, and whether it was said at all. */
+  long: {told: number; said: boolean} | undefined;
+}
+
+/** The inboxes of the home, by path. */
+export class Inboxes {
+  readonly #readings = new Map<string, Reading>();
+  /** A file that was made later was made while this home was served, ns. */
+  readonly servedSince: bigint;
+  /** Messages at fixed times. */
+  readonly schedules: Schedules;
+  /** Lines that had been set aside for an agent that was not there, and are delivered by now, by id. */
+  readonly released = new Set<string>();
+  /** The same, on their way. */
+  readonly releasing = new Set<string>();
+  /** Records with a key that were posted in this run, or are in sessions; undefined: nobody has looked yet. */
+  keys: Promise<Set<string>> | undefined;
+
+  constructor(servedSince: bigint, schedules: Schedules) {
+    this.servedSince = servedSince;
+    this.schedules = schedules;
+  }
+
+  of(path: string): Reading {
+    const known = this.#readings.get(path);
+    if (known) return known;
+    const reading: Reading = {
+      path,
+      name: basename(path),
+      cursor: undefined,
+      saved: '',
+      savedAt: 0,
+      over: undefined,
+      lines: new LinesRead(MOST_REMEMBERED),
+      counted: false,
+      skip: undefined,
+      underWay: 0,
+      doubt: undefined,
+      unfinished: undefined,
+      hole: undefined,
+      expecting: new Set(),
+      rejected: 0,
+      waits: undefined,
+      long: undefined,
+    };
+    this.#readings.set(path, reading);
+    return reading;
+  }
+
+  get(path: string): Reading | undefined {
+    return this.#readings.get(path);
+  }
+
+  paths(): Iterable<string> {
+    return this.#readings.keys();
+  }
+
+  /** Paths of those that wait for an agent, or for the settings to name one. */
+  waiting(): string[] {
+    return [...this.#readings.values()].filter(({waits}) => waits !== undefined).map(({path}) => path);
+  }
+}

@@ -1,0 +1,77 @@
+import {deliveriesIn} from '../../formats/session/session-deliveries.ts';
+import type {Message} from '../../formats/session/session-schema.ts';
+import type {Disk} from '../../home/disk/disk.ts';
+import {readHomeFile} from '../../home/read.ts';
+
+/** Messages that sessions moved to other files. Those files never change once they are named, so each is read once. */
+export class Segments {
+  readonly #disk: Disk;
+  readonly #messages = new Map<string, {messages: readonly Message[]; length: number}>();
+  readonly #deliveries = new Map<string, ReadonlySet<string>>();
+  #length = 0;
+
+  constructor(disk: Disk) {
+    this.#disk = disk;
+  }
+
+  /** Of all these files, oldest first. */
+  async messages(paths: readonly string[]): Promise<readonly Message[]> {
+    const all: Message[][] = [];
+    for (const path of paths) {
+      const known = this.#messages.get(path);
+      all.push([...(known?.messages ?? (await this.#read(path)))]);
+      if (!known) await this.#disk.clock.nextTurn();
+    }
+    return all.flat();
+  }
+
+  /** Whether one of these files has this delivery. */
+  async ids(paths: readonly string[]): Promise<readonly ReadonlySet<string>[]> {
+    const all: ReadonlySet<string>[] = [];
+    for (const path of paths) {
+      const known = this.#deliveries.get(path);
+      all.push(known ?? this.#readDeliveries(path));
+      if (!known) await this.#disk.clock.nextTurn();
+    }
+    return all;
+  }
+
+  /** A file as it was just written. */
+  wrote(path: string, messages: readonly Message[]): void {
+    this.#deliveries.set(path, new Set(messages.flatMap(({delivery}) => delivery ?? [])));
+    const before = this.#messages.get(path);
+    this.#length -= before?.length ?? 0;
+    this.#messages.delete(path);
+  }
+
+  async #read(path: string): Promise<readonly Message[]> {
+    const {parseFile} = await import('../../check/parse-file.ts');
+    const read = readHomeFile(this.#disk, path);
+    const parsed = read && 'text' in read ? parseFile(path, read.text) : undefined;
+    const messages = parsed?.kind === 'session' ? parsed.file.messages : [];
+    const length = read && 'text' in read ? read.text.length : 0;
+    this.#messages.set(path, {messages, length});
+    this.#length += length;
+    for (const [oldest, {length}] of this.#messages) {
+      if (this.#length <= MOST) break;
+      this.#messages.delete(oldest);
+      this.#length -= length;
+    }
+    return messages;
+  }
+
+  #readDeliveries(path: string): ReadonlySet<string> {
+    let text = '';
+    try {
+      text = this.#disk.read(path).toString();
+    } catch {
+      // Somebody took it away: what it had is not known any more.
+    }
+    const ids = new Set(deliveriesIn(text));
+    this.#deliveries.set(path, ids);
+    return ids;
+  }
+}
+
+/** Of the messages so many characters are kept in memory. */
+const MOST = 32 * 1024 * 1024;

@@ -1,0 +1,233 @@
+import type {Reply} from '../../effects/model/answer.ts';
+import type {Message} from '../../formats/session/session-schema.ts';
+import type {Cancel, Clock} from '../../home/disk/clock.ts';
+import {Rooms} from './rooms.ts';
+import type {Segments} from './segments.ts';
+import {Slots} from './slots.ts';
+
+/** How a question to a model ended. */
+export type Ended = {reply: Reply} | {failed: string; hint: string} | {limited: true};
+
+/** What a model is being asked for one session. */
+export interface Question {
+  /** The messages it was asked with. */
+  basis: readonly Message[];
+  /** What else the request was made from: prompt, model, segments. */
+  around: string;
+}
+
+interface Asked extends Question {
+  abort: AbortController;
+  ended: Ended | undefined;
+}
+
+interface Running {
+  /** Undefined: it only reads, and is over soon. */
+  abort: AbortController | undefined;
+  ended: Promise<Message>;
+  /** The message to be recorded, once it is known. */
+  result: Message | undefined;
+}
+
+const MOST_COMMANDS = 32;
+/** Each takes processes and up to eight file descriptors, so there is a limit however many agents there are. */
+const COMMAND_LIMIT = 48;
+const NONE: ReadonlyMap<string, Message> = new Map();
+
+/**
+ * What is under way for sessions, by path: at most one question to a model, and calls. None of it is state: what is
+ * lost with the process is asked again, or found started and not ended. Whatever ends is told by `onChange`, and
+ * recorded when the session is looked at.
+ */
+export class Turns {
+  readonly slots: Slots;
+  readonly commands = new Slots(() => MOST_COMMANDS, COMMAND_LIMIT);
+  readonly rooms = new Rooms();
+  /** Older messages of sessions. */
+  readonly segments: Segments;
+  /** Sessions of agents whose task is done, by path. */
+  readonly closing = new Set<string>();
+  readonly #asked = new Map<string, Asked>();
+  readonly #ahead = new Map<string, Asked>();
+  readonly #running = new Map<string, Map<string, Running>>();
+  readonly #clock: Clock;
+  readonly #onChange: (path: string) => void;
+  #waiters: (() => void)[] = [];
+  readonly #stop = new AbortController();
+  #count = 0;
+
+  /** How many questions may be asked at a time, over all sessions. */
+  concurrency = 8;
+
+  constructor(clock: Clock, segments: Segments, onChange: (path: string) => void) {
+    this.segments = segments;
+    this.#clock = clock;
+    this.slots = new Slots(() => this.concurrency);
+    this.#onChange = onChange;
+  }
+
+  /** A name for the next turn, unique within this run. */
+  newTurn(): string {
+    return `${++this.#count}`;
+  }
+
+  get stopped(): boolean {
+    return this.stopping.aborted;
+  }
+
+  /** Aborted when nothing more is to begin. */
+  get stopping(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  asked(path: string): (Question & {ended: Ended | undefined}) | undefined {
+    return this.#asked.get(path);
+  }
+
+  /** What is asked already although the answer before it is not recorded yet. */
+  ahead(path: string): Question | undefined {
+    return this.#ahead.get(path);
+  }
+
+  /** The same, as soon as it is answered, or after `ms`. */
+  async aheadSoon(path: string, ms: number): Promise<(Question & {ended: Ended | undefined}) | undefined> {
+    const asked = this.#ahead.get(path);
+    const end = this.#clock.monotonic() + ms;
+    while (asked && !asked.ended && this.#ahead.get(path) === asked && this.#clock.monotonic() < end)
+      await Promise.race([this.whenChanged(), this.#clock.pause(end - this.#clock.monotonic())]);
+    return this.#ahead.get(path);
+  }
+
+  /**
+   * `answer` resolves to undefined if it was given up. `ahead`: asked before the answer to the question before it is
+   * recorded, whose place it takes when that is forgotten. What is replaced is given up.
+   */
+  ask(path: string, question: Question, ahead: boolean, answer: (signal: AbortSignal) => Promise<Ended | undefined>) {
+    if (this.stopped) return;
+    const asked: Asked = {...question, abort: new AbortController(), ended: undefined};
+    const all = ahead ? this.#ahead : this.#asked;
+    const before = all.get(path);
+    all.set(path, asked);
+    before?.abort.abort();
+    const failed = (error: Error): Ended => ({failed: error.message, hint: 'set "status: active" to try again'});
+    void answer(asked.abort.signal)
+      .catch(failed)
+      .then(ended => {
+        if (this.#asked.get(path) !== asked && this.#ahead.get(path) !== asked) return;
+        if (ended) asked.ended = ended;
+        else for (const all of [this.#asked, this.#ahead]) if (all.get(path) === asked) all.delete(path);
+        this.#changed(path);
+      });
+  }
+
+  /** The answer is recorded. */
+  answered(path: string): void {
+    const ahead = this.#ahead.get(path);
+    this.#ahead.delete(path);
+    if (ahead) this.#asked.set(path, ahead);
+    else this.#asked.delete(path);
+    this.#wake();
+  }
+
+  /** Nobody wants to know any more. */
+  drop(path: string): void {
+    for (const all of [this.#asked, this.#ahead]) {
+      const asked = all.get(path);
+      all.delete(path);
+      asked?.abort.abort();
+    }
+    this.#wake();
+  }
+
+  isRunning(path: string, call: string): boolean {
+    return this.#running.get(path)?.has(call) ?? false;
+  }
+
+  /** `result` never fails. `abort`: how it is ended before its time. */
+  run(path: string, call: string, abort: AbortController | undefined, result: Promise<Message>): void {
+    const calls = this.#running.get(path) ?? new Map<string, Running>();
+    this.#running.set(path, calls);
+    const running: Running = {abort, result: undefined, ended: result};
+    calls.set(call, running);
+    void result.then(message => {
+      running.result = message;
+      this.#changed(path);
+    });
+  }
+
+  /** When all calls of this session have ended, or `ms` have passed. */
+  async soon(path: string, ms: number): Promise<void> {
+    const under = [...(this.#running.get(path)?.values() ?? [])].filter(({result}) => !result);
+    if (under.length === 0) return;
+    let cancel: Cancel | undefined;
+    const late = new Promise<void>(resolve => {
+      cancel = this.#clock.after(ms, resolve, 'held');
+    });
+    await Promise.race([Promise.all(under.map(({ended}) => ended)), late]);
+    cancel?.();
+  }
+
+  /** Results that are not recorded yet, by call. */
+  results(path: string): ReadonlyMap<string, Message> {
+    const calls = this.#running.get(path);
+    if (!calls) return NONE;
+    const found = new Map<string, Message>();
+    for (const [call, {result}] of calls) if (result) found.set(call, result);
+    return found;
+  }
+
+  /** These are recorded, or nobody waits for them any more. */
+  recorded(path: string, results: Iterable<string>): void {
+    const calls = this.#running.get(path);
+    for (const call of results) calls?.delete(call);
+    if (calls?.size === 0) this.#running.delete(path);
+    this.#wake();
+  }
+
+  /** Whether something has ended that is not recorded yet. */
+  hasNews(path: string): boolean {
+    return this.#asked.get(path)?.ended !== undefined || this.results(path).size > 0;
+  }
+
+  has(path: string): boolean {
+    return this.#asked.has(path) || this.#running.has(path);
+  }
+
+  /** How many questions and calls have not ended yet. */
+  get underWay(): number {
+    const open = [...this.#asked.values(), ...this.#ahead.values()].filter(({ended}) => !ended).length;
+    const calls = [...this.#running.values()].flatMap(running => [...running.values()]);
+    return open + calls.filter(({result}) => !result).length;
+  }
+
+  /** When something has ended since. */
+  whenChanged(): Promise<void> {
+    return new Promise(resolve => this.#waiters.push(resolve));
+  }
+
+  /** End the calls that run, of this session or of all: each has its result soon, which says why. */
+  endCalls(why: string, path?: string): void {
+    const all =
+      path === undefined ? [...this.#running.values()] : [this.#running.get(path) ?? new Map<string, Running>()];
+    for (const calls of all) for (const {abort, result} of calls.values()) if (!result) abort?.abort(new Error(why));
+  }
+
+  /** Ask nothing more, and give up what is being asked. Calls are left to end by themselves. */
+  stop(): void {
+    this.#stop.abort();
+    for (const [path, {ended}] of [...this.#asked]) if (!ended) this.drop(path);
+    for (const {abort} of this.#ahead.values()) abort.abort();
+    this.#ahead.clear();
+  }
+
+  #changed(path: string): void {
+    this.#onChange(path);
+    this.#wake();
+  }
+
+  #wake(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const resolve of waiters) resolve();
+  }
+}

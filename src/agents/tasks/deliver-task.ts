@@ -1,0 +1,95 @@
+import {GENERAL} from '../../check/task-links.ts';
+import {assignmentOf} from '../../decide/assignment.ts';
+import {formerOf, idOfDelivery} from '../../decide/brought.ts';
+import {assignmentWords, messageOn, renamedWords} from '../../decide/task-words.ts';
+import {fieldOf, type Task} from '../../formats/task/task.ts';
+import {assigneeOf} from '../../formats/task/task-assignee.ts';
+import {timestamp} from '../../home/disk/clock.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
+import {lookAgain} from '../../loop/look-again.ts';
+import {toolNamed} from '../../policy/tools.ts';
+import {ownSession, type Receiver, sharedSession, taskSession} from '../mail/receivers.ts';
+import type {With} from '../state/parts.ts';
+
+/** Bring a task to its assignee, once; if it is there already, hear how far it is. */
+export async function deliverTask(
+  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'approvals' | 'tasks'>,
+  path: string,
+  task: Task,
+  key: string,
+): Promise<void> {
+  const {files} = daemon;
+  const agent = await assignee(daemon, task);
+  daemon.reports.troubles.set(
+    `start ${fieldOf(task, 'id')}`,
+    agent === undefined
+      ? `task ${fieldOf(task, 'id')} (${path}): there is no template to make its agent from; add templates/general-purpose.agent.md, or default_agent to agentdir.yaml`
+      : undefined,
+  );
+  const template = agent === undefined ? undefined : await daemon.current.template(agent);
+  if (agent === undefined || !template) return;
+  const mayUpdate = template.capabilities.some(name => toolNamed(name) === 'update_task');
+  const receiver = receiverOf(files, agent, task, template.context === 'fresh');
+  daemon.mail.post(receiver.path, {
+    id: key,
+    agent,
+    opening: receiver.opening,
+    unsure: receiver.unsure,
+    // One that a person let start is a person's.
+    message: messageOn(
+      task,
+      assignmentWords(assignmentOf(task, path), mayUpdate),
+      fieldOf(task, 'approval') === undefined ? undefined : null,
+    ),
+    unless: messages => {
+      const isGone = (id: string) => files.index.definitionsOf(`task/${id}`).length === 0;
+      const before = fieldOf(task, 'assigned') === undefined ? undefined : formerOf(task, messages, isGone);
+      return before && renamedWords(task, before);
+    },
+    delivered: ({session, begun, at: since}) => {
+      // When its message says, so that it is known by that under another name.
+      const at = since ?? timestamp(files.disk.clock);
+      daemon.tasks.add(key, {
+        heard: true,
+        delivered: {at, session},
+        ...(begun && {begun: timestamp(files.disk.clock)}),
+      });
+      const approval = fieldOf(task, 'approval');
+      if (approval !== undefined)
+        daemon.approvals.outcomes.set(approval, {executed_at: at, outcome: `delivered to ${agent} in ${session}`});
+      lookAgain(files, path);
+    },
+  });
+  lookAgain(files, receiver.path);
+}
+
+/** The model has been asked about these messages: whoever has a task among them has begun it. */
+export function taskBegun({files, tasks}: With<'files' | 'tasks'>, delivery: string): void {
+  const id = idOfDelivery(delivery);
+  const path = id === undefined ? undefined : files.index.definitionsOf(`task/${id}`)[0]?.path;
+  const news = tasks.get(delivery);
+  // No file has it just now: it is said when one has it again, which does not ask once more what was heard.
+  if ((path === undefined && !news?.heard) || news?.begun !== undefined) return;
+  tasks.add(delivery, {begun: timestamp(files.disk.clock)});
+  if (path !== undefined) lookAgain(files, path);
+}
+
+/** For `new:provider/model` an agent of the general template answers by that model. */
+async function assignee({files, current}: With<'files' | 'current'>, task: Task): Promise<string | undefined> {
+  const {name, model} = assigneeOf(task);
+  if (model === undefined) return name;
+  const {default_agent} = await current.settings();
+  return [GENERAL, default_agent ?? ''].find(agent => files.index.definitionsOf(`agent/${agent}`).length > 0);
+}
+
+function receiverOf(files: HomeFiles, agent: string, task: Task, fresh: boolean): Receiver {
+  const before = ownSession(files, fieldOf(task, 'session'), agent);
+  if (before) return before;
+  const {spawn, model} = assigneeOf(task);
+  if (!spawn && !fresh) return sharedSession(files, agent);
+  const of = {id: fieldOf(task, 'id') ?? '', attempt: fieldOf(task, 'attempt') ?? '1'};
+  return taskSession(files, agent, of, {
+    ...(spawn && {ephemeral: true}),
+    ...(model !== undefined && {model}),
+  });
+}

@@ -1,0 +1,128 @@
+import {mentionsIn} from '../../decide/mentions.ts';
+import {DAEMON_FIELDS} from '../../decide/new-tasks.ts';
+import {taintOf} from '../../decide/taint.ts';
+import {endOf} from '../../decide/task.ts';
+import type {Arguments, ToolFailure, ToolResult} from '../../effects/tool/tool.ts';
+import {kindOf} from '../../formats/common/key.ts';
+import {type Chain, chainOf, chainText} from '../../formats/session/chain.ts';
+import type {Call} from '../../formats/session/session-schema.ts';
+import {taintText} from '../../formats/task/taint-field.ts';
+import {boxOfState, fieldOf, idsIn, type Task, type TaskFile, type TaskState} from '../../formats/task/task.ts';
+import {updateTask as edit, type TaskChange} from '../../formats/task/task-edit.ts';
+import {hasNote} from '../../formats/task/task-notes.ts';
+import {timestamp} from '../../home/disk/clock.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
+import {type Caller, upToCall} from '../state/caller.ts';
+import type {With} from '../state/parts.ts';
+import type {TaskEdited} from '../state/task-news.ts';
+import {editTasks} from './task-edits.ts';
+import {circleIn, wrongIn} from './wrong-task.ts';
+
+/** A change of an agent to a task that it created or has to do. Made again, it changes nothing. */
+export async function updateTask(
+  daemon: With<'files' | 'reports' | 'tasks'>,
+  caller: Caller,
+  call: Call,
+  args: Arguments<'update_task'>,
+): Promise<ToolResult> {
+  const {files} = daemon;
+  const {id, status, note, fields = {}} = args;
+  if (status === undefined && note === undefined && Object.keys(fields).length === 0)
+    return {success: false, code: 'INVALID_ARGUMENTS', error: 'give status, note or fields'};
+  const own = Object.keys(fields).find(key => DAEMON_FIELDS.has(key) || key === 'approval_required' || key === 'notes');
+  if (own !== undefined)
+    return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: "${own}" is not for agents to set`};
+  const path = files.index.definitionsOf(`task/${id}`)[0]?.path;
+  if (path === undefined || kindOf(path) !== 'tasks')
+    return {success: false, code: 'INVALID_ARGUMENTS', error: `id: there is no task "${id}"`};
+  const wrong = wrongIn(files, fields) ?? circleOf(files, id, fields);
+  if (wrong !== undefined) return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: ${wrong}`};
+  // Of the answer that has the call, so that the same call made again is known by its time.
+  const asking = caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call));
+  const time = asking?.timestamp ?? timestamp(files.disk.clock);
+  let state: TaskState | undefined;
+  const make = (file: TaskFile): TaskEdited | ToolFailure | undefined => {
+    const task = file.tasks.find(each => fieldOf(each, 'id') === id);
+    if (!task) return {success: false, code: 'FAILED', error: `there is no task "${id}" in ${path} any more`};
+    if (!isOwn(task, caller))
+      return {
+        success: false,
+        code: 'DENIED',
+        error: `task ${id} is neither yours nor created by you; ask whoever has it with send_message`,
+      };
+    // Somebody ended it while the agent was at it.
+    if (status === 'in_progress' && (task.state === 'completed' || task.state === 'skipped'))
+      return {
+        success: false,
+        code: 'FAILED',
+        error: `task ${id} is ${task.state} already; only "pending" gives it out again`,
+      };
+    state = status ?? task.state;
+    const chain = chainOf(upToCall(caller, call).messages, `${caller.session}#${call.id}`);
+    const change = changeOf(task, caller, args, {time, now: timestamp(files.disk.clock), chain});
+    const isNothing = change.box === undefined && !change.note && Object.keys(change.fields ?? {}).length === 0;
+    return isNothing ? undefined : {text: edit(file, task, change), words: wordsOf(task, args), tasks: [id]};
+  };
+  return editTasks(daemon, path, caller.agent, make, () => ({success: true, id, status: state ?? ''}));
+}
+
+function circleOf(files: HomeFiles, id: string, {depends_on}: Readonly<Record<string, string>>): string | undefined {
+  return depends_on === undefined ? undefined : circleIn(files, new Map([[id, idsIn(depends_on)]]));
+}
+
+/** It is for the agent, was created by it, or the session was made for it. */
+function isOwn(task: Task, {agent, session}: Caller): boolean {
+  return (
+    task.names.includes(agent) ||
+    fieldOf(task, 'created_by')?.replace(/^@/, '') === agent ||
+    fieldOf(task, 'session') === session
+  );
+}
+
+/** `time`: of the answer that says it. `chain`: what led to it. `now`: when the task changes. */
+export function changeOf(
+  task: Task,
+  caller: Caller,
+  {status, note, fields = {}}: Pick<Arguments<'update_task'>, 'status' | 'note' | 'fields'>,
+  {time, now, chain}: {time: string; now: string; chain: Chain},
+): TaskChange {
+  const changed: Record<string, string | undefined> = {};
+  for (const [key, value] of Object.entries(fields)) if (fieldOf(task, key) !== value) changed[key] = value;
+  const moves = status !== undefined && status !== task.state;
+  if (moves && status === 'completed' && fieldOf(task, 'completed') === undefined) changed.completed = now;
+  if (moves && status === 'in_progress' && fieldOf(task, 'started') === undefined) changed.started = now;
+  // Whoever does it where it was created need not be told.
+  if (moves && isEnd(status) && fieldOf(task, 'created_in') === caller.session) changed.notified = endOf(task, status);
+  const text = note?.trim();
+  const said = text ? {time, who: caller.agent, text} : undefined;
+  const noted = said && !hasNote(task, said) ? said : undefined;
+  const taint = taintOf(caller.of);
+  const words = noted || Object.keys(fields).length > 0;
+  if (words && taint.length > 0 && fieldOf(task, 'taint') === undefined) changed.taint = taintText(taint);
+  if (moves || noted) {
+    // Whoever is told of it is told by this agent, as by a message.
+    const isTold = status === 'pending' || (fieldOf(task, 'created_by') ?? '@human') !== '@human';
+    const leads = isTold || fieldOf(task, 'chain') !== undefined || mentionsIn(noted?.text ?? '').length > 0;
+    if (leads && fieldOf(task, 'chain') !== chainText(chain)) changed.chain = chainText(chain);
+    if (fieldOf(task, 'stalled') !== undefined) changed.stalled = undefined;
+  }
+  return {
+    ...(moves && {box: boxOfState[status]}),
+    fields: changed,
+    ...(noted && {note: noted}),
+  };
+}
+
+function isEnd(state: TaskState): boolean {
+  return state === 'completed' || state === 'skipped' || state === 'blocked';
+}
+
+function wordsOf(task: Task, {status, note, fields}: Arguments<'update_task'>): string {
+  const title = `"${task.title.replace(/\s+/g, ' ').slice(0, 60)}"`;
+  const what = [
+    status !== undefined && status !== task.state && status.replace('_', ' '),
+    note !== undefined && 'noted',
+    fields && Object.keys(fields).length > 0 && `set ${Object.keys(fields).join(', ')}`,
+  ];
+  return `${what.filter(Boolean).join(', ') || 'updated'}: ${title}`;
+}

@@ -1,0 +1,146 @@
+import {isOpen, type TaskFact} from '../../check/task-facts.ts';
+import {awaited, deliveredTasks, reminderOf} from '../../decide/awaited.ts';
+import {reminderWords} from '../../decide/task-words.ts';
+import {mayWork, nextOf, withHeader, workOf} from '../../decide/turn.ts';
+import type {Session} from '../../formats/session/session.ts';
+import {insertMessage} from '../../formats/session/session-edit.ts';
+import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
+import {toolNamed} from '../../policy/tools.ts';
+import {receiverFor} from '../mail/send.ts';
+import {openTask} from '../sessions/open-task.ts';
+import type {Step} from '../sessions/step.ts';
+import type {Caller} from '../state/caller.ts';
+import type {With} from '../state/parts.ts';
+import {tasksCreated} from './at-work.ts';
+import {whoMayAnswer} from './may-answer.ts';
+
+export type TaskDue = NonNullable<SessionHeader['tasks_due']>[number];
+
+/** What a final answer leaves to do about the tasks of its session. */
+export interface Left {
+  /** For the agent: of one task at a time, once for each attempt. */
+  reminder?: Message;
+  /** For the files of its tasks. */
+  due?: TaskDue[];
+}
+
+/**
+ * `messages` end with the answer, but for what came meanwhile; it stands at `at`. Who cannot say by `update_task` what
+ * became of a task says it by the answer. Who can, and did not, is reminded. Who waits for others is left alone. `named`: they
+ * are still to be told that the answer names them.
+ */
+export async function afterAnswer(
+  daemon: With<'files' | 'mail' | 'tasks'>,
+  caller: Caller,
+  messages: readonly Message[],
+  at: number,
+  named: readonly string[],
+): Promise<Left> {
+  const of = {...caller.of, messages: messages.slice(0, at + 1)};
+  const standing = await standingTasks(daemon, {...caller, of}, named);
+  const answer = messages[at]?.timestamp ?? '';
+  if (standing.length === 0) return {};
+  if (!caller.template.capabilities.some(name => toolNamed(name) === 'update_task'))
+    return {due: standing.map(({key}) => ({task: key, answer, as: 'completed'}))};
+  if (nextOf(messages).do !== 'rest') return {};
+  const deliveries = new Set(messages.map(({delivery}) => delivery));
+  const next = standing.find(({key}) => !deliveries.has(reminderOf(key)));
+  if (next)
+    return {
+      reminder: {
+        timestamp: answer,
+        role: 'user',
+        from: 'system',
+        content: reminderWords(next.task.id ?? '', next.task.title ?? ''),
+        delivery: reminderOf(next.key),
+      },
+    };
+  const still = standing.filter(({task}) => task.stalled === undefined);
+  return {due: still.map(({key}) => ({task: key, answer, as: 'stalled'}))};
+}
+
+/** The same of a session at rest, whose answer came while no file had one of its tasks, or somebody was still to answer it. */
+export async function laterStep(
+  daemon: With<'files' | 'mail' | 'tasks'>,
+  caller: Caller,
+  session: Session,
+  now: string,
+): Promise<Step | undefined> {
+  const {unsure} = daemon.tasks;
+  const {header, messages} = session;
+  if (!unsure.has(caller.path) || !mayWork(header) || workOf(session).do !== 'rest') return undefined;
+  const done = () => void unsure.delete(caller.path);
+  const at = messages.findLastIndex(({role}) => role === 'assistant');
+  const named = (header?.mentions_due ?? []).map(({to}) => to);
+  const {reminder, due = []} = at === -1 ? {} : await afterAnswer(daemon, caller, messages, at, named);
+  if (reminder) {
+    const result = insertMessage(session, messages.length, {...reminder, timestamp: now});
+    return {
+      session: withHeader(result, {status: 'active'}, now),
+      entry: {words: 'reminded of a task', cause: 'delivery'},
+      done,
+    };
+  }
+  const said = header?.tasks_due ?? [];
+  const left = due.filter(({task}) => said.every(each => each.task !== task));
+  if (left.length > 0)
+    return {
+      session: withHeader(session, {tasks_due: [...said, ...left]}, now),
+      entry: {words: 'its tasks are to say what it answered', cause: 'task', agent: caller.agent},
+      done,
+    };
+  done();
+  return undefined;
+}
+
+/**
+ * Open tasks of the session for which it waits for nobody: neither for parts, nor for tasks it created since it got them, nor
+ * for an answer.
+ */
+async function standingTasks(
+  daemon: With<'files' | 'mail' | 'tasks'>,
+  caller: Caller,
+  named: readonly string[],
+): Promise<{key: string; task: TaskFact}[]> {
+  const {files} = daemon;
+  const {messages} = caller.of;
+  const open = [...new Set(deliveredTasks(messages))].flatMap(key => {
+    const task = openTask(files, key);
+    return task ? [{key, task}] : [];
+  });
+  if (open.length === 0) return [];
+  const created = tasksCreated(files, caller.session);
+  const standing: typeof open = [];
+  for (const {key, task} of open) {
+    const since = messages.find(({delivery}) => delivery === key)?.timestamp ?? '';
+    if (created.some(each => (each.created ?? since) >= since) || hasOpenParts(files, task.id ?? '')) continue;
+    if (!(await waits(daemon, caller, named, key, task.createdBy))) standing.push({key, task});
+  }
+  return standing;
+}
+
+/** Whether somebody may still answer what it has written since it got the task. It is asked again when that one is at rest. */
+async function waits(
+  daemon: With<'files' | 'mail' | 'tasks'>,
+  {path, of}: Caller,
+  named: readonly string[],
+  key: string,
+  by: string | undefined,
+): Promise<boolean> {
+  for (const name of awaited(of.messages, key)) {
+    if (name === by) continue;
+    const other = named.includes(name)
+      ? receiverFor(daemon.files, of, name).path
+      : await whoMayAnswer(daemon, of, name, new Set([path]));
+    if (other === undefined) continue;
+    daemon.tasks.waitFor(other, path);
+    return true;
+  }
+  return false;
+}
+
+function hasOpenParts({index}: HomeFiles, id: string): boolean {
+  const isPart = ({parent, nested, state}: TaskFact) => (parent ?? nested) === id && isOpen(state);
+  return [...index.links.partsOf(id)].some(path => index.facts(path)?.tasks?.some(isPart));
+}

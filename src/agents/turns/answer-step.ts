@@ -1,0 +1,143 @@
+import {waitForMore} from '../../decide/budget.ts';
+import {GO_ON, mayGoOn, nextOf, withHeader} from '../../decide/turn.ts';
+import type {Reply} from '../../effects/model/answer.ts';
+import type {Session} from '../../formats/session/session.ts';
+import {insertMessage} from '../../formats/session/session-edit.ts';
+import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
+import {mentionsDue} from '../mail/mention-step.ts';
+import {limitFor} from '../sessions/budget.ts';
+import {limitStep, type Step} from '../sessions/step.ts';
+import type {Caller} from '../state/caller.ts';
+import type {With} from '../state/parts.ts';
+import {afterAnswer} from './after-answer.ts';
+import {callStep} from './call-step.ts';
+import {staleness} from './question.ts';
+
+/** Record what the model answered, or that it did not. A question that is not the session's any more is dropped. */
+export async function answerStep(
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
+  caller: Caller,
+  session: Session,
+  now: string,
+): Promise<Step | undefined> {
+  const {turns, reports} = daemon;
+  const {report} = reports;
+  const {path, agent} = caller;
+  const asked = turns.asked(path);
+  if (!asked) return undefined;
+  const why = staleness(session, asked, caller.template);
+  if (why !== undefined) {
+    turns.drop(path);
+    report({event: 'dropped', session: caller.session, agent, why});
+    return undefined;
+  }
+  const {ended} = asked;
+  if (!ended) return undefined;
+  const done = () => turns.answered(path);
+  if ('limited' in ended) {
+    const limit = limitFor(daemon, path, session);
+    if (limit) return {...limitStep(waitForMore(session, limit, now), limit.id), done};
+    // Meanwhile it was raised, or a new message came: ask again.
+    done();
+    return undefined;
+  }
+  if ('failed' in ended) {
+    const error = `${ended.failed}; ${ended.hint}`;
+    report({event: 'failed', session: caller.session, agent, why: ended.failed, hint: ended.hint});
+    const result = withHeader(session, {error, status: 'error'} as Partial<SessionHeader>, now);
+    return {session: result, entry: {words: `error: ${ended.failed}`, cause: 'turn'}, done};
+  }
+  const step = await replyStep(daemon, caller, session, asked.basis.length, ended.reply, now);
+  const then = await callStep(daemon, caller, step.session, now, true);
+  if (then) then.then = await answeredMeanwhile(daemon, caller, then.session, now);
+  return {...step, then};
+}
+
+/** A model that answers at once saves a save: its answer goes into the file together with what it answers. */
+const AT_ONCE_MS = 3;
+
+/** The answer to the question that was asked ahead, if it is there already and asks for nothing more. */
+async function answeredMeanwhile(
+  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks'>,
+  caller: Caller,
+  session: Session,
+  now: string,
+): Promise<Step | undefined> {
+  const ahead = await daemon.turns.aheadSoon(caller.path, AT_ONCE_MS);
+  if (!ahead?.ended || !('reply' in ahead.ended) || staleness(session, ahead, caller.template)) return undefined;
+  const {reply} = ahead.ended;
+  if (reply.cut || reply.calls.length > 0) return undefined;
+  return replyStep(daemon, caller, session, ahead.basis.length, reply, now);
+}
+
+/** The reply, after the messages it answers. */
+async function replyStep(
+  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks'>,
+  caller: Caller,
+  session: Session,
+  at: number,
+  reply: Reply,
+  now: string,
+): Promise<Step> {
+  const {turns, reports} = daemon;
+  const {report} = reports;
+  const {path, session: id, agent} = caller;
+  let result = insertMessage(session, at, messageOf(reply, now));
+  if (reply.cut && reply.calls.length === 0 && mayGoOn(result.messages.slice(0, at)))
+    result = insertMessage(result, at + 1, {timestamp: now, role: 'user', from: 'system', content: GO_ON});
+  const isFinal = reply.calls.length === 0 && !reply.cut;
+  const named = isFinal ? mentionsDue(daemon.files, agent, reply.content, now) : [];
+  // Written with the answer, so that no crash can part them.
+  const {reminder, due = []} = isFinal
+    ? await afterAnswer(
+        daemon,
+        caller,
+        result.messages,
+        at,
+        named.map(({to}) => to),
+      )
+    : {};
+  if (reminder) result = insertMessage(result, at + 1, reminder);
+  const status = nextOf(result.messages).do === 'rest' ? 'sleeping' : 'active';
+  const tasks = due.length > 0 && {tasks_due: [...(session.header?.tasks_due ?? []), ...due]};
+  const mentions = named.length > 0 && {mentions_due: [...(session.header?.mentions_due ?? []), ...named]};
+  result = withHeader(result, {status, error: undefined, ...mentions, ...tasks} as Partial<SessionHeader>, now);
+  const {usage, model, calls} = reply;
+  const tokens = usage && usage.input_tokens + usage.output_tokens;
+  return {
+    session: result,
+    entry: {cause: 'turn', agent, ...wordsOf(reply)},
+    written: () => report({event: 'answered', session: id, agent, model, calls: calls.length, tokens}),
+    done: () => turns.answered(path),
+  };
+}
+
+function messageOf({content, calls, model, usage, cut}: Reply, now: string): Message {
+  return {
+    timestamp: now,
+    role: 'assistant',
+    model,
+    ...(usage && {usage}),
+    ...(cut && {cut}),
+    ...((content !== null || calls.length === 0) && {content: content ?? ''}),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map(({id, name, arguments: args}) => ({
+        id,
+        type: 'function' as const,
+        function: {name, arguments: args},
+      })),
+    }),
+  };
+}
+
+function wordsOf({calls, model, usage}: Reply): {words: string; trailers: [string, string][]} {
+  const names = calls.map(({name}) => name).join(', ');
+  return {
+    words: calls.length > 0 ? `assistant turn, calls ${names}` : 'assistant turn',
+    trailers: [
+      ...calls.map(({id}): [string, string] => ['Call', id]),
+      ['Model', model],
+      ...(usage ? [['Tokens', `${usage.input_tokens} in, ${usage.output_tokens} out`] as [string, string]] : []),
+    ],
+  };
+}

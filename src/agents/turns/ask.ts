@@ -1,0 +1,185 @@
+import {historyOf} from '../../decide/history.ts';
+import type {Answer, RetryKind} from '../../effects/model/answer.ts';
+import {estimateUsage} from '../../effects/model/estimate.ts';
+import {chooseModel} from '../../formats/model-choice.ts';
+import type {Message} from '../../formats/session/session-schema.ts';
+import type {TemplateValue} from '../../formats/template.ts';
+import {type Clock, timestamp} from '../../home/disk/clock.ts';
+import {crashPoint} from '../../home/disk/crash.ts';
+import {type AskedWith, LiveOutput} from '../../home/live.ts';
+import type {ModelQuestion} from '../../runners/runner.ts';
+import type {With} from '../state/parts.ts';
+import {redactAnswer} from '../state/redaction.ts';
+import type {Ended} from '../state/turns.ts';
+import {reachOf} from './reach.ts';
+
+/** What a model is to be asked. */
+export interface Asking {
+  path: string;
+  session: string;
+  agent: string;
+  template: TemplateValue;
+  /** As the session names it. */
+  model: string | undefined;
+  prompt: string | undefined;
+  /** The task that the session was made for. */
+  task: string | undefined;
+  messages: readonly Message[];
+  after: AskedWith;
+  /** Whether a limit is reached. */
+  limited: () => boolean;
+}
+
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 60_000;
+/** A server that is down or busy is waited for so long; with `--once` nobody wants to wait. */
+const PATIENCE_MS = 30 * 60_000;
+const ONCE_PATIENCE_MS = 20_000;
+/** An answer that says nothing, or cannot be read, is no matter of waiting. */
+const MOST_TRIES: Partial<Record<RetryKind, number>> = {empty: 3, garbage: 3};
+
+/** Ask until there is an answer, or no hope of one; undefined: given up by `signal`. Never throws. */
+export async function ask(
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'spend' | 'effects'>,
+  asking: Asking,
+  signal: AbortSignal,
+): Promise<Ended | undefined> {
+  const {files, reports, effects} = daemon;
+  const live = new LiveOutput(files.disk, asking.session, asking.agent);
+  const began = files.disk.clock.monotonic();
+  const tries: Partial<Record<RetryKind, number>> = {};
+  for (let count = 1; ; count++) {
+    const tried = await once(daemon, asking, live, signal);
+    const {server} = tried;
+    const answer = redactAnswer(reports.redact, effects.world.random, tried.answer);
+    if ('limited' in answer) {
+      live.end('dropped');
+      return answer;
+    }
+    if ('aborted' in answer) {
+      live.end('dropped');
+      return undefined;
+    }
+    if ('failed' in answer) {
+      live.end('failed', answer.failed);
+      return answer;
+    }
+    if ('reply' in answer) {
+      daemon.spend.add(asking.agent, answer.reply.usage, timestamp(files.disk.clock));
+      for (const {name, arguments: args} of answer.reply.calls) live.call(name, args);
+      live.end('answered');
+      crashPoint('turn-answer');
+      reports.troubles.set(`model ${server}`, undefined);
+      return answer;
+    }
+    const {retry, kind, after} = answer;
+    tries[kind] = (tries[kind] ?? 0) + 1;
+    // A server that says "at once" is not asked at once for ever.
+    const backoff =
+      Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (count - 1)) * (0.75 + effects.world.random.fraction() / 2);
+    const ms = Math.max(after ?? 0, backoff);
+    const patience = files.phase.once ? ONCE_PATIENCE_MS : PATIENCE_MS;
+    const most = MOST_TRIES[kind];
+    const waited = files.disk.clock.monotonic() - began;
+    if (most === undefined ? waited + ms > Math.max(patience, after ?? 0) : (tries[kind] ?? 0) >= most) {
+      live.end('failed', retry);
+      reports.troubles.set(`model ${server}`, undefined);
+      return {
+        failed: `${retry} (tried ${count === 1 ? 'once' : `${count} times`}${after !== undefined && after > patience ? `; it asks to wait ${Math.round(after / 1000)} s` : ''})`,
+        hint: 'set "status: active" to try again',
+      };
+    }
+    const at = new Date(files.disk.clock.now() + ms).toISOString();
+    live.retry(retry, at);
+    reports.report({
+      event: 'retrying',
+      session: asking.session,
+      agent: asking.agent,
+      why: retry,
+      after: Math.round(ms),
+    });
+    reports.troubles.set(`model ${server}`, `${retry}; it is tried again`);
+    if (!(await pause(files.disk.clock, ms, signal))) {
+      live.end('dropped');
+      return undefined;
+    }
+  }
+}
+
+/** One try, in a slot of its own: who waits for the next one holds none. */
+async function once(
+  {files, reports, current, turns, effects}: With<'files' | 'reports' | 'current' | 'turns' | 'effects'>,
+  asking: Asking,
+  live: LiveOutput,
+  signal: AbortSignal,
+): Promise<{answer: Answer | {limited: true}; server: string}> {
+  const settings = await current.settings();
+  reports.redact.follow(settings);
+  turns.concurrency = settings.concurrency ?? 8;
+  const {agent, session, template, prompt, messages} = asking;
+  const choice = chooseModel(asking.model ?? template.model, settings, effects.world.environment);
+  if ('failed' in choice) return {answer: choice, server: ''};
+  const server = choice.kind === 'playbook' ? 'playbook' : `${choice.id ?? ''} ${choice.baseURL ?? 'openai'}`.trim();
+  const release = await turns.slots.take(server, signal, () => files.queue.isPreferred(asking.path));
+  if (!release) return {answer: {aborted: true}, server};
+  try {
+    // Others may have used up what was left while this waited for its slot.
+    if (asking.limited()) return {answer: {limited: true}, server};
+    const playbooks = choice.kind === 'playbook' ? await current.playbooks() : [];
+    const shown = reports.redact.stream();
+    const tools = await effects.tools.list({
+      capabilities: template.capabilities,
+      settings,
+      env: effects.world.environment,
+    });
+    const question: ModelQuestion = {
+      choice,
+      playbooks,
+      agent,
+      messages: historyOf((prompt ?? template.system_prompt) + reachOf(files, agent, tools, asking.task), messages),
+      session: messages,
+      tools,
+    };
+    const model = choice.kind === 'playbook' ? 'playbook' : (choice.id ?? 'the first model of the server');
+    reports.report({event: 'asking', session, agent, model});
+    live.begin(`${effects.run}.${turns.newTurn()}`, asking.after);
+    crashPoint('turn-ask');
+    const answer = await effects.runner.ask(question, {signal, onText: delta => live.text(shown.push(delta))});
+    live.text(shown.end());
+    if ('reply' in answer && !answer.reply.usage && choice.kind === 'openai')
+      answer.reply.usage = estimateUsage(question, answer.reply, choice.price);
+    return {answer, server};
+  } catch (error) {
+    // What no one has foreseen is told, and does not stop the others.
+    return {
+      answer: {
+        failed: `the model could not be asked: ${(error as Error).message}`,
+        hint: 'set "status: active" to try again',
+      },
+      server,
+    };
+  } finally {
+    // The connection is free a moment after its answer: the next question is to find it, and not to open another one.
+    setImmediate(release);
+  }
+}
+
+/** Whether the time passed; false: the signal came first. */
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise(resolve => {
+    if (signal.aborted) return resolve(false);
+    const stop = () => {
+      cancel();
+      resolve(false);
+    };
+    const cancel = clock.after(
+      ms,
+      () => {
+        signal.removeEventListener('abort', stop);
+        resolve(true);
+      },
+      'held',
+    );
+    signal.addEventListener('abort', stop, {once: true});
+  });
+}

@@ -1,0 +1,34 @@
+import {isOpen, type TaskFact} from '../../check/task-facts.ts';
+import type {Session} from '../../formats/session/session.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
+import {lookAgain} from '../../loop/look-again.ts';
+import type {With} from '../state/parts.ts';
+
+/** Whether a session may write to others by itself, or has got something to do it about. One with errors may when it is mended. */
+export function isAtWork({files, mail}: With<'files' | 'mail'>, path: string): boolean {
+  const {index, known} = files;
+  if (mail.has(path)) return true;
+  const fact = index.facts(path)?.session;
+  return fact ? fact.status !== 'sleeping' && fact.status !== 'completed' : known.has(path);
+}
+
+/** It has named others who do not know it yet, or said something of its tasks that their files do not say yet. */
+export function owesNews({header}: Session): boolean {
+  return (header?.mentions_due?.length ?? 0) > 0 || (header?.tasks_due?.length ?? 0) > 0;
+}
+
+/** Open tasks that were created in this session. */
+export function tasksCreated({index}: HomeFiles, session: string): TaskFact[] {
+  const isOwn = ({createdIn, state}: TaskFact) => createdIn === session && isOpen(state);
+  return [...index.links.createdIn(session)].flatMap(path => index.facts(path)?.tasks?.filter(isOwn) ?? []);
+}
+
+/** A session is not what it was: those that wait for it are asked again if it is at rest now, or gone. */
+export function wakeWaiting(daemon: With<'files' | 'mail' | 'tasks'>, path: string): void {
+  const {tasks} = daemon;
+  if (!tasks.isWaitedFor(path) || isAtWork(daemon, path)) return;
+  for (const waiting of tasks.takeWaiting(path)) {
+    tasks.unsure.add(waiting);
+    lookAgain(daemon.files, waiting);
+  }
+}

@@ -1,0 +1,30 @@
+import {withHeader} from '../../decide/turn.ts';
+import type {Session} from '../../formats/session/session.ts';
+import {lookAgain} from '../../loop/look-again.ts';
+import type {Step} from '../sessions/step.ts';
+import type {With} from '../state/parts.ts';
+import type {Turns} from '../state/turns.ts';
+
+/**
+ * The task of an agent that was made for it is done: its session is completed, once what it is at is over. What it waits
+ * for, or could not do, is of no use any more.
+ */
+export function closeSession({files, turns}: With<'files' | 'turns'>, session: string): void {
+  const path = files.index.definitionsOf(`session/${session}`)[0]?.path;
+  if (path === undefined || turns.closing.has(path)) return;
+  turns.closing.add(path);
+  lookAgain(files, path);
+}
+
+const CLOSES: ReadonlySet<string> = new Set(['sleeping', 'waiting', 'error']);
+
+/** A person may go on with it afterwards: it is not closed again. */
+export function closeStep(turns: Turns, path: string, session: Session, now: string): Step | undefined {
+  if (!turns.closing.has(path) || session.header?.ephemeral !== true) return undefined;
+  if (!CLOSES.has(session.header.status ?? '') || turns.has(path)) return undefined;
+  return {
+    session: withHeader(session, {status: 'completed', ephemeral: false, waiting_for: undefined}, now),
+    entry: {words: 'completed with its task', cause: 'task'},
+    done: () => void turns.closing.delete(path),
+  };
+}

@@ -1,0 +1,94 @@
+import {keyOf} from '../../decide/task.ts';
+import {withHeader} from '../../decide/turn.ts';
+import type {ToolResult} from '../../effects/tool/tool.ts';
+import {chainOf} from '../../formats/session/chain.ts';
+import type {Session} from '../../formats/session/session.ts';
+import type {Task, TaskFile} from '../../formats/task/task.ts';
+import {fieldOf} from '../../formats/task/task.ts';
+import {type TaskChange, updateTask} from '../../formats/task/task-edit.ts';
+import {timestamp} from '../../home/disk/clock.ts';
+import {lookAgain} from '../../loop/look-again.ts';
+import type {Step} from '../sessions/step.ts';
+import type {Caller} from '../state/caller.ts';
+import type {With} from '../state/parts.ts';
+import type {TaskEdited} from '../state/task-news.ts';
+import {editTasks} from '../tasks/task-edits.ts';
+import {changeOf} from '../tasks/update-task.ts';
+import type {TaskDue} from './after-answer.ts';
+
+/** More of an answer than that is read in its session. */
+const LONGEST_NOTE = 2_000;
+const AGAIN_MS = 2_000;
+
+/** Bring to the files of its tasks what an answer said of them; what they say by now is not due any more. */
+export function endStep(
+  daemon: With<'files' | 'reports' | 'tasks'>,
+  caller: Caller,
+  session: Session,
+  now: string,
+): Step | undefined {
+  const {tasks} = daemon;
+  const due = session.header?.tasks_due ?? [];
+  if (due.length === 0) return undefined;
+  const {path} = caller;
+  const said = tasks.ending.get(path) ?? new Map<string, 'under way' | 'over'>();
+  const left = due.filter(each => said.get(idOf(each)) !== 'over');
+  if (left.length < due.length)
+    return {
+      session: withHeader(session, {tasks_due: left.length > 0 ? left : undefined}, now),
+      entry: {words: 'its tasks say what it answered', cause: 'task', agent: caller.agent},
+      done: () => void (left.length === 0 && tasks.ending.delete(path)),
+    };
+  tasks.ending.set(path, said);
+  for (const each of left) {
+    if (said.has(idOf(each))) continue;
+    said.set(idOf(each), 'under way');
+    void write(daemon, {...caller, of: session}, each).then(({success}) => {
+      if (success) said.set(idOf(each), 'over');
+      else said.delete(idOf(each));
+      // A file that cannot be written now has its own problem, which is shown.
+      lookAgain(daemon.files, path, success ? 0 : AGAIN_MS);
+    });
+  }
+  return undefined;
+}
+
+function idOf({task, as}: TaskDue): string {
+  return `${task} ${as}`;
+}
+
+async function write(daemon: With<'files' | 'reports' | 'tasks'>, caller: Caller, due: TaskDue): Promise<ToolResult> {
+  const {files} = daemon;
+  const id = /^task\/(.+)#\d+$/.exec(due.task)?.[1] ?? '';
+  const path = files.index.definitionsOf(`task/${id}`)[0]?.path;
+  if (path === undefined) return {success: true};
+  const make = (file: TaskFile): TaskEdited | undefined => {
+    const task = file.tasks.find(each => keyOf(each) === due.task);
+    const change = task && isOpen(task) ? changeFor(task, caller, due, timestamp(files.disk.clock)) : undefined;
+    if (!task || !change) return undefined;
+    const words = `${due.as === 'completed' ? 'completed' : 'left standing'}: "${task.title.replace(/\s+/g, ' ').slice(0, 60)}"`;
+    return {text: updateTask(file, task, change), words, tasks: [id]};
+  };
+  return editTasks(daemon, path, caller.agent, make, () => ({success: true}));
+}
+
+/** Begun, or about to be; not set back by a person. */
+function isOpen(task: Task): boolean {
+  if (task.state === 'in_progress') return true;
+  return task.state === 'pending' && ['started', 'completed'].every(key => fieldOf(task, key) === undefined);
+}
+
+function changeFor(task: Task, caller: Caller, {answer, as}: TaskDue, now: string): TaskChange | undefined {
+  if (as === 'stalled') return fieldOf(task, 'stalled') === undefined ? {fields: {stalled: answer}} : undefined;
+  const {messages} = caller.of;
+  const at = messages.findLastIndex(({role, timestamp}) => role === 'assistant' && timestamp === answer);
+  const of = {...caller.of, messages: messages.slice(0, at + 1)};
+  const note = shortened(messages[at]?.content ?? '', caller.session);
+  const chain = chainOf(of.messages, `${caller.session} ${answer}`);
+  return changeOf(task, {...caller, of}, {status: 'completed', note}, {time: answer, now, chain});
+}
+
+function shortened(text: string, session: string): string {
+  if (text.length <= LONGEST_NOTE) return text;
+  return `${text.slice(0, LONGEST_NOTE).replace(/[\ud800-\udbff]$/, '')}… (all of it is in ${session})`;
+}

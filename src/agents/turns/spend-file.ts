@@ -1,0 +1,46 @@
+import {isDeepStrictEqual} from 'node:util';
+import type {Completed} from '../../decide/complete.ts';
+import {SPEND_FILE} from '../../formats/session/spent.ts';
+import {type DaySpend, type SpendFile, spendText} from '../../formats/spend-file.ts';
+import type {Reconciler} from '../../loop/reconciler.ts';
+import {loadSpend} from '../sessions/budget.ts';
+import {changeOf} from '../state/completed-change.ts';
+import type {With} from '../state/parts.ts';
+import type {Spend} from '../state/spend.ts';
+
+/** state/spend.yaml: what agents have used today. */
+export function spendFile(daemon: With<'files' | 'spend'>): Reconciler {
+  const {spend} = daemon;
+  return {
+    kind: 'state',
+    owns: path => path === SPEND_FILE,
+    settle: ({parsed}) => (parsed?.kind === 'state' ? changeOf(settleSpend(spend, parsed.file), 'spend') : undefined),
+    create: () => changeOf(settleSpend(spend, undefined), 'spend'),
+    started() {
+      loadSpend(daemon);
+      return [];
+    },
+  };
+}
+
+/** What was used today, if that is not what the file says. */
+function settleSpend(spend: Spend, file: SpendFile | undefined): Completed | undefined {
+  const value = spend.value();
+  if (!value || isDeepStrictEqual(value, file?.value && ours(file.value))) return undefined;
+  const {turns, input_tokens, output_tokens, cost_usd} = spend.all;
+  const tokens = (input_tokens + output_tokens).toLocaleString('en-US');
+  return {
+    text: spendText(value),
+    words: `${value.day}: ${turns.toLocaleString('en-US')} ${turns === 1 ? 'turn' : 'turns'}, ${tokens} tokens, $${cost_usd.toFixed(2)}`,
+    tasks: [],
+  };
+}
+
+/** Without keys that are not ours. */
+function ours({day, agents}: DaySpend): DaySpend {
+  const own = Object.entries(agents).map(([name, {turns, input_tokens, output_tokens, cost_usd}]) => [
+    name,
+    {turns, input_tokens, output_tokens, cost_usd},
+  ]);
+  return {day, agents: Object.fromEntries(own)};
+}

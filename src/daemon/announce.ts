@@ -1,0 +1,57 @@
+import type {Status, With} from '../agents/state/parts.ts';
+import {type Choice, chooseModel} from '../formats/model-choice.ts';
+import type {HomeFiles} from '../loop/home-files.ts';
+import {announceSandbox} from './confinement.ts';
+
+const AT_LAST_MS = 2_000;
+const SOON_MS = 500;
+const KEY_HINT = 'for an AI: export OPENAI_API_KEY=… and start again, or list models in agentdir.yaml';
+
+/** Say what answers and how commands are confined, unless it was said: loudly where that is less than it could be. */
+export async function announce(
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'effects' | 'status'>,
+): Promise<void> {
+  const {files, reports, turns, status} = daemon;
+  await announceModel(daemon);
+  // What people and agents wait for comes first.
+  await Promise.race([files.queue.whenIdle(), soon(files, AT_LAST_MS)]);
+  await soon(files, SOON_MS);
+  await announceSandbox(daemon);
+  if (told.has(status) || turns.stopped) return;
+  told.add(status);
+  for (const {what, hint} of await daemon.effects.world.notices()) reports.report({event: 'notice', what, hint});
+  if (!turns.stopped) reports.report({event: 'ready', home: files.home});
+}
+
+/** Keeps no process alive. */
+function soon({disk}: HomeFiles, ms: number): Promise<void> {
+  const {clock} = disk;
+  return new Promise(resolve => clock.after(ms, resolve));
+}
+
+/** Settings may change, and what they say is announced anew; the rest is said once. */
+const told = new WeakSet<Status>();
+
+/** Which model answers where a template names none. */
+async function announceModel({
+  reports,
+  current,
+  turns,
+  effects,
+  status,
+}: With<'reports' | 'current' | 'turns' | 'effects' | 'status'>): Promise<void> {
+  const choice = chooseModel(undefined, await current.settings(), effects.world.environment);
+  const words = inWords(choice);
+  if (words === status.model || turns.stopped) return;
+  status.model = words;
+  const isModel = !('failed' in choice) && choice.kind === 'openai';
+  const hint = 'kind' in choice && choice.kind === 'playbook' ? KEY_HINT : undefined;
+  reports.report({event: 'model', model: words, isModel, ...(hint !== undefined && {hint})});
+  reports.changed();
+}
+
+function inWords(choice: Choice): string {
+  if ('failed' in choice) return `none: ${choice.failed}; ${choice.hint}`;
+  if (choice.kind === 'playbook') return `playbook (a script, not an AI): ${choice.why}`;
+  return choice.id ?? `the first model of ${choice.baseURL ?? 'the server'}`;
+}

@@ -1,0 +1,317 @@
+import {writeSpend} from '../agents/sessions/budget.ts';
+import {Approvals} from '../agents/state/approvals.ts';
+import {Inboxes} from '../agents/state/inboxes.ts';
+import {Mail} from '../agents/state/mail.ts';
+import {Notes} from '../agents/state/notes.ts';
+import type {Daemon, With} from '../agents/state/parts.ts';
+import {makeRedaction, redactError, redactReport} from '../agents/state/redaction.ts';
+import {Schedules} from '../agents/state/schedules.ts';
+import {Segments} from '../agents/state/segments.ts';
+import {Spend} from '../agents/state/spend.ts';
+import {Tasks} from '../agents/state/task-news.ts';
+import {Turns} from '../agents/state/turns.ts';
+import type {World} from '../agents/world/world.ts';
+import {Tools} from '../effects/tools/provider.ts';
+import {exit} from '../formats/common/errors.ts';
+import type {Report} from '../formats/daemon-event.ts';
+import {type Cancel, type Clock, timestamp} from '../home/disk/clock.ts';
+import {servedSince} from '../home/served-since.ts';
+import {hasVersionLog, logFolder} from '../home/versions/log-folder.ts';
+import {VersionLog} from '../home/versions/version-log.ts';
+import {Versions} from '../home/versions.ts';
+import {watchHome} from '../home/watch.ts';
+import {brokenDisk} from '../loop/broken-disk.ts';
+import {claim} from '../loop/claim.ts';
+import {Current} from '../loop/current.ts';
+import {Latest, Texts} from '../loop/file-state.ts';
+import {untilRoom} from '../loop/full-disk.ts';
+import {everythingCounts} from '../loop/guard.ts';
+import type {HomeFiles} from '../loop/home-files.ts';
+import {Ignored} from '../loop/ignored.ts';
+import {findLastGood} from '../loop/last-good.ts';
+import {recoverReplaced} from '../loop/late-writes.ts';
+import {lookAtSlots} from '../loop/look-again.ts';
+import {type Outcome, Queue} from '../loop/queue.ts';
+import {Reconcilers} from '../loop/reconciler.ts';
+import {recoverFromGit, recoverVersions} from '../loop/recover.ts';
+import {Renames} from '../loop/renames.ts';
+import {Scanner} from '../loop/scanner.ts';
+import {StartedCalls} from '../loop/started-calls.ts';
+import {Troubles} from '../loop/troubles.ts';
+import {lazyRunner} from '../runners/runner.ts';
+import {forgetOutdated, remember, restore} from './checkpoint.ts';
+import {Looker} from './looker.ts';
+import {workOnce} from './run-once.ts';
+import {settleDown} from './shut-down.ts';
+import {Needs} from './status-files.ts';
+import {systemWorld} from './system-world.ts';
+
+export interface ServeOptions {
+  home: string;
+  once: boolean;
+  version: string;
+  report: Report;
+  /** The outside world: disk, clock, git and models. Defaults to this machine. */
+  world?: World;
+}
+
+const REMEMBER_MS = 60_000;
+
+/**
+ * Serve a home: whatever may have changed is a path in the queue; each path is looked at, and what follows from the
+ * file as it is now is done. The watch and the scan only say where to look.
+ */
+export async function serve({
+  home,
+  once,
+  version,
+  report: tell,
+  world = systemWorld(home),
+}: ServeOptions): Promise<number> {
+  const {disk, random, environment} = world;
+  const {clock} = disk;
+  const redact = makeRedaction(environment);
+  const report = redactReport(redact, tell);
+  const signals = world.untilStopped();
+  /** A full disk is waited for, unless the work is to be done now. */
+  const withRoom = <T>(step: () => T | Promise<T>): Promise<T | undefined> =>
+    once ? Promise.resolve(step()) : untilRoom({clock, report, asked: signals.signal}, step);
+  const held = await withRoom(() => claim(disk)).catch((error: unknown) => {
+    signals.release();
+    throw error;
+  });
+  if (!held) return exit.done;
+  let served = false;
+  let failed = false;
+  try {
+    const restoring = restore(disk, version);
+    const looker = new Looker(() => daemon);
+    const earlier = restoring.then(({committed}) => {
+      if (!committed) looker.prepare();
+      return committed;
+    });
+    const [journal, restored] = await Promise.all([world.git.openJournal(earlier), restoring]);
+    forgetOutdated(restored, journal);
+    await withRoom(() => world.git.excludeDerived());
+    const {boot} = disk.processes.self();
+    const isFirst = !hasVersionLog(disk);
+    const upgrading = isFirst ? await import('../loop/upgrade.ts') : undefined;
+    const log = await withRoom(() =>
+      VersionLog.open(logFolder(disk), {now: clock.now, boot, checkpoint: restored.seq}),
+    );
+    if (!log) return exit.done;
+    const before = restored.started ?? upgrading?.startedBefore(disk) ?? {since: timestamp(clock), names: []};
+    const started = new StartedCalls(clock, before);
+    started.add(log.started);
+    const broken = brokenDisk();
+    const troubles = new Troubles(clock, report, () => needs.changed());
+    const waitingSince = once ? new Map<string, number>() : undefined;
+    const queue = new Queue({
+      run: path => lookSafely(looker, path, {troubles, clock, waitingSince, onBroken: broken.report}),
+      concurrency: () => (files.phase.loading ? LOADING_AT_ONCE : LOOKS_AT_ONCE),
+      clock,
+    });
+    const {sandbox} = world;
+    const tools = new Tools(world.tools ? [world.tools] : []);
+    const {known, index, sessions, waits, kinds, phase} = restored.remembered;
+    const files: HomeFiles = {
+      home,
+      disk,
+      name: 'home',
+      journal,
+      versions: new Versions(log, journal, committed => report({event: 'committed', ...committed})),
+      queue,
+      index,
+      known,
+      kept: {texts: new Texts(32 * 1024 * 1024), latest: new Latest(16 * 1024 * 1024)},
+      looks: {
+        pending: new Map(),
+        nudged: new Set(),
+        shown: new Map(),
+        making: new Set(),
+        savedAt: new Map(),
+        late: new Map(),
+        unplaced: new Map(),
+        ignored: new Ignored(clock, journal),
+        renames: new Renames(disk),
+      },
+      kinds: {reconcilers: new Reconcilers(), guard: everythingCounts, followers: kinds.followers},
+      phase: {cause: 'recovered', loading: true, unsaved: phase.unsaved, hurry: false, once},
+    };
+    const current = new Current(files);
+    const schedules = new Schedules({
+      clock,
+      settings: () => current.settings(),
+      look: any => lookAtSlots(daemon.files, any),
+    });
+    const daemon: Daemon = {
+      files,
+      reports: {report, troubles, redact, changed: () => needs.changed()},
+      current,
+      turns: new Turns(clock, new Segments(disk), path => queue.add(path)),
+      mail: new Mail(clock),
+      approvals: new Approvals(clock, waits, started),
+      inboxes: new Inboxes(servedSince(disk), schedules),
+      tasks: new Tasks(),
+      notes: new Notes(),
+      spend: new Spend({clock, onDue: () => writeSpend(daemon.files), onNewDay: () => waits.allChanged()}),
+      effects: {
+        // Begins with a letter: where it is written, nobody can take it for a number, and the quick ways of YAML hold.
+        run: `r${random.bytes(6).toString('hex')}`,
+        world,
+        tools,
+        sandbox,
+        runner: lazyRunner(async () => {
+          const {inProcessRunner} = await import('../runners/in-process.ts');
+          return inProcessRunner({tools, sandbox, redact, env: environment}, world.models);
+        }),
+        services: () => {
+          throw new Error('nothing was looked at yet');
+        },
+        queries: undefined,
+        cloned: new Set(),
+      },
+      status: {
+        version,
+        model: undefined,
+        confinement: undefined,
+        watching: () => watch !== undefined && watch.trouble === undefined,
+        sessions,
+        announce: () => {
+          if (served) void looker.announce();
+        },
+      },
+    };
+    /** Nothing may be written to the old path of a home that was moved or deleted: the daemon ends. */
+    const isGone = () => {
+      if (!held.isHomeGone()) return false;
+      broken.report(
+        new Error(`the home is gone: ${home} was moved or deleted. Start the daemon where the home is now`),
+      );
+      return true;
+    };
+    const needs = new Needs(daemon, isGone);
+    const scanner = new Scanner(
+      daemon,
+      directory => watch?.cover(directory),
+      () => {
+        if (isGone()) return;
+        if (!held.renew()) broken.report(new Error('another daemon has taken this home over'));
+        needs.verify();
+      },
+    );
+    const watch =
+      once || environment.AGENTDIR_NO_WATCH ? undefined : watchHome(disk, (path, event) => scanner.hint(path, event));
+    // What follows from an edit comes before its commit, and is committed with it.
+    journal.expecting = () => daemon.turns.underWay > 0 || daemon.approvals.starting;
+    journal.onWaiting = why => troubles.set('journal', why);
+    try {
+      await withRoom(() => recoverVersions(daemon));
+      await upgrading?.upgrade(daemon);
+      await recoverFromGit(daemon.files, restored.committed?.commit);
+      recoverReplaced(daemon.files);
+      await scanner.first(looker);
+      await findLastGood(daemon.files);
+      files.versions.startPublishing();
+      if ([...index.sessions()].some(({host}) => host)) await looker.suspectEarlier();
+      daemon.approvals.changedBefore.clear();
+      if (once) {
+        await scanner.loaded(looker);
+        await schedules.tick();
+        return await workOnce(daemon);
+      }
+      const {agents, sessions, tasks} = index.counts();
+      served = true;
+      report({event: 'serving', home, pid: disk.processes.self().pid, agents, sessions, tasks});
+      await scanner.loaded(looker);
+      void schedules.tick();
+      void looker.announce();
+      void queue.whenIdle().then(() => {
+        files.phase.cause = 'edit';
+        return remember(daemon);
+      });
+      scanner.start();
+      const forgetTimer = rememberEvery(daemon);
+      const why = await Promise.race([signals.signal, broken.seen]);
+      forgetTimer();
+      report({event: 'stopping', why: why instanceof Error ? why.message : why});
+      failed = why instanceof Error;
+      if (why instanceof Error) needs.stopped(why.message);
+      return failed ? exit.failed : exit.done;
+    } finally {
+      watch?.close();
+      schedules.close();
+      await scanner.stop();
+      const gone = isGone();
+      await settleDown(daemon, gone ? 'gone' : broken.found() ? 'broken' : 'asked');
+      needs.write();
+      needs.close();
+      if (!gone) await remember(daemon);
+    }
+  } catch (error) {
+    throw redactError(redact, error);
+  } finally {
+    signals.release();
+    held.release(failed);
+    if (served) report({event: 'stopped'});
+  }
+}
+
+/** Write the cache down every minute, until the function it gives is called. */
+function rememberEvery(daemon: With<'files' | 'approvals' | 'status'>): Cancel {
+  let cancel: Cancel;
+  const again = () => {
+    cancel = daemon.files.disk.clock.after(
+      REMEMBER_MS,
+      () => {
+        void remember(daemon);
+        again();
+      },
+      'held',
+    );
+  };
+  again();
+  return () => cancel();
+}
+
+/** Looks that run beside each other while files are read for the first time: most of them wait for git. */
+const LOADING_AT_ONCE = 64;
+/** And later: enough to keep the disk busy, and few enough that a person's edit does not wait for what all of them have to do. */
+const LOOKS_AT_ONCE = 8;
+
+/** With `--once`, what is still waited for after this is left to the next run. */
+const ONCE_WAIT_MS = 3_000;
+
+interface Watching {
+  troubles: Troubles;
+  clock: Clock;
+  /** With `--once`: since when each path is waited for. */
+  waitingSince: Map<string, number> | undefined;
+  /** The disk does not keep what was written. */
+  onBroken: (error: Error) => void;
+}
+
+/**
+ * A look that fails is tried again later and later, and the person is told. With `--once` it is not tried again, and what has to wait for
+ * a person (a rebase, a file that cannot be read) is not waited for.
+ */
+async function lookSafely(
+  looker: Looker,
+  path: string,
+  {troubles, clock, waitingSince, onBroken}: Watching,
+): Promise<Outcome> {
+  const trouble = `look ${path}`;
+  let outcome: Outcome;
+  try {
+    outcome = await looker.look(path);
+    troubles.set(trouble, undefined);
+  } catch (error) {
+    outcome = {failed: error as Error};
+    troubles.set(trouble, `${path}: ${(error as Error).message}`);
+    if ((error as Error).name === 'NotDurable') onBroken(error as Error);
+  }
+  if (!waitingSince || !outcome) return outcome;
+  const since = waitingSince.get(path) ?? clock.monotonic();
+  waitingSince.set(path, since);
+  return 'failed' in outcome || clock.monotonic() - since > ONCE_WAIT_MS ? undefined : outcome;
+}

@@ -1,0 +1,79 @@
+import type {Daemon} from '../agents/state/parts.ts';
+import type {look} from '../loop/look.ts';
+import type {Outcome} from '../loop/queue.ts';
+import type {recognize} from '../loop/recognize.ts';
+import type {announce} from './announce.ts';
+
+/**
+ * Looks at files. All that reads them is loaded with the first look: a start that finds nothing new is ready before
+ * that, in a fraction of the time.
+ */
+export class Looker {
+  readonly #daemon: () => Daemon;
+  #loaded: Promise<typeof look> | undefined;
+  #recognize: typeof recognize = () => false;
+  #announce: typeof announce | undefined;
+
+  /** `daemon`: asked when the first file is looked at, and not before. */
+  constructor(daemon: () => Daemon) {
+    this.#daemon = daemon;
+  }
+
+  /** Load what a start without a cache will need, while git is being asked. */
+  prepare(): void {
+    void import('../loop/look.ts');
+    void import('./reconcilers.ts');
+  }
+
+  /** Whether the file is known already without a look. */
+  knows(path: string): boolean {
+    return this.#recognize(this.#daemon().files, path);
+  }
+
+  async look(path: string): Promise<Outcome> {
+    return (await this.load())(this.#daemon(), path);
+  }
+
+  /** Say which model answers. */
+  async announce(): Promise<void> {
+    await this.load();
+    await this.#announce?.(this.#daemon());
+  }
+
+  /** What changed while no daemon ran may be the doing of a command of the last one. */
+  async suspectEarlier(): Promise<void> {
+    const daemon = this.#daemon();
+    const [{suspectEarlier}, {committedSince}] = await Promise.all([
+      import('../agents/approvals/void.ts'),
+      import('../agents/approvals/suspect-commits.ts'),
+    ]);
+    await suspectEarlier(daemon, session => committedSince(daemon.files, session));
+  }
+
+  load(): Promise<typeof look> {
+    this.#loaded ??= this.#load(this.#daemon());
+    return this.#loaded;
+  }
+
+  async #load(daemon: Daemon): Promise<typeof look> {
+    const [{look}, {makeReconcilers}, {makeGuard}, {servicesFor}, {builtInTools}, {announce}, {recognize}, {homeName}] =
+      await Promise.all([
+        import('../loop/look.ts'),
+        import('./reconcilers.ts'),
+        import('../agents/approvals/void.ts'),
+        import('../agents/calls/services.ts'),
+        import('../effects/tools/built-in.ts'),
+        import('./announce.ts'),
+        import('../loop/recognize.ts'),
+        import('../loop/file-snapshot.ts'),
+      ]);
+    daemon.files.name = homeName(daemon.files.disk);
+    daemon.files.kinds.reconcilers.add(makeReconcilers(daemon));
+    daemon.files.kinds.guard = makeGuard(daemon);
+    if (!daemon.effects.world.tools) daemon.effects.tools.add(builtInTools);
+    daemon.effects.services = (caller, call, signal) => servicesFor(daemon, caller, call, signal);
+    this.#recognize = recognize;
+    this.#announce = announce;
+    return look;
+  }
+}

@@ -1,0 +1,16 @@
+import type {With} from '../agents/state/parts.ts';
+import type {Reconciler} from '../loop/reconciler.ts';
+
+/** agentdir.yaml: nothing is written into it, but much follows from it. */
+export function settingsFile(daemon: With<'files' | 'inboxes' | 'status'>): Reconciler {
+  return {
+    kind: 'settings',
+    accepted: () => {
+      const {files, inboxes, status} = daemon;
+      if (files.phase.loading) return;
+      void inboxes.schedules.tick();
+      for (const path of inboxes.waiting()) files.queue.add(path);
+      status.announce();
+    },
+  };
+}

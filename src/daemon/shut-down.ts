@@ -1,0 +1,41 @@
+import type {With} from '../agents/state/parts.ts';
+import {whenDone} from './run-once.ts';
+
+/** A stop takes ten seconds at most: so long for calls to end by themselves, for looks under way, then for the journal. */
+const STOP_CALLS_MS = 1_500;
+const STOP_LOOKS_MS = 3_000;
+const STOP_JOURNAL_MS = 5_000;
+
+/** `broken`: the disk does not keep what is written. `gone`: the home was moved or deleted. */
+export type StopReason = 'asked' | 'broken' | 'gone';
+
+/**
+ * Finish what is under way, and what was saved just before the stop. Where nothing can be written any more, running
+ * commands are ended and their results are not waited for.
+ */
+export async function settleDown(daemon: With<'files' | 'turns' | 'spend'>, reason: StopReason): Promise<void> {
+  const {files, turns, spend} = daemon;
+  const {queue, journal, versions, looks, phase, disk} = files;
+  const {pending} = looks;
+  const {once} = phase;
+  const {clock} = disk;
+  const soon = (ms: number) => new Promise<void>(resolve => clock.after(ms, resolve));
+  const looksMs = reason === 'asked' ? STOP_LOOKS_MS : 0;
+  files.phase.hurry = true;
+  turns.stop();
+  if (looksMs > 0) spend.due();
+  spend.close();
+  if (looksMs > 0) {
+    for (const path of pending.keys()) queue.add(path);
+    await Promise.race([whenDone(daemon), soon(Math.min(looksMs, STOP_CALLS_MS))]);
+    turns.endCalls('the daemon was stopped');
+    await Promise.race([whenDone(daemon), soon(looksMs)]);
+  } else {
+    turns.endCalls('the daemon was stopped');
+    await Promise.race([whenDone(daemon), soon(STOP_CALLS_MS)]);
+  }
+  await queue.stop();
+  if (reason !== 'gone') await journal.flush(once ? 0 : STOP_JOURNAL_MS);
+  await journal.close();
+  await versions.log.close();
+}

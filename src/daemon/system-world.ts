@@ -1,0 +1,20 @@
+import {noticesOf} from '../agents/world/notices.ts';
+import {untilSignal} from '../agents/world/signals.ts';
+import type {World} from '../agents/world/world.ts';
+import {nodeDisk} from '../home/disk/disk.ts';
+import {systemRandom} from '../home/disk/random.ts';
+import {systemGit} from '../home/home-git.ts';
+import {lazySandbox} from './confinement.ts';
+
+/** This machine, with the home at this absolute path. */
+export function systemWorld(home: string): World {
+  return {
+    disk: nodeDisk(home),
+    random: systemRandom,
+    git: systemGit(home),
+    sandbox: lazySandbox(home),
+    environment: process.env,
+    notices: () => noticesOf(home),
+    untilStopped: untilSignal,
+  };
+}

@@ -1,0 +1,129 @@
+import {newApproval} from '../formats/approval/approval-edit.ts';
+import {type ApprovalItem, newApprovalItem} from '../formats/approval/approval-item.ts';
+import {withShownMark} from '../formats/approval/approval-shown.ts';
+import {jsonText, makeVisible} from '../formats/common/visible.ts';
+import type {NewTask} from '../formats/task/task-text.ts';
+import {type Ask, optionsText} from '../policy/ask.ts';
+
+/** What a person is asked about one call, and whose it is; or about the start of a task. */
+export interface CallRequest {
+  id: string;
+  /** File of the session, or of the task. */
+  path: string;
+  /** The task that is to start: then there is no session, call or tool. */
+  task?: string;
+  session: string;
+  agent: string;
+  call: string;
+  tool: string;
+  ask: Ask;
+  digest: string;
+  created: string;
+  /** Undefined: it waits for ever. */
+  expires: string | undefined;
+  /** Where untrusted text came into the session. */
+  taint: readonly string[];
+}
+
+const QUESTION = [
+  'To answer: add a line `answer: <your answer>` below, put an x into the box above and save.',
+  'Not to answer: put a - into the box above and save.',
+];
+
+/** The item of the queue. */
+export function itemFor(request: CallRequest): NewTask {
+  const {id, agent, created, ask} = request;
+  const command = ask.edits?.argument === 'command' ? partOf(ask, ask.edits.label) : undefined;
+  return newApprovalItem({
+    id,
+    title: ask.question ? `Answer ${ask.title}` : `Approve ${ask.title}`,
+    type: ask.type,
+    agent,
+    created,
+    risk: ask.risk.level,
+    factors: ask.risk.factors,
+    ...(command !== undefined && {command}),
+    ...(ask.question && {howTo: QUESTION}),
+    fields: {
+      ...whose(request),
+      ...(ask.basis.where === 'host' && {where: 'host'}),
+      ...(ask.question?.options.length && {options: optionsText(ask.question.options)}),
+      ...(ask.reason !== undefined && {reason: ask.reason}),
+      ...(request.taint.length > 0 && {taint: request.taint.join(', ')}),
+      ...(request.expires !== undefined && {expires: request.expires}),
+      digest: request.digest,
+    },
+  });
+}
+
+/** The page: everything there is to know, then the one place to decide. */
+export function pageFor(request: CallRequest): string {
+  const {id, ask} = request;
+  const bound = Object.entries(ask.basis).sort(([a], [b]) => (a < b ? -1 : 1));
+  const always = 'none' in ask.always ? noRule(ask.always.none) : rulesText(ask.always);
+  const page = newApproval({
+    id,
+    meta: {
+      agent: request.agent,
+      ...whose(request),
+      created: request.created,
+      ...(request.expires !== undefined && {expires: request.expires}),
+      status: 'pending',
+      ...(ask.edits && {edits: ask.edits.label}),
+      digest: request.digest,
+    },
+    type: ask.type,
+    parts: [
+      ...ask.parts,
+      ...(ask.reason === undefined ? [] : [{label: 'Reason', text: ask.reason}]),
+      {label: 'Asks because', text: ask.why.join('\n')},
+      ...(request.taint.length > 0 ? [{label: 'Read from outside', text: request.taint.join('\n')}] : []),
+      ...(bound.length > 0
+        ? [{label: 'Bound to', text: bound.map(([key, value]) => `${plainKey(key)}: ${value}`).join('\n')}]
+        : []),
+      ...(ask.question ? [] : [{label: 'With always', text: always}]),
+    ],
+    risk: ask.risk.level,
+    factors: ask.risk.factors,
+    ...(ask.question && {question: true}),
+  });
+  return withShownMark(page);
+}
+
+/** Why a tick of this item does not say what is to be done: it was changed where that changes nothing. */
+export function strayInItem({task, command}: ApprovalItem, request: CallRequest): string | undefined {
+  const {edits} = request.ask;
+  const spaced = (text: string) => text.split(/\s+/).join(' ').trim();
+  const hasCommand = edits?.argument === 'command';
+  if (hasCommand && command === undefined) return 'its line "command:" is gone; put it back, or reject it';
+  if (spaced(task.title) === spaced(itemFor(request).title)) return undefined;
+  const may = hasCommand ? '"command:" below it' : edits ? `${edits.label} on its page` : undefined;
+  const how = may === undefined ? '' : `; to have something else done, change ${may}`;
+  return `its title was changed, and that changes nothing${how}; put the title back`;
+}
+
+function whose({task, session, call, tool}: CallRequest): Record<string, string> {
+  return task === undefined ? {session, call, tool} : {task};
+}
+
+/** A name with characters that cannot be seen, as JSON: so that it can be read back. */
+function plainKey(key: string): string {
+  return makeVisible(key) === key && !key.includes('\n') && !key.startsWith('"') ? key : jsonText(key);
+}
+
+/** The text that the person may change, as it was asked. */
+export function partOf({parts}: Ask, label: string): string | undefined {
+  return parts.find(part => part.label === label)?.text;
+}
+
+function rulesText({rules, but}: Extract<Ask['always'], {rules: unknown}>): string {
+  return [...rules.map(ruleText), ...(but === undefined ? [] : [`but: ${but}`])].join('\n');
+}
+
+function ruleText(rule: Extract<Ask['always'], {rules: unknown}>['rules'][number]): string {
+  return 'address' in rule ? `network: allow: ${rule.address}` : `commands: allow: ${JSON.stringify(rule)}`;
+}
+
+function noRule(why: string): string {
+  return why.startsWith('no rule can') ? why : `no rule can: ${why}`;
+}

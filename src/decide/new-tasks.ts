@@ -1,0 +1,106 @@
+import {fieldOf, type Priority, type Task} from '../formats/task/task.ts';
+import {parseTasks} from '../formats/task/task-parse.ts';
+import type {NewTask} from '../formats/task/task-text.ts';
+
+/** A task as an agent asks for it. */
+export interface WantedTask {
+  title: string;
+  assignee?: string | undefined;
+  priority?: string | undefined;
+  tags?: readonly string[] | undefined;
+  prompt?: string | undefined;
+  description?: string | undefined;
+  depends_on?: readonly string[] | undefined;
+  approval_required?: boolean | undefined;
+  children?: readonly WantedTask[] | undefined;
+}
+
+/** Who made it, when, and by what name each is known. */
+export interface TaskOrigin {
+  fields: Readonly<Record<string, string>>;
+  /** Of the n-th of them, from 0, parents before their children. */
+  idFor: (index: number) => string;
+}
+
+/** What an agent does not say of itself: the daemon does. */
+export const DAEMON_FIELDS: ReadonlySet<string> = new Set(
+  'id created created_by created_in assigned started completed session attempt notified parts_done mentioned approval taint chain stalled status type'.split(
+    ' ',
+  ),
+);
+
+const PRIORITIES: Readonly<Record<string, Priority>> = {
+  high: 'A',
+  medium: 'B',
+  low: 'C',
+  A: 'A',
+  B: 'B',
+  C: 'C',
+  D: 'D',
+};
+
+/** A task with its children as it goes into a file. What one depends on may be named by the title of another of them. */
+export function plannedTask(wanted: WantedTask, origin: TaskOrigin): {task: NewTask; ids: string[]} {
+  const ids: string[] = [];
+  const byTitle = new Map<string, string>();
+  const name = (task: WantedTask) => {
+    const id = origin.idFor(ids.length);
+    ids.push(id);
+    if (!byTitle.has(task.title)) byTitle.set(task.title, id);
+    for (const child of task.children ?? []) name(child);
+  };
+  name(wanted);
+  let next = 0;
+  const make = (task: WantedTask): NewTask => {
+    const id = ids[next++] ?? '';
+    const spawned = task.assignee?.startsWith('new:') ? task.assignee : undefined;
+    const priority = task.priority === undefined ? undefined : PRIORITIES[task.priority];
+    return {
+      title: task.title,
+      ...(priority && {priority}),
+      ...(task.assignee !== undefined && spawned === undefined && {names: [nameIn(task.assignee)]}),
+      ...(task.tags && {tags: task.tags.map(tag => tag.replace(/^#/, ''))}),
+      fields: {
+        id,
+        ...origin.fields,
+        ...(spawned !== undefined && {assign: spawned}),
+        ...(task.depends_on?.length && {depends_on: task.depends_on.map(each => byTitle.get(each) ?? each).join(', ')}),
+        ...(task.approval_required && {approval_required: 'true'}),
+        ...(task.prompt !== undefined && {prompt: task.prompt}),
+        ...(task.description !== undefined && {description: task.description}),
+      },
+      ...(task.children?.length && {children: task.children.map(make)}),
+    };
+  };
+  return {task: make(wanted), ids};
+}
+
+function nameIn(assignee: string): string {
+  return assignee.trim().replace(/^@/, '');
+}
+
+/** Tasks written as they stand in a file; what a daemon writes into them is left out. A problem is told in words. */
+export function rawTasks(content: string, origin: TaskOrigin): {tasks: NewTask[]; ids: string[]} | {problem: string} {
+  const file = parseTasks(/^##\s+TODO\s*$/m.test(content) ? content : `## TODO\n\n${content}`);
+  const wrong = file.problems.find(({severity}) => severity === 'error');
+  if (wrong) return {problem: `content: line ${wrong.line}: ${wrong.message}`};
+  const tops = file.tasks.filter(({parent}) => parent === undefined);
+  if (tops.length === 0)
+    return {problem: 'content: no task in it; write lines such as - [ ] A @executor-001 "Check Redis"'};
+  const ids: string[] = [];
+  const make = (task: Task): NewTask => {
+    const id = fieldOf(task, 'id') ?? origin.idFor(ids.length);
+    ids.push(id);
+    const own = task.fields.filter(({key}) => !DAEMON_FIELDS.has(key) && key !== 'notes');
+    return {
+      title: task.title,
+      box: task.box ?? ' ',
+      ...(task.priority && {priority: task.priority}),
+      names: task.names,
+      tags: task.tags,
+      fields: {id, ...origin.fields, ...Object.fromEntries(own.map(({key, value}) => [key, value]))},
+      children: task.children.map(make),
+    };
+  };
+  return {tasks: tops.map(make), ids};
+}

@@ -1,0 +1,215 @@
+import {type ApprovalItem, newApprovalItem} from '../formats/approval/approval-item.ts';
+import {isBudget, isRecorded, takenMark} from '../formats/approval/approval-state.ts';
+import {fieldOf, type Task, type TaskFile} from '../formats/task/task.ts';
+import {addTasks, type TaskChange, updateTasks} from '../formats/task/task-edit.ts';
+import {parseTasks} from '../formats/task/task-parse.ts';
+import type {NewTask} from '../formats/task/task-text.ts';
+import {type CallRequest, itemFor} from './call-request.ts';
+import type {Completed} from './complete.ts';
+import {budgetItem} from './limit-words.ts';
+import type {Reached} from './limits.ts';
+
+/** A decision of a person's that counts, and is to be recorded. */
+export type Taken =
+  | {decision: 'rejected'; by: string; at: string; reason: string | undefined}
+  | {
+      decision: 'approved';
+      by: string;
+      at: string;
+      /** What the person put in place of what was asked; `original` only where the item itself shows it. */
+      edited: {digest: string; original?: string | undefined; command?: string | undefined} | undefined;
+      answer: string | undefined;
+      /** What became of `always: true`. */
+      rule: string | undefined;
+    };
+
+/** What became of a call that was approved. */
+export interface CallOutcome {
+  status?: 'superseded';
+  executed_at?: string | undefined;
+  outcome: string;
+}
+
+export interface QueueContext {
+  now: string;
+  /** Whose decision it is if the item does not say: `Ada <ada@example.org>`. */
+  by: string;
+  /** Limits that are still reached and that sessions wait for, by id. */
+  asked: ReadonlyMap<string, Reached>;
+  /** How many sessions wait for it. */
+  waiting: (id: string) => number;
+  /** Calls that wait for a person, as far as they are not in the queue yet. */
+  requests: Iterable<CallRequest>;
+  taken: ReadonlyMap<string, Taken>;
+  outcomeOf: (id: string) => CallOutcome | undefined;
+  /** Its session does not know it any more, or is not there. */
+  isGone: (id: string) => boolean;
+  /** When somebody said yes to it, where the item does not tell. */
+  saidAt: (id: string) => string | undefined;
+}
+
+/**
+ * The approval queue with the requests that sessions wait for, what was decided about others recorded, and those
+ * withdrawn that nobody waits for. Undefined if all that is there.
+ */
+export function completeQueue(
+  file: TaskFile & {items: readonly ApprovalItem[]},
+  context: QueueContext,
+): Completed | undefined {
+  const changes: [Task, TaskChange][] = [];
+  const words: string[] = [];
+  const approvals: string[] = [];
+  const decided: NonNullable<Completed['decided']>[number][] = [];
+  const there = new Set<string>();
+  for (const item of file.items) {
+    if (item.id === undefined) continue;
+    there.add(item.id);
+    const change = isBudget(item) ? budgetChange(item, item.id, context) : callChange(item, item.id, context);
+    if (!change) continue;
+    changes.push([item.task, change]);
+    words.push(`${item.id} ${change.fields?.status ?? change.fields?.outcome ?? 'noted'}`);
+    approvals.push(item.id);
+    const {status, approved_by, rejected_by} = change.fields ?? {};
+    if (status !== undefined && status !== 'pending')
+      decided.push({id: item.id, state: status, by: approved_by ?? rejected_by, what: item.task.title});
+  }
+  const missing: [id: string, item: NewTask][] = [];
+  for (const reached of context.asked.values())
+    if (!there.has(reached.id)) missing.push([reached.id, newApprovalItem(budgetItem(reached, context.now))]);
+  for (const request of context.requests) if (!there.has(request.id)) missing.push([request.id, itemFor(request)]);
+  let text = changes.length > 0 ? updateTasks(file, changes) : file.text;
+  if (missing.length > 0)
+    text = addTasks(
+      changes.length > 0 ? parseTasks(text) : file,
+      missing.map(([, item]) => item),
+    );
+  for (const [id] of missing) {
+    words.push(`${id} asked`);
+    approvals.push(id);
+  }
+  if (words.length === 0) return undefined;
+  const rest = words.length > 2 ? ` and ${words.length - 2} more` : '';
+  return {text, words: words.slice(0, 2).join(', ') + rest, tasks: [], approvals, decided};
+}
+
+/** What is to be written into a request for more that is as its person left it. */
+function budgetChange(item: ApprovalItem, id: string, {now, by, asked, waiting}: QueueContext): TaskChange | undefined {
+  const {decision, status = 'pending', by: said, at} = item;
+  const sessions = waiting(id) === 1 ? '1 session' : `${waiting(id)} sessions`;
+  const decided = (verb: 'approved' | 'rejected', outcome: string): TaskChange => ({
+    fields: {status: verb, [`${verb}_by`]: said ?? by, [`${verb}_at`]: at ?? now, outcome},
+  });
+  switch (decision) {
+    case 'approved':
+      return status === 'approved' ? undefined : decided('approved', `granted; ${sessions} may go on`);
+    case 'rejected':
+      if (status === 'rejected' || status === 'withdrawn') return undefined;
+      return decided('rejected', `${sessions} paused`);
+    default:
+      if (asked.has(id)) return status === 'pending' ? undefined : {fields: {status: 'pending'}};
+      return {box: '-', fields: {status: 'withdrawn', outcome: `no session needs it any more (${now})`}};
+  }
+}
+
+/** The same of a request that a call waits for. What was recorded once stays, but for an approval taken back in time. */
+function callChange(item: ApprovalItem, id: string, context: QueueContext): TaskChange | undefined {
+  const {now, waiting, taken, outcomeOf, isGone} = context;
+  const {decision} = item;
+  const status = isRecorded(item) ? (item.status ?? 'pending') : 'pending';
+  const waits = waiting(id) > 0;
+  const outcome = item.outcome === undefined ? outcomeOf(id) : undefined;
+  const decided = taken.get(id);
+  switch (status) {
+    case 'approved':
+      if (outcome) return {fields: {...outcome}};
+      if (waits && decided?.decision === 'rejected') return decidedChange(item, decided);
+      if (!waits || decision === 'approved') return undefined;
+      if (decision === undefined) return {fields: {status: 'pending', approved_by: undefined, approved_at: undefined}};
+      return {fields: {status: 'rejected', rejected_by: item.by ?? context.by, rejected_at: item.at ?? now}};
+    case 'withdrawn':
+    case 'superseded':
+      return status === 'withdrawn' && waits ? {box: '_', fields: {status: 'pending', outcome: undefined}} : undefined;
+    case 'rejected':
+    case 'expired':
+      return undefined;
+  }
+  if (decided) return decidedChange(item, decided);
+  if (decision === undefined && outcome) return {box: '-', fields: {status: 'withdrawn', ...outcome}};
+  // The record was brought back from before, by git perhaps: the session says what came of it.
+  const came = outcome ?? (item.outcome === undefined ? undefined : recordedOutcome(item, item.outcome));
+  if (!waits && came) return broughtBack(item, came);
+  if (!waits && !isGone(id)) return undefined;
+  if (!waits) return {box: '-', fields: {status: 'withdrawn', outcome: `no call waits for it any more (${now})`}};
+  const saidAt = item.at ?? context.saidAt(id);
+  if (hasExpired({...item, at: saidAt}, now)) {
+    const late = decision === 'approved' || saidAt !== undefined;
+    const why = late ? `it was approved too late, after ${item.expires}` : 'nobody decided in time';
+    return {box: '-', fields: {status: 'expired', rejected_at: now, outcome: `${why}; nothing was run`}};
+  }
+  return undefined;
+}
+
+/** It says itself what came of it: only its status was set back. */
+function recordedOutcome({task}: ApprovalItem, outcome: string): CallOutcome {
+  return {executed_at: fieldOf(task, 'executed_at'), outcome};
+}
+
+/** By what the session has: nobody can be asked any more. A yes to what was asked anew stays to be seen. */
+function broughtBack({decision}: ApprovalItem, outcome: CallOutcome): TaskChange {
+  const said = /^(REJECTED|EXPIRED):/.exec(outcome.outcome)?.[1]?.toLowerCase();
+  const status = outcome.status ?? said ?? (outcome.executed_at === undefined ? 'withdrawn' : 'approved');
+  const yes = status === 'approved' || (status === 'superseded' && decision === 'approved');
+  return {box: yes ? 'x' : '-', fields: {...outcome, status}};
+}
+
+function decidedChange(item: ApprovalItem, decided: Taken): TaskChange {
+  const {by, at} = decided;
+  if (decided.decision === 'rejected') {
+    const reason = item.reason === undefined ? decided.reason : undefined;
+    return {
+      box: '-',
+      fields: {
+        status: 'rejected',
+        rejected_by: by,
+        rejected_at: at,
+        ...(reason !== undefined && {rejection_reason: reason}),
+      },
+    };
+  }
+  const {edited, answer, rule} = decided;
+  const taken = takenMark({
+    ...item,
+    command: edited?.command ?? item.command,
+    answer: item.answer ?? answer,
+    edited: edited?.digest,
+  });
+  return {
+    box: 'x',
+    fields: {
+      status: 'approved',
+      taken,
+      approved_by: by,
+      approved_at: at,
+      ...(edited && {
+        ...(edited.command !== undefined && {command: edited.command}),
+        edited: 'true',
+        edited_digest: edited.digest,
+        ...(edited.original !== undefined && {original: edited.original}),
+      }),
+      ...(answer !== undefined && item.answer === undefined && {answer}),
+      ...(rule !== undefined && {rule}),
+    },
+  };
+}
+
+/**
+ * A decision counts if it was made in time, as far as it says when; one that does not say, or that would be older than
+ * what it decides, or of a time to come, only while there is time.
+ */
+export function hasExpired({expires, at, task}: ApprovalItem, now: string): boolean {
+  const end = expires === undefined ? Number.NaN : Date.parse(expires);
+  const made = at === undefined ? Number.NaN : Date.parse(at);
+  const asked = Date.parse(fieldOf(task, 'created') ?? '');
+  const present = Date.parse(now);
+  return (Number.isNaN(made) || made < asked || made > present ? present : made) > end;
+}

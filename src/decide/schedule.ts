@@ -1,0 +1,56 @@
+import {slotsBetween} from '../formats/schedule-slots.ts';
+import type {ScheduleSetting} from '../formats/settings.ts';
+import type {Claimed, Slots} from '../formats/slots-file.ts';
+
+/** A time that is dealt with within this was not missed. */
+const IN_TIME_MS = 60_000;
+/** Of times that were missed, `all` delivers so many at most, the newest. */
+export const MOST_MISSED = 100;
+/** A clock that goes back by more was wrong before: what it has claimed would keep the schedule silent until then. */
+const WRONG_CLOCK_MS = 25 * 3_600_000;
+
+/**
+ * Claim the times that have come. A new schedule begins now. Times that are claimed are not claimed again, also if the
+ * clock goes back. Undefined: nothing is to be written.
+ */
+export function claimSlots(schedule: ScheduleSetting, known: Slots | undefined, now: number): Slots | undefined {
+  const {cron, to, missed = 'once'} = schedule;
+  const at = (time: number) => new Date(time).toISOString();
+  if (!known) return {cron, to, last: at(now)};
+  const last = Date.parse(known.last);
+  if (last > now + WRONG_CLOCK_MS) return {...known, last: at(now)};
+  const slots = slotsBetween(schedule, last, now, MOST_MISSED + 1);
+  const [newest] = slots;
+  if (newest === undefined) return undefined;
+  const inTime = now - newest < IN_TIME_MS;
+  const late = Math.min(slots.length - (inTime ? 1 : 0), MOST_MISSED);
+  const due: Claimed[] =
+    missed === 'all'
+      ? slots
+          .slice(0, MOST_MISSED)
+          .toReversed()
+          .map(slot => ({slot: at(slot), ...(!(inTime && slot === newest) && {missed: 1})}))
+      : missed === 'once' || inTime
+        ? [{slot: at(newest), ...(missed === 'once' && late > 0 && {missed: late})}]
+        : [];
+  return {
+    ...known,
+    cron,
+    to,
+    last: at(newest),
+    ...(known.due || due.length > 0 ? {due: [...(known.due ?? []), ...due]} : {}),
+  };
+}
+
+/** What the agent is told. */
+export function slotWords({message}: ScheduleSetting, {slot, missed = 0}: Claimed): string {
+  if (missed === 0) return message;
+  const many = missed >= MOST_MISSED ? `at least ${MOST_MISSED}` : missed;
+  const due = missed === 1 ? `This was due at ${slot}` : `This was due ${many} times, the last at ${slot}`;
+  return `${message}\n\n(${due}. No daemon ran then.)`;
+}
+
+/** The id of its delivery. */
+export function slotDelivery(id: string, {slot}: Claimed): string {
+  return `schedule/${id}@${slot}`;
+}

@@ -1,0 +1,86 @@
+import {later} from '../formats/common/values.ts';
+import type {Session} from '../formats/session/session.ts';
+import {setFields, setKeysInMessage} from '../formats/session/session-edit.ts';
+import type {Message, SessionHeader} from '../formats/session/session-schema.ts';
+import {SettledPrefix} from '../formats/session/settled-prefix.ts';
+
+export {later} from '../formats/common/values.ts';
+
+/** What a session takes over from its agent's template when it begins. */
+interface SessionTemplate {
+  type?: string | undefined;
+  model?: string | undefined;
+  system_prompt: string;
+}
+
+export interface SessionContext {
+  /** The file's stem. */
+  id: string;
+  template: SessionTemplate | undefined;
+  /** ISO time. */
+  now: string;
+}
+
+const filled = ['session_id', 'agent_type', 'model', 'system_prompt', 'created', 'updated', 'status'] as const;
+
+/** Whether nothing can be missing, whatever the template says. */
+export function isComplete({header, messages}: Session): boolean {
+  return header !== undefined && filled.every(key => header[key] !== undefined) && !lacksSomething(messages);
+}
+
+/** Whether a message of a person has no sender or no time. */
+function lacksSomething(messages: readonly Message[]): boolean {
+  const {state, count} = settled.of(messages);
+  if (state.lacks) return true;
+  for (let i = count; i < messages.length; i++) if (isLacking(messages[i] as Message)) return true;
+  return false;
+}
+
+function isLacking({role, from, timestamp}: Message): boolean {
+  return role === 'user' && (from === undefined || timestamp === undefined);
+}
+
+/** Of the messages of a long conversation that do not change any more. */
+const settled = new SettledPrefix(
+  () => ({lacks: false}),
+  (state, message) => {
+    if (isLacking(message)) state.lacks = true;
+  },
+);
+
+/**
+ * Fill in what a person left out: keys of the session around what is there, times and senders of their messages.
+ * Undefined if nothing is missing. What is there is never changed, `updated` apart.
+ */
+export function completeSession(
+  session: Session,
+  {id, template, now}: SessionContext,
+): {session: Session; words: string} | undefined {
+  const {header} = session;
+  if (!header || isComplete(session)) return undefined;
+  // The long one last: each edit reads again what is above the messages.
+  const wanted: Partial<SessionHeader> = {
+    session_id: id,
+    agent_type: template?.type,
+    model: template && (template.model ?? 'default'),
+    created: now,
+    status: session.messages.at(-1)?.role === 'user' ? 'active' : 'sleeping',
+    system_prompt: template?.system_prompt,
+  };
+  const missing = Object.entries(wanted).filter(([key, value]) => value !== undefined && header[key] === undefined);
+  const untold = lacksSomething(session.messages);
+  if (missing.length === 0 && !untold && header.updated !== undefined) return undefined;
+  const words = missing.map(([key]) => key);
+  let result = setFields(session, {updated: later(now, header.updated), ...Object.fromEntries(missing)});
+  for (const [index, {role, from, timestamp}] of session.messages.entries()) {
+    if (role !== 'user' || (from !== undefined && timestamp !== undefined)) continue;
+    const keys = {...(from === undefined && {from: 'human'}), ...(timestamp === undefined && {timestamp: now})};
+    result = setKeysInMessage(result, index, [], keys);
+    words.push(`message ${index + 1}`);
+  }
+  return {session: result, words: `filled in ${listed(words.length > 0 ? words : ['updated'])}`};
+}
+
+function listed(words: readonly string[]): string {
+  return words.length > 6 ? `${words.slice(0, 5).join(', ')} and ${words.length - 5} more` : words.join(', ');
+}

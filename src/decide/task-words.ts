@@ -1,0 +1,127 @@
+import {makeVisible, visibleLine} from '../formats/common/visible.ts';
+import {type Chain, chainOfTask} from '../formats/session/chain.ts';
+import type {Message} from '../formats/session/session-schema.ts';
+import {taintIn} from '../formats/task/taint-field.ts';
+import {fieldOf, type Note, type Task} from '../formats/task/task.ts';
+import type {Assignment, Said} from './assignment.ts';
+import {notesText} from './note-text.ts';
+
+/** What agents are told of tasks. All begin alike, so that nobody takes them for a person's words. */
+const MARK = '[AGENTDIR TASK]';
+const ASSIGNED = `${MARK} You have been assigned a task:`;
+
+/** To whoever is to do it. `mayUpdate`: it has the tool to say what became of it. */
+export function assignmentWords({id, said}: Assignment, mayUpdate: boolean): string {
+  const of = (...as: Said['as'][]) => said.filter(each => as.includes(each.as));
+  const details = of('details').map(({text}) => text);
+  return lines([
+    ASSIGNED,
+    ...of('line', 'title').map(({as, label, text}) => `${label}: ${as === 'title' ? quoted(text) : visibleLine(text)}`),
+    details.length > 0 && `Details:\n${fenced(details.join('\n\n'))}`,
+    ...of('notes').map(({label, text}) => `${label}:\n${fenced(text)}`),
+    !mayUpdate && 'Your final answer ends this task: it is kept as the result.',
+    mayUpdate &&
+      `When it is done, call update_task with id "${id}", status "completed" and a note with the result. If you cannot do it, use status "blocked" and a note that says why.`,
+  ]);
+}
+
+/** What an agent was told of a task that was brought to it: its title in quotes, and its id before if it has another. */
+export interface Brought {
+  title: string;
+  before?: string;
+}
+
+export function assignmentIn(content: string): Brought | undefined {
+  const [first = '', ...rest] = content.split('\n');
+  const lineOf = (label: string) => rest.find(line => line.startsWith(label))?.slice(label.length);
+  const title = first === ASSIGNED ? lineOf('Title: ') : RENAMED.exec(first)?.[1];
+  const before = first === ASSIGNED ? undefined : lineOf('Id before: ');
+  return title === undefined ? undefined : {title, ...(before !== undefined && {before})};
+}
+
+const RENAMED = /^\[AGENTDIR TASK\] Your task (".*") has another id now\. /;
+
+/** To whoever has it, and has not begun, when a person changed its id. */
+export function renamedWords(task: Task, before: {id: string; title: string}): string {
+  const id = visibleLine(fieldOf(task, 'id') ?? '');
+  return lines([
+    `${MARK} Your task ${quoted(task.title)} has another id now. It is the same task, to be done once:`,
+    `Id: ${id}`,
+    `Id before: ${visibleLine(before.id)}`,
+    before.title !== quoted(task.title) && `Title before: ${before.title}`,
+  ]);
+}
+
+/** To whoever ended its turn and left it as it is. */
+export function reminderWords(id: string, title: string): string {
+  return lines([
+    `${MARK} You ended your turn, but your task ${quoted(title)} is still open:`,
+    `Id: ${visibleLine(id)}`,
+    `If it is done, call update_task with id "${id}", status "completed" and a note with the result. If you cannot do it, use status "blocked" and a note that says why. If it is not done yet, go on with it. You are not reminded again.`,
+  ]);
+}
+
+/** To whoever created it. */
+export function endWords(task: Task): string {
+  const {names} = task;
+  const who = names[0] ?? fieldOf(task, 'session');
+  const result = fieldOf(task, 'result');
+  return lines([
+    `${MARK} Task ${task.state}: ${quoted(task.title)}`,
+    `Id: ${visibleLine(fieldOf(task, 'id') ?? '')}`,
+    who && `Assigned to: ${visibleLine(names[0] === undefined ? who : `@${who}`)}`,
+    `Status: ${task.state.toUpperCase()}`,
+    result && `Result:\n${fenced(result)}`,
+    task.notes.length > 0 && `Recent notes:\n${fenced(notesText(task.notes))}`,
+  ]);
+}
+
+/** To whoever has it, when its last part is done. */
+export function partsWords(task: Task, count: number): string {
+  return lines([
+    `${MARK} All ${count === 1 ? 'parts (1)' : `${count} parts`} of your task ${quoted(task.title)} are done.`,
+    `Id: ${visibleLine(fieldOf(task, 'id') ?? '')}`,
+    'See what became of them with query_tasks, and complete it if nothing is left to do.',
+  ]);
+}
+
+/** To an agent that a note names. */
+export function mentionWords(task: Task, note: Note): string {
+  return lines([
+    `${MARK} ${note.who === undefined ? 'Somebody' : `@${visibleLine(note.who)}`} mentioned you in a note on the task ${quoted(task.title)}:`,
+    `Id: ${visibleLine(fieldOf(task, 'id') ?? '')}`,
+    fenced(note.text),
+  ]);
+}
+
+export function quoted(title: string): string {
+  return `"${visibleLine(title)}"`;
+}
+
+/** One backtick more than any run of them in the text. */
+function fenced(text: string): string {
+  let longest = 2;
+  for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${makeVisible(text, false)}\n${fence}`;
+}
+
+function lines(parts: readonly (string | undefined | false | '')[]): string {
+  return parts.filter(Boolean).join('\n');
+}
+
+/** What a message about a task says of where it comes from. `chain`: what led to it; null: a person did. */
+export function messageOn(
+  task: Task,
+  content: string,
+  chain: Chain | null | undefined = chainOfTask(task),
+): Pick<Message, 'from' | 'content'> & Partial<Message> {
+  const taint = taintIn(task);
+  return {
+    from: `task/${fieldOf(task, 'id') ?? ''}`,
+    content,
+    ...(task.priority === 'A' && {priority: 'high' as const}),
+    ...chain,
+    ...(taint.length > 0 && {taint}),
+  };
+}

@@ -1,0 +1,132 @@
+import type {Session} from '../formats/session/session.ts';
+import {insertMessage, setFields, setKeysInMessage} from '../formats/session/session-edit.ts';
+import type {Call, Message, SessionHeader, SessionStatus} from '../formats/session/session-schema.ts';
+import {later} from './session.ts';
+
+/** What a session has to do next. */
+export type Next =
+  /** The model has not answered all that is there. */
+  | {do: 'ask'}
+  /** Calls of the last answer that have no result yet, in the answer's order. */
+  | {do: 'call'; open: OpenCalls}
+  | {do: 'rest'};
+
+export interface OpenCalls {
+  /** The answer's place among the messages. */
+  index: number;
+  calls: readonly Call[];
+}
+
+/** What a session has to do, if it may: that is for `mayWork` to say. Only a new message wakes one that sleeps. */
+export function workOf({header, messages}: Session): Next {
+  if (header?.status !== 'sleeping') return nextOf(messages);
+  const last = messages.findLastIndex(({role}) => role === 'assistant');
+  return messages.slice(last + 1).some(({role}) => role === 'user') ? nextOf(messages) : {do: 'rest'};
+}
+
+/** Decided from the messages alone. */
+export function nextOf(messages: readonly Message[]): Next {
+  const last = messages.findLastIndex(({role}) => role === 'assistant');
+  const open = last === -1 ? [] : unanswered(messages, last);
+  if (open.length > 0) return {do: 'call', open: {index: last, calls: open}};
+  const waits = messages.slice(last + 1).some(({role}) => role === 'user' || role === 'tool_result');
+  return waits ? {do: 'ask'} : {do: 'rest'};
+}
+
+function unanswered(messages: readonly Message[], index: number): readonly Call[] {
+  const calls = messages[index]?.tool_calls ?? [];
+  if (calls.length === 0) return calls;
+  const answered = new Set<string | undefined>();
+  for (let i = index + 1; i < messages.length; i++) answered.add(messages[i]?.tool_call_id);
+  return calls.filter(({id}) => !answered.has(id));
+}
+
+/**
+ * A person may stop a session by its status; the daemon sets the others itself. One that waits for a limit to be raised
+ * does nothing; one that waits for a call to be decided may do what is left.
+ */
+export function mayWork({status, waiting_for}: Partial<SessionHeader> = {}): boolean {
+  if (status === 'waiting') return waiting_for === undefined;
+  return status === undefined || status === 'active' || status === 'sleeping';
+}
+
+/** The status that follows from what there is to do. */
+export function statusFor(next: Next): SessionStatus {
+  if (next.do === 'rest') return 'sleeping';
+  const first = next.do === 'call' ? next.open.calls[0] : undefined;
+  return first?.approval !== undefined && first.started === undefined ? 'waiting' : 'active';
+}
+
+/** Whether a model that was sent the one would be sent the same for the other. */
+function sameForModel(a: Message, b: Message): boolean {
+  return (
+    a === b ||
+    (a.role === b.role &&
+      (a.content ?? '') === (b.content ?? '') &&
+      (a.from ?? 'human') === (b.from ?? 'human') &&
+      a.untrusted === b.untrusted &&
+      a.tool_call_id === b.tool_call_id &&
+      sameCalls(a.tool_calls ?? [], b.tool_calls ?? []))
+  );
+}
+
+function sameCalls(a: readonly Call[], b: readonly Call[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every(({id, function: {name, arguments: args}}, i) => {
+      const other = b[i];
+      return id === other?.id && name === other.function.name && args === other.function.arguments;
+    })
+  );
+}
+
+/** Whether what was sent, `basis`, is still how the messages begin. */
+export function beginsWith(messages: readonly Message[], basis: readonly Message[]): boolean {
+  return (
+    basis.length <= messages.length &&
+    basis.every((message, i) => {
+      const other = messages[i];
+      return other !== undefined && sameForModel(message, other);
+    })
+  );
+}
+
+/** Results go right after their answer and the results that are there; what was queued meanwhile stays below. */
+export function withResults(session: Session, {index}: OpenCalls, results: readonly Message[]): Session {
+  let after = index + 1;
+  while (session.messages[after]?.role === 'tool_result') after++;
+  let result = session;
+  for (const message of results) result = insertMessage(result, after++, message);
+  return result;
+}
+
+/** Keys of a call of the answer at `index`: that it waits for a person, or, durable before it runs, that it is started. */
+export function withCallKeys(
+  session: Session,
+  index: number,
+  call: string,
+  keys: Partial<Pick<Call, 'approval' | 'started' | 'run' | 'where'>>,
+): Session {
+  const at = session.messages[index]?.tool_calls?.findIndex(({id}) => id === call) ?? -1;
+  return at === -1 ? session : setKeysInMessage(session, index, ['tool_calls', at], keys);
+}
+
+/** Keys of the session that are others now; undefined removes one. Each version has an `updated` of its own. */
+export function withHeader(session: Session, keys: Partial<SessionHeader>, now: string): Session {
+  const others = Object.entries(keys).filter(([key, value]) => session.header?.[key] !== value);
+  return setFields(session, {updated: later(now, session.header?.updated), ...Object.fromEntries(others)});
+}
+
+/** So often an answer that the server cut off is gone on with by itself. */
+const MOST_CUTS = 3;
+export const GO_ON = 'Your answer was cut off at the length limit. Go on exactly where it ended.';
+
+/** Whether an answer that was cut off may be gone on with: not for ever. */
+export function mayGoOn(messages: readonly Message[]): boolean {
+  let cuts = 0;
+  for (const message of messages.toReversed()) {
+    if (message.role === 'user' && !(message.from === 'system' && message.content === GO_ON)) break;
+    if (message.role === 'user') cuts++;
+  }
+  return cuts < MOST_CUTS;
+}

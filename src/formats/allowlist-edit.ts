@@ -1,0 +1,48 @@
+import {isDeepStrictEqual} from 'node:util';
+import {parseAllowlist} from './allowlist.ts';
+import {refuseErrors} from './common/diagnostic.ts';
+import {exit, UserError} from './common/errors.ts';
+import type {NewRule} from './rule.ts';
+import {commentLastItem} from './yaml/yaml-comment-above.ts';
+import {editYaml} from './yaml/yaml-edit.ts';
+import {readYaml} from './yaml/yaml-source.ts';
+
+/**
+ * The text with these rules at the end of `commands: allow:` and of `network: allow:`, each below a line `# comment`
+ * that says where it came from. A rule that is there already is not added again. Throws UserError, and nothing is
+ * changed, if the file has errors or would have some.
+ */
+export function addRules(text: string, rules: readonly NewRule[], comment: string): string {
+  const file = parseAllowlist(text);
+  refuseErrors(file.problems);
+  if (file.form === 'flat') {
+    throw new UserError(
+      'the flat form of allowlist.yaml cannot say what a single command or one agent may do',
+      exit.badFile,
+      'rewrite it with "version: 1" and "commands:"',
+    );
+  }
+  let edited = text;
+  for (const rule of rules) {
+    const list = 'address' in rule ? ['network', 'allow'] : ['commands', 'allow'];
+    const item = itemOf(rule);
+    if (itemsOf(edited, list).some(known => isDeepStrictEqual(known, item))) continue;
+    edited = commentLastItem(editYaml(edited, {append: list, item}), list, comment);
+  }
+  refuseErrors(parseAllowlist(edited).problems);
+  return edited;
+}
+
+/** As short as it can be said. */
+function itemOf(rule: NewRule): unknown {
+  if ('address' in rule) return rule.address;
+  const {match, sandbox, network, agents} = rule;
+  if (!sandbox && !network && !agents) return match;
+  return {match, ...(sandbox && {sandbox}), ...(network && {network}), ...(agents && {agents: [...agents]})};
+}
+
+function itemsOf(text: string, [section, list]: readonly string[]): readonly unknown[] {
+  const value = readYaml(text).value as Record<string, Record<string, unknown> | null> | null;
+  const items = value?.[section ?? '']?.[list ?? ''];
+  return Array.isArray(items) ? items : [];
+}

@@ -1,0 +1,154 @@
+import {z} from 'zod';
+import {parsePattern} from './address-pattern.ts';
+import {EMPTY_HINT, flatSchema, type ReadPolicy, readFlat} from './allowlist-flat.ts';
+import {type Place, type Problem, problem} from './common/diagnostic.ts';
+import {lineStarts} from './common/lines.ts';
+import {emptyPolicy, type Policy, type PolicyTest, type Rule} from './rule.ts';
+import {makeRule} from './rule-text.ts';
+import {type PlaceFinder, validate} from './yaml/validate.ts';
+import {readQuickly} from './yaml/yaml-quick.ts';
+import {placeOf, type YamlSource} from './yaml/yaml-source.ts';
+
+const verdict = z.enum(['allow', 'ask', 'deny']);
+
+const ruleSchema = z.union([
+  z.string(),
+  z.looseObject({
+    match: z.string().min(1),
+    sandbox: z.enum(['host']).optional().describe('host: runs outside the sandbox.'),
+    network: z.boolean().optional(),
+    agents: z.array(z.string()).optional().describe('Globs over agent ids; without it, all agents.'),
+  }),
+]);
+
+const rules = z.array(ruleSchema).nullable().optional();
+
+const listSchema = z
+  .looseObject({
+    version: z.literal(1),
+    commands: z.looseObject({allow: rules, ask: rules, deny: rules}).nullable().optional(),
+    tools: z.record(z.string(), verdict).nullable().optional(),
+    network: z
+      .looseObject({allow: z.array(z.string()).optional()})
+      .nullable()
+      .optional(),
+    tests: z
+      .array(z.looseObject({run: z.string().max(16_384), expect: verdict, agent: z.string().optional()}))
+      .nullable()
+      .optional(),
+  })
+  .meta({title: 'Agentdir policy', description: 'allowlist.yaml: what agents may run without being asked'});
+
+/** Both forms, for schemas/allowlist.json. */
+export const allowlistSchema = z.union([listSchema, flatSchema]).meta({title: 'Agentdir policy'});
+
+export interface AllowlistFile {
+  text: string;
+  form: 'list' | 'flat';
+  /** What holds; with errors, the empty policy, by which everything asks. */
+  policy: Policy;
+  problems: Problem[];
+  /** Where each key of `tools:` stands. */
+  toolPlaces: Readonly<Record<string, Place>>;
+}
+
+/** Every test is judged by every rule. */
+const MOST = 2_000;
+
+/** Must not throw. */
+export function parseAllowlist(text: string): AllowlistFile {
+  const source = readQuickly(text);
+  const starts = lineStarts(text);
+  const at: PlaceFinder = (path, what) => placeOf(source, path, starts, what);
+  const value = source.value as Record<string, unknown> | null | undefined;
+  const keys = value && typeof value === 'object' && !Array.isArray(value) ? Object.keys(value) : [];
+  const listed =
+    keys.length === 0 || ['version', 'commands', 'tools', 'network', 'tests'].some(key => keys.includes(key));
+  const file = listed ? readList(source, at) : readFlat(source, at);
+  const failed = file.problems.some(p => p.severity === 'error');
+  const toolPlaces = Object.fromEntries(Object.keys(file.policy.tools).map(name => [name, at(['tools', name], 'key')]));
+  return {
+    text,
+    form: listed ? 'list' : 'flat',
+    policy: failed ? emptyPolicy : file.policy,
+    problems: file.problems,
+    toolPlaces,
+  };
+}
+
+function readList(source: YamlSource, at: PlaceFinder): ReadPolicy {
+  const {value, problems} = validate(listSchema, source, EMPTY_HINT);
+  if (!value) return {policy: emptyPolicy, problems};
+  const flat = Object.entries(value).find(
+    ([, item]) => typeof item === 'boolean' || (item !== null && typeof item === 'object' && 'approve' in item),
+  );
+  if (flat)
+    problems.push(
+      problem(
+        'MIXED_FORMS',
+        at([flat[0]], 'key'),
+        `expected one form of allowlist, found "${flat[0]}" beside "version" or "commands"`,
+        `move it under "commands:", as allow: ["${flat[0]} *"]`,
+      ),
+    );
+  const size = Math.max(
+    (value.tests ?? []).length,
+    ...Object.values(value.commands ?? {}).map(list => (Array.isArray(list) ? list.length : 0)),
+  );
+  if (size > MOST) {
+    problems.push(
+      problem(
+        'FILE_TOO_LARGE',
+        at([]),
+        `expected at most ${MOST} rules or tests in a list, found ${size}`,
+        'write fewer, wider rules',
+      ),
+    );
+    return {policy: emptyPolicy, problems};
+  }
+  const found: Rule[] = [];
+  for (const kind of ['deny', 'ask', 'allow'] as const) {
+    for (const [i, item] of (value.commands?.[kind] ?? []).entries()) {
+      const place = at(['commands', kind, i]);
+      const {match, sandbox, network, agents} =
+        typeof item === 'string'
+          ? {match: item}
+          : (item as {match: string; sandbox?: 'host'; network?: boolean; agents?: string[]});
+      const rule = makeRule(match, kind, place, problems);
+      if (rule)
+        found.push({
+          ...rule,
+          ...(sandbox && {sandbox}),
+          ...(network && {network: true as const}),
+          ...(agents && {agents}),
+        });
+    }
+  }
+  const addresses = value.network?.allow ?? [];
+  for (const [i, text] of addresses.entries()) {
+    const pattern = parsePattern(text);
+    if ('wrong' in pattern)
+      problems.push(
+        problem(
+          'BAD_PATTERN',
+          at(['network', 'allow', i]),
+          `${pattern.wrong}, in ${JSON.stringify(text)}`,
+          'write it as "https://docs.example.com/**" or "https://*.example.com/guide/*"',
+        ),
+      );
+  }
+  const tests: PolicyTest[] = (value.tests ?? []).map((test, i) => ({
+    run: test.run,
+    expect: test.expect,
+    ...(test.agent && {agent: test.agent}),
+    place: at(['tests', i]),
+  }));
+  return {
+    policy: {rules: found, tools: value.tools ?? {}, network: {allow: addresses}, tests},
+    problems,
+  };
+}
+
+export function stringifyAllowlist(file: AllowlistFile): string {
+  return file.text;
+}

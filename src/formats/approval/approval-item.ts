@@ -1,0 +1,142 @@
+import {type Problem, problem} from '../common/diagnostic.ts';
+import {makeVisible} from '../common/visible.ts';
+import {fieldOf, type Task, type TaskFile} from '../task/task.ts';
+import type {NewTask} from '../task/task-text.ts';
+import type {ApprovalType, Risk} from './approval.ts';
+import {type Decision, isYes} from './approval-review.ts';
+
+/** tasks/approvals.task.md, where the approval queue is. */
+export const APPROVALS_FILE = 'tasks/approvals.task.md';
+
+/** One request in the queue, as its person left it. */
+export interface ApprovalItem {
+  task: Task;
+  id: string | undefined;
+  type: string | undefined;
+  agent: string | undefined;
+  status: string | undefined;
+  decision: Decision | undefined;
+  by: string | undefined;
+  at: string | undefined;
+  reason: string | undefined;
+  always: boolean;
+  /** The whole command, as it stands there now. */
+  command: string | undefined;
+  session: string | undefined;
+  call: string | undefined;
+  digest: string | undefined;
+  expires: string | undefined;
+  /** Of a question. */
+  answer: string | undefined;
+  signature: string | undefined;
+  outcome: string | undefined;
+}
+
+/** Every task of the queue is an approval, and only its box decides. A box that is neither pending, ticked nor rejected is unclear and runs nothing. */
+export function readApprovalItems(file: TaskFile): {items: ApprovalItem[]; problems: Problem[]} {
+  const items: ApprovalItem[] = [];
+  const problems: Problem[] = [];
+  for (const task of file.tasks) {
+    const decision = task.state === 'completed' ? 'approved' : task.state === 'skipped' ? 'rejected' : undefined;
+    if (task.state === 'in_progress' || task.state === 'blocked') {
+      const column = task.boxStart - task.start + 1;
+      problems.push(
+        problem(
+          'UNCLEAR_DECISION',
+          {line: task.line, column},
+          `expected [_], [x] or [-], got [${task.box}]`,
+          'tick [x] to approve or [-] to reject; until then nothing runs',
+        ),
+      );
+    }
+    items.push({
+      task,
+      id: fieldOf(task, 'id'),
+      type: fieldOf(task, 'approval_type'),
+      agent: fieldOf(task, 'agent'),
+      status: fieldOf(task, 'status'),
+      decision,
+      by: fieldOf(task, decision === 'rejected' ? 'rejected_by' : 'approved_by'),
+      at: fieldOf(task, decision === 'rejected' ? 'rejected_at' : 'approved_at'),
+      reason: fieldOf(task, 'rejection_reason'),
+      always: isYes(fieldOf(task, 'always')),
+      command: fieldOf(task, 'command'),
+      session: fieldOf(task, 'session'),
+      call: fieldOf(task, 'call'),
+      digest: fieldOf(task, 'digest'),
+      expires: fieldOf(task, 'expires'),
+      answer: fieldOf(task, 'answer'),
+      signature: fieldOf(task, 'signature'),
+      outcome: fieldOf(task, 'outcome'),
+    });
+  }
+  return {items, problems};
+}
+
+/** Problems of the queue's tasks: whoever gives a copy another id makes a request that no call waits for. */
+export function queueProblems(problems: readonly Problem[]): Problem[] {
+  return problems.map(each => (each.code === 'DUPLICATE_ID' ? {...each, hint: 'remove the copy'} : each));
+}
+
+export interface NewApprovalItem {
+  id: string;
+  /** What is asked, in a few words: "Approve command: docker ps". */
+  title: string;
+  type: ApprovalType;
+  agent: string;
+  created: string;
+  risk: Risk;
+  factors: readonly string[];
+  /** The exact command or call, whole. */
+  command?: string;
+  /** More lines for the person: session, call, reason, digest … */
+  fields?: Readonly<Record<string, string>>;
+  /** How to decide, if not as usual. */
+  howTo?: readonly string[];
+}
+
+/** Without a box to look at: who searches for one is to find the item's own. */
+const HOW_TO = [
+  'To approve: put an x into the box above and save (approved_by and approved_at are filled in if missing).',
+  'To reject: put a - into the box above and save (add rejection_reason: <reason> to tell the agent why).',
+];
+
+/** The item to add to the queue. Everything in it is one quoted line or an indented block: nothing in it can be read as a box. */
+export function newApprovalItem(item: NewApprovalItem): NewTask {
+  const lines = [
+    `Approval Request: ${item.type}`,
+    `Risk Level: ${item.risk}`,
+    ...(item.factors.length > 0 ? ['Risk Factors:', ...item.factors.map(factor => `  - ${oneLine(factor)}`)] : []),
+    '',
+    ...(item.howTo ?? HOW_TO),
+  ];
+  return {
+    title: oneLine(item.title),
+    box: '_',
+    priority: 'A',
+    names: ['human'],
+    tags: ['approval'],
+    strict: true,
+    fields: {
+      id: item.id,
+      type: 'approval_request',
+      approval_type: item.type,
+      agent: item.agent,
+      created: item.created,
+      risk: item.risk,
+      status: 'pending',
+      ...(item.command === undefined ? {} : {command: item.command}),
+      ...item.fields,
+      description: lines.join('\n'),
+    },
+  };
+}
+
+/** As a title has it. */
+export function oneLine(text: string): string {
+  return makeVisible(text)
+    .split('\n')
+    .map(line => line.trim())
+    .filter(Boolean)
+    .join(' ↵ ');
+}

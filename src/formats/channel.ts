@@ -1,0 +1,72 @@
+import {type Problem, problem} from './common/diagnostic.ts';
+import {exit, UserError} from './common/errors.ts';
+import {lineEnd} from './common/lines.ts';
+import {makeVisible} from './common/visible.ts';
+
+/** `### 10:00:05 [reviewer]` and the text under it. */
+interface ChannelEntry {
+  time: string;
+  from: string;
+  text: string;
+  line: number;
+}
+
+export interface ChannelFile {
+  text: string;
+  entries: ChannelEntry[];
+  problems: Problem[];
+}
+
+const HEAD = /^### (\d{4}-\d\d-\d\dT[\d:.]+Z?|\d\d:\d\d:\d\d(?:\.\d+)?) \[([A-Za-z0-9][A-Za-z0-9._/@-]*)\]$/;
+const HEADLIKE = /^\\*### /;
+
+/** Must not throw. Text before the first entry belongs to nobody: a warning. */
+export function parseChannel(text: string): ChannelFile {
+  const entries: (ChannelEntry & {lines: string[]})[] = [];
+  const problems: Problem[] = [];
+  const lines = text.replace(/^\ufeff/, '').split('\n');
+  for (const [index, raw] of lines.entries()) {
+    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    const head = HEAD.exec(line);
+    const current = entries.at(-1);
+    if (head?.[1] && head[2]) entries.push({time: head[1], from: head[2], text: '', line: index + 1, lines: []});
+    else if (current) current.lines.push(HEADLIKE.test(line) && line.startsWith('\\') ? line.slice(1) : line);
+    else if (line.trim() !== '' && !line.startsWith('# ') && problems.length === 0) {
+      problems.push(
+        problem(
+          'STRAY_TEXT',
+          {line: index + 1, column: 1},
+          'expected "### TIME [name]" first, found text that belongs to nobody',
+          'put a line such as "### 10:00:05 [human]" above it',
+        ),
+      );
+    }
+  }
+  return {text, entries: entries.map(({lines: own, ...entry}) => ({...entry, text: own.join('\n').trim()})), problems};
+}
+
+/** The text with one more entry. A line of it that looks like the head of an entry is escaped, so that nobody speaks for another. */
+export function appendEntry(text: string, entry: {time: string; from: string; text: string}): string {
+  if (!HEAD.test(`### ${entry.time} [${entry.from}]`))
+    throw new UserError(`not a time and a name: ${JSON.stringify([entry.time, entry.from])}`, exit.badFile);
+  const eol = lineEnd(text);
+  const lines = makeVisible(entry.text, false)
+    .trim()
+    .split('\n')
+    .map(line => (HEADLIKE.test(line) ? `\\${line}` : line));
+  const gap = text === '' ? '' : text.endsWith('\n') ? eol : eol + eol;
+  return `${text}${gap}### ${entry.time} [${entry.from}]${eol}${lines.join(eol)}${eol}`;
+}
+
+export function stringifyChannel(file: ChannelFile): string {
+  return file.text;
+}
+
+const MENTION = /(?<![\w@./-])@([a-zA-Z][a-zA-Z0-9_.-]*[a-zA-Z0-9_]|[a-zA-Z])/g;
+
+/** Who of `known` is mentioned, each once, in order. */
+export function mentionsIn(text: string, known: ReadonlySet<string>): string[] {
+  const found = new Set<string>();
+  for (const match of text.matchAll(MENTION)) if (match[1] && known.has(match[1])) found.add(match[1]);
+  return [...found];
+}

@@ -1,0 +1,97 @@
+import {type Code, codes, exit, type Severity, UserError} from './errors.ts';
+
+/** One thing wrong with one place of one file. `line` and `column` count from 1, columns in UTF-16 units as editors do. */
+export interface Problem {
+  code: Code;
+  severity: Severity;
+  /** Path within the home; filled in by whoever knows it. */
+  file: string;
+  line: number;
+  column: number;
+  /** What was expected and what was found. */
+  message: string;
+  /** What to do about it. */
+  hint: string;
+}
+
+export interface Place {
+  line: number;
+  column: number;
+}
+
+export function problem(code: Code, place: Place, message: string, hint: string, file = ''): Problem {
+  return {code, severity: codes[code], file, line: place.line, column: place.column, message, hint};
+}
+
+export function hasErrors(problems: readonly Problem[]): boolean {
+  return problems.some(p => p.severity === 'error');
+}
+
+/** Codes of what concerns a single request: that one is not acted on, the others of the file are. */
+const ofOneRequest: ReadonlySet<Code> = new Set<Code>(['UNCLEAR_DECISION', 'DECISIONS_DIFFER']);
+
+/** Whether a file is not to be acted on, nor edited. */
+export function blocks(problems: readonly Problem[]): boolean {
+  return problems.some(isBlocking);
+}
+
+function isBlocking({severity, code}: Problem): boolean {
+  return severity === 'error' && !ofOneRequest.has(code);
+}
+
+/** Edits go through here: a file with errors is not edited. */
+export function refuseErrors(problems: readonly Problem[]): void {
+  const wrong = problems.find(isBlocking);
+  if (wrong)
+    throw new UserError(
+      `a file with errors is not edited: ${wrong.message}`,
+      exit.badFile,
+      'mend it first: agentdir check',
+    );
+}
+
+/** The same problems, said of `file`. */
+export function inFile(file: string, problems: readonly Problem[]): Problem[] {
+  return problems.map(p => ({...p, file}));
+}
+
+/** Order of a compiler's output: by file, then by place. */
+export function byPlace(a: Problem, b: Problem): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return a.line - b.line || a.column - b.column || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0);
+}
+
+/** The known word nearest to `word`, if near enough to be a slip of the fingers. */
+export function nearest(word: string, known: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let bestDistance = word.length > 4 ? 3 : 2;
+  for (const candidate of known) {
+    if (candidate === word) return undefined;
+    const distance = editDistance(word, candidate, bestDistance);
+    if (distance < bestDistance) {
+      bestDistance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+/** Edits (a swap of neighbours counts one) from a to b, or `limit` if at least that many. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit || a.length > 64) return limit;
+  let before: number[] = [];
+  let previous = Array.from({length: b.length + 1}, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
+      row.push(cost);
+    }
+    before = previous;
+    previous = row;
+  }
+  return Math.min(previous[b.length] ?? limit, limit);
+}

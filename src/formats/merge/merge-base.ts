@@ -1,0 +1,164 @@
+import type {Kind} from '../common/key.ts';
+import {fieldOf, type Task} from '../task/task.ts';
+import {parseTasks} from '../task/task-parse.ts';
+import {BOX, countOf, keysOf, lasting, lastingButBoxes, OPEN} from './merge-lasting.ts';
+import {lastingFields} from './merge-task-changes.ts';
+
+/**
+ * Which of `versions` (newest first, the last known at 0) the person's text was made from. `byPerson` tells which of them a
+ * person saved.
+ */
+export function baseOf(
+  kind: Kind,
+  versions: readonly string[],
+  person: string,
+  byPerson: readonly boolean[] = [],
+): number {
+  const own = kind === 'tasks' ? ownBuffers(versions, person, byPerson) : [];
+  if (own.length > 0)
+    return own[
+      nearest(
+        own.map(i => versions[i] as string),
+        person,
+      )
+    ] as number;
+  const named = kind === 'session' ? updatedOf(person) : undefined;
+  const all = [...versions.keys()];
+  const same = named === undefined ? [] : all.filter(i => updatedOf(versions[i] as string) === named);
+  const oldest = Math.min(oldestBase(kind, versions, person), oldestOwn(kind, versions, person, byPerson));
+  const candidates = (same.length > 0 ? same : all).filter(i => i <= oldest);
+  if (candidates.length <= 1) return candidates[0] ?? 0;
+  const lines = countOf(person.split('\n'));
+  const has = kind === 'tasks' ? new Set(parseTasks(person).tasks.map(task => fieldOf(task, 'id'))) : undefined;
+  let best = candidates[0] ?? 0;
+  let least = Number.POSITIVE_INFINITY;
+  for (const index of candidates) {
+    const {text, gone} = has
+      ? withoutOthers(versions[index] as string, has)
+      : {text: versions[index] as string, gone: 0};
+    const changed = gone + changedLines(lines, text, least + 1);
+    // Of two sessions as near, the older: what the newer has beside it was written by somebody else.
+    if (changed > least || (changed === least && kind !== 'session')) continue;
+    least = changed;
+    best = index;
+  }
+  return best;
+}
+
+/** The version with the fewest other lines, the newest of those that are as near. */
+export function nearest(versions: readonly string[], person: string): number {
+  const lines = countOf(person.split('\n'));
+  let [best, least] = [0, Number.POSITIVE_INFINITY];
+  for (const [i, version] of versions.entries()) {
+    const changed = changedLines(lines, version, least + 1);
+    if (changed >= least) continue;
+    [best, least] = [i, changed];
+  }
+  return best;
+}
+
+/**
+ * Whoever saves has changed something, so a text that is just like an older version was made from another: a box was set, set
+ * back and set again. The saves of the person's since then, if it has all that must last of them; what it lacks of one they had
+ * seen, so it is from an older buffer after all.
+ */
+function ownBuffers(versions: readonly string[], person: string, byPerson: readonly boolean[]): number[] {
+  const same = versions.indexOf(person);
+  if (same <= 0) return [];
+  const has = countOf(keysOf(person, lastingButBoxes));
+  const hasAll = (text: string) =>
+    [...countOf(keysOf(text, lastingButBoxes))].every(([key, count]) => (has.get(key) ?? 0) >= count);
+  const own = [...versions.keys()].filter(i => i < same && byPerson[i] === true);
+  return own.every(i => hasAll(versions[i] as string)) ? own : [];
+}
+
+/** A task that is gone is one change, however many lines it had: else a version in which it was shorter seems nearer. */
+function withoutOthers(version: string, ids: ReadonlySet<string | undefined>): {text: string; gone: number} {
+  let [text, at, gone] = ['', 0, 0];
+  for (const task of parseTasks(version).tasks) {
+    const id = fieldOf(task, 'id');
+    if (id === undefined || ids.has(id) || task.start < at) continue;
+    text += version.slice(at, task.start);
+    at = task.end;
+    gone++;
+  }
+  return {text: text + version.slice(at), gone};
+}
+
+/**
+ * A text that has an id, a time or a note which a version brought in cannot be from before that version. The oldest
+ * version it can be from.
+ */
+function oldestBase(kind: Kind, versions: readonly string[], person: string): number {
+  const keyOf = lasting[kind];
+  if (!keyOf) return versions.length;
+  const has = new Set(keysOf(person, keyOf));
+  const known = new Set<string>();
+  let oldest = versions.length;
+  // From the oldest on: a stale save may have dropped a key that was merged in again after it.
+  for (let i = versions.length - 1; i >= 0; i--) {
+    for (const key of keysOf(versions[i] as string, keyOf)) {
+      if (key.startsWith('[') || known.has(key)) continue;
+      known.add(key);
+      if (has.has(key)) oldest = i;
+    }
+  }
+  return oldest;
+}
+
+/**
+ * The same of task files and what a person wrote: a text that has a line which a save of theirs brought in cannot be from
+ * before that save. Boxes are set by anybody.
+ */
+function oldestOwn(kind: Kind, versions: readonly string[], person: string, byPerson: readonly boolean[]): number {
+  if (kind !== 'tasks') return versions.length;
+  const has = new Set(person.split('\n').filter(line => line.trim() !== '' && !BOX.test(line) && !OPEN.test(line)));
+  let oldest = versions.length;
+  // A line counts for the version that brought it in, so each is looked at until it is found.
+  for (let i = versions.length - 1; i >= 0; i--)
+    for (const line of (versions[i] as string).split('\n')) if (has.delete(line) && byPerson[i] === true) oldest = i;
+  return oldest;
+}
+
+/** `updated:` above the messages, without its quotes. */
+function updatedOf(text: string): string | undefined {
+  const end = text.startsWith('messages:') ? 0 : text.indexOf('\nmessages:');
+  const head = end === -1 ? text : text.slice(0, end + 1);
+  return /^\ufeff?updated:[ \t]+["']?([^\s"'#]+)/m.exec(head)?.[1];
+}
+
+/** Lines that only one of the two has, wherever they stand; `most` if at least that many. */
+function changedLines(lines: ReadonlyMap<string, number>, version: string, most: number): number {
+  const left = new Map(lines);
+  let changed = 0;
+  for (const line of version.split('\n')) {
+    const count = left.get(line) ?? 0;
+    if (count > 0) left.set(line, count - 1);
+    else if (++changed >= most) return most;
+  }
+  for (const count of left.values()) changed += count;
+  return changed;
+}
+
+/**
+ * Whether `now` may have been made from an older version than the person's last save: something of a task that both
+ * have is not as it is in `before`, the last known version. If only whole tasks are gone, the person removed them. A
+ * session names the version it was made from, so there it is never ruled out.
+ */
+export function mayBeOlder(kind: Kind, before: string, now: string): boolean {
+  if (kind !== 'tasks') return true;
+  const byId = new Map<string, Task>();
+  const byTitle = new Map<string, Task>();
+  for (const task of parseTasks(before).tasks) {
+    const id = fieldOf(task, 'id');
+    if (id !== undefined) byId.set(id, task);
+    byTitle.set(task.title, task);
+  }
+  return parseTasks(now).tasks.some(task => {
+    const id = fieldOf(task, 'id');
+    const was = id === undefined ? byTitle.get(task.title) : byId.get(id);
+    if (!was) return false;
+    const differs = was.fields.some(({key, value}) => lastingFields.has(key) && fieldOf(task, key) !== value);
+    return differs || was.state !== task.state || was.notes.length > task.notes.length;
+  });
+}

@@ -1,0 +1,95 @@
+import type {Kind} from '../common/key.ts';
+import {startsWithText} from '../common/lines.ts';
+import {noteKey, onlyLacksNotes} from './merge-memory.ts';
+import {lastingFields} from './merge-task-changes.ts';
+
+const LASTING = new RegExp(`^\\s*(?:- )?(?:${[...lastingFields].join('|')}):[ \\t]+\\S`);
+const INLINE = new RegExp(`["'\`][ \\t]+(?:\\w+: \\S+[ \\t]+)*(?:${[...lastingFields].join('|')}): \\S`);
+const NOTE = /^\s*- \d{4}-\d\d-\d\dT\S+ @\S+: /;
+/** A box that is set. */
+export const BOX = /^\s*- (?:\[([/xX!-])\]|([x-]) )/;
+/** One that is not. */
+export const OPEN = /^\s*- \[[ _]\]/;
+const SESSION =
+  /^\s*(?:- )*(?:started|approval|tool_call_id|delivery|timestamp|role: (?:assistant|tool_result)|usage)\b/;
+const PAGE =
+  /^(?:\*\*(?:Decision|Reviewed by|Reviewed at):\*\*[ \t]*[^\s<]|(?:status|digest|started|executed_at|outcome|approved_\w+|rejected_\w+):[ \t]*\S)/;
+
+/** What in a text of this kind a stale buffer must not undo, line by line: equal words are the same thing. */
+export const lasting: Partial<Record<Kind, (line: string) => string | undefined>> = {
+  tasks: line => {
+    if (LASTING.test(line) || NOTE.test(line)) return line.trim();
+    const box = BOX.exec(line);
+    if (box && INLINE.test(line)) return line.slice(line.indexOf(box[0]) + box[0].length).trim();
+    return box ? `[${(box[1] ?? box[2] ?? '').toLowerCase()}]` : undefined;
+  },
+  session: line => {
+    if (/^updated:/.test(line)) return line.replace(/["']/g, '').trim();
+    return SESSION.test(line)
+      ? line
+          .replace(/^[\s-]+/, '')
+          .replace(/["']/g, '')
+          .trim()
+      : undefined;
+  },
+  approval: line => (PAGE.test(line) ? line.trim() : undefined),
+  memory: noteKey,
+};
+
+/**
+ * Whether `now`, which a person saved, lacks something of `before` that a stale buffer must never undo: a start mark, a
+ * result, a decision, a note. Looks at lines alone, so it may say yes to an edit that meant it; `baseOf` tells.
+ */
+export function undoes(kind: Kind, before: string, now: string): boolean {
+  const keyOf = lasting[kind];
+  // What was only added to undoes nothing.
+  if (!keyOf || startsWithText(now, before)) return false;
+  // Lines that both begin and end with are the same on both sides, however many.
+  const [old, own] = apart(before, now);
+  const has = countOf(keysOf(own, keyOf));
+  for (const key of keysOf(old, keyOf)) {
+    const count = has.get(key) ?? 0;
+    // Nothing but a note gone may be a stale buffer with nothing new in it; but persons must be able to take notes out.
+    if (count === 0) return kind !== 'memory' || !onlyLacksNotes(before, now);
+    has.set(key, count - 1);
+  }
+  return false;
+}
+
+/** Of a task file, but for boxes: those are set and set back. */
+export function lastingButBoxes(line: string): string | undefined {
+  const key = lasting.tasks?.(line);
+  return key?.startsWith('[') ? undefined : key;
+}
+
+const STEP = 4_096;
+
+/** Both texts without the whole lines that they begin and end with alike. */
+function apart(a: string, b: string): [string, string] {
+  const most = Math.min(a.length, b.length);
+  let head = 0;
+  // In large steps first: texts are long, and edits short.
+  while (head + STEP < most && a.slice(head, head + STEP) === b.slice(head, head + STEP)) head += STEP;
+  while (head < most && a.charCodeAt(head) === b.charCodeAt(head)) head++;
+  head = head === 0 ? 0 : a.lastIndexOf('\n', head - 1) + 1;
+  let tail = 0;
+  const end = (text: string) => text.slice(text.length - tail - STEP, text.length - tail);
+  while (tail + STEP < most - head && end(a) === end(b)) tail += STEP;
+  while (tail < most - head && a.charCodeAt(a.length - 1 - tail) === b.charCodeAt(b.length - 1 - tail)) tail++;
+  const next = tail === 0 ? -1 : a.indexOf('\n', a.length - tail);
+  const after = next === -1 ? 0 : a.length - next - 1;
+  return [a.slice(head, a.length - after), b.slice(head, b.length - after)];
+}
+
+export function* keysOf(text: string, keyOf: (line: string) => string | undefined): Generator<string> {
+  for (const line of text.split('\n')) {
+    const key = keyOf(line);
+    if (key !== undefined) yield key;
+  }
+}
+
+export function countOf(items: Iterable<string>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,88 @@
+import {lineEnd, type Splice, splice} from '../common/lines.ts';
+import type {Task, TaskFile} from '../task/task.ts';
+import {leadOf} from '../task/task-edit.ts';
+import type {Changes} from './merge-task-changes.ts';
+import {applyChanges, indentAs, putChildren} from './merge-task-text.ts';
+import {lineSplice, ownOf} from './merge-window.ts';
+
+/** What is to be done about one task of the person's. */
+export interface Work {
+  changes: Changes | undefined;
+  /** The version whose title line goes with `changes.head`. */
+  daemon: Task | undefined;
+  /** Its lines, children included, just as the daemon has them. */
+  verbatim: string | undefined;
+  remove: boolean;
+  before: Block[];
+  after: Block[];
+  children: Block[];
+}
+
+/** Lines of the daemon's file, and the white space they stand behind. */
+export interface Block {
+  lines: string;
+  lead: string;
+}
+
+export function newWork(): Work {
+  return {
+    changes: undefined,
+    daemon: undefined,
+    verbatim: undefined,
+    remove: false,
+    before: [],
+    after: [],
+    children: [],
+  };
+}
+
+/** The person's text when all work on their tasks is done, and `last` is below them. */
+export function textAfter(
+  person: TaskFile,
+  daemon: TaskFile,
+  works: ReadonlyMap<Task, Work>,
+  last: readonly Block[],
+): string {
+  const {text, todoEnd} = person;
+  const eol = lineEnd(text);
+  const touched = new Set<Task>();
+  for (const task of works.keys())
+    for (let at: Task | undefined = task; at && !touched.has(at); at = at.parent) touched.add(at);
+
+  /** The new lines of a task of the person's, with what goes above and below it. */
+  const rendered = (task: Task): string => {
+    const work = works.get(task);
+    let lines = work?.verbatim;
+    if (lines === undefined) {
+      lines = '';
+      let at = task.start;
+      for (const child of task.children) {
+        if (!touched.has(child)) continue;
+        lines += text.slice(at, child.start) + rendered(child);
+        at = child.end;
+      }
+      lines += text.slice(at, task.end);
+    }
+    if (work?.changes) {
+      const head = work.daemon ? ownOf(daemon, work.daemon) : '';
+      lines = applyChanges(lines, work.changes, task, head, eol);
+    }
+    if (work && work.children.length > 0) lines = putChildren(lines, task, work.children, eol);
+    const lead = leadOf(text, task);
+    const beside = (blocks: readonly Block[] = []) => blocks.map(block => indentAs(block.lines, block.lead, lead, eol));
+    return [...beside(work?.before), lines, ...beside(work?.after)].join(eol);
+  };
+
+  const splices: Splice[] = [];
+  for (const task of touched) {
+    if (task.parent) continue;
+    if (works.get(task)?.remove) splices.push(lineSplice(text, task));
+    else splices.push({start: task.start, end: task.end, insert: rendered(task)});
+  }
+  const below = last.map(block => indentAs(block.lines, block.lead, '', eol)).join(eol + eol);
+  if (below !== '' && todoEnd !== undefined) splices.push({start: todoEnd, end: todoEnd, insert: eol + eol + below});
+  const edited = splice(text, splices);
+  if (below === '' || todoEnd !== undefined) return edited;
+  const gap = edited === '' || edited === '\ufeff' ? '' : edited.endsWith('\n') ? eol : eol + eol;
+  return `${edited}${gap}## TODO${eol}${eol}${below}${eol}`;
+}

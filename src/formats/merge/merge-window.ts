@@ -1,0 +1,41 @@
+import type {Splice} from '../common/lines.ts';
+import type {Task, TaskFile} from '../task/task.ts';
+
+/** The lines of a task and all that is nested in it. */
+export function windowOf({text}: TaskFile, task: Task): string {
+  return text.slice(task.start, task.end);
+}
+
+/** The same without its children. */
+export function ownOf({text}: TaskFile, task: Task): string {
+  let own = '';
+  let at = task.start;
+  for (const child of task.children) {
+    own += text.slice(at, child.start);
+    const newline = text.indexOf('\n', child.end);
+    at = newline === -1 ? text.length : Math.max(at, newline + 1);
+  }
+  return (own + text.slice(Math.min(at, task.end), task.end)).trimEnd();
+}
+
+export function sorted(lines: string): string {
+  return lines
+    .split('\n')
+    .map(line => line.trim())
+    .filter(Boolean)
+    .sort()
+    .join('\n');
+}
+
+export function count(task: Task): number {
+  let tasks = 1;
+  for (const child of task.children) tasks += count(child);
+  return tasks;
+}
+
+/** A task's whole lines, and the blank ones below them. */
+export function lineSplice(text: string, task: Task): Splice {
+  let end = text.indexOf('\n', task.end);
+  while (end !== -1 && /^\r?\n/.test(text.slice(end + 1, end + 3))) end = text.indexOf('\n', end + 1);
+  return {start: task.start, end: end === -1 ? text.length : end + 1, insert: ''};
+}

@@ -1,0 +1,43 @@
+import {hasErrors} from '../common/diagnostic.ts';
+import type {Kind} from '../common/key.ts';
+import {parseSession} from '../session/session.ts';
+import {parseTasks} from '../task/task-parse.ts';
+import {type Merged, mergeLines} from './merge-lines.ts';
+import {mergeMemory} from './merge-memory.ts';
+import {mergeSessions} from './merge-session.ts';
+import {mergeTasks} from './merge-tasks.ts';
+
+export type {Merged} from './merge-lines.ts';
+
+/**
+ * The person's text with what the daemon changed since `base`, from which the person's was made. Every byte of the
+ * person's that the daemon did not touch stays; started calls, results, notes and decisions of the daemon's stay too.
+ * Must not throw.
+ */
+export function merge(kind: Kind, base: string, person: string, daemon: string): Merged {
+  if (daemon === base || person === daemon) return {text: person, conflicts: []};
+  if (person === base) return {text: daemon, conflicts: []};
+  if (kind === 'memory') return mergeMemory(base, person, daemon);
+  if (kind !== 'tasks' && kind !== 'session') return mergeLines(base, person, daemon);
+  return byParts(kind, base, person, daemon) ?? byLines(kind, base, person, daemon);
+}
+
+function byParts(kind: 'tasks' | 'session', base: string, person: string, daemon: string): Merged | undefined {
+  try {
+    return kind === 'tasks' ? mergeTasks(base, person, daemon) : mergeSessions(base, person, daemon);
+  } catch {
+    // An edit that would touch more than it should is refused; lines may still go together.
+    return undefined;
+  }
+}
+
+/** What has errors, or cannot be merged by its parts. A doubtful result is none: then the daemon's text stays whole. */
+function byLines(kind: 'tasks' | 'session', base: string, person: string, daemon: string): Merged {
+  const merged = mergeLines(base, person, daemon);
+  if (merged.conflicts.length > 0)
+    return {text: daemon, conflicts: ['both sides changed the same lines; the text is as the daemon wrote it']};
+  const problems = (text: string) => (kind === 'tasks' ? parseTasks(text) : parseSession(text)).problems;
+  if (hasErrors(problems(merged.text)) && !hasErrors(problems(person)))
+    return {text: daemon, conflicts: ['both texts together would have errors; the text is as the daemon wrote it']};
+  return merged;
+}

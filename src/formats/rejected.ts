@@ -1,0 +1,83 @@
+import {type Problem, problem} from './common/diagnostic.ts';
+
+/** A line of an inbox that was set aside, and why. */
+export interface Rejected {
+  /** Of the delivery that did not come about. */
+  id: string;
+  /** The inbox, such as inbox/slack.jsonl, and the line in it. */
+  file: string;
+  line: number;
+  at: string;
+  reason: string;
+  /** There is no such agent: as soon as there is, the line is delivered by itself. */
+  to?: string;
+  /** What stands in the line, unless it is no text. */
+  text?: string;
+  base64?: string;
+  /** How many bytes the line has, if only the first of them are kept here. */
+  bytes?: number;
+}
+
+export interface RejectedFile {
+  text: string;
+  entries: readonly (Rejected & {at_line: number})[];
+  problems: Problem[];
+}
+
+const MOST_SHOWN = 1_000;
+const HINT = 'mend what matters and append it to the inbox again; then delete its line here, or this file';
+
+/** Must not throw. What is not an entry of ours is nobody's. Lines that follow each other for one reason are one problem. */
+export function parseRejected(text: string): RejectedFile {
+  const entries: (Rejected & {at_line: number})[] = [];
+  let line = 0;
+  for (const source of text.split('\n')) {
+    line++;
+    const entry = readEntry(source);
+    if (entry) entries.push({...entry, at_line: line});
+  }
+  return {text, entries, problems: problemsOf(entries)};
+}
+
+function problemsOf(entries: RejectedFile['entries']): Problem[] {
+  const runs: {first: RejectedFile['entries'][number]; last: Rejected; count: number}[] = [];
+  for (const entry of entries) {
+    if (entry.to !== undefined) continue;
+    const run = runs.at(-1);
+    if (run?.first.file === entry.file && run.first.reason === entry.reason) {
+      run.last = entry;
+      run.count++;
+    } else runs.push({first: entry, last: entry, count: 1});
+  }
+  return runs.slice(0, MOST_SHOWN).map(({first: {at_line, line, file, reason}, last, count}) => {
+    const which =
+      count === 1 ? `line ${line} of ${file} is` : `${count} lines of ${file}, ${line} to ${last.line}, are`;
+    return problem('BAD_LINE', {line: at_line, column: 1}, `${which} set aside: ${reason}`, HINT);
+  });
+}
+
+function readEntry(source: string): Rejected | undefined {
+  if (!source.startsWith('{')) return undefined;
+  try {
+    const {id, file, line, reason} = JSON.parse(source) as Partial<Rejected>;
+    const whole = typeof id === 'string' && typeof file === 'string' && typeof line === 'number';
+    return whole && typeof reason === 'string' ? (JSON.parse(source) as Rejected) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function rejectedLine(entry: Rejected): string {
+  return `${JSON.stringify(entry)}\n`;
+}
+
+/** Without the entries of these ids, which are delivered by now. */
+export function withoutEntries({text, entries}: RejectedFile, gone: ReadonlySet<string>): string {
+  const lines = text.split('\n');
+  const out = new Set(entries.filter(({id}) => gone.has(id)).map(({at_line}) => at_line));
+  return lines.filter((_, i) => !out.has(i + 1)).join('\n');
+}
+
+export function stringifyRejected(file: RejectedFile): string {
+  return file.text;
+}

@@ -1,0 +1,135 @@
+import {z} from 'zod';
+import {refuse} from '../yaml/validate.ts';
+import {id, time} from '../yaml/value-schemas.ts';
+import {sessionStatuses} from './session-status.ts';
+
+export type {SessionStatus} from './session-status.ts';
+export const roles = ['user', 'assistant', 'tool_result', 'system'] as const;
+
+const callSchema = z.looseObject({
+  id: z.string().min(1).describe('The id the model gave the call; its result names it.'),
+  type: z.literal('function').optional(),
+  function: z.looseObject({
+    name: z.string().min(1),
+    arguments: z.string().describe('JSON, as the model wrote it.'),
+  }),
+  approval: id.optional().describe('The approval it waits for.'),
+  started: time
+    .optional()
+    .describe('Set before it runs, never removed: a call started without a result is not run again.'),
+  run: z.string().optional().describe('The run of the daemon that started it.'),
+  where: z.string().optional().describe('host: it was started outside the sandbox.'),
+});
+
+const usageSchema = z.looseObject({
+  input_tokens: z.int().min(0).optional(),
+  output_tokens: z.int().min(0).optional(),
+  cost_usd: z.number().min(0).optional(),
+  estimated: z.boolean().optional().describe('The server did not say; counted by characters.'),
+});
+
+const needs = (key: string, role: string) =>
+  refuse(
+    'MISSING_KEY',
+    `expected the key "${key}" in ${role === 'assistant' ? 'an' : 'a'} ${role} message, found none`,
+    `add "${key}:"`,
+  );
+
+export const messageSchema = z
+  .looseObject({
+    timestamp: time.optional(),
+    role: z.enum(roles),
+    from: z.string().optional().describe('Of a user message: human, @agent, inbox/FILE#LINE, task/ID or system.'),
+    content: z.string().nullable().optional(),
+    model: z.string().optional(),
+    usage: usageSchema.optional(),
+    cut: z.boolean().optional().describe('The server ended the answer at its length limit.'),
+    tool_calls: z.array(callSchema).optional(),
+    tool_call_id: z.string().optional(),
+    delivery: z.string().optional().describe('The id of the delivery that brought it; each is delivered once.'),
+    untrusted: z.boolean().optional(),
+    taint: z
+      .array(z.string())
+      .optional()
+      .describe('Where the words of whoever sent it may come from: what they had read from outside.'),
+    reply_to: id.optional().describe('The session it was sent from: an answer to its agent goes there.'),
+    priority: z.enum(['normal', 'high']).optional().describe('high: it goes before others that wait.'),
+    chain: z.string().optional().describe('Of a message between agents: the first of those that led to it.'),
+    hops: z.int().min(1).optional().describe('How many messages between agents led to it, itself included.'),
+  })
+  .superRefine((message, context) => {
+    const missing = (key: string) =>
+      context.addIssue({code: 'custom', path: [key], ...message_(needs(key, message.role))});
+    if (typeof message.content !== 'string' && message.role !== 'assistant') missing('content');
+    if (message.role === 'tool_result' && message.tool_call_id === undefined) missing('tool_call_id');
+    if (message.role === 'assistant' && typeof message.content !== 'string' && !message.tool_calls?.length)
+      missing('content');
+  })
+  .meta({
+    allOf: [
+      {
+        if: {properties: {role: {enum: ['user', 'system']}}, required: ['role']},
+        then: {required: ['content'], properties: {content: {type: 'string'}}},
+      },
+      {
+        if: {properties: {role: {const: 'tool_result'}}, required: ['role']},
+        then: {required: ['content', 'tool_call_id']},
+      },
+    ],
+  });
+
+function message_({error, params}: ReturnType<typeof refuse>): {message: string; params: {code: string; hint: string}} {
+  return {message: error, params};
+}
+
+const headerShape = {
+  session_id: id.optional().describe('The file name without .session.yaml.'),
+  agent_id: z.string().min(1).describe('The template that answers.'),
+  agent_type: z.string().optional(),
+  model: z.string().optional(),
+  system_prompt: z.string().optional(),
+  created: time.optional(),
+  updated: time.optional().describe('Written by the daemon; names the version an editor started from.'),
+  status: z.enum(sessionStatuses).optional().describe('A person may set paused, completed, or active again.'),
+  error: z
+    .union([z.string(), z.looseObject({})])
+    .optional()
+    .describe('Of status error: what is wrong, and what to do.'),
+  waiting_for: id.optional().describe('The approval that a waiting session needs to go on; written by the daemon.'),
+  tainted: z
+    .array(z.string())
+    .optional()
+    .describe('Where text from outside came into the session; written by the daemon, and for good.'),
+  shared: z.boolean().optional().describe('Deliveries to the agent come here.'),
+  task: id.optional().describe('The task that the session was made for.'),
+  thread: z.string().optional().describe('The thread of an inbox that the session was made for.'),
+  ephemeral: z.boolean().optional().describe('Its agent was made for that task, and is completed with it.'),
+  mentions_due: z
+    .array(z.looseObject({to: z.string(), answer: z.string()}))
+    .optional()
+    .describe('Agents that an answer names and that are still to be woken; written by the daemon.'),
+  tasks_due: z
+    .array(z.looseObject({task: z.string(), answer: z.string(), as: z.enum(['completed', 'stalled'])}))
+    .optional()
+    .describe(
+      'Tasks that an answer ended, or left standing, and whose files do not say so yet; written by the daemon.',
+    ),
+  segments: z.array(z.string()).optional().describe('Older messages, moved to these files, in order.'),
+  forked_from: z
+    .looseObject({session: z.string(), commit: z.string().optional(), message: z.int().min(0).optional()})
+    .optional()
+    .describe('The session that it began as: as of this commit, up to this message. Written by agentdir fork.'),
+  metadata: z.looseObject({}).nullable().optional(),
+};
+
+export const headerSchema = z.looseObject(headerShape);
+export const sessionSchema = z
+  .looseObject({...headerShape, messages: z.array(messageSchema).nullable().optional()})
+  .meta({
+    title: 'Agentdir session',
+    description: 'One conversation of one agent: sessions/<session_id>.session.yaml',
+  });
+
+export type SessionHeader = z.infer<typeof headerSchema>;
+export type Message = z.infer<typeof messageSchema>;
+export type Call = z.infer<typeof callSchema>;

@@ -1,0 +1,207 @@
+import {Cron} from 'croner';
+import {z} from 'zod';
+import {type Problem, refuseErrors} from './common/diagnostic.ts';
+import {mailSchema, slackSchema, webhooksSchema} from './connector-settings.ts';
+import {refuse, validate} from './yaml/validate.ts';
+import {duration, id} from './yaml/value-schemas.ts';
+import {editYaml} from './yaml/yaml-edit.ts';
+import {readQuickly} from './yaml/yaml-quick.ts';
+import {type Path, placeOf, type YamlSource} from './yaml/yaml-source.ts';
+
+function isCron(text: string): boolean {
+  try {
+    const cron = new Cron(text, {paused: true, timezone: 'UTC'});
+    // A date is no schedule; nor is a day that no month has.
+    return cron.getOnce() === null && cron.nextRun(new Date(0)) !== null;
+  } catch {
+    return false;
+  }
+}
+
+const cron = z
+  .string()
+  .refine(
+    isCron,
+    refuse(
+      'BAD_CRON',
+      'expected a cron expression such as "0 9 * * 1-5"',
+      'five fields for a time that comes: minute 0-59, hour 0-23, day 1-31, month 1-12, weekday 0-7',
+    ),
+  );
+
+function isZone(text: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', {timeZone: text});
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const timezone = z
+  .string()
+  .refine(
+    isZone,
+    refuse('BAD_VALUE', 'expected a time zone such as Europe/Berlin or UTC', 'see: timedatectl list-timezones'),
+  )
+  .describe("In which the cron expression is read; the machine's own if left out.");
+
+const inboxRoute = z.looseObject({
+  files: z.string().min(1).describe('A glob over names of files in inbox/, such as slack-*.jsonl.'),
+  to: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The agent that gets their lines; if left out, the record's own to, else default_agent."),
+  key: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The key of a record, such as event_id or event.id, whose value is never delivered twice.'),
+  thread: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The key of a record that names its thread; thread, thread_ts or thread_id if left out.'),
+});
+
+export type InboxRoute = z.infer<typeof inboxRoute>;
+
+const schedule = z.looseObject({
+  cron,
+  to: z.string().min(1),
+  message: z.string().min(1),
+  missed: z
+    .enum(['skip', 'once', 'all'])
+    .optional()
+    .describe('What becomes of times at which no daemon ran; once if left out.'),
+  timezone: timezone.optional(),
+});
+
+export type ScheduleSetting = z.infer<typeof schedule>;
+
+const price = z
+  .looseObject({input: z.number().min(0), output: z.number().min(0)})
+  .describe('US dollars for a million tokens.');
+
+export const settingsSchema = z
+  .looseObject({
+    format: z.literal(1).optional(),
+    name: id.optional().describe('How other homes address this one: @NAME/agent.'),
+    default_agent: z.string().min(1).optional(),
+    default_model: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('auto: the first model whose key is set, else the built-in playbook.'),
+    models: z
+      .array(
+        z.looseObject({
+          id: z.string().min(1),
+          nickname: z.string().min(1).optional(),
+          base_url: z.string().min(1).optional(),
+          api_key_env: z
+            .string()
+            .min(1)
+            .optional()
+            .describe('The environment variable with the key; never the key itself.'),
+          context_tokens: z.int().min(1).optional(),
+          price: price.optional(),
+          timeout_seconds: z
+            .number()
+            .min(1)
+            .max(300)
+            .optional()
+            .describe('How long its server may say nothing, before and within an answer; 120 if left out.'),
+        }),
+      )
+      .nullable()
+      .optional(),
+    concurrency: z.int().min(1).optional(),
+    sandbox: z.enum(['auto', 'require', 'off']).optional(),
+    limits: z
+      .looseObject({
+        per_day: z
+          .looseObject({
+            cost_usd: z.number().min(0).optional(),
+            tokens: z.int().min(0).optional(),
+            turns: z.int().min(0).optional(),
+          })
+          .optional(),
+        agent_messages: z
+          .int()
+          .min(0)
+          .optional()
+          .describe(
+            'So many messages between agents may lead to one another before a person is asked; 40 if left out.',
+          ),
+      })
+      .nullable()
+      .optional(),
+    inbox: z
+      .looseObject({routes: z.array(inboxRoute).nullable().optional()})
+      .nullable()
+      .optional(),
+    approvals: z
+      .looseObject({expire_after: duration.nullable().optional(), signers: z.string().nullable().optional()})
+      .nullable()
+      .optional(),
+    search: z
+      .looseObject({
+        embeddings: z
+          .union([
+            z.enum(['off', 'local']),
+            z.looseObject({
+              base_url: z
+                .string()
+                .regex(/^https?:\/\//)
+                .describe('Of a server that speaks the OpenAI protocol: what comes before /embeddings.'),
+              model: z.string().min(1),
+              api_key_env: z
+                .string()
+                .min(1)
+                .optional()
+                .describe('The environment variable with the key; never the key itself.'),
+            }),
+          ])
+          .optional()
+          .describe('How search_files finds by meaning: not at all, by a model on this machine, or by a server.'),
+      })
+      .nullable()
+      .optional(),
+    schedules: z.array(schedule).nullable().optional(),
+    webhooks: webhooksSchema.describe('What `agentdir webhook` receives.'),
+    slack: slackSchema,
+    mail: mailSchema,
+  })
+  .meta({title: 'Agentdir settings', description: 'agentdir.yaml: the marker of a home, and its settings'});
+
+export type Settings = z.infer<typeof settingsSchema>;
+
+export interface SettingsFile {
+  text: string;
+  value: Settings | undefined;
+  problems: Problem[];
+  source: YamlSource;
+}
+
+/** Must not throw. An empty file is a home with all defaults. */
+export function parseSettings(text: string): SettingsFile {
+  const source = readQuickly(text);
+  if (source.problems.length === 0 && (source.value === null || source.value === undefined))
+    return {text, value: {}, problems: [], source};
+  return {text, ...validate(settingsSchema, source, 'write "format: 1"'), source};
+}
+
+export function settingPlace(file: SettingsFile, path: Path): {line: number; column: number} {
+  return placeOf(file.source, path);
+}
+
+export function setSetting(text: string, path: Path, value: unknown): string {
+  refuseErrors(parseSettings(text).problems);
+  return editYaml(text, {set: path, to: value});
+}
+
+export function stringifySettings(file: SettingsFile): string {
+  return file.text;
+}

@@ -1,0 +1,252 @@
+import {closesFence, fenceMark, headingText, isLookalike, isRule, keyEnd} from '../common/task-lines.ts';
+import {LineCursor} from './line-cursor.ts';
+import type {TaskFile} from './task.ts';
+import {DUE, FieldTable, ID, keyNamed, knownKey, NOTES} from './task-fields.ts';
+import {closingQuote, decode, readHead} from './task-head.ts';
+import {TaskNode} from './task-node.ts';
+import {type OpenNotes, readNote} from './task-note-lines.ts';
+import {TaskProblems} from './task-problems.ts';
+
+/** What a line may be part of. `line` is where it began, for the message if it never ends. */
+type Mode =
+  | {in: 'text'}
+  | {in: 'fence'; mark: string; line: number; task: TaskNode | undefined; item: number}
+  | {in: 'comment'; line: number; task: TaskNode | undefined}
+  | {in: 'block'; task: TaskNode; row: number; column: number}
+  | (OpenNotes & {in: 'notes'});
+
+const TEXT: Mode = {in: 'text'};
+
+/** Must not throw. One pass over the lines; time is linear in the text. */
+export function parseTasks(text: string): TaskFile {
+  return new Scanner(text).scan();
+}
+
+class Scanner extends LineCursor {
+  readonly tasks: TaskNode[] = [];
+  readonly problems = new TaskProblems();
+  readonly table: FieldTable;
+  /** Open tasks, each nested in the one before. */
+  stack: TaskNode[] = [];
+  mode: Mode = TEXT;
+  inTodo = false;
+  todoEnd: number | undefined;
+  afterTask = false;
+
+  constructor(text: string) {
+    super(text);
+    this.table = new FieldTable(text);
+  }
+
+  scan(): TaskFile {
+    const {text} = this;
+    while (this.advance()) this.readLine();
+    this.leave();
+    if (this.mode.in === 'fence' && this.mode.item === -1) this.problems.unclosedFence(this.mode.line, this.mode.mark);
+    else if (this.mode.in === 'comment') this.problems.unclosedComment(this.mode.line);
+    for (const task of this.tasks.toReversed())
+      if (task.parent && task.end > task.parent.end) (task.parent as TaskNode).end = task.end;
+    return {text, tasks: this.tasks, problems: this.problems.list(), todoEnd: this.todoEnd};
+  }
+
+  readLine(): void {
+    const blank = this.at === this.end;
+    const {mode} = this;
+    if (mode.in !== 'text' && this.continues(mode, blank)) {
+      if (!blank && this.inTodo) this.todoEnd = this.end;
+      return;
+    }
+    if (blank) {
+      this.afterTask = false;
+      return;
+    }
+    const code = this.text.charCodeAt(this.at);
+    if (code === 35 && this.column < 4 && this.readHeading()) return;
+    if (this.inTodo) this.todoEnd = this.end;
+    if ((code === 96 || code === 126) && this.readFence(this.at)) return;
+    if (code === 60 && this.text.startsWith('<!--', this.at)) {
+      const task = this.own();
+      if (!this.rest().includes('-->')) this.mode = {in: 'comment', line: this.line, task};
+      return;
+    }
+    if (
+      code === 45 &&
+      (this.at + 1 === this.end || this.text.charCodeAt(this.at + 1) <= 32) &&
+      !isRule(this.text, this.at, this.end)
+    ) {
+      this.readItem();
+      return;
+    }
+    this.readField();
+  }
+
+  /** Whether the line belongs to what `mode` is in; leaves that mode if not. */
+  continues(mode: Exclude<Mode, {in: 'text'}>, blank: boolean): boolean {
+    if (mode.in === 'fence') {
+      // A fence that is a list item's content ends with the item.
+      if (!blank && this.column <= mode.item) {
+        this.mode = TEXT;
+        return false;
+      }
+      if (!blank && closesFence(this.text, this.at, this.end, mode.mark)) this.mode = TEXT;
+      if (mode.task) this.extend(mode.task);
+      return true;
+    }
+    if (mode.in === 'comment') {
+      if (this.rest().includes('-->')) this.mode = TEXT;
+      if (mode.task) this.extend(mode.task);
+      return true;
+    }
+    if (blank) return true;
+    if (mode.in === 'notes' && this.column >= mode.column && readNote(this, mode)) return true;
+    if (mode.in === 'block' && this.column > mode.column) {
+      this.table.extend(mode.row, this.end);
+      mode.task.fieldsEnd = this.end;
+      this.extend(mode.task);
+      return true;
+    }
+    this.leave();
+    return false;
+  }
+
+  /** Finish a block or the notes. */
+  leave(): void {
+    if (this.mode.in === 'block' || this.mode.in === 'notes') this.mode = TEXT;
+  }
+
+  /** A code fence that opens at `from`, on a line of its own or as the content of a list item. */
+  readFence(from: number): boolean {
+    const mark = fenceMark(this.text, from, this.end);
+    if (mark === undefined) return false;
+    const task = this.own();
+    this.mode = {in: 'fence', mark, line: this.line, task, item: from === this.at ? -1 : this.column};
+    return true;
+  }
+
+  readHeading(): boolean {
+    const {text, end} = this;
+    let at = this.at;
+    while (at < end && text.charCodeAt(at) === 35) at++;
+    const level = at - this.at;
+    if (level > 6 || (at < end && text.charCodeAt(at) > 32)) return false;
+    // Indented under a task it is that task's prose.
+    if (this.column > 0 && this.stack.some(task => task.column < this.column)) return false;
+    this.stack = [];
+    if (level <= 2) this.inTodo = level === 2 && /^TODO:?$/i.test(headingText(text.slice(at, end)));
+    if (this.inTodo) this.todoEnd = end;
+    return true;
+  }
+
+  /** Close the tasks that a line in this column is not part of; the one it is part of, if any. */
+  close(): TaskNode | undefined {
+    const {stack} = this;
+    let top = stack[stack.length - 1];
+    while (top && top.column >= this.column) {
+      stack.pop();
+      top = stack[stack.length - 1];
+    }
+    return top;
+  }
+
+  own(): TaskNode | undefined {
+    const top = this.close();
+    if (top) this.extend(top);
+    return top;
+  }
+
+  extend(task: TaskNode): void {
+    task.end = this.end;
+  }
+
+  readItem(): void {
+    const content = this.text.slice(this.at + 1, Math.min(this.end, this.at + 12)).trimStart();
+    if (/^(?:```|~~~)/.test(content) && this.readFence(this.text.indexOf(content.slice(0, 3), this.at))) return;
+    const head = readHead(this.text, this.at + 1, this.end, this.inTodo, this.start, this.line);
+    const parent = this.close();
+    if ('badBox' in head) {
+      const close = this.text.indexOf(']', head.at) + 1;
+      if (head.badBox)
+        this.problems.badBox(this.place(head.at), this.text.slice(head.at, close), this.text.charAt(close));
+      else if (head.lookalike) this.problems.lookalike(this.place(head.at));
+      if (parent) this.extend(parent);
+      return;
+    }
+    const task = new TaskNode(head, this.table, this, parent);
+    for (const field of head.fields) this.checkKnown(task, knownKey(field.key, 0, field.key.length), field);
+    this.tasks.push(task);
+    this.stack.push(task);
+    this.afterTask = true;
+  }
+
+  readField(): void {
+    const {text, end, at} = this;
+    const code = text.charCodeAt(at);
+    if (code <= 57 && isLookalike(text, at, end)) this.problems.lookalike(this.place(at));
+    const colon = keyEnd(text, at, end);
+    const previous = this.stack.at(-1);
+    const owner = this.close();
+    if (colon === -1 || !owner) {
+      if (colon !== -1 && previous && this.afterTask && knownKey(text, at, colon) !== -1)
+        this.problems.misaligned(this.place(at), previous.title, false);
+      if (owner) this.extend(owner);
+      this.afterTask = false;
+      return;
+    }
+    this.extend(owner);
+    if (owner.fieldColumn === -1) {
+      owner.fieldColumn = this.column;
+      owner.fieldIndent = text.slice(this.start, at);
+    } else if (owner.fieldColumn !== this.column && this.column !== owner.column + 2) {
+      owner.strays = true;
+      if (knownKey(text, at, colon) !== -1) this.problems.misaligned(this.place(at), owner.title, true);
+      return;
+    }
+    // New fields go where they are accepted whatever else stands there.
+    if (this.column === owner.column + 2 && owner.fieldColumn !== this.column)
+      owner.fieldIndent = text.slice(this.start, at);
+    this.addField(owner, colon);
+  }
+
+  addField(owner: TaskNode, colon: number): void {
+    const {text, at, end, line} = this;
+    let valueStart = colon + 1;
+    while (valueStart < end && text.charCodeAt(valueStart) <= 32) valueStart++;
+    const known = knownKey(text, at, colon);
+    if (known === NOTES && valueStart === end && owner.noteIndent === undefined) {
+      owner.notesEnd = end;
+      owner.noteIndent = '';
+      owner.notesKey = text.slice(this.start, at);
+      this.mode = {in: 'notes', task: owner, column: this.column, dash: -1, lastLine: line};
+      return;
+    }
+    const first = text.charCodeAt(valueStart);
+    const block = first === 124 && /^\|[+-]?[ \t]*$/.test(text.slice(valueStart, end));
+    const row = this.table.add(owner.last, at, colon, valueStart, end, line, known, block);
+    if (owner.first === -1) owner.first = row;
+    owner.last = row;
+    owner.fieldsEnd = end;
+    if (block) this.mode = {in: 'block', task: owner, row, column: this.column};
+    else if (first === 34) this.checkString(valueStart);
+    if (known === -1) this.problems.checkUnknown(this.place(at), text.slice(at, colon));
+    else
+      this.checkKnown(owner, known, {
+        line,
+        column: at - this.start + 1,
+        value: known === ID || known === DUE ? this.table.value(row) : '',
+      });
+  }
+
+  /** A known field once a task, ids once a file, and due dates that are dates. */
+  checkKnown(task: TaskNode, known: number, field: {line: number; column: number; value: string}): void {
+    if (known === -1) return;
+    if (task.has(known)) this.problems.duplicate(field, keyNamed(known));
+    if (known === ID) this.problems.checkId(field, field.value);
+    else if (known === DUE) this.problems.checkDue(field, field.value);
+  }
+
+  checkString(start: number): void {
+    const raw = this.text.slice(start, this.end).trimEnd();
+    if (closingQuote(raw, 0, raw.length) === raw.length - 1 && decode(raw) === undefined)
+      this.problems.badString(this.place(start));
+  }
+}

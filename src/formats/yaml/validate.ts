@@ -1,0 +1,213 @@
+import {z} from 'zod';
+import {nearest, type Place, type Problem, problem} from '../common/diagnostic.ts';
+import type {Code} from '../common/errors.ts';
+import {lineStarts} from '../common/lines.ts';
+import {type Path, placeOf, type YamlSource} from './yaml-source.ts';
+
+/** Attached to a schema's refinement to name its diagnostic: `z.string().refine(ok, refuse('BAD_ID', 'letters …', 'rename it'))`. */
+export function refuse(
+  code: Code,
+  expected: string,
+  hint: string,
+): {error: string; params: {code: Code; hint: string}} {
+  return {error: expected, params: {code, hint}};
+}
+
+/** Codes that say more than BAD_VALUE for a wrong word under a well-known key. */
+const codeOfKey: Record<string, Code> = {status: 'BAD_STATUS', role: 'BAD_ROLE'};
+
+/** A checked value, or undefined with the problems that say why. Slips of the fingers in unknown keys are warnings. */
+export function validate<S extends z.ZodType>(
+  schema: S,
+  source: YamlSource,
+  empty: string,
+): {value: z.output<S> | undefined; problems: Problem[]} {
+  if (source.problems.length > 0) return {value: undefined, problems: source.problems};
+  let starts: number[] | undefined;
+  const at: PlaceFinder = (path, what) => {
+    starts ??= lineStarts(source.text);
+    return placeOf(source, path, starts, what);
+  };
+  return validateValue(schema, source.value, at, empty);
+}
+
+export type PlaceFinder = (path: Path, what?: 'value' | 'key') => Place;
+
+/** `at` tells where the value of a path stands; `empty` is what to write into a file that has nothing yet. */
+export function validateValue<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  at: PlaceFinder,
+  empty: string,
+): {value: z.output<S> | undefined; problems: Problem[]} {
+  if (value === null || value === undefined || typeof value !== 'object' || Array.isArray(value)) {
+    const found = value === null || value === undefined ? 'nothing' : describe(value);
+    return {
+      value: undefined,
+      problems: [problem('NOT_A_MAP', at([]), `expected keys and values (key: value), found ${found}`, empty)],
+    };
+  }
+  // Else zod writes code for each schema at its first use and has V8 compile it: a tenth of a command's start, and no gain later.
+  const result = schema.safeParse(value, {jitless: true});
+  const typos = findTypos(schema, value, [], at);
+  if (result.success) return {value: result.data, problems: typos};
+  const problems = result.error.issues.slice(0, 50).map(issue => issueProblem(issue, value, at));
+  return {value: undefined, problems: [...problems, ...typos]};
+}
+
+type Issue = z.core.$ZodIssue;
+
+function issueProblem(issue: Issue, root: unknown, at: PlaceFinder): Problem {
+  const path = issue.path.filter(step => typeof step !== 'symbol') as (string | number)[];
+  const found = valueAt(root, path);
+  const name = path.length > 0 ? pathName(path) : 'the file';
+  if (issue.code === 'custom' && issue.params?.code) {
+    const message =
+      found === undefined || typeof found === 'object' ? issue.message : `${issue.message}, got ${describe(found)}`;
+    return problem(issue.params.code as Code, at(path), message, String(issue.params.hint ?? 'correct it'));
+  }
+  if (found === undefined) {
+    return problem(
+      'MISSING_KEY',
+      at(path),
+      `expected the key "${pathName(path)}", found none`,
+      `add "${String(path.at(-1))}:"`,
+    );
+  }
+  if (issue.code === 'invalid_type') return wrongType(issue.expected, found, name, at(path));
+  if (issue.code === 'invalid_value') {
+    const words = issue.values.map(String);
+    const near = typeof found === 'string' ? nearest(found, words) : undefined;
+    const code = codeOfKey[String(path.at(-1))] ?? 'BAD_VALUE';
+    const hint = near ? `did you mean "${near}"?` : `write one of: ${words.join(', ')}`;
+    return problem(code, at(path), `${name}: expected ${words.join(' | ')}, got ${describe(found)}`, hint);
+  }
+  if (issue.code === 'invalid_key')
+    return problem(
+      'BAD_ID',
+      at(path, 'key'),
+      `${name}: expected an id of letters, digits, ".", "_" and "-"`,
+      'choose a simpler name',
+    );
+  if (issue.code === 'too_small' && (issue.minimum === 1 || issue.minimum === 1n) && issue.origin !== 'number') {
+    return problem(
+      'BAD_VALUE',
+      at(path),
+      `${name}: expected at least one ${issue.origin === 'string' ? 'character' : 'item'}, found none`,
+      'write one, or remove the key',
+    );
+  }
+  if (issue.code === 'invalid_union') return unionProblem(issue, found, name, path, root, at);
+  return problem('BAD_VALUE', at(path), `${name}: ${issue.message}, got ${describe(found)}`, 'correct the value');
+}
+
+/** Of the alternatives of a union, the one that came furthest says most. */
+function unionProblem(
+  issue: Extract<Issue, {code: 'invalid_union'}>,
+  found: unknown,
+  name: string,
+  path: Path,
+  root: unknown,
+  at: PlaceFinder,
+): Problem {
+  let best: Issue | undefined;
+  for (const issues of issue.errors) {
+    const first = issues[0];
+    if (first && first.path.length > (best?.path.length ?? 0)) best = first;
+  }
+  if (best) return issueProblem({...best, path: [...path, ...best.path]} as Issue, root, at);
+  const kinds = issue.errors.flatMap(issues =>
+    issues.map(i => (i.code === 'invalid_type' ? i.expected : i.code === 'invalid_value' ? i.values.join(' | ') : '')),
+  );
+  const expected = [...new Set(kinds.filter(Boolean))].join(' or ');
+  return problem(
+    'WRONG_TYPE',
+    at(path),
+    `${name}: expected ${expected || 'another form'}, got ${describe(found)}`,
+    'see docs/formats for the forms it takes',
+  );
+}
+
+const words: Record<string, string> = {
+  string: 'text',
+  object: 'keys and values',
+  array: 'a list',
+  record: 'keys and values',
+  boolean: 'true or false',
+  int: 'a whole number',
+  number: 'a number',
+  null: 'nothing',
+};
+
+function wrongType(expected: string, found: unknown, name: string, place: Place): Problem {
+  const simple = ['number', 'boolean'].includes(typeof found);
+  const hint =
+    expected === 'string' && simple
+      ? 'put quotes around the value'
+      : expected === 'array'
+        ? 'write a list: one "- item" a line'
+        : expected === 'string' && found === null
+          ? 'write the text after the colon, or remove the key'
+          : `write ${words[expected] ?? expected}`;
+  return problem('WRONG_TYPE', place, `${name}: expected ${words[expected] ?? expected}, got ${describe(found)}`, hint);
+}
+
+function describe(value: unknown): string {
+  if (value === null) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'keys and values';
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  return `the ${typeof value} ${String(value)}`;
+}
+
+function pathName(path: Path): string {
+  return path.map((step, i) => (typeof step === 'number' ? `[${step + 1}]` : i > 0 ? `.${step}` : step)).join('');
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  let at = value;
+  for (const step of path) {
+    if (at === null || typeof at !== 'object' || !Object.hasOwn(at, step)) return undefined;
+    at = (at as Record<string, unknown>)[String(step)];
+  }
+  return at;
+}
+
+/** Unknown keys are kept and fine, unless one is almost a known key that is missing. */
+function findTypos(schema: z.ZodType, value: unknown, path: Path, at: PlaceFinder): Problem[] {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    return value.slice(0, 1000).flatMap((item, i) => findTypos(inner.element as z.ZodType, item, [...path, i], at));
+  }
+  if (!(inner instanceof z.ZodObject) || value === null || typeof value !== 'object') return [];
+  const shape = inner.shape as Record<string, z.ZodType>;
+  const problems: Problem[] = [];
+  // A slip shows among the first keys; a file with thousands of unknown ones has them on purpose.
+  for (const [key, item] of Object.entries(value).slice(0, 200)) {
+    const known = shape[key];
+    if (known) problems.push(...findTypos(known, item, [...path, key], at));
+    else {
+      const near = nearest(
+        key,
+        Object.keys(shape).filter(name => !Object.hasOwn(value, name)),
+      );
+      if (near)
+        problems.push(
+          problem(
+            'LIKELY_TYPO',
+            at([...path, key], 'key'),
+            `unknown key "${key}" is kept but has no effect`,
+            `did you mean "${near}"?`,
+          ),
+        );
+    }
+  }
+  return problems;
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  let at = schema;
+  while (at instanceof z.ZodOptional || at instanceof z.ZodDefault || at instanceof z.ZodNullable)
+    at = at.unwrap() as z.ZodType;
+  return at;
+}

@@ -1,0 +1,39 @@
+import {isDeepStrictEqual} from 'node:util';
+import {isSeq, type ParsedNode, type YAMLSeq} from 'yaml';
+import {UserError} from '../common/errors.ts';
+import {lineEnd, splice} from '../common/lines.ts';
+import {visibleLine} from '../common/visible.ts';
+import {keepsComments} from './yaml-comments.ts';
+import {nodeAt, type Path, readYaml} from './yaml-source.ts';
+
+/**
+ * The text with `# comment` on a line of its own above the last item of a list, however the list is written: in one
+ * with brackets, a line of its own is made. Nothing else changes. Throws UserError where it cannot be.
+ */
+export function commentLastItem(text: string, list: Path, comment: string): string {
+  const source = readYaml(text);
+  const node = nodeAt(source.root, list)?.node;
+  const seq = isSeq(node) ? (node as YAMLSeq.Parsed) : undefined;
+  const item = seq?.items.at(-1) as ParsedNode | undefined;
+  if (seq && item) {
+    // An anchor or a tag stands before what the node begins with; a dash does in every block list.
+    const at = seq.flow ? item.range[0] : text.lastIndexOf('-', item.range[0] - 1);
+    const lineStart = text.lastIndexOf('\n', at - 1) + 1;
+    const before = text.slice(lineStart, at);
+    const alone = /^\ufeff?[ \t]*$/.test(before);
+    const indent = alone ? before.replace('\ufeff', '') : `${/^\ufeff?( *)/.exec(before)?.[1] ?? ''}    `;
+    const eol = lineEnd(text);
+    const words = `# ${visibleLine(comment)}${eol}${indent}`;
+    // Where a line is begun, the one before it ends without spaces.
+    const start = alone ? at : lineStart + before.trimEnd().length;
+    const edited = splice(text, [{start, end: at, insert: alone ? words : `${eol}${indent}${words}`}]);
+    const again = readYaml(edited);
+    if (
+      again.problems.length === 0 &&
+      isDeepStrictEqual(again.value, source.value) &&
+      keepsComments(source, edited, undefined)
+    )
+      return edited;
+  }
+  throw new UserError(`cannot add a comment to ${list.join('.')} here`, 4, 'make the change in an editor');
+}

@@ -1,0 +1,159 @@
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import {basename, dirname, join} from 'node:path';
+import {exit, UserError} from '../formats/common/errors.ts';
+import {isId} from '../formats/common/values.ts';
+import {setSetting} from '../formats/settings.ts';
+import {parseTasks} from '../formats/task/task-parse.ts';
+import {commitOnly, git} from './git/git.ts';
+
+/** What git must not record in a home: derived, raw input, and workspaces, which have histories of their own. */
+export const ignored = [
+  '.agentdir/',
+  '.agentdir-*.tmp',
+  '.workspaces/',
+  'workspaces/*',
+  '!workspaces/.gitkeep',
+  'NEEDS_YOU.md',
+  'inbox/*.jsonl',
+  'inbox/*.jsonl?*',
+  'inbox/rejected/',
+];
+
+/** The parts of the package's own home that a new home begins with. */
+const copied = ['agentdir.yaml', 'allowlist.yaml', 'templates', 'memory', 'playbooks', 'schemas'];
+const kept = ['sessions', 'inbox', 'workflows', 'workspaces'];
+
+export interface Created {
+  dir: string;
+  made: string[];
+  /** Files that were there already and were left alone. */
+  left: string[];
+  newRepository: boolean;
+  commit: string | undefined;
+}
+
+/** Make a home of `dir` from the package's own home at `source`. Never overwrites: what is there stays. */
+export async function createHome(dir: string, source: string): Promise<Created> {
+  try {
+    refuseObstacles(dir);
+    makeFolder(dir);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError(`${dir} cannot be made: ${(error as Error).message}`, exit.usage, 'name another folder');
+  }
+  const version = await git(dir, ['--version']);
+  if (version.code !== 0)
+    throw new UserError(
+      'git is needed and was not found',
+      exit.failed,
+      'install git, for example: apt-get install git',
+    );
+  const made: string[] = [];
+  const left: string[] = [];
+  const write = (path: string, make: (target: string) => void) => {
+    const target = join(dir, path);
+    if (existsSync(target)) {
+      left.push(path);
+      return;
+    }
+    mkdirSync(dirname(target), {recursive: true});
+    make(target);
+    made.push(path);
+  };
+  for (const path of copied.flatMap(name => filesBelow(source, name))) {
+    if (path === 'agentdir.yaml') write(path, target => writeFileSync(target, settingsFor(dir, source), {flag: 'wx'}));
+    else write(path, target => copyFileSync(join(source, path), target));
+  }
+  write('tasks/approvals.task.md', target => writeFileSync(target, emptyQueue(source), {flag: 'wx'}));
+  for (const folder of kept) write(`${folder}/.gitkeep`, target => writeFileSync(target, ''));
+  for (const folder of ['pending', 'approved', 'rejected'])
+    mkdirSync(join(dir, 'approvals', folder), {recursive: true});
+  ignore(dir, made);
+  const newRepository = !existsSync(join(dir, '.git'));
+  if (newRepository) await must(dir, ['init', '--quiet']);
+  const commit = made.length > 0 ? await commitFiles(dir, made) : undefined;
+  return {dir, made, left, newRepository, commit};
+}
+
+/** Before anything is written: each folder of a home is a folder of its own, or nothing yet. */
+function refuseObstacles(dir: string): void {
+  const places = ['', ...copied, ...kept, 'tasks', 'approvals'].filter(name => !name.includes('.'));
+  for (const name of places) {
+    const found = lstatSync(join(dir, name), {throwIfNoEntry: false});
+    if (
+      !found ||
+      found.isDirectory() ||
+      (name === '' && found.isSymbolicLink() && existsSync(dir) && statSync(dir).isDirectory())
+    )
+      continue;
+    throw new UserError(
+      `${join(dir, name)} is ${found.isSymbolicLink() ? 'a link' : 'not a directory'}`,
+      exit.usage,
+      'move it away first; nothing was written',
+    );
+  }
+}
+
+/** One folder at a time: Node's own recursive mkdir never returns below /proc. */
+function makeFolder(dir: string): void {
+  if (existsSync(dir)) return;
+  if (dirname(dir) !== dir) makeFolder(dirname(dir));
+  mkdirSync(dir);
+}
+
+function filesBelow(source: string, path: string): string[] {
+  if (!statSync(join(source, path)).isDirectory()) return [path];
+  return readdirSync(join(source, path), {withFileTypes: true})
+    .filter(entry => !entry.name.startsWith('.') && !entry.name.endsWith('~'))
+    .flatMap(entry => filesBelow(source, `${path}/${entry.name}`));
+}
+
+function settingsFor(dir: string, source: string): string {
+  const text = readFileSync(join(source, 'agentdir.yaml'), 'utf8');
+  const name = basename(dir);
+  return isId(name) ? setSetting(text, ['name'], name) : text;
+}
+
+/** The package's approval queue without whatever its own home is waiting for. */
+function emptyQueue(source: string): string {
+  const text = readFileSync(join(source, 'tasks/approvals.task.md'), 'utf8');
+  const first = parseTasks(text).tasks[0];
+  return first ? `${text.slice(0, first.start).trimEnd()}\n` : text;
+}
+
+/** A person's own .gitignore is added to, not replaced. */
+function ignore(dir: string, made: string[]): void {
+  const path = join(dir, '.gitignore');
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const lines = new Set(text.split(/\r?\n/));
+  const missing = ignored.filter(line => !lines.has(line));
+  if (missing.length === 0) return;
+  const gap = text === '' ? '' : text.endsWith('\n') ? '\n' : '\n\n';
+  writeFileSync(path, `${text}${gap}# Agentdir\n${missing.join('\n')}\n`);
+  made.push('.gitignore');
+}
+
+async function commitFiles(dir: string, paths: readonly string[]): Promise<string> {
+  await must(dir, ['add', '--force', '--', ...paths]);
+  const done = await commitOnly(dir, paths, 'home: created by agentdir init');
+  if ('failed' in done) throw new UserError(`git commit failed: ${done.failed}`);
+  return done.commit;
+}
+
+async function must(dir: string, args: readonly string[]): Promise<string> {
+  const result = await git(dir, args);
+  if (result.code !== 0)
+    throw new UserError(
+      `git ${args.find(arg => /^[a-z-]+$/.test(arg) && arg !== '-c')} failed: ${result.stderr.trim() || result.stdout.trim()}`,
+    );
+  return result.stdout;
+}

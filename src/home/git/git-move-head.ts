@@ -1,0 +1,107 @@
+import {lstatSync, mkdirSync, renameSync, rmdirSync, writeFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {crashPoint} from '../disk/crash.ts';
+import {nodeDisk} from '../disk/disk.ts';
+import {takeLock} from '../disk/lock.ts';
+import {busy, isUnfinished, lockWords, underWay} from './git-busy.ts';
+import {stampOf} from './git-commit.ts';
+import type {IndexFile} from './git-index-file.ts';
+import {recordText, release, type Workplace} from './git-locks.ts';
+import {appendReflogs, type Head, readHead, sameHead} from './git-refs.ts';
+import type {Repository} from './git-repository.ts';
+
+export interface Move {
+  repository: Pick<Repository, 'dirs' | 'processes'>;
+  /** The index `place.index` was made from. */
+  index: Pick<IndexFile, 'isCurrent' | 'isForeignSince'>;
+  place: Workplace;
+  head: Head;
+  tip: string;
+  /** Called when the new index is in place, its lock still held. */
+  adopt: () => void;
+  reflog: {who: string; what: string; create: boolean};
+}
+
+/** A command of theirs may go on for so long after it wrote the index, where running commands cannot be seen. */
+export const UNSEEN_MS = 50;
+
+/**
+ * Put the prepared index in place and move HEAD's branch (or HEAD itself) to `tip`, if nothing moved since both were
+ * prepared. The index comes first, under its lock: one that is ahead of HEAD reverts nothing, whenever we are killed.
+ * Without a wait in between: the index is locked for a fraction of a millisecond.
+ */
+export function moveHead({
+  repository,
+  index,
+  place,
+  head,
+  tip,
+  adopt,
+  reflog,
+}: Move): 'done' | 'moved' | {wait: string} {
+  const {dirs, processes} = repository;
+  const target = head.branch ? join(dirs.common, head.branch) : join(dirs.own, 'HEAD');
+  const refLock = `${target}.lock`;
+  const indexLock = join(dirs.own, 'index.lock');
+  const locks = [...new Set([join(dirs.own, 'HEAD.lock'), refLock, indexLock])];
+  put(place.record, recordText(locks));
+  put(place.ref, `${tip}\n`);
+  makeRoom(target);
+  const why = busy(dirs, processes);
+  if (why) return {wait: why};
+  if (!processes.visible && index.isForeignSince(Date.now() - UNSEEN_MS)) return {wait: underWay('index')};
+  const held: string[] = [];
+  try {
+    // Git itself waits 100 ms for these, but not a moment for the index: that one comes last and goes first.
+    for (const lock of locks) {
+      if (!takeLock(nodeDisk(''), lock === refLock ? place.ref : place.record, lock)) return {wait: lockWords(lock)};
+      held.push(lock);
+      crashPoint(lock === indexLock ? 'journal-index-lock' : 'journal-ref-lock');
+    }
+    if (!sameHead(head, readHead(dirs)) || !index.isCurrent() || isUnfinished(dirs)) return 'moved';
+    renameSync(place.index, join(dirs.own, 'index'));
+    crashPoint('journal-index-rename');
+    adopt();
+    renameSync(refLock, target);
+    held.splice(held.indexOf(refLock), 1);
+    crashPoint('journal-ref-rename');
+    release(indexLock);
+    held.splice(held.indexOf(indexLock), 1);
+    crashPoint('journal-unlock');
+    tellReflogs(repository, head, tip, reflog);
+    return 'done';
+  } finally {
+    for (const lock of held.reverse()) release(lock);
+  }
+}
+
+function tellReflogs(
+  {dirs}: Pick<Repository, 'dirs'>,
+  head: Head,
+  tip: string,
+  {who, what, create}: Move['reflog'],
+): void {
+  try {
+    appendReflogs(dirs, head, tip, `${who} ${stampOf(Date.now())}`, what, create);
+  } catch {
+    // HEAD has moved: a line that tells of it is worth less than saying so.
+  }
+}
+
+/** A new file each time: the last one may be the branch itself by now, under a second name. */
+function put(path: string, text: string): void {
+  release(path);
+  writeFileSync(path, text, {flag: 'wx'});
+}
+
+/** A branch known only to packed-refs has no folder, or an empty one of its own name. */
+function makeRoom(target: string): void {
+  const there = lstatSync(target, {throwIfNoEntry: false});
+  if (there && !there.isDirectory()) return;
+  mkdirSync(dirname(target), {recursive: true});
+  try {
+    if (there) rmdirSync(target);
+  } catch {
+    // Not empty, or gone: taking the lock tells.
+  }
+}

@@ -1,0 +1,156 @@
+import {existsSync, readdirSync, readFileSync, readlinkSync, realpathSync} from 'node:fs';
+import {dirname, join, resolve} from 'node:path';
+import {existsProc} from '../disk/process-life.ts';
+import {ownProcesses} from './git.ts';
+import type {GitDirs} from './git-refs.ts';
+
+/** Commands that move neither HEAD nor the index, or that git itself lets run beside any other. */
+const harmless = new Set(
+  `annotate archive blame bugreport bundle cat-file check-attr check-ignore check-mailmap check-ref-format clone
+  column commit-graph commit-tree config count-objects credential credential-cache credential-cache--daemon
+  credential-store daemon describe diff diff-files diff-index diff-tree difftool fast-export fetch fetch-pack for-each-ref
+  format-patch fsck fsmonitor--daemon gc get-tar-commit-id grep gui citool hash-object help http-backend index-pack
+  init instaweb log ls-files ls-remote ls-tree maintenance merge-base merge-file merge-tree mktag mktree
+  multi-pack-index name-rev pack-objects pack-redundant pack-refs patch-id prune-packed push range-diff receive-pack
+  reflog remote remote-ftp remote-http remote-https repack replace request-pull rev-list rev-parse send-email send-pack
+  shortlog show show-branch show-index show-ref status stripspace submodule--helper tag unpack-file unpack-objects
+  upload-archive upload-pack var verify-commit verify-pack verify-tag version web--browse whatchanged write-tree`.split(
+    /\s+/,
+  ),
+);
+/** Commands known to move HEAD or the index, however long they run: an editor may be open in one. */
+const moving = new Set(
+  `add am apply bisect branch checkout checkout-index cherry-pick clean commit filter-branch merge mv notes pull
+  read-tree rebase reset restore revert rm sequencer sparse-checkout stage stash switch symbolic-ref update-index
+  update-ref worktree prune`.split(/\s+/),
+);
+
+/** An alias, or a command nobody told us of, counts only while it is new. */
+const UNKNOWN_MS = 10_000;
+/** A process that is not git may become it by exec, most likely right after it was forked. */
+const YOUNG_MS = 1_000;
+const RECHECK_MS = 2_000;
+
+/** The person's git commands that run in one repository, found in /proc. Where there is none, none are found. */
+export class GitProcesses {
+  readonly #dirs: GitDirs;
+  readonly #top: string;
+  readonly #others = new Map<string, {first: number; looked: number}>();
+  readonly #firstSeen = new Map<string, number>();
+
+  /** Whether this machine tells of its processes at all. */
+  readonly visible = existsProc();
+
+  constructor(dirs: GitDirs, top: string) {
+    this.#dirs = dirs;
+    this.#top = top;
+  }
+
+  /** One that may move HEAD or the index, in words: `git commit`. */
+  underWay(): string | undefined {
+    return this.running().values().next().value;
+  }
+
+  /** All of them, by their id. */
+  running(): Map<string, string> {
+    const now = Date.now();
+    const seen = new Set<string>();
+    const found = new Map<string, string>();
+    for (const pid of pids()) {
+      seen.add(pid);
+      const known = this.#others.get(pid);
+      if (known && now - known.first > YOUNG_MS && now - known.looked < RECHECK_MS) continue;
+      if (text(`/proc/${pid}/comm`) !== 'git\n') {
+        this.#others.set(pid, {first: known?.first ?? now, looked: now});
+        continue;
+      }
+      this.#others.delete(pid);
+      const command = this.#describe(pid, now);
+      if (command) found.set(pid, command);
+    }
+    for (const gone of [...this.#others.keys(), ...this.#firstSeen.keys()].filter(pid => !seen.has(pid))) {
+      this.#others.delete(gone);
+      this.#firstSeen.delete(gone);
+    }
+    return found;
+  }
+
+  #describe(pid: string, now: number): string | undefined {
+    if (isOwn(pid)) return undefined;
+    const words = text(`/proc/${pid}/cmdline`).split('\0');
+    const {command, at} = commandOf(words);
+    // What nobody refers to yet may be gone after it.
+    const prunes = command === 'gc' && words.some(word => /^--prune=(?:now|all)$/.test(word));
+    if (!command || (harmless.has(command) && !prunes)) return undefined;
+    if (command === 'stash' && /^(?:list|show)$/.test(words[at + 1] ?? '')) return undefined;
+    if (!moving.has(command) && !prunes) {
+      const first = this.#firstSeen.get(pid) ?? now;
+      this.#firstSeen.set(pid, first);
+      if (now - first > UNKNOWN_MS) return undefined;
+    }
+    return this.#isHere(pid, words.slice(1, at)) ? `git ${command}` : undefined;
+  }
+
+  #isHere(pid: string, options: readonly string[]): boolean {
+    try {
+      let place = readlinkSync(`/proc/${pid}/cwd`);
+      let named = /(?:^|\0)GIT_DIR=([^\0]*)/.exec(text(`/proc/${pid}/environ`))?.[1];
+      for (const [i, option] of options.entries()) {
+        if (option === '-C') place = resolve(place, options[i + 1] ?? '');
+        if (option === '--git-dir') named = options[i + 1];
+        else if (option.startsWith('--git-dir=')) named = option.slice(10);
+      }
+      if (named) return isSame(resolve(place, named), this.#dirs.own);
+      if (place === this.#dirs.own || place.startsWith(`${this.#dirs.own}/`)) return true;
+      // A repository of its own inside ours is none of our business.
+      for (let dir = place; ; dir = dirname(dir)) {
+        if (existsSync(join(dir, '.git'))) return isSame(dir, this.#top);
+        if (dir === dirname(dir)) return false;
+      }
+    } catch {
+      // Gone, or another user's.
+      return false;
+    }
+  }
+}
+
+/** Git sets aside what comes before the command: options, some of which take a word. */
+function commandOf(words: readonly string[]): {command: string | undefined; at: number} {
+  let at = 1;
+  for (; at < words.length; at++) {
+    const word = words[at] ?? '';
+    if (!word.startsWith('-')) break;
+    if (/^(?:-C|-c|--git-dir|--work-tree|--namespace|--super-prefix|--config-env|--exec-path)$/.test(word)) at++;
+  }
+  return {command: words[at] || undefined, at};
+}
+
+/** Ours, or started by one of ours. */
+function isOwn(pid: string): boolean {
+  for (let id = Number(pid), depth = 0; id > 1 && depth < 8; depth++) {
+    if (ownProcesses.has(id)) return true;
+    const stat = text(`/proc/${id}/stat`);
+    id = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  }
+  return false;
+}
+
+function isSame(a: string, b: string): boolean {
+  return a === b || realpathSync(a) === b;
+}
+
+function pids(): string[] {
+  try {
+    return readdirSync('/proc').filter(name => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+function text(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,161 @@
+import {createHash} from 'node:crypto';
+import {constants} from 'node:fs';
+import type {Position} from '../formats/cursor-file.ts';
+import type {Clock} from './disk/clock.ts';
+import type {Disk, FileStat, OpenFile} from './disk/disk.ts';
+import {leadsToWorkspace} from './read.ts';
+
+/** An inbox file that is open for reading. */
+export interface OpenInbox {
+  file: OpenFile;
+  clock: Clock;
+  stat: FileStat;
+  inode: string;
+  size: number;
+}
+
+/** One line of it. */
+export interface RawLine {
+  start: number;
+  /** With its newline. */
+  length: number;
+  /** Without its line end; of a line that is too long only the first of it. */
+  bytes: Buffer;
+  tooLong: boolean;
+}
+
+export interface Chunk {
+  lines: RawLine[];
+  /** Where the next line begins. */
+  end: number;
+  /** There may be more complete lines. */
+  more: boolean;
+  /** Zero bytes stand there: somebody writes out of order, or the disk was full. */
+  hole: boolean;
+  /** Up to here there is no further newline. */
+  scanned: number;
+}
+
+const PIECE = 256 * 1024;
+/** Longer lines are no messages. */
+export const MAX_LINE = 1024 * 1024;
+const KEPT = 4 * 1024;
+const NEWLINE = 10;
+
+/** Undefined: it is not there, or no file. */
+export function openInbox(disk: Disk, path: string): OpenInbox | undefined {
+  let file: OpenFile;
+  try {
+    file = disk.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (['ENOENT', 'ENXIO'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+  const stat = file.stat();
+  if (stat.isFile() && !leadsToWorkspace(disk, path))
+    return {file, clock: disk.clock, stat, inode: `${stat.ino}`, size: Number(stat.size)};
+  file.close();
+  return undefined;
+}
+
+export function closeInbox({file}: OpenInbox): void {
+  file.close();
+}
+
+interface Reach {
+  scanned?: number;
+  holes?: boolean;
+  most?: number;
+}
+
+/**
+ * Complete lines from `from` on, a piece of the file at a time, and `most` at most. `scanned`: up to there it is known that no
+ * line ends. `holes`: zero bytes are read as they are, and not waited for.
+ */
+export async function readLines(
+  inbox: OpenInbox,
+  from: number,
+  {scanned = from, holes = false, most = Number.POSITIVE_INFINITY}: Reach = {},
+): Promise<Chunk> {
+  const {file, size} = inbox;
+  if (scanned - from > MAX_LINE) return longLine(inbox, from, scanned);
+  const length = Math.min(size - from, Math.max(PIECE, scanned - from + PIECE));
+  const bytes = readAt(file, from, length);
+  const zero = holes ? -1 : bytes.indexOf(0);
+  const usable = zero === -1 ? bytes.length : bytes.lastIndexOf(NEWLINE, zero) + 1;
+  const lines: RawLine[] = [];
+  let start = 0;
+  for (let end = bytes.indexOf(NEWLINE); end !== -1 && end < usable; end = bytes.indexOf(NEWLINE, start)) {
+    if (lines.length === most) return {lines, end: from + start, more: true, hole: false, scanned: from + start};
+    lines.push({start: from + start, length: end + 1 - start, ...content(bytes.subarray(start, end))});
+    start = end + 1;
+  }
+  const more = zero === -1 && from + bytes.length < size;
+  if (lines.length === 0 && zero === -1 && more)
+    return readLines(inbox, from, {scanned: from + bytes.length, holes, most});
+  return {lines, end: from + start, more, hole: zero !== -1, scanned: from + (zero === -1 ? bytes.length : start)};
+}
+
+function content(bytes: Buffer): Pick<RawLine, 'bytes' | 'tooLong'> {
+  const tooLong = bytes.length > MAX_LINE;
+  const ended = bytes.at(-1) === 13 ? bytes.subarray(0, -1) : bytes;
+  return {bytes: tooLong ? Buffer.from(ended.subarray(0, KEPT)) : ended, tooLong};
+}
+
+/** The end of a line that is too long to be kept in memory. Others have their turn meanwhile. */
+async function longLine({file, size, clock}: OpenInbox, from: number, scanned: number): Promise<Chunk> {
+  let at = scanned;
+  while (at < size) {
+    const bytes = readAt(file, at, Math.min(size - at, 4 * PIECE));
+    if (bytes.length === 0) break;
+    const end = bytes.indexOf(NEWLINE);
+    if (end !== -1) {
+      const length = at + end + 1 - from;
+      const line = {start: from, length, bytes: readAt(file, from, KEPT), tooLong: true};
+      return {lines: [line], end: from + length, more: true, hole: false, scanned: from + length};
+    }
+    at += bytes.length;
+    await clock.nextTurn();
+  }
+  return {lines: [], end: from, more: false, hole: false, scanned: at};
+}
+
+function readAt(file: OpenFile, from: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(Math.max(0, length));
+  let got = 0;
+  for (let n = -1; got < bytes.length && n !== 0; got += n) n = file.read(bytes, got, bytes.length - got, from + got);
+  return bytes.subarray(0, got);
+}
+
+const HEAD = 256 * 1024;
+const TAIL = 4 * 1024;
+
+/** What a file is known by that was read up to `offset`: how it begins, and what stands before that. */
+export function marksOf(file: OpenFile, offset: number): Pick<Position, 'head' | 'tail'> {
+  return {
+    head: mark(file, 0, Math.min(offset, HEAD)),
+    tail: mark(file, Math.max(0, offset - TAIL), Math.min(offset, TAIL)),
+  };
+}
+
+function mark(file: OpenFile, from: number, length: number): string {
+  return digestOf(readAt(file, from, length), length);
+}
+
+/** Such a mark, of bytes that were to be so many. */
+export function digestOf(bytes: Buffer, length: number): string {
+  return `${length}:${createHash('sha1').update(bytes).digest('hex').slice(0, 16)}`;
+}
+
+/** Whether the file still has so many bytes: somebody may have cut it a moment ago. */
+export function reaches({file}: OpenInbox, end: number): boolean {
+  return Number(file.stat().size) >= end;
+}
+
+/** Whether this is the file that was read so far, and perhaps has more by now. */
+export function isContinued({file, size}: OpenInbox, {offset, head, tail}: Position): boolean {
+  if (offset === 0) return true;
+  if (size < offset) return false;
+  const now = marksOf(file, offset);
+  return now.head === head && now.tail === tail;
+}

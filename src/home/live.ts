@@ -1,0 +1,187 @@
+import {type Cancel, timestamp} from './disk/clock.ts';
+import type {Disk, OpenFile} from './disk/disk.ts';
+import {clearAbandoned, temporaryBeside} from './temporary.ts';
+
+export type LiveEnd = 'answered' | 'dropped' | 'failed';
+
+/**
+ * What a model is asked with: so many messages of the session file, and how many of those are answers. Its own is to
+ * stand right after them. Older versions did not say.
+ */
+export interface AskedWith {
+  messages: number;
+  answers: number;
+}
+
+/** What happens in a turn, for whoever watches it. Derived: the session file alone says what was answered. */
+export type LiveEvent = {at: string; agent: string; session: string; turn: string} & (
+  | {event: 'begin'; after?: AskedWith}
+  | {event: 'text'; text: string}
+  | {event: 'call'; name: string; args: string}
+  /** Whatever text came before is void; it is asked again at `next`. */
+  | {event: 'retry'; why: string; next: string}
+  | {event: 'end'; how: LiveEnd; why?: string}
+);
+
+/** An event without what all events of a turn share. */
+type Told = LiveEvent extends infer Each ? (Each extends LiveEvent ? Omit<Each, keyof Shared> : never) : never;
+type Shared = Pick<LiveEvent, 'at' | 'agent' | 'session' | 'turn'>;
+
+const FLUSH_MS = 25;
+const MAX_BYTES = 256 * 1024;
+
+const FOLDER = '.agentdir/live';
+
+/** For those who read it, and watch. */
+export const liveFolder = (home: string) => `${home}/${FOLDER}`;
+export const livePath = (home: string, session: string) => `${home}/${FOLDER}/${session}.jsonl`;
+
+/**
+ * The live output of a session: `.agentdir/live/<session>.jsonl`, a JSON line for each event. What comes within 25 ms is
+ * one append, so a turn that takes no longer costs one. Never throws: output that cannot be written is missed by those
+ * who watch, and by nobody else.
+ */
+export class LiveOutput {
+  readonly #disk: Disk;
+  readonly #path: string;
+  readonly #session: string;
+  readonly #agent: string;
+  #turn = '';
+  #lines = '';
+  /** Text that came since the last line. */
+  #text = '';
+  #timer: Cancel | undefined;
+  #file: OpenFile | undefined;
+  #fresh = false;
+  /** The file may end within a line: a process was killed, or a disk full. */
+  #torn = true;
+
+  constructor(disk: Disk, session: string, agent: string) {
+    this.#disk = disk;
+    this.#path = `${FOLDER}/${session}.jsonl`;
+    this.#session = session;
+    this.#agent = agent;
+  }
+
+  begin(turn: string, after: AskedWith): void {
+    this.#flush();
+    this.#close();
+    this.#turn = turn;
+    this.#fresh = sizeOf(this.#disk, this.#path) > MAX_BYTES;
+    this.#tell({event: 'begin', after});
+  }
+
+  text(delta: string): void {
+    if (delta === '') return;
+    this.#text += delta;
+    this.#soon();
+  }
+
+  call(name: string, args: string): void {
+    this.#tell({event: 'call', name, args});
+  }
+
+  /** The answer did not come; `at`: when it is asked for again. */
+  retry(why: string, at: string): void {
+    this.#tell({event: 'retry', why, next: at});
+    // Many may wait at once, and for long: none of them holds a file open meanwhile.
+    this.#flush();
+    this.#close();
+  }
+
+  end(how: LiveEnd, why?: string): void {
+    this.#tell(why === undefined ? {event: 'end', how} : {event: 'end', how, why});
+    this.#flush();
+    this.#close();
+  }
+
+  #tell(told: Told): void {
+    this.#takeText();
+    this.#line(told);
+    this.#soon();
+  }
+
+  #takeText(): void {
+    const text = this.#text;
+    if (text === '') return;
+    this.#text = '';
+    this.#line({event: 'text', text});
+  }
+
+  #line(told: Told): void {
+    const shared: Shared = {
+      at: timestamp(this.#disk.clock),
+      agent: this.#agent,
+      session: this.#session,
+      turn: this.#turn,
+    };
+    this.#lines += `${JSON.stringify({...shared, ...told})}\n`;
+  }
+
+  #soon(): void {
+    this.#timer ??= this.#disk.clock.after(FLUSH_MS, () => this.#flush());
+  }
+
+  #flush(): void {
+    this.#timer?.();
+    this.#timer = undefined;
+    this.#takeText();
+    if (this.#lines === '') return;
+    const lines = Buffer.from(this.#torn ? `\n${this.#lines}` : this.#lines);
+    this.#lines = '';
+    try {
+      this.#torn = true;
+      this.#file ??= this.#open();
+      this.#torn = this.#file.write(lines) !== lines.length;
+    } catch {
+      this.#close();
+    }
+  }
+
+  #open(): OpenFile {
+    const disk = this.#disk;
+    if (!this.#fresh) return openForAppend(disk, this.#path);
+    // Another file takes its place, so that whoever reads the old one reads it to its end and then turns to the new one.
+    this.#fresh = false;
+    clearAbandoned(disk, FOLDER);
+    const temp = temporaryBeside(disk, this.#path);
+    const file = openForAppend(disk, temp);
+    try {
+      disk.rename(temp, this.#path);
+    } catch (error) {
+      file.close();
+      disk.remove(temp);
+      throw error;
+    }
+    return file;
+  }
+
+  #close(): void {
+    const file = this.#file;
+    this.#file = undefined;
+    try {
+      file?.close();
+    } catch {
+      this.#torn = true;
+    }
+  }
+}
+
+function sizeOf(disk: Disk, path: string): number {
+  try {
+    return Number(disk.stat(path)?.size ?? 0n);
+  } catch {
+    return 0;
+  }
+}
+
+/** The folder is there nearly always: it is made when it is found missing. */
+function openForAppend(disk: Disk, path: string): OpenFile {
+  try {
+    return disk.open(path, 'a');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    disk.makeDirectory(FOLDER);
+    return disk.open(path, 'a');
+  }
+}

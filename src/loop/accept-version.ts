@@ -1,0 +1,104 @@
+import type {Facts} from '../check/facts.ts';
+import {blocks, type Problem} from '../formats/common/diagnostic.ts';
+import {onDisk} from './current.ts';
+import type {Seen} from './file-snapshot.ts';
+import {signature} from './file-state.ts';
+import type {HomeFiles} from './home-files.ts';
+import type {Loop} from './parts.ts';
+
+/** From here on this is the file's last known version. */
+export function acceptVersion(daemon: Loop, seen: Seen): void {
+  const {files} = daemon;
+  const {path, blob, text} = seen;
+  const {ignored = false, good} = files.known.get(path) ?? {};
+  const wrong = blocks(seen.facts.problems);
+  files.known.set(path, {
+    signature: signature(seen.stat),
+    blob,
+    good: wrong ? good : blob,
+    ignored,
+    settled: false,
+  });
+  if (text !== undefined) files.kept.texts.set(blob, text);
+  const reconciler = files.kinds.reconcilers.for(path, seen.kind);
+  const keeps = reconciler?.keepsParsed && !wrong && !files.phase.loading;
+  files.kept.latest.set(path, keeps ? seen : undefined);
+  setFacts(files, path, seen.facts);
+  reportProblems(daemon);
+  reconciler?.accepted?.(seen);
+}
+
+/** What `setFacts` keeps in step. */
+interface FactsOwner {
+  readonly index: HomeFiles['index'];
+  readonly kinds: Pick<HomeFiles['kinds'], 'followers'>;
+  readonly phase: Pick<HomeFiles['phase'], 'unsaved'>;
+}
+
+/** What a file says now; undefined: it is gone. */
+export function setFacts({index, kinds: {followers}, phase}: FactsOwner, path: string, found: Facts | undefined): void {
+  phase.unsaved = true;
+  const before = index.facts(path);
+  const wrong = found !== undefined && blocks(found.problems);
+  // As long as a file has errors, what it said last of limits and decisions holds.
+  const now = wrong && before ? {...found, ...lasting(before, found)} : found;
+  for (const follower of followers) follower.factsChanged(path, before, now);
+  if (now) index.set(path, now);
+  else index.remove(path);
+}
+
+function lasting({limits, approvals}: Facts, found: Facts): Pick<Facts, 'limits' | 'approvals'> {
+  return {
+    ...(!found.limits && limits && {limits}),
+    ...(approvals && {approvals}),
+  };
+}
+
+/** Report problems that are new or gone, and look again at files for which that may change what is to be done. */
+export function reportProblems({files, reports}: Loop): void {
+  if (files.phase.loading) return;
+  const key = (p: Problem) => `${p.code}\0${p.message}`;
+  for (const {path, problems} of files.index.settle()) {
+    const known = files.known.get(path);
+    const text = known && files.kept.texts.get(known.blob);
+    const before = files.looks.shown.get(path) ?? [];
+    const old = new Set(before.map(key));
+    const now = new Set(problems.map(key));
+    // One that only moved to another line is the same.
+    for (const problem of before) if (!now.has(key(problem))) reports.report({event: 'cleared', problem});
+    for (const problem of problems) if (!old.has(key(problem))) reports.report({event: 'problem', problem, text});
+    if (problems.length > 0) files.looks.shown.set(path, problems);
+    else files.looks.shown.delete(path);
+    if (known && !known.settled && !blocks(problems)) files.queue.add(path);
+  }
+  for (const reconciler of files.kinds.reconcilers) reconciler.indexChanged?.();
+  reports.changed();
+}
+
+/** Git's name for the last content that was known at this path, by this daemon or an earlier one. */
+export function lastBlob({known, journal}: HomeFiles, path: string): string | undefined {
+  return known.get(path)?.blob ?? journal.committed.get(path);
+}
+
+/** After a person moved HEAD, they may not be done with git yet. */
+const AFTER_MOVE_MS = 2_000;
+
+/** See whether a person moved HEAD, and look later at the files it concerns: what they reverted is still in the files. */
+export async function followHead({journal, queue}: HomeFiles): Promise<void> {
+  for (const path of await journal.refresh()) queue.addAfter(path, AFTER_MOVE_MS);
+}
+
+/** The text of a version of a file, from memory, the version log or git. */
+export async function textOf(files: HomeFiles, blob: string, path: string): Promise<string | undefined> {
+  const {kept, versions, journal, disk} = files;
+  const {texts} = kept;
+  const recorded = () => versions.read(path, blob)?.toString();
+  const text =
+    texts.get(blob) ??
+    onDisk(disk, path, blob) ??
+    (versions.isUnpublished(path) ? recorded() : undefined) ??
+    (await journal.read(blob))?.toString() ??
+    recorded();
+  if (text !== undefined) files.kept.texts.set(blob, text);
+  return text;
+}

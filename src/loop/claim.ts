@@ -1,0 +1,120 @@
+import {dirname} from 'node:path';
+import {exit, UserError} from '../formats/common/errors.ts';
+import type {Disk} from '../home/disk/disk.ts';
+import {type Holder, isSameProcess} from '../home/disk/holder.ts';
+import {clearDeadLocks, holderOf, type LockResult, lendLock, tryLock} from '../home/disk/lock.ts';
+import {DAEMON_LOCK, PID_FILE, STATUS_FILE} from '../home/status.ts';
+import {inWords} from './troubles.ts';
+
+export interface Claim {
+  /** Whether the home is still ours. If somebody removed the lock (`git clean -fdx`), it is taken again. */
+  renew: () => boolean;
+  /** Whether the home was moved or deleted. Nothing may be written to its old path then. */
+  isHomeGone: () => boolean;
+  /** `failed`: the status file stays, and says why. */
+  release: (failed: boolean) => void;
+}
+
+/** A killed process takes a moment to end. From another container it cannot be seen that it is about to. */
+const ENDING_MS = 50;
+const UNSEEN_ENDING_MS = 1_000;
+const LOOK_MS = 25;
+
+/** One daemon for each home: take the home, or say who serves it. */
+export async function claim(disk: Disk): Promise<Claim> {
+  let lock = await takeOrSay(disk);
+  clearDeadLocks(disk, dirname(DAEMON_LOCK));
+  lendLock(disk, DAEMON_LOCK);
+  const release = (failed: boolean) => {
+    if (isOurs(disk)) for (const own of [PID_FILE, ...(failed ? [] : [STATUS_FILE])]) disk.remove(own);
+    lock.release();
+  };
+  const writePid = () => disk.write(PID_FILE, `${disk.processes.self().pid}\n`);
+  try {
+    // Of an earlier daemon, perhaps with the pid of this one.
+    disk.remove(STATUS_FILE);
+    writePid();
+  } catch (error) {
+    release(false);
+    throw cannotWrite(disk, PID_FILE, error as Error);
+  }
+  const renew = () => {
+    if (isOurs(disk)) return true;
+    try {
+      lock.release();
+      const again = tryLock(disk, DAEMON_LOCK, 'life');
+      if ('heldBy' in again) return false;
+      lock = again;
+      writePid();
+    } catch {
+      // The disk is full, or not to be written: nobody else can take it either.
+    }
+    return true;
+  };
+  return {renew, isHomeGone: watchIdentity(disk), release};
+}
+
+/**
+ * Says whether the folder at this path is no longer the home that is served. A folder that has neither its settings nor
+ * our lock is being deleted.
+ */
+function watchIdentity(disk: Disk): () => boolean {
+  const identityOf = () => {
+    const stat = disk.stat('');
+    return stat ? `${stat.dev}.${stat.ino}` : '';
+  };
+  const identity = identityOf();
+  return () => {
+    try {
+      return identityOf() !== identity || (!disk.stat('agentdir.yaml') && !disk.stat(DAEMON_LOCK));
+    } catch {
+      // A folder above it may not be entered: the home may well be there.
+      return false;
+    }
+  };
+}
+
+function isOurs(disk: Disk): boolean {
+  const holder = holderOf(disk, DAEMON_LOCK);
+  return holder !== undefined && isSameProcess(holder, disk.processes.self());
+}
+
+async function takeOrSay(disk: Disk): Promise<Exclude<LockResult, {heldBy: Holder}>> {
+  const begun = disk.clock.monotonic();
+  for (;;) {
+    const lock = tryLockOrSay(disk);
+    if ('release' in lock) return lock;
+    const patience = isUnseen(disk, lock.heldBy) ? UNSEEN_ENDING_MS : ENDING_MS;
+    if (disk.clock.monotonic() - begun > patience) throw taken(disk, lock.heldBy);
+    await disk.clock.pause(LOOK_MS);
+  }
+}
+
+/** Whether this holder runs in another container, or on another machine. */
+function isUnseen({processes}: Disk, holder: Holder): boolean {
+  return processes.isRunning !== undefined && processes.isRunning(holder) === undefined;
+}
+
+function taken(disk: Disk, holder: Holder): UserError {
+  const {pid, host} = holder;
+  const unseen = isUnseen(disk, holder);
+  const gone = unseen ? ` (if ${host} is gone for good: rm ${disk.root}/${DAEMON_LOCK})` : '';
+  return new UserError(
+    `a daemon already serves this home: process ${pid} on ${host}${unseen ? ', in another container or machine' : ''}`,
+    exit.daemon,
+    `look: agentdir status; stop it: agentdir stop${gone}`,
+  );
+}
+
+function tryLockOrSay(disk: Disk): LockResult {
+  try {
+    return tryLock(disk, DAEMON_LOCK, 'life');
+  } catch (error) {
+    throw cannotWrite(disk, DAEMON_LOCK, error as Error);
+  }
+}
+
+function cannotWrite(disk: Disk, path: string, error: Error): UserError {
+  const words = inWords(`${disk.root}/${path}`, error);
+  return Object.assign(new UserError(words, exit.failed, 'then start again'), {cause: error});
+}

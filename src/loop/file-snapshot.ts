@@ -1,0 +1,52 @@
+import {type Facts, unreadFacts} from '../check/facts.ts';
+import {type ParsedFile, parseFile} from '../check/parse-file.ts';
+import {factsFrom} from '../check/read-facts.ts';
+import type {Problem} from '../formats/common/diagnostic.ts';
+import type {Kind} from '../formats/common/key.ts';
+import type {Session} from '../formats/session/session.ts';
+import type {Disk} from '../home/disk/disk.ts';
+import {blobId} from '../home/git/blob-id.ts';
+import {type FileRead, readHomeFile} from '../home/read.ts';
+
+/** A file as it was found on disk. */
+export interface Seen extends FileRead {
+  path: string;
+  kind: Kind;
+  blob: string;
+  /** Undefined if the bytes are not text. */
+  text: string | undefined;
+  parsed: ParsedFile | undefined;
+  facts: Facts;
+}
+
+export type Found = Pick<Seen, 'bytes' | 'stat'> & Partial<Pick<Seen, 'link' | 'blob'>>;
+
+/** `previous`: an earlier version of the same file; what did not change need not be parsed again. */
+export function seenText(path: string, kind: Kind, text: string, found: Found, previous?: ParsedFile): Seen {
+  const parsed = parseFile(path, text, previous);
+  const facts = parsed ? factsFrom(parsed) : unreadFacts(path, []);
+  const {bytes, stat, link = false, blob = blobId(bytes)} = found;
+  return {path, kind, bytes, blob, stat, link, text, parsed, facts};
+}
+
+/** A session that was written just now: it need not be read again. */
+export function seenSession(path: string, session: Session, text: string, found: Found): Seen {
+  // The text is one string by now; the messages as a slice of it take no memory of their own.
+  const body = text.slice(session.head.length, text.length - session.foot.length);
+  const parsed: ParsedFile = {kind: 'session', path, file: {...session, body}};
+  const {bytes, stat, link = false, blob = blobId(bytes)} = found;
+  return {path, kind: 'session', bytes, blob, stat, link, text, parsed, facts: factsFrom(parsed)};
+}
+
+export function seenBytes(path: string, kind: Kind, problem: Problem, found: Found): Seen {
+  const {bytes, stat, link = false, blob = blobId(bytes)} = found;
+  const facts = unreadFacts(path, [problem]);
+  return {path, kind, bytes, blob, stat, link, text: undefined, parsed: undefined, facts};
+}
+
+/** What the home calls itself, for addresses such as `planner-001@home`. */
+export function homeName(disk: Disk): string {
+  const read = readHomeFile(disk, 'agentdir.yaml');
+  const parsed = read && 'text' in read ? parseFile('agentdir.yaml', read.text) : undefined;
+  return (parsed?.kind === 'settings' && parsed.file.value?.name) || 'home';
+}

@@ -1,0 +1,45 @@
+import {undoes} from '../formats/merge/merge-lasting.ts';
+import {textOf} from './accept-version.ts';
+import type {Seen} from './file-snapshot.ts';
+import type {HomeFiles} from './home-files.ts';
+import {pastVersions} from './past-versions.ts';
+
+/**
+ * Whether git brought a text into the file (checkout, revert, reset): then it is meant, whatever it lacks. At a start also a text
+ * that lacks nothing of what a person, or an undo, staged while no daemon ran. `good`: the last accepted version.
+ */
+export async function isMeant(files: HomeFiles, seen: Seen, good: string): Promise<boolean> {
+  const {path, kind, text, blob} = seen;
+  const {journal, phase} = files;
+  const {loading} = phase;
+  const committed = journal.committed.get(path);
+  if (committed === blob) {
+    const [last] = await journal.versions(path, 1);
+    return !(last && journal.isPlainCommit(last)) || isBroughtBack(files, seen, good);
+  }
+  const staged = await journal.staged(path);
+  // What they staged while no daemon ran, they saw as it is.
+  if (staged === blob) return loading || isBroughtBack(files, seen, good);
+  if (!loading || staged === undefined || staged === committed || staged === good) return false;
+  const before = await textOf(files, staged, path);
+  return before !== undefined && text !== undefined && !undoes(kind, before, text);
+}
+
+/**
+ * Whether all lines of a text were in the file before: then it is an older text, or a change that was taken back. A text with other
+ * lines was written by hand; that it was committed or staged before the daemon looked makes a stale buffer no less stale.
+ */
+async function isBroughtBack(files: HomeFiles, {path, text = '', blob}: Seen, good: string): Promise<boolean> {
+  const lines = new Set(text.split('\n'));
+  const remove = (other: string | undefined) => {
+    for (const line of other?.split('\n') ?? []) lines.delete(line);
+  };
+  remove(await textOf(files, good, path));
+  for (const ever of [false, true])
+    for await (const version of pastVersions(files, path, {ever})) {
+      if (lines.size === 0) return true;
+      if (version.blob === blob && version.isOwnCommit) continue;
+      remove(await version.text());
+    }
+  return lines.size === 0;
+}

@@ -1,0 +1,27 @@
+import type {Seen} from './file-snapshot.ts';
+import type {Outcome} from './queue.ts';
+
+/**
+ * Keeps files that decide what agents may do from being changed by anybody but a person. The loop asks it before it accepts a version.
+ */
+export interface Guard {
+  /** Why a change of this file does not count. Undefined: it counts. */
+  whyVoid(path: string): string | undefined;
+  /** Give the file back its last accepted version and keep the change in conflicts/. `seen`: undefined if the file is gone. */
+  takeBack(path: string, seen: Seen | undefined, why: string): Promise<Outcome>;
+  /** Make a file that has several names a file of its own: an agent may be able to write under another name. */
+  cutLinks(seen: Seen): Promise<Outcome>;
+  /** The file is as it was, or its change counts. */
+  unchanged(path: string): void;
+  /** The file was changed while no daemon ran. `before`: git's name for its version before that. */
+  changedBeforeStart(path: string, before: string | undefined): void;
+}
+
+/** Before anything is looked at. */
+export const everythingCounts: Guard = {
+  whyVoid: () => undefined,
+  takeBack: async () => undefined,
+  cutLinks: async () => undefined,
+  unchanged: () => {},
+  changedBeforeStart: () => {},
+};

@@ -1,0 +1,257 @@
+import {isQueue} from '../check/parse-file.ts';
+import {isJournalled, type Kind, kindOf, stemOf} from '../formats/common/key.ts';
+import {visibleLine} from '../formats/common/visible.ts';
+import {MAIL_CURSORS} from '../formats/mail-cursors.ts';
+import {type CutSession, cutSession, describeEdit} from '../formats/merge/describe-edit.ts';
+import type {TaskFile} from '../formats/task/task.ts';
+import {parseTasks} from '../formats/task/task-parse.ts';
+import {blobId} from '../home/git/blob-id.ts';
+import {linkTarget} from '../home/read.ts';
+import {replacedContent} from '../home/replaced.ts';
+import {type CommandNote, forgetNote, noteOn, undosTo} from '../home/versions/command-notes.ts';
+import type {FileMode} from '../home/versions/record.ts';
+import type {NewVersion} from '../home/versions/version-log.ts';
+import {textOf} from './accept-version.ts';
+import type {OwnEntry} from './change.ts';
+import type {Seen} from './file-snapshot.ts';
+import {isExecutable} from './file-state.ts';
+import type {HomeFiles} from './home-files.ts';
+import type {Loop, Reports} from './parts.ts';
+
+/**
+ * Record what a person did to a file, as theirs, before anything follows from it. `former`: the file as it was last accepted, which
+ * need not be parsed again.
+ */
+export async function recordEdit(daemon: Loop, seen: Seen, former?: Seen): Promise<void> {
+  const {files} = daemon;
+  const {path, kind} = seen;
+  const before = files.versions.blobAt(path);
+  if (!isJournalled(kind)) return;
+  if (before === contentInGit(files, seen).blob) return recordMode(daemon, seen);
+  const isLocal = before === undefined && (await isIgnored(files, path));
+  const old = before === undefined ? undefined : await textOf(files, before, path);
+  const edit = editOf(daemon, seen, old, {former});
+  files.versions.record(isLocal ? {...edit, local: true} : edit, statInGit(files, seen));
+  if (!seen.link) forgetNote(files.disk, path, seen.blob);
+}
+
+/**
+ * Record what `agentdir undo` wrote. The versions between the last recorded one and this one, by hand or by another undo, are
+ * recorded first: each is then taken back by itself.
+ */
+export async function recordUndo(daemon: Loop, seen: Seen, former?: Seen): Promise<void> {
+  const {files} = daemon;
+  const {disk} = files;
+  const {path, blob, kind} = seen;
+  const bases = [...undosTo(disk, path, blob).map(({note}) => note.base), blob];
+  const known = files.versions.blobAt(path);
+  // The file may have been looked at before, with only some of its versions recorded by then.
+  for (const base of known === undefined ? [] : bases.slice(bases.lastIndexOf(known) + 1, -1)) {
+    const before = files.versions.blobAt(path);
+    const bytes = base === null ? undefined : (replacedContent(disk, path, base) ?? (await files.journal.read(base)));
+    if (before === undefined || !bytes || !isJournalled(kind)) continue;
+    files.versions.record(editOf(daemon, seen, await textOf(files, before, path), {passing: bytes}));
+  }
+  await recordEdit(daemon, seen, former);
+}
+
+/** A person made the file executable, or no longer. */
+async function recordMode(daemon: Loop, seen: Seen): Promise<void> {
+  const {files} = daemon;
+  const {path, kind} = seen;
+  const {bytes, mode, blob} = contentInGit(files, seen);
+  if (!(await files.journal.isOtherMode(path, mode))) return;
+  const words = `made ${mode === '100755' ? '' : 'not '}executable by hand`;
+  const edit = describedEdit(daemon, {path, kind, blob}, words, trailersOf(seen, []));
+  files.versions.record({path, author: 'human', bytes, blob, mode, ...edit}, statInGit(files, seen));
+}
+
+/** What a person saved, and the text they had made it from; undefined: the last one. */
+export interface Saved {
+  seen: Seen;
+  base: string | undefined;
+}
+
+/**
+ * Record texts that a person saved from older versions. Each is a version of its own, because it is what their editor has, and so
+ * what their next save is made from; but never the last one, because it lacks what was written meanwhile.
+ */
+export async function recordStale(daemon: Loop, saved: readonly Saved[]): Promise<void> {
+  const {files} = daemon;
+  for (const {seen, base} of saved) {
+    const {path} = seen;
+    if (!isJournalled(seen.kind) || files.known.get(path)?.ignored) continue;
+    const before = files.versions.blobAt(path);
+    if (before === contentInGit(files, seen).blob) continue;
+    const old = base ?? (before === undefined ? undefined : await textOf(files, before, path));
+    files.versions.record({...editOf(daemon, seen, old), stale: true});
+    forgetNote(files.disk, path, seen.blob);
+  }
+}
+
+/** `passing`: the content of the file before it became what it is. */
+function editOf(
+  daemon: Loop,
+  seen: Seen,
+  before: string | undefined,
+  {passing, former}: {passing?: Buffer; former?: Seen | undefined} = {},
+): NewVersion {
+  const {path, kind} = seen;
+  const content = passing
+    ? {bytes: passing, blob: blobId(passing), mode: modeOf(seen)}
+    : contentInGit(daemon.files, seen);
+  const queue = isQueue(path);
+  const edit = describeEdit(kind, before, passing?.toString() ?? seen.text ?? '', queue, {
+    tasksIn: text => tasksOf(text, [seen, former]),
+    cutIn: text => cutOf(text, [seen, former]),
+  });
+  const trailers = queue
+    ? edit.tasks.map((id): [string, string] => ['Approval', id])
+    : [...trailersOf(seen, edit.tasks), ...approvalOf(seen)];
+  const words = path === MAIL_CURSORS ? 'read on by agentdir mail' : `${edit.words} by hand`;
+  const blob = passing ? content.blob : seen.blob;
+  return {path, author: 'human', ...content, ...describedEdit(daemon, {path, kind, blob}, words, trailers)};
+}
+
+/** Subject and trailers of a person's edit; of one by `agentdir undo`, what it takes back. */
+function describedEdit(
+  {files, reports}: Loop,
+  {path, kind, blob}: {path: string; kind: Kind; blob: string | null},
+  words: string,
+  trailers: readonly [string, string][] = [],
+): Pick<NewVersion, 'subject' | 'trailers' | 'undo'> {
+  const undo = noteOn(files.disk, path, blob)?.undo;
+  const all = [...trailers, ...(undo ? [['Undo', undo.commit] as const] : []), ['Cause', files.phase.cause] as const];
+  return {...redacted(reports, subject(kind, path, undo ? undoWords(undo) : words), all), ...(undo && {undo})};
+}
+
+function redacted(
+  {redact}: Reports,
+  subject: string,
+  trailers: NewVersion['trailers'],
+): Pick<NewVersion, 'subject' | 'trailers'> {
+  return {subject: redact.text(subject), trailers: redact.value(trailers)};
+}
+
+function undoWords({commit, words}: NonNullable<CommandNote['undo']>): string {
+  return `took back ${commit.slice(0, 7)} (${visibleLine(words)}) by hand`;
+}
+
+/** The tasks of a text that may be the one of a file that is parsed. */
+function tasksOf(text: string, files: readonly (Seen | undefined)[]): TaskFile {
+  const parsed = files.find(file => file?.text === text)?.parsed;
+  return parsed?.kind === 'tasks' || parsed?.kind === 'queue' ? parsed.file : parseTasks(text);
+}
+
+/** A session's text cut at its messages, which may be the text of a file that is parsed. */
+function cutOf(text: string, files: readonly (Seen | undefined)[]): CutSession | undefined {
+  const parsed = files.find(file => file?.text === text)?.parsed;
+  const {head, foot, items} = parsed?.kind === 'session' ? parsed.file : {};
+  return head !== undefined && foot !== undefined && items ? {head, foot, items} : cutSession(text);
+}
+
+/** Which request a page is about. */
+function approvalOf({kind, path}: Seen): [string, string][] {
+  return kind === 'approval' ? [['Approval', stemOf(path)]] : [];
+}
+
+export function recordRemoval(daemon: Loop, path: string): void {
+  const {files} = daemon;
+  const kind = kindOf(path);
+  if (!kind || !isJournalled(kind) || files.versions.blobAt(path) === undefined) return;
+  const edit = describedEdit(daemon, {path, kind, blob: null}, 'removed by hand');
+  files.versions.record({path, author: 'human', bytes: undefined, mode: '100644', ...edit});
+  forgetNote(files.disk, path, null);
+}
+
+/** Record that the daemon took a file away. */
+export function recordOwnRemoval({files, reports}: Loop, path: string, {words, cause}: OwnEntry): void {
+  const kind = kindOf(path);
+  if (!kind || !isJournalled(kind) || files.versions.blobAt(path) === undefined) return;
+  const author = {name: 'agentdir', email: `agentdir@${files.name}`};
+  const described = redacted(reports, subject(kind, path, words), [['Cause', cause]]);
+  files.versions.record({path, author, bytes: undefined, mode: '100644', ...described});
+}
+
+/** A version that the daemon writes. `bytes`: its content, where the file gets a later one by the same write. */
+export function ownVersion(
+  {files, reports}: Loop,
+  seen: Seen,
+  {words, cause, tasks = [], agent, trailers = [], started}: OwnEntry,
+  bytes?: Buffer,
+): NewVersion {
+  const {path, kind} = seen;
+  const name = agent ?? 'agentdir';
+  const content = bytes ? {bytes, blob: blobId(bytes)} : {bytes: seen.bytes, blob: seen.blob};
+  const isPublished = isJournalled(kind) && !files.known.get(path)?.ignored;
+  return {
+    path,
+    ...content,
+    mode: modeOf(seen),
+    author: {name, email: `${name}@${files.name}`},
+    ...redacted(reports, subject(kind, path, words), [...trailersOf(seen, tasks), ...trailers, ['Cause', cause]]),
+    ...(started && started.length > 0 && {started}),
+    ...((!isPublished || files.versions.blobAt(path) === content.blob) && {local: true as const}),
+  };
+}
+
+/**
+ * HEAD no longer has the file as it is, though nobody touched the file: a reset, or a commit from an index that was
+ * behind. The versions that were taken out of HEAD are committed again, each by its author.
+ */
+export async function recordAgain(daemon: Loop, seen: Seen): Promise<void> {
+  const {files} = daemon;
+  const {path} = seen;
+  const content = contentInGit(files, seen);
+
+  const {versions, journal} = files;
+  if (files.known.get(path)?.ignored || versions.blobAt(path) === content.blob) return;
+  for (const {blob, mode, author, subject, trailers} of await journal.undone(path, content.blob)) {
+    const bytes = blob === content.blob ? content.bytes : await journal.read(blob);
+    if (bytes && isMode(mode)) versions.record({path, bytes, blob, mode, author, subject, trailers});
+  }
+  const again = {...ownVersion(daemon, seen, {words: 'as the file is', cause: 'HEAD moved'}), ...content};
+  if (!again.local) versions.record(again, statInGit(files, seen));
+}
+
+function isMode(mode: string): mode is FileMode {
+  return mode === '100644' || mode === '100755' || mode === '120000';
+}
+
+export async function isIgnored(files: HomeFiles, path: string): Promise<boolean> {
+  const known = files.known.get(path);
+  const ignored = await files.looks.ignored.has(path);
+  if (known) known.ignored = ignored;
+  return ignored;
+}
+
+function modeOf({stat}: Pick<Seen, 'stat'>): FileMode {
+  return isExecutable(stat) ? '100755' : '100644';
+}
+
+/** What git has of a file: the content, or, of a link, its target and nothing of what it leads to. */
+function contentInGit({disk}: HomeFiles, seen: Seen): {bytes: Buffer; blob: string; mode: FileMode} {
+  const target = seen.link ? linkTarget(disk, seen.path) : undefined;
+  if (target === undefined) return {bytes: seen.bytes, blob: seen.blob, mode: modeOf(seen)};
+  const bytes = Buffer.from(target);
+  return {bytes, blob: blobId(bytes), mode: '120000'};
+}
+
+/** Of the file whose content git gets, so that `git status` finds it unchanged. */
+function statInGit({disk}: HomeFiles, {path, stat, link}: Seen): Seen['stat'] {
+  return link ? (disk.lstat(path) ?? stat) : stat;
+}
+
+function subject(kind: Kind, path: string, words: string): string {
+  return `${kind}(${visibleLine(stemOf(path))}): ${words}`;
+}
+
+function trailersOf({facts: {session}}: Seen, tasks: readonly string[]): [string, string][] {
+  const own: [string, string][] = session
+    ? [
+        ['Agent', session.agent],
+        ['Session', session.id],
+      ]
+    : [];
+  return [...own, ...tasks.map((id): [string, string] => ['Task', id])];
+}

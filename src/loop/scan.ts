@@ -1,0 +1,85 @@
+import type {Problem} from '../formats/common/diagnostic.ts';
+import {folders, kindOf} from '../formats/common/key.ts';
+import type {DirectoryEntry, Disk, FileStat} from '../home/disk/disk.ts';
+import {isMisnamed, misnamed, unreadableFolder} from '../home/read.ts';
+import {signature} from './file-state.ts';
+
+/** Do not keep others waiting longer than this at a time. */
+const SLICE_MS = 8;
+
+export interface ScanTarget {
+  disk: Disk;
+  /** The file as it was when last read, if it was. */
+  signatureOf: (path: string) => string | undefined;
+  /** Paths that were there once. */
+  paths: () => Iterable<string>;
+  onDirectory: (directory: string) => void;
+  /** Perhaps a file that a killed process was writing. */
+  onLeftover: (path: string) => void;
+  onUnreadable: (problem: Problem) => void;
+  /** The file is new, gone, or not as it was. */
+  onDifference: (path: string) => void;
+}
+
+/**
+ * Compare every file of the home with what is known of it. This repairs whatever the watch has missed. It lets others
+ * have their turn every few milliseconds; with `patient` it makes way for them.
+ */
+export async function scan(target: ScanTarget, patient: boolean): Promise<void> {
+  const {disk, signatureOf, onDirectory, onLeftover, onUnreadable, onDifference} = target;
+  const found = new Set<string>();
+  let slice = disk.clock.monotonic();
+  const walk = async (directory: string): Promise<void> => {
+    const entries = entriesOf(disk, directory, onUnreadable);
+    // A repository of its own.
+    if (entries.some(({name}) => name === '.git')) return;
+    onDirectory(directory);
+    for (const entry of entries) {
+      const path = `${directory}/${entry.name}`;
+      if (isMisnamed(disk, path, entry)) onUnreadable(misnamed(path));
+      else if (entry.isDirectory()) {
+        if (!entry.name.startsWith('.')) await walk(path);
+      } else if (entry.name.startsWith('.agentdir-')) onLeftover(path);
+      else visit(path, entry);
+      if (disk.clock.monotonic() - slice < SLICE_MS) continue;
+      await (patient ? disk.clock.pause(SLICE_MS * 2) : disk.clock.nextTurn());
+      slice = disk.clock.monotonic();
+    }
+  };
+  const visit = (path: string, entry?: DirectoryEntry): void => {
+    const known = signatureOf(path);
+    if (known === undefined && !kindOf(path)) return;
+    if (known === undefined && entry?.isFile()) {
+      // It is read anyway, and its stat with it.
+      found.add(path);
+      onDifference(path);
+      return;
+    }
+    const stat = statOf(disk, path);
+    if (!stat?.isFile()) return;
+    found.add(path);
+    if (known !== signature(stat)) onDifference(path);
+  };
+  for (const path of ['agentdir.yaml', 'allowlist.yaml']) visit(path);
+  for (const folder of folders) await walk(folder);
+  for (const path of target.paths()) if (!found.has(path)) onDifference(path);
+}
+
+function entriesOf(disk: Disk, directory: string, onUnreadable: ScanTarget['onUnreadable']): DirectoryEntry[] {
+  try {
+    return disk.list(directory);
+  } catch (error) {
+    const {code} = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') onUnreadable(unreadableFolder(directory, code ?? 'error'));
+    return [];
+  }
+}
+
+/** Undefined: nothing is there, or the system does not say what (a link that leads to itself, a folder without permission). Never throws. */
+export function statOf(disk: Disk, path: string): FileStat | undefined {
+  try {
+    return disk.stat(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,137 @@
+import {kindOf} from '../formats/common/key.ts';
+import type {FileStat} from '../home/disk/disk.ts';
+import {move} from '../home/move.ts';
+import {type SaveResult, save} from '../home/save.ts';
+import type {NewVersion} from '../home/versions/version-log.ts';
+import type {OwnEntry} from './change.ts';
+import {type Found, type Seen, seenText} from './file-snapshot.ts';
+import {watchReplaced} from './late-writes.ts';
+import type {Loop} from './parts.ts';
+import type {Outcome} from './queue.ts';
+import {isIgnored, ownVersion} from './record.ts';
+import {inWords} from './troubles.ts';
+
+/** One state change: what the journal says of it, and the text after it where the file gets a later one by the same write. */
+export interface StateChange {
+  entry: OwnEntry;
+  text?: string;
+}
+
+/** Before it is there, only its mode is known. */
+const NEW_FILE = {mode: 0o100644n} as FileStat;
+
+/** The file as it is after a write, or when to look at it again. */
+export type Written = {seen: Seen} | {outcome: Outcome};
+
+/** Put `text` where there is no file yet. */
+export async function createText(
+  daemon: Loop,
+  path: string,
+  text: string,
+  entry: OwnEntry,
+  seenAs?: (found: Found) => Seen,
+): Promise<Written> {
+  const kind = kindOf(path);
+  if (!kind) return {outcome: undefined};
+  return createBytes(daemon, path, Buffer.from(text), entry, seenAs ?? (found => seenText(path, kind, text, found)));
+}
+
+/** The same with bytes, which may be no text. `seenAs`: how they are read. */
+export async function createBytes(
+  daemon: Loop,
+  path: string,
+  bytes: Buffer,
+  entry: OwnEntry,
+  seenAs: (found: Found) => Seen,
+): Promise<Written> {
+  const {files} = daemon;
+  const ignored = await isIgnored(files, path);
+  const seen = seenAs({bytes, stat: NEW_FILE});
+  const version = ownVersion(daemon, seen, entry);
+  const versions = [ignored ? {...version, local: true as const} : version];
+  return write(daemon, {seen, versions, save: () => save(files.disk, {path, expected: undefined, bytes})});
+}
+
+interface Replacing {
+  /** What happened, one after the other; none: the file keeps its text, in another file. */
+  steps: readonly StateChange[];
+  /** How the text is read again. */
+  seenAs?: (found: Found) => Seen;
+}
+
+/** Put `text` in place of what was seen. */
+export async function replaceText(
+  daemon: Loop,
+  old: Seen,
+  text: string,
+  {steps, seenAs = found => seenText(old.path, old.kind, text, found)}: Replacing,
+): Promise<Written> {
+  const {path} = old;
+  const bytes = Buffer.from(text);
+  const seen = seenAs({bytes, stat: old.stat});
+  const versions = steps.map(step =>
+    ownVersion(daemon, seen, step.entry, step.text === undefined ? undefined : Buffer.from(step.text)),
+  );
+  return write(daemon, {seen, versions, save: () => save(daemon.files.disk, {path, expected: old.bytes, bytes})});
+}
+
+/** Put `text` at another path, where there is no file yet, and take the file away that was seen. */
+export async function moveText(
+  daemon: Loop,
+  old: Seen,
+  to: string,
+  {text, entry}: {text: string; entry: OwnEntry},
+): Promise<Written> {
+  const {files} = daemon;
+  const kind = kindOf(to);
+  if (!kind) return {outcome: undefined};
+  const bytes = Buffer.from(text);
+  const seen = seenText(to, kind, text, {bytes, stat: old.stat});
+  const {ignored} = files.known.get(old.path) ?? {};
+  const isKnown = files.versions.blobAt(old.path) !== undefined;
+  const version: NewVersion = {
+    ...ownVersion(daemon, seen, entry),
+    ...(isKnown && {movedFrom: old.path}),
+    ...(ignored && {local: true as const}),
+  };
+  const saving = () => move(files.disk, {from: old.path, expected: old.bytes, to, bytes});
+  return write(daemon, {seen, versions: [version], save: saving});
+}
+
+interface Writing {
+  /** The file as it will be, but for its stat. */
+  seen: Seen;
+  versions: readonly NewVersion[];
+  save: () => Promise<SaveResult>;
+}
+
+/** Write ahead: the versions are durable in the log before the file has them. */
+async function write({files, reports}: Loop, {seen, versions, save}: Writing): Promise<Written> {
+  const {troubles} = reports;
+  const {looks} = files;
+  const {making} = looks;
+  const {path} = seen;
+  const trouble = `save ${path}`;
+  const failed = (error: Error): Written => {
+    troubles.set(trouble, inWords(path, error));
+    if (error.name === 'NotDurable') throw error;
+    return {outcome: {failed: error}};
+  };
+  making.add(path);
+  try {
+    const prepared = await files.versions.prepare(versions);
+    const result = await save();
+    if (!('saved' in result)) prepared.cancel();
+    if ('failed' in result) return failed(result.failed);
+    troubles.set(trouble, undefined);
+    if ('changed' in result) return {outcome: {after: 1}};
+    prepared.placed(result.saved);
+    if (result.replaced) watchReplaced(files, result.replaced);
+    files.looks.savedAt.set(path, files.disk.clock.monotonic());
+    return {seen: {...seen, stat: result.saved}};
+  } catch (error) {
+    return failed(error as Error);
+  } finally {
+    making.delete(path);
+  }
+}

@@ -1,0 +1,64 @@
+import {isBudget} from '../../../formats/approval/approval-state.ts';
+import {exit, UserError} from '../../../formats/common/errors.ts';
+import {fieldOf} from '../../../formats/task/task.ts';
+import {redactMessage} from '../talk/redact-message.ts';
+import type {Choice} from './decide.ts';
+import type {Edited} from './edited.ts';
+import {isUnrecorded, type Request} from './queue.ts';
+
+export interface Approving {
+  home: string;
+  request: Request;
+  /** Who, as git knows them. */
+  by: string;
+  always: boolean;
+  /** To a question. */
+  answer?: string | undefined;
+  /** What they put in place of what was asked. */
+  edited?: Edited | undefined;
+  /** A key; undefined: it is not signed. Nor is more of a limit ever, which runs nothing. */
+  key?: string | undefined;
+}
+
+/** A yes, with all that is written beside it; signed after whatever else is known. */
+export async function approving({home, request, by, always, answer, edited, key}: Approving): Promise<Choice> {
+  if (isQuestion(request) && (answer ?? '').trim() === '')
+    throw new UserError(
+      `${request.id} is a question: it wants an answer`,
+      exit.usage,
+      `agentdir approve ${request.id} --answer TEXT; or refuse it: agentdir reject ${request.id}`,
+    );
+  const told = answer === undefined ? undefined : redactMessage(home, answer).content;
+  const fields = {
+    ...(edited && edited.where !== 'page' ? {command: edited.text} : {}),
+    ...(told === undefined ? {} : {answer: told}),
+    ...(always ? {always: 'true'} : {}),
+    approved_by: by,
+    approved_at: new Date().toISOString(),
+  };
+  if (key === undefined || isBudget(request)) return {request, decision: 'approved', fields};
+  const [{signature}, {editedNow}] = await Promise.all([import('./signing.ts'), import('./asked-for.ts')]);
+  const text = told ?? (edited ? edited.text : editedNow(home, request));
+  return {request, decision: 'approved', fields: {...fields, signature: await signature(home, request, text, key)}};
+}
+
+/** A no. What a yes had written there goes, unless the daemon has recorded it. */
+export function rejecting(home: string, request: Request, by: string, reason: string | undefined): Choice {
+  const said = ['approved_by', 'approved_at', 'always', 'signature'];
+  const gone = isUnrecorded(request) ? said.filter(key => fieldOf(request.task, key) !== undefined) : [];
+  const why = reason === undefined || reason.trim() === '' ? undefined : redactMessage(home, reason).content;
+  return {
+    request,
+    decision: 'rejected',
+    fields: {
+      ...Object.fromEntries(gone.map(key => [key, undefined])),
+      rejected_by: by,
+      rejected_at: new Date().toISOString(),
+      ...(why === undefined ? {} : {rejection_reason: why}),
+    },
+  };
+}
+
+export function isQuestion({type}: Request): boolean {
+  return type === 'question';
+}

@@ -1,0 +1,61 @@
+import {APPROVALS_FILE, oneLine} from '../../../formats/approval/approval-item.ts';
+import {pendingPath} from '../../../formats/approval/approval-path.ts';
+import {exit, UserError} from '../../../formats/common/errors.ts';
+import {fenced} from '../../../formats/common/markdown.ts';
+import {isId} from '../../../formats/common/values.ts';
+import {makeVisible} from '../../../formats/common/visible.ts';
+import {nodeDisk} from '../../../home/disk/disk.ts';
+import {readHomeFile} from '../../../home/read.ts';
+import {type Page, pendingPage} from './page.ts';
+import {isUnrecorded, type Request} from './queue.ts';
+
+/** The command of a request as a person left it in its two places. */
+export type CommandNow =
+  /** What would run; `changed`: where somebody changed what was asked. */
+  | {text: string; changed?: 'queue' | 'page' | 'both'}
+  /** The places have different texts. `certain`: both were changed, so that nothing runs. */
+  | {queue: string; page: string; certain: boolean};
+
+const TITLE = /^Approve [^:]*: /;
+
+/**
+ * Of an open request, by its title, which says what was asked, on one line. Undefined: it is no command. What is recorded
+ * stands in the item.
+ */
+export function commandNow(request: Request, page: Page | undefined): CommandNow | undefined {
+  return withShown(request, isUnrecorded(request) ? page?.file.action.command : undefined);
+}
+
+function withShown({task, command}: Request, shown: string | undefined): CommandNow | undefined {
+  if (command === undefined || shown === undefined) return command === undefined ? undefined : {text: command};
+  const asked = task.title.replace(TITLE, '');
+  const [inQueue, onPage] = [oneLine(command) !== asked, oneLine(shown) !== asked];
+  if (makeVisible(command).trimEnd() === shown.trimEnd())
+    return inQueue ? {text: command, changed: 'both'} : {text: command};
+  if (inQueue !== onPage) return inQueue ? {text: command, changed: 'queue'} : {text: shown, changed: 'page'};
+  return {queue: command, page: shown, certain: inQueue};
+}
+
+/** The same of a request whose page nobody has read yet. Cheap: most pages show what the item has, right below the label. */
+export function commandOf(home: string, request: Request): CommandNow | undefined {
+  const {id, command} = request;
+  if (command === undefined || !isUnrecorded(request) || !isId(id)) return withShown(request, undefined);
+  const read = readHomeFile(nodeDisk(home), pendingPath(id));
+  const text = read && 'text' in read ? read.text : '';
+  const shown = makeVisible(command);
+  const same = text.startsWith(`${LABEL}${fenced(shown, 'bash')}\n`, text.indexOf(LABEL));
+  return same ? withShown(request, shown) : commandNow(request, pendingPage(home, id));
+}
+
+const LABEL = '\n**Command:**\n';
+
+/** A yes to it would not be taken. */
+export function refuseDiffering(home: string, request: Request): void {
+  const now = commandOf(home, request);
+  if (now && 'queue' in now && now.certain)
+    throw new UserError(
+      `the command of ${request.id} was changed in the queue, and otherwise on its page; nothing was written`,
+      exit.failed,
+      `make both the same: ${APPROVALS_FILE} and ${pendingPath(request.id)}`,
+    );
+}

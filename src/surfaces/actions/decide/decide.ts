@@ -1,0 +1,158 @@
+import {APPROVALS_FILE, type ApprovalItem, readApprovalItems} from '../../../formats/approval/approval-item.ts';
+import type {Decision} from '../../../formats/approval/approval-review.ts';
+import {strayEdit} from '../../../formats/approval/approval-shown.ts';
+import {hasErrors} from '../../../formats/common/diagnostic.ts';
+import {exit, UserError} from '../../../formats/common/errors.ts';
+import {visibleLine} from '../../../formats/common/visible.ts';
+import {fieldOf} from '../../../formats/task/task.ts';
+import {updateTasks} from '../../../formats/task/task-edit.ts';
+import {parseTasks} from '../../../formats/task/task-parse.ts';
+import {nodeDisk} from '../../../home/disk/disk.ts';
+import {editFile} from '../../../home/edit-file.ts';
+import {readStatus} from '../../../home/status.ts';
+import {fileError} from '../talk/file-error.ts';
+import {pendingPage} from './page.ts';
+import {isExpired, isUnrecorded, type Queue, type Request, readQueue, refuseWrong, requestOf} from './queue.ts';
+
+/** What a person decided about a request that they were shown. */
+export interface Choice {
+  /** As it was when they decided. */
+  request: Request;
+  decision: Decision;
+  /** Written beside the box; undefined removes. */
+  fields: Readonly<Record<string, string | undefined>>;
+}
+
+/** What a decision stands on: a request that differs in any of it is another one. */
+const BOUND = ['digest', 'command', 'tool', 'agent', 'session', 'call', 'approval_type'] as const;
+
+/** Write all of them into the queue, as a person would with an editor, or none. The items as they are then. */
+export function decide(home: string, choices: readonly Choice[]): Promise<Request[]> {
+  refuseVoid(home);
+  return editFile(home, APPROVALS_FILE, () => {
+    const queue = readQueue(home);
+    refuseWrong(queue);
+    const changes = choices.map(choice => [admitted(home, queue, choice), choice] as const);
+    const text = updateTasks(
+      queue.file,
+      changes.map(([{task}, {decision, fields}]) => [task, {box: decision === 'approved' ? 'x' : '-', fields}]),
+    );
+    const after = readApprovalItems(parseTasks(text)).items;
+    for (const choice of choices) refuseUnlessSaid(after, choice);
+    const ids = new Set(choices.map(({request}) => request.id));
+    return {
+      expected: queue.bytes,
+      text,
+      saved: () =>
+        after.flatMap(item =>
+          item.id !== undefined && ids.has(item.id) ? [{...item, id: item.id, path: APPROVALS_FILE}] : [],
+        ),
+    };
+  });
+}
+
+/** It would be taken back. */
+function refuseVoid(home: string): void {
+  const running = readStatus(nodeDisk(home))?.unconfined;
+  if (running === undefined) return;
+  throw new UserError(
+    `no decision counts while a command runs outside the sandbox (${visibleLine(running)}); nothing was written`,
+    exit.failed,
+    'decide when it has ended: agentdir status',
+  );
+}
+
+/** The item as it is now, if this may be written into it. */
+function admitted(home: string, queue: Queue, {request: {id, task}, decision, fields}: Choice): Request {
+  const now = requestOf(queue, id);
+  if (!now)
+    throw new UserError(`${id} is no longer in ${APPROVALS_FILE}`, exit.failed, 'what became of it: agentdir log');
+  refuseDecided(home, now, decision, 'signature' in fields || 'answer' in fields);
+  if (BOUND.some(key => fieldOf(now.task, key) !== fieldOf(task, key)))
+    throw new UserError(
+      `${id} was changed while you decided; nothing was written`,
+      exit.failed,
+      `look at it again: agentdir approvals ${id}`,
+    );
+  return now;
+}
+
+/**
+ * Reject wins: what is approved may be rejected as long as it has not run, whatever its page says. So long, a yes may be
+ * said again with `more`: the signature or answer that it lacked.
+ */
+export function refuseDecided(home: string, request: Request, decision: Decision, more = false): void {
+  const {id} = request;
+  const takesBack = decision === 'rejected' && request.decision === 'approved' && mayRunYet(request);
+  const again = more && decision === 'approved' && request.decision === 'approved' && mayRunYet(request);
+  if (!takesBack && !again && (request.decision || !isUnrecorded(request)))
+    throw new UserError(`${decided(request)}; nothing was written`, exit.failed, missing(request, decision));
+  const page = pendingPage(home, id);
+  const written = page?.file.review?.decision;
+  if (decision === 'approved') {
+    if (page && hasErrors(page.file.problems)) throw fileError(page.path, page.file.problems);
+    const stray = page && strayEdit(page.file.text);
+    if (stray !== undefined) throw new UserError(`${page?.path} ${stray}; nothing was written`, exit.failed);
+  }
+  const wins = decision === 'rejected' && written === 'approved';
+  if (page && written && !(wins || again || (more && written === decision)))
+    throw new UserError(
+      `${id} is ${written} in ${page.path} already; nothing was written`,
+      exit.failed,
+      'change it there, in an editor',
+    );
+  if (decision === 'approved' && isExpired(request, Date.now()))
+    throw new UserError(
+      `${id} has expired (${fieldOf(request.task, 'expires')}); nothing was written`,
+      exit.failed,
+      'if it is still needed, tell the agent to ask again: agentdir send',
+    );
+}
+
+/** What runs already is not stopped by a no: nothing may be written that says so. */
+export async function refuseStarted(home: string, requests: readonly Request[]): Promise<void> {
+  for (const request of requests) {
+    if (request.decision !== 'approved' || isUnrecorded(request)) continue;
+    // Whatever reads sessions is loaded where one may have to be read.
+    const found = (await import('./asked-for.ts')).callOf(home, request);
+    if (found?.call.approval !== request.id || found.call.started === undefined) continue;
+    throw new UserError(
+      `${request.id} has started (${found.call.started}): a no does not stop it; nothing was written`,
+      exit.failed,
+      `to end it, write status: paused in ${found.path}`,
+    );
+  }
+}
+
+/** What a yes may lack that was written and not taken in. */
+function missing(request: Request, decision: Decision): string | undefined {
+  const {id, type, answer} = request;
+  if (decision !== 'approved' || request.decision !== 'approved' || !isUnrecorded(request)) return undefined;
+  if (type === 'question' && answer === undefined)
+    return `it is a question, and has no answer: agentdir approve ${id} --answer TEXT`;
+  return 'the daemon has not taken it in; why, if it lasts: agentdir status';
+}
+
+function mayRunYet(request: Request): boolean {
+  const ran = ['started', 'executed_at', 'outcome'].some(key => fieldOf(request.task, key) !== undefined);
+  return isUnrecorded(request) || (request.status === 'approved' && !ran);
+}
+
+function decided({id, task, status, decision, by, at}: Request): string {
+  const word = status && status !== 'pending' ? status : (decision ?? 'decided');
+  const who = by ?? fieldOf(task, 'approved_by') ?? fieldOf(task, 'rejected_by');
+  const outcome = fieldOf(task, 'outcome');
+  return `${id} is ${word} already${who ? `, by ${who}` : ''}${at ? `, ${at}` : ''}${outcome ? ` (${outcome})` : ''}`;
+}
+
+/** An edit that would say anything else is not made. */
+function refuseUnlessSaid(items: readonly ApprovalItem[], {request, decision, fields}: Choice): void {
+  const [item, second] = items.filter(({id}) => id === request.id);
+  const said = Object.entries(fields).every(([key, value]) => item && fieldOf(item.task, key) === value);
+  if (item?.decision !== decision || second || !said)
+    throw new UserError(
+      `the lines of ${request.id} leave no place for the decision`,
+      exit.badFile,
+      `write it in an editor: ${APPROVALS_FILE}`,
+    );
+}

@@ -1,0 +1,23 @@
+import {parseAllowlist} from '../../../formats/allowlist.ts';
+import {hasErrors} from '../../../formats/common/diagnostic.ts';
+import {exit, UserError} from '../../../formats/common/errors.ts';
+import {nodeDisk} from '../../../home/disk/disk.ts';
+import {readHomeFile} from '../../../home/read.ts';
+import {judge} from '../../../policy/judge.ts';
+import type {Request} from './queue.ts';
+
+/** A command that the policy denies does not run, whoever wrote it: better told now than by an agent that failed. */
+export function refuseDenied(home: string, {id, agent}: Request, command: string): void {
+  const read = readHomeFile(nodeDisk(home), 'allowlist.yaml');
+  const file = read && 'text' in read ? parseAllowlist(read.text) : undefined;
+  // Then everything asks.
+  if (!file || hasErrors(file.problems)) return;
+  const {verdict, segments, reasons} = judge(command, file.policy, agent === undefined ? {} : {agent});
+  if (verdict !== 'deny') return;
+  const denied = segments.find(segment => segment.verdict === 'deny');
+  throw new UserError(
+    `the policy denies what you made of ${id}: ${denied ? `\`${denied.source}\`: ${denied.reason}` : reasons[0]}; nothing was written`,
+    exit.failed,
+    'what the rules say: agentdir policy explain',
+  );
+}

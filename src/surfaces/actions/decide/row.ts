@@ -1,0 +1,16 @@
+import {type ApprovalRow, type Request, approvalRow as rowOf, titleOf} from '../../../check/approval-row.ts';
+import {commandOf} from './command-now.ts';
+import {pageDecision} from './page.ts';
+
+export type {ApprovalRow} from '../../../check/approval-row.ts';
+
+/** With what its page says: the command as it would run, if its two places agree. */
+export function approvalRow(home: string, request: Request): ApprovalRow {
+  const row = rowOf(request, id => pageDecision(home, id));
+  const now = commandOf(home, request);
+  const differ = now !== undefined && 'queue' in now;
+  const command = differ ? now.queue : (now?.text ?? null);
+  const edited = row.edited || differ || now?.changed !== undefined;
+  const title = `${titleOf(request.task.title, edited, command)}${differ ? ', and otherwise on its page' : ''}`;
+  return {...row, command, edited, title};
+}

@@ -1,0 +1,77 @@
+import {readdirSync} from 'node:fs';
+import {homedir} from 'node:os';
+import {join} from 'node:path';
+import {signersPath} from '../../../effects/signature/signers-file.ts';
+import {sign, verifySignature} from '../../../effects/signature/ssh-signature.ts';
+import {signedText} from '../../../formats/approval/approval-signature.ts';
+import {exit, UserError} from '../../../formats/common/errors.ts';
+import {parseSettings} from '../../../formats/settings.ts';
+import {fieldOf} from '../../../formats/task/task.ts';
+import {nodeDisk} from '../../../home/disk/disk.ts';
+import {git} from '../../../home/git/git.ts';
+import {readHomeFile} from '../../../home/read.ts';
+import type {Request} from './queue.ts';
+
+/** A signature of a yes to this request, if it would count. */
+export async function signature(
+  home: string,
+  {id, task}: Request,
+  edited: string | undefined,
+  key: string,
+): Promise<string> {
+  const digest = fieldOf(task, 'digest');
+  if (digest === undefined)
+    throw new UserError(`${id} has no digest that a signature could be bound to`, exit.usage, 'leave --sign out');
+  const text = signedText({id, digest, decision: 'approved', edited});
+  const signed = await sign(text, key);
+  if ('problem' in signed) throw new UserError(`it could not be signed: ${signed.problem}`);
+  const signers = signersOf(home);
+  const file = signers ? signersPath(home, signers) : undefined;
+  const counts = file && ('problem' in file ? file : await verifySignature(text, signed.signature, file.path));
+  if (counts && 'problem' in counts)
+    throw new UserError(
+      `the signature would not count (${counts.problem}); nothing was written`,
+      exit.failed,
+      `who may sign is in "signers: ${signers}" of agentdir.yaml; another key: --key FILE`,
+    );
+  return signed.signature;
+}
+
+/** The file of those who may sign, if the settings require it. */
+export function signersOf(home: string): string | undefined {
+  const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
+  if (!read || !('text' in read) || !read.text.includes('signers')) return undefined;
+  return parseSettings(read.text).value?.approvals?.signers ?? undefined;
+}
+
+/** The key that is meant: the one given, the one git signs with, or the only one in ~/.ssh. */
+export async function signingKey(home: string, given: string | undefined): Promise<string> {
+  return given ?? (await gitKey(home)) ?? onlyKey();
+}
+
+async function gitKey(home: string): Promise<string | undefined> {
+  const get = async (name: string) => (await git(home, ['config', '--get', name])).stdout.trim();
+  if ((await get('gpg.format')) !== 'ssh') return undefined;
+  return (await get('user.signingkey')) || undefined;
+}
+
+function onlyKey(): string {
+  const folder = join(homedir(), '.ssh');
+  const [only, second] = keysIn(folder);
+  if (only !== undefined && second === undefined) return join(folder, only);
+  throw new UserError(
+    only === undefined ? `there is no key in ${folder}` : `there are several keys in ${folder}`,
+    exit.usage,
+    'name one: --key FILE; or for good: git config --global gpg.format ssh && git config --global user.signingkey FILE',
+  );
+}
+
+/** Private keys lie beside their public halves. */
+function keysIn(folder: string): string[] {
+  try {
+    const names = readdirSync(folder);
+    return names.filter(name => names.includes(`${name}.pub`));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,70 @@
+import {unreadFacts} from '../../check/facts.ts';
+import {type Home, parseHome} from '../../check/home.ts';
+import {HomeIndex} from '../../check/home-index.ts';
+import {factsOf} from '../../check/read-facts.ts';
+import type {Problem} from '../../formats/common/diagnostic.ts';
+import {kindOf} from '../../formats/common/key.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {inboxState} from '../../home/inbox-state.ts';
+import {listHome, readHomeFile} from '../../home/read.ts';
+
+interface HomeTexts {
+  texts: ReadonlyMap<string, string>;
+  /** Why other files and folders could not be read. */
+  unread: Problem[];
+}
+
+/** How far it is: so many files of so many. */
+export type Progress = (done: number, total: number) => void;
+
+/** Read all files of a home, or of some of its folders, as they are on disk now. */
+function readHome(dir: string, folders?: readonly string[]): HomeTexts {
+  const texts = new Map<string, string>();
+  const {paths, problems: unread} = listHome(nodeDisk(dir), folders);
+  for (const path of paths) {
+    const read = readHomeFile(nodeDisk(dir), path);
+    // Of an inbox, lines that are read are over and done with: what was wrong with them is set aside.
+    if (read?.bytes && kindOf(path) === 'inbox') texts.set(path, unreadText(dir, path, read.bytes));
+    else if (read && 'text' in read) texts.set(path, read.text);
+    else if (read) unread.push(read.problem);
+  }
+  return {texts, unread};
+}
+
+/** The lines that are not read yet, at their places. */
+function unreadText(dir: string, path: string, bytes: Buffer): string {
+  const {lines, unread} = inboxState(dir, path) ?? {lines: 0, unread: bytes.length};
+  if (unread >= bytes.length) return bytes.toString();
+  return '\n'.repeat(lines) + bytes.subarray(bytes.length - unread).toString();
+}
+
+/** The same, checked: only the facts of each file are kept. Of some folders, what others say is not known. */
+export function indexHome(
+  dir: string,
+  progress: Progress = () => {},
+  folders?: readonly string[],
+): {index: HomeIndex; texts: ReadonlyMap<string, string>} {
+  const {texts: read, unread} = readHome(dir, folders);
+  const texts = folders ? new Map([...read].filter(([path]) => path.includes('/'))) : read;
+  const index = new HomeIndex();
+  let done = 0;
+  for (const [path, text] of texts) {
+    index.set(path, factsOf(path, text));
+    progress(++done, texts.size);
+  }
+  for (const problem of unread) index.set(problem.file, unreadFacts(problem.file, [problem]));
+  index.settle();
+  return {index, texts};
+}
+
+export interface LoadedHome {
+  home: Home;
+  texts: ReadonlyMap<string, string>;
+}
+
+/** The same, parsed: those in some folders, whose checks must not look at others. */
+export function loadHome(dir: string, folders?: readonly string[]): LoadedHome {
+  const {texts, unread} = readHome(dir, folders);
+  const wanted = [...texts].filter(([path]) => !folders || path.includes('/'));
+  return {home: {...parseHome(wanted.map(([path, text]) => ({path, text}))), unread}, texts};
+}

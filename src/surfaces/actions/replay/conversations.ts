@@ -1,0 +1,220 @@
+import {isSegment} from '../../../formats/common/key.ts';
+import {parseSession, type Session} from '../../../formats/session/session.ts';
+import {type HomeState, templateOf} from '../verify/home-state.ts';
+import {brought, kept} from './brought.ts';
+import {replayStep} from './engine-step.ts';
+import {type Doing, type Entry, type Gone, type Origin, printOf} from './entry.ts';
+import {Ledger} from './ledger.ts';
+import type {Unread} from './replayed.ts';
+import type {Oddity, Step, Stepped, TemplateNow} from './step.ts';
+import {allEntries, allMessages, type PastHome, sessionIdOf, settledIn, type Track} from './track.ts';
+import {changedVerdict, type Done, doneIn, verdictOddity} from './verdicts.ts';
+
+/** Something the engine would have done otherwise, and where. */
+export interface FoundOddity extends Oddity {
+  kind: 'step' | 'verdict';
+  path: string;
+  by: Doing;
+  /** The message it is about. */
+  entry: Entry | undefined;
+}
+
+/** What is known of a session beside its versions. */
+export interface Findings {
+  oddities: FoundOddity[];
+  unread: Map<string, Unread>;
+  passing: number;
+}
+
+/** Commits of the daemon's that have what others wrote: they are read as if those had. */
+const OTHERS: ReadonlySet<string> = new Set(['merge', 'HEAD moved', 'void']);
+
+/** A policy and what it decided may be committed in either order, so near to each other. */
+const NEAR_MS = 10_000;
+
+interface Suspect {
+  found: FoundOddity;
+  done: Done;
+  findings: Findings;
+}
+
+/** Reads the versions of sessions in their order, and does again what the daemon did from each to the next. */
+export class Conversations {
+  readonly ledger = new Ledger();
+  /** What was done about calls, as it was judged when it was recorded first: what is brought back later was done then. */
+  readonly #judged = new Set<string>();
+  readonly #findings = new Map<string, Findings>();
+  readonly #templates = new Map<string, {[Key in keyof TemplateNow]: Set<string | undefined>}>();
+  readonly #now: HomeState | undefined;
+  #suspects: Suspect[] = [];
+
+  /** `now`: the policy that calls are judged by, in place of the one of their time. */
+  constructor(now: HomeState | undefined) {
+    this.#now = now;
+  }
+
+  findings(session: string): Findings {
+    const known = this.#findings.get(session) ?? {oddities: [], unread: new Map(), passing: 0};
+    this.#findings.set(session, known);
+    return known;
+  }
+
+  version(
+    state: PastHome,
+    path: string,
+    read: {text: string | undefined} | {problem: string},
+    {by, begins}: {by: Doing; begins: boolean},
+  ): void {
+    const id = sessionIdOf(path);
+    const findings = this.findings(id);
+    const former = state.tracks.get(path);
+    const {text} = 'text' in read ? read : {text: ''};
+    if (text === undefined) {
+      state.tracks.delete(path);
+      findings.unread.delete(path);
+      if (former && !isSegment(path)) state.removed.set(id, former);
+      return;
+    }
+    const before = former ?? (isSegment(path) ? undefined : state.removed.get(id));
+    const session = parseSession(text, usable(before));
+    if (!session.header) {
+      const why = 'problem' in read ? read.problem : 'it has errors';
+      findings.passing++;
+      findings.unread.set(path, {path, commit: by.commit, why});
+      return;
+    }
+    findings.unread.delete(path);
+    const {entries, gone} = begins
+      ? this.#begin(session, {by: {...by, engine: true}, path})
+      : isSegment(path)
+        ? this.#segment(state, session, {by, path}, former)
+        : this.#next(state, session, {by, path}, before);
+    state.tracks.set(path, {
+      path,
+      session,
+      text,
+      entries,
+      gone: [...(before?.gone ?? []), ...gone],
+      versions: (before?.versions ?? 0) + 1,
+      last: by,
+      read: usable(before) ? (before?.read ?? 0) + 1 : 0,
+    });
+  }
+
+  /** The policy, the settings or a template are others now. */
+  policyChanged(home: HomeState, {time}: Doing): void {
+    for (const template of home.templates.values()) {
+      const known = this.#templates.get(template.id) ?? {
+        agent_type: new Set(),
+        model: new Set(),
+        system_prompt: new Set(),
+      };
+      known.agent_type.add(template.type);
+      known.model.add(template.model ?? 'default');
+      known.system_prompt.add(template.system_prompt);
+      this.#templates.set(template.id, known);
+    }
+    this.#suspects = this.#suspects.filter(({found, done}) => !isNear(found.by.time, time) || !explains(home, done));
+  }
+
+  /** All there is: what could not be explained by a change beside it is a finding. */
+  settle(): void {
+    for (const {found, findings} of this.#suspects) findings.oddities.push(found);
+    this.#suspects = [];
+  }
+
+  /** The history was cut off here: what is there counts as recorded. */
+  #begin({messages}: Session, from: Omit<Origin, 'at' | 'print'>): {entries: Entry[]; gone: Gone[]} {
+    const entries = messages.map((message, at): Entry => {
+      const origin = this.ledger.record(message, {...from, at, print: printOf(message)});
+      return {message, print: origin.print, origin, edits: []};
+    });
+    return {entries, gone: []};
+  }
+
+  /** Older messages, moved here from their session. */
+  #segment(
+    state: PastHome,
+    {messages}: Session,
+    from: Omit<Origin, 'at' | 'print'>,
+    former: Track | undefined,
+  ): {entries: readonly Entry[]; gone: Gone[]} {
+    if (former) return brought(former.entries, messages, from, this.ledger);
+    const id = sessionIdOf(from.path);
+    const main = [...state.tracks.values()].find(({path}) => !isSegment(path) && sessionIdOf(path) === id);
+    const entries = messages.map((message, at): Entry => {
+      const own = main?.entries[at];
+      if (own?.print === printOf(message)) return kept(own, message);
+      return this.ledger.entryFor(message, {...from, at, print: printOf(message)});
+    });
+    return {entries, gone: []};
+  }
+
+  #next(
+    state: PastHome,
+    session: Session,
+    from: {by: Doing; path: string},
+    before: Track | undefined,
+  ): {entries: readonly Entry[]; gone: Gone[]} {
+    const {by, path} = from;
+    const all = allEntries(state, before?.session.header ?? {}, before?.entries ?? []);
+    const messages = allMessages(state, session);
+    const own = (entries: readonly Entry[]) => entries.slice(messages.length - session.messages.length);
+    if (by.engine && !OTHERS.has(by.cause)) {
+      const template = this.#templates.get(session.header?.agent_id.split('@')[0] ?? '') as TemplateNow | undefined;
+      const settled = settledIn(state, before?.session.header ?? {}, session.header ?? {});
+      const step: Step = {by, path, before: before?.session, after: session, entries: all, messages, settled, template};
+      const stepped = replayStep(step, this.ledger);
+      if (stepped) {
+        this.#judge(state, step, stepped);
+        return {entries: own(stepped.entries), gone: []};
+      }
+    }
+    const wrong = by.engine && !OTHERS.has(by.cause) && by.cause !== 'recovered';
+    const {entries, gone} = brought(all, messages, {path, by: wrong ? {...by, wrong} : by}, this.ledger);
+    return {entries: own(entries), gone};
+  }
+
+  #judge(state: PastHome, step: Step, stepped: Stepped): void {
+    const {by, path} = step;
+    const findings = this.findings(sessionIdOf(path));
+    const found = (oddity: Oddity, kind: FoundOddity['kind']): FoundOddity => ({
+      ...{...oddity, kind, path, by},
+      entry: oddity.at === undefined ? undefined : stepped.entries[oddity.at],
+    });
+    for (const oddity of stepped.oddities) findings.oddities.push(found(oddity, 'step'));
+    for (const done of doneIn(step, stepped)) {
+      const key = [stepped.entries[done.at]?.origin.print, done.call.id, done.call.started, done.how].join(' ');
+      if (this.#judged.size === this.#judged.add(key).size) continue;
+      const oddity = this.#now ? changedVerdict(done, state.home, this.#now) : verdictOddity(done, state.home);
+      if (!oddity) continue;
+      const suspect = {found: found(oddity, 'verdict'), done, findings};
+      if (this.#now) findings.oddities.push(suspect.found);
+      else if (!isOfFormer(state, suspect)) this.#suspects.push(suspect);
+    }
+  }
+}
+
+/** It was judged a moment before the policy was changed. */
+function isOfFormer({former}: PastHome, {found, done}: Suspect): boolean {
+  return former !== undefined && isNear(former.time, found.by.time) && explains(former.home, done);
+}
+
+function explains(home: HomeState, done: Done): boolean {
+  return templateOf(home, done.agent) !== undefined && verdictOddity(done, home) === undefined;
+}
+
+function isNear(a: string, b: string): boolean {
+  return Math.abs(Date.parse(a) - Date.parse(b)) <= NEAR_MS;
+}
+
+/** Each message keeps the text in memory that it was read from: after so many versions all is read anew. */
+const MOST_READ = 8;
+/** Of a large one, which takes long to read, more: there are few of these. */
+const LARGE = 256 * 1024;
+const MOST_READ_LARGE = 32;
+
+function usable(track: Track | undefined): Session | undefined {
+  const most = (track?.text.length ?? 0) > LARGE ? MOST_READ_LARGE : MOST_READ;
+  return track && track.read < most ? track.session : undefined;
+}

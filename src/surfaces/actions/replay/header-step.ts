@@ -1,0 +1,149 @@
+import {isDeepStrictEqual} from 'node:util';
+import {mentionsIn} from '../../../decide/mentions.ts';
+import {taintOf} from '../../../decide/taint.ts';
+import {mayWork, nextOf, statusFor, workOf} from '../../../decide/turn.ts';
+import type {Session} from '../../../formats/session/session.ts';
+import type {Message, SessionHeader, SessionStatus} from '../../../formats/session/session-schema.ts';
+import type {Oddity, Step} from './step.ts';
+
+/** Keys of which nothing follows that could be computed: times, ids, and what other files say. */
+const INPUTS: ReadonlySet<string> = new Set([
+  'updated',
+  'created',
+  'segments',
+  'tasks_due',
+  'waiting_for',
+  'ephemeral',
+]);
+
+/** Keys that are others now than the engine would make them. */
+export function headerOddities(step: Step, added: readonly number[]): Oddity[] {
+  const {before, after, by} = step;
+  const [was, is] = [before?.header ?? {}, after.header ?? {}] as [Partial<SessionHeader>, Partial<SessionHeader>];
+  if (by.cause === 'segment') return [];
+  const odd: Oddity[] = [];
+  const say = (field: string, replayed: unknown, what: string) =>
+    odd.push({at: undefined, field, what, recorded: text(is[field]), replayed: text(replayed)});
+  const statuses = statusesFor(step, added);
+  if (!statuses.has(is.status))
+    say('status', [...statuses].map(text).join(' or '), `the status would be ${[...statuses].map(text).join(' or ')}`);
+  const tainted = taintsFor(step);
+  if (!tainted.some(sources => isDeepStrictEqual(sources, is.tainted ?? [])))
+    say('tainted', tainted.at(-1), 'other sources from outside would be named');
+  for (const key of new Set([...Object.keys(was), ...Object.keys(is)])) {
+    if (key === 'status' || key === 'tainted' || INPUTS.has(key) || isDeepStrictEqual(was[key], is[key])) continue;
+    if (key === 'mentions_due') mentions(step, added, say);
+    else if (key === 'error') {
+      if (is.error !== undefined && is.status !== 'error')
+        say(key, undefined, 'only a session that failed has an error');
+    } else filledIn(step, key, say);
+  }
+  return odd;
+}
+
+type Say = (field: string, replayed: unknown, what: string) => void;
+
+/** What was missing is taken from the file's name and the template. What a session is made with is for whoever has it made. */
+function filledIn({before, after, path, template}: Step, key: string, say: Say): void {
+  const is = after.header?.[key];
+  if (before === undefined) return;
+  if (before.header?.[key] !== undefined) {
+    say(key, before.header[key], `the daemon would not change ${key}`);
+    return;
+  }
+  if (key === 'session_id') {
+    const stem = path.slice(path.lastIndexOf('/') + 1).replace(/\.session\.yaml$/, '');
+    if (is !== stem) say(key, stem, 'the id would be the name of the file');
+    return;
+  }
+  const known = key === 'agent_type' || key === 'model' || key === 'system_prompt' ? template?.[key] : undefined;
+  if (key !== 'agent_type' && key !== 'model' && key !== 'system_prompt')
+    say(key, undefined, `the daemon would not write ${key}`);
+  else if (known && !(known as ReadonlySet<unknown>).has(is))
+    say(key, [...known].at(-1), `${key} would be taken from the template`);
+}
+
+/** Those whom a final answer names, without the agent itself; whether they exist is not in the session. */
+function mentions({before, after, messages}: Step, added: readonly number[], say: Say): void {
+  const former = before?.header?.mentions_due ?? [];
+  const named = new Set(added.flatMap(at => mentionsIn(messages[at]?.content ?? '')));
+  const odd = (after.header?.mentions_due ?? []).filter(
+    due => !former.some(old => isDeepStrictEqual(old, due)) && !named.has(due.to),
+  );
+  if (odd.length > 0) say('mentions_due', former, `the answer does not name ${odd.map(({to}) => to).join(', ')}`);
+}
+
+/** What the header may say of where text from outside came in: what it said, or all there is now. */
+function taintsFor({before, after, by}: Step): (readonly string[])[] {
+  const was = before?.header?.tainted ?? [];
+  const {tainted: _, ...header} = (before?.header ?? after.header) as SessionHeader;
+  const now = taintOf({
+    header: {...header, ...(before?.header?.tainted && {tainted: was as string[]})},
+    messages: after.messages,
+  });
+  return by.cause === 'call' || by.cause === 'delivery' || by.cause === 'taint' ? [now] : [was, now];
+}
+
+/** Statuses that the engine may put, by what the commit is about. */
+function statusesFor({before, after, by}: Step, added: readonly number[]): ReadonlySet<SessionStatus | undefined> {
+  const was = before?.header?.status;
+  const {header, messages} = after;
+  const works = mayWork(before?.header);
+  const next = nextOf(messages);
+  const due = statusFor(next);
+  const afterAnswer = next.do === 'rest' ? 'sleeping' : 'active';
+  const failed: SessionStatus[] = header?.error === undefined ? [] : ['error'];
+  const waits: SessionStatus[] = header?.waiting_for === undefined ? [] : ['waiting'];
+  const resting = before ? [statusFor(workOf(before))] : [];
+  switch (by.cause) {
+    case 'turn':
+      if (added.length > 0) return new Set([afterAnswer]);
+      return new Set([...failed, ...(works ? resting : []), was]);
+    case 'call':
+      return new Set(works ? [due, was] : [was]);
+    case 'delivery':
+      return new Set([was === undefined || was === 'sleeping' ? 'active' : was]);
+    case 'fill-in':
+      return new Set([was, ...(works ? [due, ...resting, lastAsked(after)] : [])]);
+    case 'taint':
+    case 'mention':
+      return new Set([was]);
+    case 'limit':
+      return new Set([
+        ...waits,
+        ...(before?.header?.waiting_for === undefined ? [] : (['active', 'paused'] as const)),
+        was,
+      ]);
+    case 'task':
+      return new Set([was, ...(header?.ephemeral === false ? (['completed'] as const) : [])]);
+    default:
+      // Found after a crash: several of these at once.
+      return new Set([
+        was,
+        due,
+        afterAnswer,
+        ...resting,
+        ...failed,
+        ...waits,
+        statusFor(nextOf(beforeUnseen(messages))),
+        'active',
+        'paused',
+        'completed',
+      ]);
+  }
+}
+
+/** Without what a person wrote below and the daemon merged, but has not looked at: it has no time yet. */
+function beforeUnseen(messages: readonly Message[]): readonly Message[] {
+  const seen = messages.findLastIndex(({role, timestamp}) => role !== 'user' || timestamp !== undefined);
+  return messages.slice(0, seen + 1);
+}
+
+/** With no template there is nothing to do, whatever was asked. */
+function lastAsked({messages}: Session): SessionStatus {
+  return messages.at(-1)?.role === 'user' ? 'active' : 'sleeping';
+}
+
+function text(value: unknown): string {
+  return value === undefined ? 'none' : typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,85 @@
+import type {Message} from '../../../formats/session/session-schema.ts';
+import {type Doing, type Entry, type Gone, isRecorded, type Origin} from './entry.ts';
+import {outOfPlace} from './out-of-place.ts';
+import {sessionIdOf} from './track.ts';
+
+/** What became of one message, seen from the end. */
+export interface Fate {
+  kind: 'changed' | 'missing' | 'added' | 'moved';
+  entry: Entry;
+  by: Doing;
+  /** Its place among all messages; of one that is gone, the place after which it stood. */
+  at: number;
+  /** Part of what happened: nothing that follows says otherwise. */
+  meant: boolean;
+}
+
+/**
+ * Whatever a person does to a session is theirs to do. But each answer stands below what its model was sent: what was
+ * recorded and is another now, or stands elsewhere, is a difference, unless the model was asked about it anew, and so is what
+ * was put between or taken out above an answer. What people wrote themselves is theirs to change, too: that is only told.
+ */
+export function judgeEnd(session: string, entries: readonly Entry[], gone: readonly Gone[]): Fate[] {
+  const fates: Fate[] = [];
+  const below = ordersBelow(entries);
+  const copies = copiesIn(session, entries);
+  const moved = new Set(outOfPlace(entries));
+  for (const [at, entry] of entries.entries()) {
+    const {origin, edits, message} = entry;
+    const since = below[at];
+    const by = edits.at(-1);
+    const put = entry.moved;
+    if (put && copies.has(at))
+      fates.push({kind: 'added', entry, by: put, at, meant: !since || since.least > put.order});
+    else if (by && origin.by.engine && isRecorded(message)) {
+      const meant = !by.wrong && since !== undefined && since.least > by.order;
+      fates.push({kind: 'changed', entry, by, at, meant});
+    } else if (put && moved.has(at))
+      fates.push({kind: 'moved', entry, by: put, at, meant: since !== undefined && since.least > put.order});
+    else if (by && since && since.least < by.order) fates.push({kind: 'changed', entry, by, at, meant: true});
+    if (!origin.by.engine && isRecorded(message))
+      fates.push({kind: 'added', entry, by: origin.by, at, meant: !since || since.least > origin.by.order});
+  }
+  const places = new Map<Origin, number>(entries.map(({origin}, at) => [origin, at]));
+  for (const {entry, by, above} of gone) {
+    if (!isRecorded(entry.message) || !entry.origin.by.engine || places.has(entry.origin)) continue;
+    const at = above.map(origin => places.get(origin)).find(place => place !== undefined) ?? -1;
+    const saw = entries
+      .slice(at + 1)
+      .some(
+        ({message, origin}) =>
+          isAnswer(message, origin) && origin.by.order > entry.origin.by.order && origin.by.order < by.order,
+      );
+    fates.push({kind: 'missing', entry, by, at, meant: !saw && !by.wrong});
+  }
+  return fates;
+}
+
+/** Places of what somebody put there though it was recorded elsewhere, and still stands there: in this session, or in another. */
+function copiesIn(session: string, entries: readonly Entry[]): ReadonlySet<number> {
+  if (!entries.some(({moved}) => moved)) return new Set();
+  const first = new Map<Origin, number>();
+  for (const [at, {origin, moved}] of entries.entries())
+    if (!first.has(origin) || (!moved && entries[first.get(origin) as number]?.moved)) first.set(origin, at);
+  // It may have had another name, or begun as another.
+  const names = new Set([session, ...entries.filter(({moved}) => !moved).map(({origin}) => sessionIdOf(origin.path))]);
+  const isCopy = ({message, origin, moved}: Entry, at: number) =>
+    moved && isRecorded(message) && (first.get(origin) !== at || !names.has(sessionIdOf(origin.path)));
+  return new Set([...entries.keys()].filter(at => isCopy(entries[at] as Entry, at)));
+}
+
+/** Of each place, the first answer below it in the order of things. */
+function ordersBelow(entries: readonly Entry[]): ({least: number} | undefined)[] {
+  const below: ({least: number} | undefined)[] = [];
+  let least: number | undefined;
+  for (let at = entries.length - 1; at >= 0; at--) {
+    below[at] = least === undefined ? undefined : {least};
+    const {message, origin} = entries[at] as Entry;
+    if (isAnswer(message, origin)) least = Math.min(least ?? Number.POSITIVE_INFINITY, origin.by.order);
+  }
+  return below;
+}
+
+function isAnswer({role}: Message, {by}: Origin): boolean {
+  return role === 'assistant' && by.engine;
+}

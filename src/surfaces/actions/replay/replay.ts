@@ -1,0 +1,134 @@
+import {kindOf} from '../../../formats/common/key.ts';
+import {nodeDisk} from '../../../home/disk/disk.ts';
+import {textOf, type Walk, type WalkedCommit, walkJournal} from '../../../home/journal-walk.ts';
+import {readHomeFile} from '../../../home/read.ts';
+import {applyFile, nextState, settle} from '../verify/home-state.ts';
+import {Conversations} from './conversations.ts';
+import {endings} from './ending.ts';
+import type {Doing} from './entry.ts';
+import {presentHome} from './present.ts';
+import type {Replayed} from './replayed.ts';
+import {copyHome, emptyHome, type PastHome, sessionIdOf} from './track.ts';
+
+export interface ReplayOptions {
+  /** Whether a session, by its id, is to be replayed. */
+  wants: (session: string) => boolean;
+  /** Calls are judged by the policy of their time, or by the one on disk. */
+  policy: 'then' | 'now';
+  progress?: (done: number, total: number) => void;
+}
+
+export interface Replay {
+  commits: number;
+  shallow: boolean;
+  sessions: Replayed[];
+}
+
+/** Sessions, once more from their beginning: with what was recorded, and without asking or running anything. */
+export async function replay(home: string, options: ReplayOptions): Promise<Replay> {
+  const wants = (path: string) => isPolicy(path) || (kindOf(path) === 'session' && options.wants(sessionIdOf(path)));
+  const walk = await walkJournal(home, wants);
+  try {
+    return await new Replayer(home, walk, options, wants).run();
+  } finally {
+    walk.close();
+  }
+}
+
+/** What calls are judged by. */
+function isPolicy(path: string): boolean {
+  const kind = kindOf(path);
+  return kind === 'settings' || kind === 'policy' || kind === 'template';
+}
+
+class Replayer {
+  readonly #home: string;
+  readonly #walk: Walk;
+  readonly #options: ReplayOptions;
+  readonly #wants: (path: string) => boolean;
+  readonly #conversations: Conversations;
+  readonly #states = new Map<string, {state: PastHome; uses: number}>();
+  readonly #homes = new Set(['home']);
+
+  constructor(home: string, walk: Walk, options: ReplayOptions, wants: (path: string) => boolean) {
+    this.#home = home;
+    this.#walk = walk;
+    this.#options = options;
+    this.#wants = wants;
+    this.#conversations = new Conversations(options.policy === 'now' ? presentHome(home) : undefined);
+  }
+
+  async run(): Promise<Replay> {
+    const {total, shallow, commits, fileAt} = this.#walk;
+    let state = emptyHome();
+    let done = 0;
+    for await (const commit of commits()) {
+      state = await this.#commit(commit, done++);
+      this.#options.progress?.(done, total);
+    }
+    const sessions = await endings(this.#conversations, state, {
+      onDisk: path => {
+        const read = readHomeFile(nodeDisk(this.#home), path);
+        if (!read) return undefined;
+        return 'text' in read ? read : {problem: read.problem.message};
+      },
+      fileAt,
+      order: done,
+    });
+    return {commits: done, shallow, sessions};
+  }
+
+  async #commit(commit: WalkedCommit, order: number): Promise<PastHome> {
+    const state = this.#take(commit.parents);
+    const {id, author, time, cause} = commit;
+    const by: Doing = {
+      commit: id,
+      order,
+      author: author.name,
+      time,
+      cause,
+      engine: this.#isOurs(author),
+      joins: commit.parents.length > 1,
+    };
+    const changes = commit.changes.filter(({path}) => this.#wants(path));
+    const policies = changes.filter(({path}) => isPolicy(path));
+    if (policies.length > 0) {
+      state.former = {home: state.home, time};
+      state.home = nextState(state.home);
+      for (const change of policies) {
+        const read = await textOf(change);
+        if ('text' in read) applyFile(state.home, change.path, read.text);
+      }
+      settle(state.home);
+      if (state.home.settings.name) this.#homes.add(state.home.settings.name);
+      this.#conversations.policyChanged(state.home, by);
+    }
+    // What a session names as its segments is read before it.
+    const sessions = changes.filter(({path}) => !isPolicy(path)).sort((a, b) => rank(a.path) - rank(b.path));
+    for (const change of sessions)
+      this.#conversations.version(state, change.path, await textOf(change), {by, begins: commit.cutOff});
+    const uses = this.#walk.children.get(id) ?? 0;
+    if (uses > 0) this.#states.set(id, {state, uses});
+    return state;
+  }
+
+  /** As the daemon signs commits: `coder <coder@home>`. */
+  #isOurs({name, email}: {name: string; email: string}): boolean {
+    return email.startsWith(`${name}@`) && this.#homes.has(email.slice(name.length + 1));
+  }
+
+  /** The state of the first parent: a copy, if another commit goes on from it too. */
+  #take(parents: readonly string[]): PastHome {
+    const [first] = parents.map(id => {
+      const known = this.#states.get(id);
+      if (known && --known.uses === 0) this.#states.delete(id);
+      return known;
+    });
+    if (!first) return emptyHome();
+    return first.uses > 0 ? copyHome(first.state) : first.state;
+  }
+}
+
+function rank(path: string): number {
+  return path.startsWith('sessions/archive/') ? 0 : 1;
+}

@@ -1,0 +1,102 @@
+import type {Call} from '../../../formats/session/session-schema.ts';
+import {toolNamed} from '../../../policy/tools.ts';
+import {type HomeState, templateOf} from '../verify/home-state.ts';
+import {effectOf, verdictOf} from '../verify/verdict-of.ts';
+import type {Entry} from './entry.ts';
+import type {Oddity, Step, Stepped} from './step.ts';
+
+/** What was done about a call, as a version has it that no version before it had. */
+export interface Done {
+  /** Place of the answer among all messages. */
+  at: number;
+  call: Call;
+  agent: string;
+  tainted: boolean;
+  how: 'ran' | 'asked' | 'refused';
+}
+
+/** Calls that this step asked about, began, or ended without either. */
+export function doneIn({entries: before, after, settled}: Step, {entries, added}: Stepped): Done[] {
+  const former = new Map<Entry['origin'], Entry>(before.slice(settled).map(entry => [entry.origin, entry]));
+  const {agent_id: agent = '', tainted = []} = after.header ?? {};
+  const done: Done[] = [];
+  const results = new Map(added.map(at => [entries[at]?.message.tool_call_id, entries[at]?.message.content ?? '']));
+  for (const [i, {origin, message}] of entries.slice(settled).entries()) {
+    const at = settled + i;
+    const was = former.get(origin)?.message;
+    for (const [nth, call] of message.tool_calls?.entries() ?? []) {
+      const earlier = was?.tool_calls?.[nth];
+      const isNew = call.started !== earlier?.started || call.approval !== earlier?.approval;
+      const how = isNew ? howBegun(call) : howEnded(call, results.get(call.id));
+      if (how) done.push({at, call, agent, tainted: tainted.length > 0, how});
+    }
+  }
+  return done;
+}
+
+function howBegun({started, approval}: Call): Done['how'] | undefined {
+  // Once a person has decided it is for `verify` to say whether they did.
+  if (started !== undefined) return approval === undefined ? 'ran' : undefined;
+  return approval === undefined ? undefined : 'asked';
+}
+
+/** What only reads is not marked; what is refused is told at once. */
+function howEnded({approval, started, function: {name}}: Call, result: string | undefined): Done['how'] | undefined {
+  if (result === undefined || approval !== undefined || started !== undefined) return undefined;
+  const failed = failureOf(result);
+  // Tools deny paths, and a missing sandbox commands, whatever the policy says.
+  if (failed?.code === 'DENIED')
+    return /^\w+ is denied: (?!agentdir\.yaml has sandbox)/.test(failed.error ?? '') ? 'refused' : undefined;
+  return !failed && effectOf(name) === 'read' ? 'ran' : undefined;
+}
+
+/** Undefined: it succeeded. */
+function failureOf(result: string): {code?: string; error?: string} | undefined {
+  try {
+    const value = JSON.parse(result) as {success?: unknown; code?: string; error?: string};
+    return value.success === false ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const HOW = {ran: 'ran without asking', asked: 'a person was asked', refused: 'denied'} as const;
+
+/** Whether a policy would have had it done so. What only the machine could tell, such as its sandbox, is left out. */
+export function verdictOddity({at, call, agent, tainted, how}: Done, home: HomeState): Oddity | undefined {
+  const template = templateOf(home, agent);
+  if (!template) return undefined;
+  const {name: tool, arguments: args} = call.function;
+  const isOwn = template.capabilities.some(name => name === tool || toolNamed(name) === (toolNamed(tool) ?? ''));
+  const {verdict, reason} = verdictOf({tool, arguments: args, agent, tainted}, home.policy, home.settings);
+  const odd = (replayed: string): Oddity => ({
+    at,
+    call,
+    field: 'verdict',
+    what: `the policy would say ${replayed}`,
+    recorded: HOW[how],
+    replayed,
+  });
+  if (!isOwn) return how === 'refused' ? undefined : odd(`deny: ${tool} is not among the capabilities of ${agent}`);
+  if (how === 'ran' && verdict !== 'allow') return odd(`${verdict}: ${reason}`);
+  if (how === 'asked' && verdict === 'deny') return odd(`deny: ${reason}`);
+  if (how === 'refused' && verdict !== 'deny') return odd(`${verdict}: ${reason}`);
+  return undefined;
+}
+
+/** Whether another policy says otherwise of a call, whatever was done. */
+export function changedVerdict(done: Done, then: HomeState, now: HomeState): Oddity | undefined {
+  const {at, call, agent, tainted, how} = done;
+  const about = {tool: call.function.name, arguments: call.function.arguments, agent, tainted};
+  const [was, is] = [then, now].map(({policy, settings}) => verdictOf(about, policy, settings));
+  if (!was || !is || was.verdict === is.verdict) return verdictOddity(done, now);
+  const replayed = `${is.verdict}: ${is.reason}`;
+  return {
+    at,
+    call,
+    field: 'verdict',
+    what: `the policy of now says ${is.verdict}`,
+    recorded: `${was.verdict} (${HOW[how]})`,
+    replayed,
+  };
+}

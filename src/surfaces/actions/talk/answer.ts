@@ -1,0 +1,86 @@
+import type {Message, SessionHeader} from '../../../formats/session/session-schema.ts';
+
+/** How far a session is with the answer to one message of it. */
+export interface Progress {
+  /** Where the message stands; -1: in a segment. */
+  at: number;
+  /** What the agent wrote since, oldest first. */
+  replies: readonly Message[];
+  over: Over | undefined;
+}
+
+/** Why nothing more is to be waited for. */
+export type Over = 'answered' | 'waiting' | 'paused' | 'error' | 'unanswered' | 'removed';
+
+/** The message that is to be answered, and how many segments the session had then. */
+export interface Asked {
+  message: Message;
+  segments: number;
+}
+
+/**
+ * Read it off the session alone: a reply without calls after the message ends it, once the session rests or goes on with
+ * another message. What stands before the message answers something else.
+ */
+export function progressOf(header: SessionHeader, messages: readonly Message[], asked: Asked): Progress {
+  const at = messages.findLastIndex(message => isSame(message, asked.message));
+  // Older messages are moved into segments: then all that are left came after it.
+  if (at === -1 && (header.segments?.length ?? 0) <= asked.segments) return {at, replies: [], over: 'removed'};
+  const after = messages.slice(at + 1);
+  const final = after.findIndex((message, i) => isFinal(message) && !goesOn(message, after[i + 1]));
+  const replies = (final === -1 ? after : after.slice(0, final + 1)).filter(({role}) => role === 'assistant');
+  if (final === -1) return {at, replies, over: stopped(header)};
+  if (final + 1 < after.length) return {at, replies, over: 'answered'};
+  return {at, replies, over: header.status === 'active' ? undefined : header.status === 'error' ? 'error' : 'answered'};
+}
+
+function isSame(message: Message, asked: Message): boolean {
+  return message.role === 'user' && message.timestamp === asked.timestamp && message.content === asked.content;
+}
+
+function isFinal({role, tool_calls}: Message): boolean {
+  return role === 'assistant' && !tool_calls?.length;
+}
+
+/** After one that was cut off comes the rest of it, or the system that asks for it. */
+function goesOn({cut}: Message, next: Message | undefined): boolean {
+  return next?.role === 'assistant' || (cut === true && next?.role === 'user' && next.from === 'system');
+}
+
+/** The answer: the last reply, with those before it that were cut off and gone on with. */
+export function answerText(replies: readonly Message[]): string {
+  let from = replies.length - 1;
+  while (from > 0 && replies[from - 1]?.cut === true && isFinal(replies[from - 1] as Message)) from--;
+  return replies
+    .slice(Math.max(0, from))
+    .map(({content}) => content ?? '')
+    .join('');
+}
+
+function stopped({status}: SessionHeader): Over | undefined {
+  if (status === 'error' || status === 'waiting' || status === 'paused') return status;
+  return status === 'completed' ? 'unanswered' : undefined;
+}
+
+export interface Usage {
+  input_tokens: number;
+  output_tokens: number;
+  cost_usd?: number;
+}
+
+/** What all of it took; null where no model said. */
+export function usageOf(replies: readonly Message[]): Usage | null {
+  const told = replies.flatMap(({usage}) => (usage ? [usage] : []));
+  if (told.length === 0) return null;
+  const sum = (key: 'input_tokens' | 'output_tokens' | 'cost_usd') =>
+    told.reduce((total, usage) => total + (usage[key] ?? 0), 0);
+  const tokens = {input_tokens: sum('input_tokens'), output_tokens: sum('output_tokens')};
+  return told.some(({cost_usd}) => cost_usd !== undefined) ? {...tokens, cost_usd: sum('cost_usd')} : tokens;
+}
+
+/** The text of `error:`, which may also be a map with a `message`. */
+export function errorOf(header: SessionHeader): string {
+  const {error} = header as {error?: unknown};
+  const said = typeof error === 'string' ? error : (error as {message?: unknown} | null | undefined)?.message;
+  return typeof said === 'string' && said.trim() !== '' ? said : 'it stopped with an error';
+}

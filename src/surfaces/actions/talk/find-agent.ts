@@ -1,0 +1,37 @@
+import {hasErrors} from '../../../formats/common/diagnostic.ts';
+import {exit, UserError} from '../../../formats/common/errors.ts';
+import {stemOf} from '../../../formats/common/key.ts';
+import {parseSettings} from '../../../formats/settings.ts';
+import {nodeDisk} from '../../../home/disk/disk.ts';
+import {listFolder, readHomeFile} from '../../../home/read.ts';
+import {fileError} from './file-error.ts';
+import {oneOf} from './one-of.ts';
+
+/** The name of the agent that is meant; without one, that of `default_agent`, or of the only one there is. */
+export function agentName(home: string, wanted: string | undefined): string {
+  const names = [...new Set(templates(home).map(stemOf))];
+  if (wanted !== undefined) return oneOf('agent', wanted, names, listOf(names));
+  const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
+  const settings = read && 'text' in read ? parseSettings(read.text) : undefined;
+  if (settings && hasErrors(settings.problems)) throw fileError('agentdir.yaml', settings.problems);
+  const name = settings?.value?.default_agent ?? (names.length === 1 ? names[0] : undefined);
+  if (name === undefined)
+    throw new UserError(
+      'no agent is named, and agentdir.yaml has no default_agent',
+      exit.usage,
+      `name one: --to ${names[0] ?? 'AGENT'}`,
+    );
+  return oneOf('agent', name, names, 'mend default_agent in agentdir.yaml, or name another: --to AGENT');
+}
+
+/** At most so many in a message. */
+const LISTED = 8;
+
+function listOf(names: readonly string[]): string {
+  return names.length > 0 && names.length <= LISTED ? `there are ${names.join(', ')}` : 'see the list: agentdir agent';
+}
+
+/** In the order of their paths: of two with one name the first counts, as for the daemon. */
+export function templates(home: string): string[] {
+  return listFolder(nodeDisk(home), 'templates').sort();
+}

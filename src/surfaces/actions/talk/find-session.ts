@@ -1,0 +1,67 @@
+import {historyProblems} from '../../../check/session-history.ts';
+import {hasErrors} from '../../../formats/common/diagnostic.ts';
+import {exit, UserError} from '../../../formats/common/errors.ts';
+import {parseSession, type Session} from '../../../formats/session/session.ts';
+import type {SessionHeader} from '../../../formats/session/session-schema.ts';
+import {nodeDisk} from '../../../home/disk/disk.ts';
+import {readHomeFile} from '../../../home/read.ts';
+import {listSessions, type SessionFile, sessionHead} from '../../../home/session-files.ts';
+import {fileError} from './file-error.ts';
+import {oneOf} from './one-of.ts';
+
+/** A session as it is on disk. */
+export interface FoundSession extends SessionFile {
+  session: Session;
+  header: SessionHeader;
+  bytes: Buffer;
+}
+
+/** By its id, or any part of it that no other session has. */
+export function sessionFile(home: string, wanted: string): SessionFile {
+  const sessions = listSessions(home);
+  const id = oneOf(
+    'session',
+    wanted,
+    sessions.map(session => session.id),
+    'see the list: agentdir list',
+  );
+  const [first, second] = sessions.filter(session => session.id === id);
+  if (first && second)
+    throw new UserError(`two files have the id ${id}: ${first.path}, ${second.path}`, exit.badFile, 'agentdir check');
+  return first as SessionFile;
+}
+
+/** Undefined: there is no such file any more. Throws if it has errors: such a file is not acted on. */
+export function readSession(home: string, {id, path}: SessionFile, previous?: Session): FoundSession | undefined {
+  const read = readHomeFile(nodeDisk(home), path);
+  if (!read) return undefined;
+  if (!('text' in read)) throw fileError(path, [read.problem]);
+  const session = parseSession(read.text, previous);
+  const problems = [...session.problems, ...historyProblems(path, session)];
+  if (hasErrors(problems) || !session.header) throw fileError(path, problems);
+  return {id, path, session, header: session.header, bytes: read.bytes};
+}
+
+/** The agent's session with `shared: true`; one that is completed is over. Of several the first in order of paths. */
+export function sharedSession(home: string, agent: string): SessionFile | undefined {
+  const own = `sessions/${agent}/`;
+  const sessions = listSessions(home);
+  // It lies in the agent's folder nearly always: those are looked at first.
+  for (const inOwn of [true, false])
+    for (const file of sessions) if (file.path.startsWith(own) === inOwn && isShared(home, file, agent)) return file;
+  return undefined;
+}
+
+function isShared(home: string, file: SessionFile, agent: string): boolean {
+  const head = sessionHead(home, file.path);
+  if (!head?.includes('shared') || !head.includes(agent)) return false;
+  const read = readHomeFile(nodeDisk(home), file.path);
+  const header = read && 'text' in read ? parseSession(read.text).header : undefined;
+  if (header) return header.agent_id === agent && header.shared === true && header.status !== 'completed';
+  // It has errors. A second one must not be made beside it: whoever would write to it is told.
+  return /^shared:[ \t]*true\b/m.test(head) && new RegExp(`^agent_id:[ \\t]*["']?${quoted(agent)}\\b`, 'm').test(head);
+}
+
+function quoted(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

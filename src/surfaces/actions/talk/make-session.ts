@@ -1,0 +1,63 @@
+import {randomBytes} from 'node:crypto';
+import {UserError} from '../../../formats/common/errors.ts';
+import {newSession} from '../../../formats/session/session.ts';
+import type {Message, SessionHeader} from '../../../formats/session/session-schema.ts';
+import {nodeDisk} from '../../../home/disk/disk.ts';
+import {save} from '../../../home/save.ts';
+import type {SessionFile} from '../../../home/session-files.ts';
+import type {Agent} from './read-agent.ts';
+
+export interface NewSession {
+  home: string;
+  agent: Agent;
+  shared: boolean;
+  /** The first one; without it the file is made ready for an editor. */
+  message?: Message;
+  /** ISO time. */
+  now: string;
+}
+
+/** A new session file, complete as the daemon would make it. */
+export async function makeSession({home, agent, shared, message, now}: NewSession): Promise<SessionFile> {
+  const {name, template} = agent;
+  const {id, path} = newPlace(name);
+  const header: SessionHeader = {
+    session_id: id,
+    agent_id: name,
+    agent_type: template.type,
+    model: template.model ?? 'default',
+    system_prompt: template.system_prompt,
+    created: now,
+    updated: now,
+    status: message ? 'active' : 'sleeping',
+    ...(shared ? {shared: true} : {}),
+  };
+  const text = newSession(header, message ? [message] : [], '../../../schemas/session.json');
+  await saveNew(home, path, message ? text : text.replace(/^messages: \[\]\n$/m, EXAMPLE));
+  return {id, path};
+}
+
+/** Where a new session of an agent goes. */
+export function newPlace(agent: string): SessionFile {
+  const id = `${agent.slice(0, 100)}-${random()}`;
+  return {id, path: `sessions/${agent}/${id}.session.yaml`};
+}
+
+export async function saveNew(home: string, path: string, text: string): Promise<void> {
+  const result = await save(nodeDisk(home), {path, expected: undefined, bytes: Buffer.from(text)});
+  if ('failed' in result) throw new UserError(`${path} cannot be written: ${result.failed.message}`);
+  if ('changed' in result) throw new UserError(`${path} is there already`);
+}
+
+/** For a person with an editor, who adds the first message below. */
+const EXAMPLE = `# A message:
+#  - role: user
+#    content: What is to be done?
+messages:
+`;
+
+/** 60 random bits, in letters and digits that are hard to misread. */
+function random(): string {
+  const letters = '0123456789abcdefghjkmnpqrstvwxyz';
+  return [...randomBytes(12)].map(byte => letters[byte % 32]).join('');
+}

@@ -1,0 +1,24 @@
+import {nearest} from '../../../formats/common/diagnostic.ts';
+import {exit, UserError} from '../../../formats/common/errors.ts';
+
+/** At most so many in a message. */
+const LISTED = 8;
+
+/** The one that is meant: by its whole name, else by any part of one that no other has. `what`: "session", "agent". */
+export function oneOf(what: string, wanted: string, known: readonly string[], otherwise: string): string {
+  const name = wanted.replace(/^@/, '');
+  if (known.includes(name)) return name;
+  const found = name === '' ? [] : [...new Set(known.filter(one => one.includes(name)))];
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  if (only !== undefined) {
+    const more = found.length > LISTED ? `, and ${found.length - LISTED} more` : '';
+    throw new UserError(
+      `"${wanted}" may be any of: ${found.slice(0, LISTED).join(', ')}${more}`,
+      exit.usage,
+      'write more of it',
+    );
+  }
+  const near = nearest(name, known);
+  throw new UserError(`no ${what} "${wanted}"`, exit.usage, near ? `did you mean ${near}?` : otherwise);
+}

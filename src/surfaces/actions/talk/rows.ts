@@ -1,0 +1,92 @@
+import {parseFile} from '../../../check/parse-file.ts';
+import {historyProblems} from '../../../check/session-history.ts';
+import {hasErrors} from '../../../formats/common/diagnostic.ts';
+import {stemOf} from '../../../formats/common/key.ts';
+import {parseSession} from '../../../formats/session/session.ts';
+import type {Message, SessionStatus} from '../../../formats/session/session-schema.ts';
+import {nodeDisk} from '../../../home/disk/disk.ts';
+import {listFolder, readHomeFile} from '../../../home/read.ts';
+import {listSessions, type SessionFile, sessionHead} from '../../../home/session-files.ts';
+
+export interface SessionRow {
+  id: string;
+  agent: string | null;
+  /** `new`: the daemon has not seen it yet. `wrong`: the file has errors, and is not acted on. */
+  status: SessionStatus | 'new' | 'wrong';
+  messages: number;
+  updated: string | null;
+  shared: boolean;
+  file: string;
+  /** How the last message begins. */
+  last: string | null;
+}
+
+const BEGINNING = 200;
+
+/** The sessions of an agent, or all; the latest first. */
+export function sessionRows(home: string, agent: string | undefined): SessionRow[] {
+  return listSessions(home)
+    .filter(({path}) => agent === undefined || sessionHead(home, path)?.includes(agent))
+    .flatMap(file => sessionRow(home, file) ?? [])
+    .filter(row => agent === undefined || row.agent === agent)
+    .sort((a, b) => compare(b.updated ?? '', a.updated ?? '') || compare(a.id, b.id));
+}
+
+/** By code units: all times are written alike. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function sessionRow(home: string, {id, path}: SessionFile): SessionRow | undefined {
+  const read = readHomeFile(nodeDisk(home), path);
+  if (!read) return undefined;
+  const nothing = {id, agent: null, messages: 0, updated: null, shared: false, file: path, last: null};
+  if (!('text' in read)) return {...nothing, status: 'wrong'};
+  const session = parseSession(read.text);
+  const {header, messages} = session;
+  if (!header) return {...nothing, status: 'wrong'};
+  return {
+    id,
+    agent: header.agent_id,
+    status: hasErrors(historyProblems(path, session)) ? 'wrong' : (header.status ?? 'new'),
+    messages: messages.length,
+    updated: header.updated ?? null,
+    shared: header.shared === true,
+    file: path,
+    last: beginningOf(messages.at(-1)),
+  };
+}
+
+function beginningOf(message: Message | undefined): string | null {
+  if (!message) return null;
+  const calls = message.tool_calls?.map(call => call.function.name).join(', ');
+  const text = message.content || (calls ? `calls ${calls}` : '');
+  return `${message.role === 'user' ? (message.from ?? 'user') : message.role}: ${text.slice(0, BEGINNING)}`;
+}
+
+export interface AgentRow {
+  id: string;
+  file: string;
+  description: string | null;
+  /** The template has errors: the agent does not run. */
+  error: boolean;
+  /** How many by status. */
+  sessions: Record<string, number>;
+}
+
+export function agentRows(home: string, sessions: readonly SessionRow[]): AgentRow[] {
+  const rows = new Map<string, AgentRow>();
+  for (const path of listFolder(nodeDisk(home), 'templates').sort()) {
+    const id = stemOf(path);
+    const read = readHomeFile(nodeDisk(home), path);
+    const parsed = read && 'text' in read ? parseFile(path, read.text) : undefined;
+    const value = parsed?.kind === 'template' ? parsed.file.value : undefined;
+    if (!rows.has(id))
+      rows.set(id, {id, file: path, description: value?.description ?? null, error: !value, sessions: {}});
+  }
+  for (const {agent, status} of sessions) {
+    const counts = rows.get(agent?.split('@')[0] ?? '')?.sessions;
+    if (counts) counts[status] = (counts[status] ?? 0) + 1;
+  }
+  return [...rows.values()];
+}

@@ -1,0 +1,55 @@
+import {assigneeOfRow, type Others, type TaskRow} from '../../../check/rows.ts';
+import {isForNobody, whyNot} from '../../../check/why-not.ts';
+import type {Rows} from './task-rows.ts';
+
+/** What comes of a task as it is now, in words; none: nothing does. */
+export function nextSteps(row: TaskRow, {rows, othersOf}: Rows): string[] {
+  const others = othersOf(row);
+  if (others.broken) return [`${row.file} has errors, and nothing in it is acted on: agentdir check`];
+  if (row.state === 'pending') return [pending(row, others)];
+  const waiting = row.id === null ? [] : rows.filter(other => other.state === 'pending' && waitsFor(other, row.id));
+  const ids = waiting.map(({id, title}) => id ?? `"${title}"`).join(', ');
+  switch (row.state) {
+    case 'in_progress':
+      return row.assignee === null || row.assigned ? [] : ['it is not delivered to anybody while it is in progress'];
+    case 'completed':
+      return [
+        ...waiting.filter(({ready, assigned}) => ready && !assigned).map(other => delivery(other, nameOf(other))),
+        ...(isAgentName(row.created_by) ? [`${row.created_by} is told`] : []),
+      ];
+    case 'blocked':
+      return ids === '' ? [] : [`${ids} ${waiting.length === 1 ? 'waits' : 'wait'} for it`];
+    case 'skipped':
+      return ids === '' ? [] : [`${ids} would wait for it for ever: take it out of depends_on there`];
+  }
+}
+
+function pending(row: TaskRow, others: Others): string {
+  if (isForNobody(row)) return `it is for nobody yet: agentdir task assign ${nameOf(row)} AGENT`;
+  if (row.ready) return row.assigned ? `${receiver(row)} has it` : delivery(row, 'it');
+  const why = whyNot(row, others, undefined);
+  return /^(?:waits|needs) /.test(why) ? `it ${why}` : why;
+}
+
+function delivery(row: TaskRow, what: string): string {
+  if (row.approval_required === 'true') return `the daemon asks you before it delivers ${what} to ${receiver(row)}`;
+  return `the daemon delivers ${what} to ${receiver(row)}`;
+}
+
+function receiver(row: TaskRow): string {
+  const {name, model, spawn} = assigneeOfRow(row);
+  return `${spawn ? 'a new ' : ''}${name ?? model ?? 'nobody'}`;
+}
+
+/** Whether it names that task as one to wait for. */
+export function waitsFor(row: TaskRow, id: string | null): boolean {
+  return id !== null && (row.depends_on ?? '').split(' ').includes(id);
+}
+
+function nameOf({id, title}: TaskRow): string {
+  return id ?? `"${title}"`;
+}
+
+function isAgentName(name: string | null): name is string {
+  return name !== null && name !== '' && name !== 'human';
+}

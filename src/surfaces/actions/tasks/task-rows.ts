@@ -1,0 +1,36 @@
+import {unreadFacts} from '../../../check/facts.ts';
+import {parseHome} from '../../../check/home.ts';
+import {HomeIndex} from '../../../check/home-index.ts';
+import {factsFrom, factsOf} from '../../../check/read-facts.ts';
+import {type Others, othersIn, type TaskRow, taskRows} from '../../../check/rows.ts';
+import {stemOf} from '../../../formats/common/key.ts';
+import {nodeDisk} from '../../../home/disk/disk.ts';
+import {listFolder, readHomeFile} from '../../../home/read.ts';
+import {namesIn} from './names.ts';
+import type {TaskHome} from './task-home.ts';
+
+export interface Rows {
+  rows: TaskRow[];
+  /** What a task waits for is seen in these. */
+  othersOf: (row: TaskRow) => Others;
+}
+
+/** The tasks of all files as rows, as `agentdir tasks --json` has them. */
+export function rowsOf({home, files, unread}: TaskHome): Rows {
+  const index = new HomeIndex();
+  for (const file of files) index.set(file.path, factsFrom(file));
+  for (const problem of unread) index.set(problem.file, unreadFacts(problem.file, [problem]));
+  // Of a template it counts only that it is there.
+  for (const path of listFolder(nodeDisk(home), 'templates'))
+    index.set(path, {...unreadFacts(path, []), defines: [`agent/${stemOf(path)}`]});
+  for (const path of listFolder(nodeDisk(home), 'workflows')) {
+    const read = readHomeFile(nodeDisk(home), path);
+    if (read && 'text' in read) index.set(path, factsOf(path, read.text));
+  }
+  index.settle();
+  const errors = index.all().filter(({severity}) => severity === 'error');
+  const broken = new Set(errors.map(({file}) => file));
+  const names = namesIn(home);
+  const rows = taskRows({...parseHome([]), tasks: [...files]}, names, broken);
+  return {rows, othersOf: othersIn(rows, names, broken)};
+}

@@ -1,0 +1,64 @@
+import {isUtf8} from 'node:buffer';
+import {visibleLine} from '../../../formats/common/visible.ts';
+import {laterVersions, withObjects} from '../../../home/one-change.ts';
+
+/** Where a later change is in the way. */
+export interface Overlap {
+  path: string;
+  /** In the file as it is now. */
+  line: number;
+  /** Undefined: it is not in the journal yet. */
+  commit: string | undefined;
+  author: string | undefined;
+  subject: string | undefined;
+  why: string;
+}
+
+/** A file, as the change left it and as it is now. */
+interface Texts {
+  path: string;
+  after: string;
+  now: string;
+}
+
+/** More are not looked through one by one. */
+const MOST = 500;
+
+/** The first of the later changes with which the undo does not go together: `inTheWay` says why, if it is that. */
+export async function overlapOf(
+  home: string,
+  commit: string,
+  {path, after, now}: Texts,
+  inTheWay: (text: string | undefined) => string | undefined,
+): Promise<Overlap> {
+  const later = (await laterVersions(home, commit, path)).slice(0, MOST);
+  return withObjects(home, async read => {
+    let last = after;
+    for (const version of later) {
+      const bytes = version.blob === undefined ? undefined : await read(version.blob);
+      const text = bytes && isUtf8(bytes) ? bytes.toString() : '';
+      const why = inTheWay(bytes && text);
+      if (why !== undefined) return {...version, path, line: lineIn(now, last, text), why};
+      last = text;
+    }
+    const own = {commit: undefined, author: undefined, subject: undefined};
+    return {...own, path, line: lineIn(now, last, now), why: inTheWay(now) ?? 'it was changed since'};
+  });
+}
+
+/** The line of `now` that has the first line in which `text` differs from `last`. */
+function lineIn(now: string, last: string, text: string): number {
+  const [old, own, lines] = [last, text, now].map(each => each.split('\n')) as [string[], string[], string[]];
+  let at = 0;
+  while (at < own.length && own[at] === old[at]) at++;
+  // Blank lines and the like stand everywhere.
+  const line = own[at] ?? '';
+  if (lines[at] === line || line.trim() === '') return Math.min(at + 1, lines.length);
+  const found = lines.indexOf(line);
+  return (found === -1 ? Math.min(at, lines.length - 1) : found) + 1;
+}
+
+export function overlapWords({path, line, commit, author, subject, why}: Overlap): string {
+  const by = commit === undefined ? 'not in the journal yet' : `${commit.slice(0, 7)} ${subject} (${author})`;
+  return visibleLine(`${path}:${line}: ${why}: ${by}`);
+}

@@ -1,0 +1,235 @@
+import {isUtf8} from 'node:buffer';
+import {isQueue, parseFile} from '../../../check/parse-file.ts';
+import {historyProblems} from '../../../check/session-history.ts';
+import {parseApproval} from '../../../formats/approval/approval.ts';
+import {APPROVALS_FILE, readApprovalItems} from '../../../formats/approval/approval-item.ts';
+import {hasErrors} from '../../../formats/common/diagnostic.ts';
+import {type Kind, keyOf, kindOf, stemOf} from '../../../formats/common/key.ts';
+import {parseSession} from '../../../formats/session/session.ts';
+import {parseTasks} from '../../../formats/task/task-parse.ts';
+import {approvesOnPage, decidedBy, decidesIn, queueWords, withoutDecisions} from '../../../formats/undo/undo-queue.ts';
+import {type TextUndo, undoText} from '../../../formats/undo/undo-text.ts';
+import {nodeDisk} from '../../../home/disk/disk.ts';
+import {blobId} from '../../../home/git/blob-id.ts';
+import {blobInHead, type FileOfChange, laterVersions} from '../../../home/one-change.ts';
+import {listHome, readHomeFile} from '../../../home/read.ts';
+import {callOf} from '../decide/asked-for.ts';
+import {whyApproved} from './approved-calls.ts';
+import {type Overlap, overlapOf} from './overlap.ts';
+import {workspaceUndo} from './workspace-undo.ts';
+
+/** What is to be written so that a change of one file is taken back. */
+export interface FileEdit {
+  path: string;
+  kind: Kind;
+  /** What it is made from; undefined: there is no file. */
+  now: Buffer | undefined;
+  /** Undefined: the file goes. */
+  bytes: Buffer | undefined;
+  /** Whether it is to be executable; undefined: as it is. */
+  executable: boolean | undefined;
+  /** What of it is told. */
+  undo: Extract<TextUndo, {text: string}> | undefined;
+  /** Requests that wait for a decision again. */
+  asked: readonly string[];
+}
+
+export type FilePlan =
+  | {edit: FileEdit}
+  | {refused: string; hint?: string | undefined}
+  | {overlap: Overlap}
+  /** All of it is gone already. */
+  | {nothing: true};
+
+export interface Versions {
+  file: FileOfChange;
+  before: Buffer | undefined;
+  after: Buffer | undefined;
+  /** The daemon wrote it into the queue. */
+  recorded: boolean;
+}
+
+/** Reads the file as it is now: to be called again if it was changed before it could be written. */
+export async function planFile(home: string, commit: string, versions: Versions): Promise<FilePlan> {
+  const {file, before, after, recorded} = versions;
+  const {path} = file;
+  const kind = kindOf(path) as Kind;
+  const read = readHomeFile(nodeDisk(home), path);
+  if (read && read.bytes === undefined) return {refused: `${path} cannot be read`, hint: 'agentdir check'};
+  const now = read?.bytes;
+  const locked = read && whyLocked(path, read);
+  if (locked) return locked;
+  if ([before, after, now].some(bytes => bytes && !isUtf8(bytes)))
+    return {refused: `${path} is not UTF-8 text`, hint: `by git: git checkout ${commit.slice(0, 7)}^ -- ${path}`};
+  const plain = {path, kind, now, executable: undefined, undo: undefined, asked: []};
+  if (kind === 'approval' && !now && before && after) return planPage(home, path, before, after);
+  if (path === APPROVALS_FILE && after && now) {
+    const decided = decidedBy(before?.toString(), after.toString());
+    if (recorded) return {refused: queueWords(before?.toString(), after.toString()) ?? 'it is a record of the daemon'};
+    if (decided.length > 0) return planDecisions(home, decided, before?.toString() ?? '');
+  }
+  if (!after) return planRestored(home, {...plain, bytes: before}, commit);
+  if (!before) return planRemoved(home, commit, plain, after);
+  if (!now) {
+    const gone = (text: string | undefined) => (text === undefined ? 'it was removed' : undefined);
+    return {overlap: await overlapOf(home, commit, {path, after: after.toString(), now: ''}, gone)};
+  }
+  return planEdit(home, commit, {...plain, now}, {file, before, after});
+}
+
+async function planEdit(
+  home: string,
+  commit: string,
+  plain: Omit<FileEdit, 'bytes'> & {now: Buffer},
+  {file, before, after}: {file: FileOfChange; before: Buffer; after: Buffer},
+): Promise<FilePlan> {
+  const {path, kind, now} = plain;
+  const executable = file.before?.mode === file.after?.mode ? undefined : file.before?.mode === '100755';
+  if (before.equals(after)) return {edit: {...plain, bytes: now, executable}};
+  const texts = {path, kind, before: before.toString(), after: after.toString(), now: now.toString()};
+  const undo = undoText(kind, texts.before, texts.after, texts.now);
+  if ('refused' in undo) return {refused: `${path}: ${undo.refused}`};
+  if ('overlaps' in undo) {
+    const inTheWay = (text: string | undefined) => {
+      const tried =
+        text === undefined ? {overlaps: ['it was removed']} : undoText(kind, texts.before, texts.after, text);
+      return 'overlaps' in tried ? tried.overlaps.join(', ') : undefined;
+    };
+    return {overlap: await overlapOf(home, commit, texts, inTheWay)};
+  }
+  if (undo.text === texts.now && executable === undefined) return {nothing: true};
+  const wrong = whyWrong(path, texts.now, undo.text) ?? (kind === 'session' && whyApproved(home, texts.now, undo.text));
+  if (wrong) return wrong;
+  return {edit: {...plain, bytes: Buffer.from(undo.text), executable, undo}};
+}
+
+/** What may not come of an undo: a file with errors that has none now, or a decision. */
+function whyWrong(path: string, now: string | undefined, text: string): {refused: string; hint?: string} | undefined {
+  if (isQueue(path)) {
+    const decides = decidesIn(now ?? '', text);
+    if (decides)
+      return {
+        refused: `${decides.id} would be ${decides.as} by it, and only a fresh decision may do that`,
+        hint: `agentdir approve ${decides.id}`,
+      };
+  }
+  if (kindOf(path) === 'approval' && approvesOnPage(now, text))
+    return {
+      refused: `${path} would say yes again, and only a fresh decision may do that`,
+      hint: `agentdir approve ${stemOf(path)}`,
+    };
+  // A file that comes back is as it was, with its errors.
+  const [first] = now === undefined ? [] : problemsIn(path, text);
+  if (first && problemsIn(path, now ?? '').length === 0)
+    return {
+      refused: `${path} would have an error then, in line ${first.line}: ${first.message}`,
+      hint: 'edit the file',
+    };
+  return undefined;
+}
+
+function problemsIn(path: string, text: string) {
+  const parsed = parseFile(path, text);
+  const own = parsed?.file === undefined || !('problems' in parsed.file) ? [] : parsed.file.problems;
+  const all = parsed?.kind === 'session' ? [...own, ...historyProblems(path, parsed.file)] : own;
+  return all.filter(problem => hasErrors([problem]));
+}
+
+/** A file that the change made goes, if nothing but what the daemon fills in was written into it since. */
+async function planRemoved(
+  home: string,
+  commit: string,
+  plain: Omit<FileEdit, 'bytes'>,
+  after: Buffer,
+): Promise<FilePlan> {
+  const {path, kind, now} = plain;
+  if (!now) return {nothing: true};
+  if (kind === 'approval') return {refused: `${path} is the page of a request`, hint: 'agentdir approvals'};
+  const edit = {...plain, bytes: undefined};
+  const texts = {path, after: after.toString(), now: now.toString()};
+  const worked = (text = '') =>
+    text === texts.after || isOnlyFilledIn(kind, texts.after, text) ? undefined : 'it was worked on since';
+  if (worked(texts.now) !== undefined) return {overlap: await overlapOf(home, commit, texts, worked)};
+  // What only the disk has would be gone for good.
+  if ((await blobInHead(home, path)) !== blobId(now))
+    return {refused: `${path} has changes that are not in the journal yet`, hint: 'agentdir start --once commits them'};
+  return {edit};
+}
+
+function isOnlyFilledIn(kind: Kind, after: string, now: string): boolean {
+  if (kind === 'tasks') {
+    const undo = undoText(kind, '', after, now);
+    return 'text' in undo && undo.text.trim() === '';
+  }
+  if (kind !== 'session') return false;
+  const said = (text: string) => parseSession(text).messages.map(({role, content}) => [role, content]);
+  return JSON.stringify(said(after)) === JSON.stringify(said(now));
+}
+
+/** A file that the change removed comes back as it was. */
+async function planRestored(home: string, edit: FileEdit, commit: string): Promise<FilePlan> {
+  const {path, now, bytes} = edit;
+  if (!bytes) return {nothing: true};
+  if (now?.equals(bytes)) return {nothing: true};
+  const text = bytes.toString();
+  if (now) {
+    const there = (other: string | undefined) => (other === undefined ? undefined : 'there is another file by now');
+    return {overlap: await overlapOf(home, commit, {path, after: '', now: now.toString()}, there)};
+  }
+  // What it was then may lack what was done with it since: only the last removal is taken back.
+  const later = await laterVersions(home, commit, path);
+  const last = later.some(({blob}) => blob !== undefined) ? later.at(-1) : undefined;
+  if (last) return {overlap: {...last, path, line: 1, why: 'it came back since, and was removed again'}};
+  const key = keyOf(path);
+  const other = listHome(nodeDisk(home)).paths.find(one => one !== path && keyOf(one) === key);
+  if (other !== undefined)
+    return {
+      refused: `${path} is ${other} now, and two files cannot have one id`,
+      hint: `to move it back: git mv ${other} ${path}`,
+    };
+  const approved = edit.kind === 'session' ? whyApproved(home, undefined, text) : undefined;
+  return whyWrong(path, undefined, text) ?? approved ?? {edit};
+}
+
+/** A decision on a page that is not there any more: it was taken, and the page moved. The queue decides. */
+function planPage(home: string, path: string, before: Buffer, after: Buffer): FilePlan | Promise<FilePlan> {
+  const decision = (page: Buffer) => parseApproval(page.toString()).review?.decision;
+  const said = decision(after);
+  if (said === undefined || said === decision(before)) return {refused: `${path} is not there any more`};
+  return planDecisions(home, [stemOf(path)], '');
+}
+
+/** Requests that a change decided wait again. */
+async function planDecisions(home: string, ids: readonly string[], before: string): Promise<FilePlan> {
+  const read = readHomeFile(nodeDisk(home), APPROVALS_FILE);
+  if (!read || !('text' in read)) return {refused: `${APPROVALS_FILE} cannot be read`};
+  const was = new Map(readApprovalItems(parseTasks(before)).items.map(({id, command}) => [id, command]));
+  const undo = withoutDecisions(
+    read.text,
+    ids,
+    id => was.get(id),
+    item => {
+      const found = item.id === undefined ? undefined : callOf(home, {...item, id: item.id, path: APPROVALS_FILE});
+      return found?.call.approval === item.id ? found?.call.started : undefined;
+    },
+  );
+  if ('refused' in undo) return {...undo, hint: undo.hint ?? (await workspaceHint(home, read.text, ids))};
+  if (undo.text === read.text) return {nothing: true};
+  const edit = {path: APPROVALS_FILE, kind: 'tasks' as const, now: read.bytes, bytes: Buffer.from(undo.text)};
+  return {edit: {...edit, executable: undefined, undo: undefined, asked: undo.asked}};
+}
+
+/** What ran may have changed files. */
+async function workspaceHint(home: string, queue: string, ids: readonly string[]): Promise<string | undefined> {
+  for (const {id, agent, call} of readApprovalItems(parseTasks(queue)).items)
+    if (id !== undefined && ids.includes(id) && agent !== undefined && call !== undefined)
+      return workspaceUndo(home, agent, call);
+  return undefined;
+}
+
+/** What could not be written is found before anything is. */
+function whyLocked(path: string, {link, stat}: {link: boolean; stat: {mode: bigint}}): FilePlan | undefined {
+  if (link) return {refused: `${path} is a link, and nothing is written through it`, hint: 'edit the file it leads to'};
+  if ((stat.mode & 0o222n) === 0n) return {refused: `${path} is read-only`, hint: `chmod u+w ${path}`};
+  return undefined;
+}

@@ -1,0 +1,182 @@
+import {chmodSync, statSync} from 'node:fs';
+import {join} from 'node:path';
+import {exit, UserError} from '../../../formats/common/errors.ts';
+import {visibleLine} from '../../../formats/common/visible.ts';
+import {nodeDisk} from '../../../home/disk/disk.ts';
+import {editFile} from '../../../home/edit-file.ts';
+import {blobId} from '../../../home/git/blob-id.ts';
+import {removeIf} from '../../../home/move.ts';
+import {readChange, type WholeChange, withObjects} from '../../../home/one-change.ts';
+import {readHomeFile} from '../../../home/read.ts';
+import {type Staged, stage} from '../../../home/stage.ts';
+import {daemonOf} from '../../../home/status.ts';
+import {leaveNote} from '../../../home/versions/command-notes.ts';
+import {changesAbout, type FoundChange} from './find-change.ts';
+import {type Overlap, overlapWords} from './overlap.ts';
+import {type FileEdit, planFile, type Versions} from './plan-file.ts';
+import {type Told, toldOf} from './told.ts';
+import {causeOf, refuseChange} from './why-not.ts';
+
+/** What an undo does, before it is done. */
+export interface Plan {
+  change: WholeChange;
+  edits: FileEdit[];
+  told: Told;
+  versions: Versions[];
+}
+
+/** Later changes are in the way: nothing may be written. */
+export interface Overlapped {
+  change: WholeChange;
+  overlaps: readonly Overlap[];
+}
+
+export function overlapError({change, overlaps}: Overlapped): UserError {
+  const where = overlaps.map(overlapWords).join('; ');
+  return new UserError(
+    `${shown(change)} is not taken back, since later changes are to the same: ${where}; nothing was written`,
+    exit.failed,
+    'take the later change back first, or edit the file',
+  );
+}
+
+/** Throws a UserError if it cannot be taken back whole. */
+export async function planUndo(home: string, {commit, about}: FoundChange): Promise<Plan | Overlapped> {
+  const change = await readChange(home, commit);
+  try {
+    refuseChange(home, change);
+    const versions = await versionsOf(home, change);
+    const plans = await Promise.all(versions.map(one => planFile(home, commit, one)));
+    const overlaps = plans.flatMap(plan => ('overlap' in plan ? [plan.overlap] : []));
+    if (overlaps.length > 0) return {change, overlaps};
+    for (const plan of plans) if ('refused' in plan) throw refusal(change, plan.refused, plan.hint);
+    const edits = plans.flatMap(plan => ('edit' in plan ? [plan.edit] : []));
+    if (edits.length === 0) throw refusal(change, 'nothing of it is left', 'what became of it: agentdir log');
+    const told = await Promise.all(edits.map(edit => toldOf(home, edit)));
+    return {
+      ...{change, edits, versions},
+      told: {
+        cannot: [...new Set(told.flatMap(({cannot}) => cannot))],
+        next: [...new Set(told.flatMap(({next}) => next))],
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof UserError) || about === undefined) throw error;
+    // It is the last change about what they named, and perhaps not the one they meant.
+    const [, ...others] = await changesAbout(home, about, 5);
+    const more = others.length > 0 ? `the changes about ${about} before it: ${others.join('; ')}` : undefined;
+    throw new UserError(error.message, error.exitCode, [error.hint, more].filter(Boolean).join('; ') || undefined);
+  }
+}
+
+function refusal(change: WholeChange, why: string, hint?: string): UserError {
+  return new UserError(`${shown(change)} is not taken back: ${why}; nothing was written`, exit.failed, hint);
+}
+
+function shown({commit, subject}: WholeChange): string {
+  return visibleLine(`${commit.slice(0, 7)} (${subject})`);
+}
+
+function versionsOf(home: string, change: WholeChange): Promise<Versions[]> {
+  const recorded = causeOf(change) === 'approval';
+  return withObjects(home, async read => {
+    const all: Versions[] = [];
+    for (const file of change.files) {
+      const [before, after] = [
+        file.before && (await read(file.before.blob)),
+        file.after && (await read(file.after.blob)),
+      ];
+      if ((file.before && !before) || (file.after && !after))
+        throw new UserError(`the repository does not have ${file.path} as it was`, exit.failed, 'git fsck says more');
+      all.push({file, before, after, recorded});
+    }
+    return all;
+  });
+}
+
+/** Write it all, as a person would with an editor. Whoever writes meanwhile: what they wrote stays, and it is planned anew. */
+export async function writeUndo(home: string, {change, edits, versions}: Plan): Promise<void> {
+  const written: string[] = [];
+  for (const edit of edits) {
+    try {
+      await writeOne(home, change, edit, versions);
+    } catch (error) {
+      if (!(error instanceof UserError) || written.length === 0) throw error;
+      throw new UserError(
+        `${error.message}; ${written.join(', ')} was written before that`,
+        error.exitCode,
+        error.hint,
+      );
+    }
+    written.push(edit.path);
+  }
+  if (!daemonOf(nodeDisk(home)))
+    await stage(
+      home,
+      edits.map(edit => stagedOf(home, edit)),
+    );
+}
+
+/** As it is now, which may be later than what was planned. */
+function stagedOf(home: string, {path, now}: FileEdit): Staged {
+  const read = readHomeFile(nodeDisk(home), path);
+  if (!read || read.bytes === undefined) return {path, before: now, bytes: undefined, executable: false};
+  return {path, before: now, bytes: read.bytes, executable: (read.stat.mode & 0o100n) !== 0n};
+}
+
+async function writeOne(
+  home: string,
+  change: WholeChange,
+  edit: FileEdit,
+  versions: readonly Versions[],
+): Promise<void> {
+  const {path, now, bytes, executable} = edit;
+  const mark = (base: Buffer | undefined, to: Buffer | undefined) =>
+    leaveNote(nodeDisk(home), path, to ? blobId(to) : null, {
+      base: base ? blobId(base) : null,
+      undo: {commit: change.commit, words: wordsOf(change.subject)},
+    });
+  if (!bytes) {
+    mark(now, undefined);
+    if (now && !removeIf(nodeDisk(home), path, now))
+      throw refusal(change, `${path} was changed at that moment`, 'try again');
+    return;
+  }
+  if (executable !== undefined) {
+    mark(now, bytes);
+    const {mode} = statSync(join(home, path));
+    chmodSync(join(home, path), executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111);
+  }
+  if (now?.equals(bytes)) return;
+  let current: FileEdit | undefined = edit;
+  await editFile(home, path, async () => {
+    current ??= await planAgain(home, change, edit, versions);
+    const {now: expected, bytes: next = Buffer.alloc(0)} = current;
+    current = undefined;
+    mark(expected, next);
+    return {expected, text: next.toString(), saved: () => undefined};
+  });
+}
+
+async function planAgain(
+  home: string,
+  change: WholeChange,
+  {path}: FileEdit,
+  versions: readonly Versions[],
+): Promise<FileEdit> {
+  for (const one of versions) {
+    const plan = await planFile(home, change.commit, one);
+    if ('overlap' in plan) throw overlapError({change, overlaps: [plan.overlap]});
+    if ('refused' in plan) throw refusal(change, plan.refused, plan.hint);
+    if ('edit' in plan && plan.edit.path === path && plan.edit.bytes) return plan.edit;
+  }
+  throw refusal(change, `${path} was changed at that moment`, 'try again');
+}
+
+/** Of `tasks(redis): ticked "x" by hand` what was done. */
+function wordsOf(subject: string): string {
+  const undo = /: took back ([0-9a-f]{7}) /.exec(subject);
+  if (undo) return `the undo of ${undo[1]}`;
+  const words = subject.replace(/^\w+\([^)]*\): /, '').replace(/ by hand$/, '');
+  return words.length > 60 ? `${words.slice(0, 59).trimEnd()}…` : words;
+}

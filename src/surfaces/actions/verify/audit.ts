@@ -1,0 +1,211 @@
+import {readSigners, signersPath} from '../../../effects/signature/signers-file.ts';
+import {kindOf, stemOf} from '../../../formats/common/key.ts';
+import {textOf, type Walk, type WalkedChange, type WalkedCommit, walkJournal} from '../../../home/journal-walk.ts';
+import {Decisions} from './decisions.ts';
+import {Executions} from './executions.ts';
+import type {Finding} from './finding.ts';
+import {applyFile, copyState, emptyState, type HomeState, isOfState, nextState, pageOf, settle} from './home-state.ts';
+import {SessionVersions} from './session-versions.ts';
+import {findingOf, Starts} from './starts.ts';
+import {writerOf} from './writing.ts';
+
+interface Unread {
+  path: string;
+  commit: string;
+  why: string;
+}
+
+export interface Audit {
+  commits: number;
+  /** Calls that were started. */
+  executions: number;
+  /** Approvals that were decided. */
+  decisions: number;
+  findings: Finding[];
+  /** Files whose last version could not be read: what they hold was not looked at. */
+  unread: Unread[];
+  /** Earlier versions that could not be read: what they hold is in later ones. */
+  passing: number;
+  /** Starts whose decision was recorded right after them, at the start after a crash: the order is that of the files' own times. */
+  recovered: number;
+  shallow: boolean;
+  sessions: readonly string[];
+  approvals: readonly string[];
+}
+
+/** Walk the journal, oldest first, and find every execution without a valid decision before it. */
+export async function audit(home: string, progress: (done: number, total: number) => void): Promise<Audit> {
+  const walk = await walkJournal(home, path => isOfState(path) || kindOf(path) === 'session');
+  try {
+    return await new Auditor(home, walk).run(progress);
+  } finally {
+    walk.close();
+  }
+}
+
+class Auditor {
+  readonly #walk: Walk;
+  readonly #executions = new Executions();
+  readonly #starts: Starts;
+  readonly #decisions = new Decisions();
+  readonly #findings: Finding[] = [];
+  /** Starts that nothing came of, as `nameOf` has them. */
+  readonly #refused = new Set<string>();
+  readonly #states = new Map<string, {state: HomeState; uses: number}>();
+  readonly #versions = new SessionVersions();
+  readonly #unread = new Map<string, Unread>();
+  readonly #agents = new Set<string>();
+  readonly #homes = new Set(['home']);
+  #passing = 0;
+
+  constructor(home: string, walk: Walk) {
+    this.#walk = walk;
+    this.#starts = new Starts(
+      this.#decisions,
+      (commit, setting) => signersAt(home, walk, commit, setting),
+      finding => this.#findings.push(finding),
+    );
+  }
+
+  async run(progress: (done: number, total: number) => void): Promise<Audit> {
+    let done = 0;
+    let last = emptyState();
+    let head: WalkedCommit | undefined;
+    for await (const commit of this.#walk.commits()) {
+      if (commit.cause !== 'recovered') await this.#starts.resolve(last);
+      last = await this.#commit(commit);
+      head = commit;
+      progress(++done, this.#walk.total);
+    }
+    this.#starts.putBack(true);
+    await this.#starts.resolve(last);
+    if (head && !this.#walk.shallow) this.#claims(last, head);
+    return {
+      commits: done,
+      executions: this.#starts.count,
+      decisions: this.#decisions.count,
+      findings: this.#findings.filter(({kind, session, call, approval}) => {
+        const isOfDecision = kind === 'rejected' || kind === 'undecided' || kind === 'expired';
+        return !isOfDecision || !this.#refused.has(nameOf(session, call, approval));
+      }),
+      unread: [...this.#unread.values()],
+      passing: this.#passing - this.#unread.size,
+      recovered: this.#starts.recovered,
+      shallow: this.#walk.shallow,
+      sessions: [...this.#executions.sessions],
+      approvals: [...new Set([...this.#decisions.ids, ...this.#executions.approvals])],
+    };
+  }
+
+  /** The home as this commit has it. */
+  async #commit(commit: WalkedCommit): Promise<HomeState> {
+    const before = commit.parents.flatMap(id => this.#states.get(id)?.state ?? []);
+    // Sessions first: what the same commit decides was not there before.
+    for (const change of commit.changes)
+      if (kindOf(change.path) === 'session') await this.#session(commit, change, before);
+    const state = await this.#files(commit, before, this.#take(commit.parents));
+    const uses = this.#walk.children.get(commit.id) ?? 0;
+    if (uses > 0) this.#states.set(commit.id, {state, uses});
+    return state;
+  }
+
+  async #files(commit: WalkedCommit, before: readonly HomeState[], from: HomeState): Promise<HomeState> {
+    const changes = commit.changes.filter(({path}) => isOfState(path));
+    if (changes.length === 0) return from;
+    const state = nextState(from);
+    for (const change of changes) {
+      const read = await textOf(change);
+      if ('problem' in read) this.#cannotRead(commit, change.path, read.problem);
+      else if (applyFile(state, change.path, read.text)) this.#unread.delete(change.path);
+      else this.#cannotRead(commit, change.path, 'it has errors');
+    }
+    for (const {id} of state.templates.values()) this.#agents.add(id);
+    if (state.settings.name) this.#homes.add(state.settings.name);
+    const {id, time, author, cutOff, cause} = commit;
+    const paths = changes.map(({path}) => path);
+    if (cutOff) this.#decisions.begin(state, id, time);
+    else {
+      const writer = writerOf(author, name => this.#agents.has(name.split('@')[0] ?? ''), this.#homes);
+      this.#findings.push(...this.#decisions.read(paths, before, state, {commit: id, time, writer, cause}));
+      this.#starts.putBack();
+      // In its name a page asks, and decides nothing.
+      const asks = (path: string) =>
+        path.startsWith('approvals/pending/') &&
+        [...before, state].every(one => pageOf(one, stemOf(path))?.decision === undefined);
+      if (writer === 'agent')
+        this.#agentWrote(
+          commit,
+          paths.filter(path => !asks(path)),
+        );
+    }
+    settle(state);
+    return state;
+  }
+
+  #agentWrote({id: commit, time, author, parents}: WalkedCommit, paths: readonly string[]): void {
+    // A merge has what others wrote.
+    if (parents.length > 1 || paths.length === 0) return;
+    const what = `${author.name} changed ${paths.join(', ')}`;
+    this.#findings.push({kind: 'agent-wrote', what, commit, time});
+  }
+
+  async #session(commit: WalkedCommit, change: WalkedChange, before: readonly HomeState[]): Promise<void> {
+    const {path} = change;
+    const read = await textOf(change);
+    if ('problem' in read) return this.#cannotRead(commit, path, read.problem);
+    // A file that is gone while its last version could not be read stays unread.
+    if (read.text === undefined) return this.#versions.forget(path);
+    const {session, before: former} = this.#versions.read(path, read.text);
+    if (!session.header) return this.#cannotRead(commit, path, 'it has errors');
+    this.#unread.delete(path);
+    const {started, odd, refused} = this.#executions.read(path, session, former);
+    if (commit.cutOff) return;
+    for (const {session: of, call} of refused) this.#refused.add(nameOf(of, call.id, call.approval));
+    for (const {session: of, call, objection} of odd) this.#findings.push(findingOf(commit, of, call, objection));
+    for (const execution of started) await this.#starts.add({commit, execution, before});
+  }
+
+  /** Items that say something was run, at the end. */
+  #claims(state: HomeState, {id: commit, time}: WalkedCommit): void {
+    for (const items of state.queues.values())
+      for (const [approval, item] of items) {
+        const at = item.field('executed_at');
+        if (at === undefined || this.#executions.approvals.has(approval)) continue;
+        const session = item.field('session');
+        const what = `approval ${approval} says it was executed ${at}, and no session has that`;
+        this.#findings.push({kind: 'no-execution', what, commit, time, approval, ...(session && {session})});
+      }
+  }
+
+  #cannotRead({id: commit}: WalkedCommit, path: string, why: string): void {
+    this.#passing++;
+    this.#unread.set(path, {path, commit, why});
+  }
+
+  /** The state of the first parent: a copy, if another commit goes on from it too. */
+  #take(parents: readonly string[]): HomeState {
+    const [first] = parents.map(id => {
+      const known = this.#states.get(id);
+      if (known && --known.uses === 0) this.#states.delete(id);
+      return known;
+    });
+    if (!first) return emptyState();
+    return first.uses > 0 ? copyState(first.state) : first.state;
+  }
+}
+
+const nameOf = (...parts: (string | undefined)[]): string => parts.join('\0');
+
+/** As the commit has it; the one on disk where it is kept outside the journal. */
+async function signersAt(
+  home: string,
+  walk: Walk,
+  {id}: WalkedCommit,
+  setting: string,
+): Promise<{text: string} | {problem: string}> {
+  const place = signersPath(home, setting);
+  const kept = await walk.fileAt(id, setting.replace(/^\.\//, ''));
+  if ('problem' in place && !place.problem.endsWith('not there')) return place;
+  if (kept) return {text: kept.toString('utf8')};
+  return 'problem' in place ? place : readSigners(place.path);
+}

@@ -1,0 +1,115 @@
+import {stemOf} from '../../../formats/common/key.ts';
+import type {Finding} from './finding.ts';
+import {type HomeState, itemOf, type PastItem, pageOf} from './home-state.ts';
+import {TakenAways} from './taken-away.ts';
+import type {Said, Writing} from './writing.ts';
+
+/** What was decided in the history up to now: who wrote a decision first, and what was ever said against it. */
+export class Decisions {
+  readonly #items = new Map<string, Said>();
+  readonly #pages = new Map<string, Said>();
+  readonly #against = new Map<string, string>();
+  /** Nos that were found after a crash, in the same go as what is looked at: whether they came before it, nobody can tell. */
+  readonly #foundNow = new Set<string>();
+  readonly #seen = new Set<string>();
+  readonly taken = new TakenAways();
+
+  get count(): number {
+    return this.#seen.size;
+  }
+
+  get ids(): Iterable<string> {
+    return this.#seen;
+  }
+
+  /** The person's yes that holds. */
+  said(id: string): Said | undefined {
+    return this.#items.get(id) ?? this.#pages.get(id);
+  }
+
+  /** `rejected`, `expired` or `superseded`, in any version. */
+  against(id: string): string | undefined {
+    return this.#against.get(id);
+  }
+
+  /** The same, as it was before the crash. */
+  againstBefore(id: string): string | undefined {
+    return this.#foundNow.has(id) ? undefined : this.#against.get(id);
+  }
+
+  /** All that was found after a crash is known. */
+  allFound(): void {
+    this.#foundNow.clear();
+  }
+
+  /** A commit made one of `before`, the states of its parents, into `after`. Decisions that an agent wrote are found. */
+  read(paths: readonly string[], before: readonly HomeState[], after: HomeState, writing: Writing): Finding[] {
+    const findings: Finding[] = [];
+    for (const path of paths) {
+      const items = after.queues.get(path);
+      const former = before[0]?.queues.get(path);
+      const back = this.taken.next(path, after, writing);
+      for (const id of new Set([...(items?.keys() ?? []), ...(former?.keys() ?? [])])) {
+        const [is, was] = [items?.get(id), former?.get(id)];
+        if (is?.decision === was?.decision && is?.status === was?.status) continue;
+        // What was filed elsewhere is still there.
+        const item = itemOf(after, id);
+        if (writing.writer === 'person' && item?.decision === undefined)
+          this.taken.add(id, path, was, this.#items.get(id));
+        findings.push(...this.#item(id, before, item, writing));
+      }
+      for (const [id, said] of back) if (said) this.#items.set(id, said);
+    }
+    // A page that is moved has two paths.
+    for (const id of new Set(paths.filter(path => path.startsWith('approvals/')).map(stemOf)))
+      findings.push(...this.#page(id, before, after, writing));
+    return findings;
+  }
+
+  #item(id: string, before: readonly HomeState[], item: PastItem | undefined, writing: Writing): Finding[] {
+    const {decision, status} = item ?? {};
+    if (decision !== undefined) this.#seen.add(id);
+    // What nobody waited for was taken back by the daemon, not refused.
+    if (decision === 'rejected' && status !== 'withdrawn')
+      this.#isAgainst(id, status === 'expired' || status === 'superseded' ? status : 'rejected', writing);
+    const was = before.some(state => itemOf(state, id)?.decision === 'approved');
+    return turn(this.#items, id, was, item && decision === 'approved', writing);
+  }
+
+  #page(id: string, before: readonly HomeState[], after: HomeState, writing: Writing): Finding[] {
+    const page = pageOf(after, id);
+    const {decision} = page ?? {};
+    if (decision === 'rejected' && !this.#against.has(id)) this.#isAgainst(id, 'rejected', writing);
+    const was = before.some(state => pageOf(state, id)?.decision === 'approved');
+    return turn(this.#pages, id, was, page && decision === 'approved', writing);
+  }
+
+  #isAgainst(id: string, how: string, {cause}: Writing): void {
+    if (cause === 'recovered' && !this.#against.has(id)) this.#foundNow.add(id);
+    this.#against.set(id, how);
+  }
+
+  /** History begins here: what is decided counts as said. */
+  begin(state: HomeState, commit: string, time: string): void {
+    for (const items of state.queues.values())
+      for (const [id, {decision}] of items) if (decision === 'approved') this.#items.set(id, {commit, time});
+  }
+}
+
+/**
+ * Only the commit that turns it to yes says who did: later ones merely still have it. What is not there at the moment is
+ * on its way to another file.
+ */
+function turn(
+  said: Map<string, Said>,
+  id: string,
+  was: boolean,
+  is: boolean | undefined,
+  {commit, time, writer}: Writing,
+): Finding[] {
+  if (is === undefined || is === was) return [];
+  if (!is || writer === 'agent') said.delete(id);
+  if (is && writer === 'person') said.set(id, {commit, time});
+  if (!is || writer !== 'agent') return [];
+  return [{kind: 'agent-decided', what: `an agent wrote the decision about ${id}`, commit, time, approval: id}];
+}

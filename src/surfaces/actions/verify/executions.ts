@@ -1,0 +1,177 @@
+import {createHash} from 'node:crypto';
+import {taintsIn} from '../../../decide/taint.ts';
+import {isSegment, stemOf} from '../../../formats/common/key.ts';
+import type {Session} from '../../../formats/session/session.ts';
+import type {Call, Message} from '../../../formats/session/session-schema.ts';
+import type {Objection} from './finding.ts';
+import {effectOf} from './verdict-of.ts';
+
+/** A call that was started, as the version has it that first says so. */
+export interface Execution {
+  session: string;
+  agent: string;
+  call: Call;
+  tainted: boolean;
+}
+
+/** What a version of a session tells that none before it told. */
+export interface News {
+  started: Execution[];
+  odd: {session: string; call: Called; objection: Objection}[];
+  /** Calls that were started, and in the last moment were not run: somebody had said no. */
+  refused: {session: string; call: Called}[];
+}
+
+/** What is told of a call. */
+export interface Called {
+  id: string;
+  tool: string;
+  approval?: string;
+}
+
+interface Known {
+  call: Called;
+  started: string | undefined;
+  /** The approval that it had when it was started. */
+  by: string | undefined;
+  /** Its hash: results may be long, and are many. */
+  result: string | undefined;
+}
+
+/** Reads versions of sessions in their order. What a copy, a fork or a renamed file tells again is no news. */
+export class Executions {
+  /** By session and call. */
+  readonly #known = new Map<string, Known>();
+  /** Every start and every result, whatever session has it. */
+  readonly #told = new Set<string>();
+  /** Approvals of calls that were started, or have a result. */
+  readonly approvals = new Set<string>();
+  readonly sessions = new Set<string>();
+  /** Sessions that had text from outside in an earlier version. */
+  readonly #tainted = new Set<string>();
+
+  /** `before`: the messages of the version before it, as far as they are the same objects they are not read again. */
+  read(path: string, {header, messages}: Session, before: readonly Message[]): News {
+    const news: News = {started: [], odd: [], refused: []};
+    const stem = stemOf(path);
+    const session = isSegment(path) ? stem.replace(/\.\d+$/, '') : stem;
+    const agent = header?.agent_id ?? '';
+    this.sessions.add(session);
+    const taintedAt = this.#taint(session, header?.tainted, messages);
+    for (const [index, message] of messages.entries()) {
+      if (message === before[index]) continue;
+      for (const call of message.tool_calls ?? [])
+        this.#call({session, agent, call, tainted: taintedAt(index, call.started)}, news);
+      if (message.role === 'tool_result') this.#result(session, message, news);
+    }
+    return news;
+  }
+
+  /**
+   * Whether text from outside had come when the call of a message was started. One version may hold several steps (a crash,
+   * a commit of a person's), so what came with it counts by its place and time; what an earlier version had, always.
+   */
+  #taint(
+    session: string,
+    known: unknown,
+    messages: readonly Message[],
+  ): (index: number, started: string | undefined) => boolean {
+    const taints = [...taintsIn(messages)];
+    const named = Array.isArray(known) ? known : [];
+    const told = new Set<unknown>(taints.flatMap(([, sources]) => sources));
+    const always = this.#tainted.has(session) || named.some(source => !told.has(source));
+    if (named.length > 0 || taints.length > 0) this.#tainted.add(session);
+    return (index, started = '') =>
+      always || taints.some(([at]) => at < index || (messages[at]?.timestamp ?? '') <= started);
+  }
+
+  #call(execution: Execution, news: News): void {
+    const {session} = execution;
+    const {id, function: called, run} = execution.call;
+    const key = `${session}\0${id}`;
+    const known = this.#known.get(key);
+    const {call, started} = copyOf(execution.call);
+    // Brought back from before it ran, and asked about once more: a run of its own.
+    const anew = known?.started !== undefined && started !== known.started && isAskedAnew(call, known);
+    this.#known.set(key, {
+      call,
+      started: started ?? known?.started,
+      by: started === undefined ? known?.by : call.approval,
+      result: started !== undefined && anew ? undefined : known?.result,
+    });
+    if (started === undefined) return;
+    if (call.approval !== undefined) this.approvals.add(call.approval);
+    if (effectOf(call.tool) === 'read') return;
+    const isNew = this.#tell([id, started, run, called.name, called.arguments]);
+    // Cut off by a crash, what is delivered is delivered again: by its id it comes once.
+    const repeats = effectOf(call.tool) === 'deliver' && known?.result === undefined;
+    // A start that was told before is no other one, in whichever order versions come.
+    if (isNew && known?.started !== undefined && known.started !== started && !anew && !repeats)
+      news.odd.push({
+        session,
+        call,
+        objection: {kind: 'started-twice', what: `it was started ${known.started} and again ${started}`},
+      });
+    else if (isNew && (anew || known?.started === undefined)) news.started.push(execution);
+  }
+
+  #result(session: string, {tool_call_id: id, content}: Message, news: News): void {
+    const known = this.#known.get(`${session}\0${id}`);
+    const result = hash([content]);
+    if (!known || known.result === result) return;
+    const {call, started} = known;
+    // What only reads is not marked.
+    if (call.approval !== undefined) this.approvals.add(call.approval);
+    if (started !== undefined && known.result === undefined && wasRefused(content ?? ''))
+      news.refused.push({session, call});
+    const isNew = this.#tell([id, result]);
+    const refused = isAskedAnew(call, known) && !saysItRan(content ?? '');
+    if (known.result !== undefined && !refused)
+      news.odd.push({
+        session,
+        call,
+        objection: {kind: 'result-changed', what: 'its result was changed after it was recorded'},
+      });
+    else if (isNew && started === undefined && effectOf(call.tool) !== 'read' && saysItRan(content ?? ''))
+      news.odd.push({session, call, objection: {kind: 'unmarked', what: 'it has a result, but was never started'}});
+    known.result = result;
+  }
+
+  /** Whether nobody told it before. */
+  #tell(values: readonly unknown[]): boolean {
+    return this.#told.size !== this.#told.add(hash(values)).size;
+  }
+}
+
+function isAskedAnew({approval}: Called, {started, by}: Known): boolean {
+  return started !== undefined && approval !== undefined && approval !== by;
+}
+
+/** Strings of its own: a part of a text keeps all of that text in memory. */
+function copyOf({id, approval, started, function: {name: tool}}: Call): {call: Called; started?: string} {
+  return JSON.parse(JSON.stringify({call: {id, tool, approval}, started}));
+}
+
+function hash(values: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('base64');
+}
+
+/** What is marked as started is looked at once more before it runs. */
+function wasRefused(result: string): boolean {
+  try {
+    const value = JSON.parse(result) as {success?: unknown; code?: unknown} | null;
+    return value?.success === false && (value.code === 'REJECTED' || value.code === 'EXPIRED');
+  } catch {
+    return false;
+  }
+}
+
+/** A refusal is told without anything having run, and so is a call that could not have been run as it was. */
+function saysItRan(result: string): boolean {
+  try {
+    const value = JSON.parse(result) as {success?: unknown; code?: unknown; ran?: unknown} | null;
+    return value?.success !== false || value.code === 'TIMEOUT' || value.ran !== undefined;
+  } catch {
+    return true;
+  }
+}

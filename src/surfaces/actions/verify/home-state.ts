@@ -1,0 +1,138 @@
+import {isQueue, parseFile} from '../../../check/parse-file.ts';
+import type {Decision} from '../../../formats/approval/approval-review.ts';
+import {hasErrors} from '../../../formats/common/diagnostic.ts';
+import {kindOf} from '../../../formats/common/key.ts';
+import {emptyPolicy, type Policy} from '../../../formats/rule.ts';
+import type {Settings} from '../../../formats/settings.ts';
+import {fieldOf} from '../../../formats/task/task.ts';
+import type {TemplateValue} from '../../../formats/template.ts';
+
+/** An item of the queue, as one version has it. */
+export interface PastItem {
+  decision: Decision | undefined;
+  status: string | undefined;
+  /** When it was decided, as it says itself. */
+  at: string | undefined;
+  field: (name: string) => string | undefined;
+}
+
+export interface PastPage {
+  decision: Decision | undefined;
+  /** The label of the part that a person may change. */
+  edits: string | undefined;
+  /** Texts under labels, as they stand there. */
+  action: Readonly<Record<string, string>>;
+}
+
+/** What the files of a commit say about who may do what; of a file with errors, what it said before. */
+export interface HomeState {
+  settings: Settings;
+  policy: Policy;
+  templates: Map<string, TemplateValue>;
+  queues: Map<string, ReadonlyMap<string, PastItem>>;
+  /** There may be many: what the commit changed lies above those from before it. */
+  pages: {below: Map<string, PastPage>; changed: Map<string, PastPage | undefined>};
+}
+
+export function emptyState(): HomeState {
+  const pages = {below: new Map(), changed: new Map()};
+  return {settings: {}, policy: emptyPolicy, templates: new Map(), queues: new Map(), pages};
+}
+
+/** To be changed: `state` stays as it is until `settle`. */
+export function nextState(state: HomeState): HomeState {
+  const {templates, queues, pages} = state;
+  return {
+    ...state,
+    templates: new Map(templates),
+    queues: new Map(queues),
+    pages: {below: pages.below, changed: new Map()},
+  };
+}
+
+/** The state that it was made from is not needed any more. */
+export function settle({pages: {below, changed}}: HomeState): void {
+  for (const [path, page] of changed) {
+    if (page) below.set(path, page);
+    else below.delete(path);
+  }
+  changed.clear();
+}
+
+/** For another commit that goes on from the same. */
+export function copyState(state: HomeState): HomeState {
+  return {...nextState(state), pages: {below: new Map(state.pages.below), changed: new Map()}};
+}
+
+/** Whether a file is one of those that a state is made of. */
+export function isOfState(path: string): boolean {
+  const kind = kindOf(path);
+  return kind === 'settings' || kind === 'policy' || kind === 'template' || kind === 'approval' || isQueue(path);
+}
+
+/** What a commit did to one file. False: it has errors, and what it said before holds. */
+export function applyFile(state: HomeState, path: string, text: string | undefined): boolean {
+  if (text === undefined) {
+    if (path === 'agentdir.yaml') state.settings = {};
+    if (path === 'allowlist.yaml') state.policy = emptyPolicy;
+    for (const files of [state.templates, state.queues]) files.delete(path);
+    state.pages.changed.set(path, undefined);
+    return true;
+  }
+  const parsed = parseFile(path, text);
+  switch (parsed?.kind) {
+    case 'settings':
+      if (parsed.file.value) state.settings = parsed.file.value;
+      return parsed.file.value !== undefined;
+    case 'policy':
+      if (hasErrors(parsed.file.problems)) return false;
+      state.policy = parsed.file.policy;
+      return true;
+    case 'template':
+      if (parsed.file.value) state.templates.set(path, parsed.file.value);
+      return parsed.file.value !== undefined;
+    case 'queue': {
+      // One unclear box is that item's matter.
+      if (parsed.file.problems.some(({severity, code}) => severity === 'error' && code !== 'UNCLEAR_DECISION'))
+        return false;
+      const items = new Map<string, PastItem>();
+      for (const {id, task, decision, status, at} of parsed.file.items) {
+        const item = {decision, status, at, field: (name: string) => fieldOf(task, name)};
+        // Of an id that is there twice, the one that approves less counts.
+        if (id !== undefined && items.get(id)?.decision !== 'rejected' && !(items.has(id) && decision === 'approved'))
+          items.set(id, item);
+      }
+      state.queues.set(path, items);
+      return true;
+    }
+    case 'approval': {
+      const {review, meta, action, problems} = parsed.file;
+      state.pages.changed.set(path, {decision: review?.decision, edits: meta.edits, action});
+      return !problems.some(({severity, code}) => severity === 'error' && code !== 'UNCLEAR_DECISION');
+    }
+    default:
+      return true;
+  }
+}
+
+export function itemOf({queues}: HomeState, id: string): PastItem | undefined {
+  for (const items of queues.values()) {
+    const item = items.get(id);
+    if (item) return item;
+  }
+  return undefined;
+}
+
+export function pageOf({pages}: HomeState, id: string): PastPage | undefined {
+  const at = (folder: string) => {
+    const path = `approvals/${folder}/${id}.approval.md`;
+    return pages.changed.has(path) ? pages.changed.get(path) : pages.below.get(path);
+  };
+  return at('approved') ?? at('pending') ?? at('rejected');
+}
+
+/** Of an agent, or of its instance in a workflow: `coder@pr-123`. */
+export function templateOf({templates}: HomeState, agent: string): TemplateValue | undefined {
+  const name = agent.split('@')[0] ?? agent;
+  return [...templates.values()].find(({id}) => id === name);
+}

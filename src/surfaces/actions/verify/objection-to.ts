@@ -1,0 +1,149 @@
+import {verifyBy} from '../../../effects/signature/ssh-signature.ts';
+import {digestOf} from '../../../formats/approval/approval-digest.ts';
+import {signedText} from '../../../formats/approval/approval-signature.ts';
+import {toolNamed} from '../../../policy/tools.ts';
+import type {Decisions} from './decisions.ts';
+import type {Execution} from './executions.ts';
+import type {Objection} from './finding.ts';
+import {type HomeState, itemOf, type PastItem, pageOf, templateOf} from './home-state.ts';
+import {verdictOf} from './verdict-of.ts';
+import type {Said} from './writing.ts';
+
+/** What else is known when a call is started. */
+export interface Known {
+  decisions: Pick<Decisions, 'said' | 'against'>;
+  /** By approval: the call that it was used for. */
+  used: ReadonlyMap<string, string>;
+  /** Text of the file of signers, as it was then. */
+  signers: (setting: string) => Promise<{text: string} | {problem: string}>;
+}
+
+/** Why nothing that was there before it allowed the call to start; undefined if it was allowed. `at`: the files before it. */
+export async function objectionTo(execution: Execution, at: HomeState, known: Known): Promise<Objection | undefined> {
+  const {call, agent} = execution;
+  const {name: tool, arguments: args} = call.function;
+  const template = templateOf(at, agent);
+  if (!template) return {kind: 'not-allowed', what: `there was no template of ${agent}`};
+  if (!template.capabilities.some(name => name === tool || toolNamed(name) === (toolNamed(tool) ?? '')))
+    return {kind: 'not-allowed', what: `${tool} was not among the capabilities of ${agent}`};
+  const {verdict, reason} = verdictOf({...execution, tool, arguments: args}, at.policy, at.settings);
+  if (verdict === 'deny') return {kind: 'denied', what: reason};
+  if (call.approval !== undefined) {
+    const objection = await toApproval(execution, call.approval, at, known);
+    // The policy was changed while it waited: then nobody needs to decide any more, unless somebody said no.
+    return verdict === 'allow' && objection?.kind === 'undecided' ? undefined : objection;
+  }
+  return verdict === 'allow' ? undefined : {kind: 'not-allowed', what: `no approval, and the policy asks: ${reason}`};
+}
+
+async function toApproval(
+  execution: Execution,
+  id: string,
+  at: HomeState,
+  known: Known,
+): Promise<Objection | undefined> {
+  const {decisions, used} = known;
+  const {session, agent, call} = execution;
+  const item = itemOf(at, id);
+  if (!item) return {kind: 'undecided', what: `its approval ${id} was in no queue before it started`};
+  const other = Object.entries({session, agent, call: call.id}).find(([name, value]) => item.field(name) !== value);
+  if (other)
+    return {kind: 'other-call', what: `approval ${id} is for another ${other[0]}: ${item.field(other[0]) ?? 'none'}`};
+  const against = decisions.against(id);
+  if (against !== undefined)
+    return {kind: against === 'expired' ? 'expired' : 'rejected', what: `approval ${id} was ${against} before`};
+  if (item.decision !== 'approved') return {kind: 'undecided', what: `approval ${id} was not ticked before it started`};
+  const said = decisions.said(id);
+  if (!said) return {kind: 'undecided', what: `no commit of a person has the decision about ${id}`};
+  const expires = item.field('expires');
+  if (expires !== undefined && Date.parse(item.at ?? said.time) > Date.parse(expires))
+    return {kind: 'expired', what: `approval ${id} was given after it had expired, ${expires}`};
+  const first = used.get(id);
+  if (first !== undefined) return {kind: 'used-twice', what: `approval ${id} was used before, for ${first}`};
+  return toDigest(execution, id, item, at) ?? toEdit(execution, item, at) ?? toSignature(id, item, said, at, known);
+}
+
+function toDigest({call, session, agent}: Execution, id: string, item: PastItem, at: HomeState): Objection | undefined {
+  const digest = item.field('digest');
+  if (digest === undefined) return {kind: 'digest', what: `approval ${id} has no digest`};
+  const {name: tool, arguments: args} = call.function;
+  const page = pageOf(at, id);
+  const bound = {tool, arguments: args, cwd: `workspaces/${agent}`, agent, session, call: call.id};
+  if (basesIn(page?.action['bound to'] ?? '').some(basis => digestOf({...bound, basis}) === digest)) return undefined;
+  return {
+    kind: 'digest',
+    what: page
+      ? `the call is not the one that approval ${id} has the digest of`
+      : `the page of approval ${id} is not there, and without it the digest is not that of the call`,
+  };
+}
+
+/** `key: value` lines. Both may have ": " in them, though hardly ever: it is cut at the first one or at the last. */
+function basesIn(text: string): Record<string, string>[] {
+  const lines = text.split('\n').filter(Boolean);
+  const cut = (find: (line: string) => number) =>
+    Object.fromEntries(lines.map(line => [keyIn(line.slice(0, find(line))), line.slice(find(line) + 2)]));
+  return [cut(line => line.indexOf(': ')), cut(line => line.lastIndexOf(': '))];
+}
+
+/** What the item says ran must be what was called. */
+function toUnedited(args: string, item: PastItem): Objection | undefined {
+  const shown = item.field('command');
+  const {command} = JSON.parse(args) as {command?: unknown};
+  if (shown === undefined || typeof command !== 'string' || shown.trimEnd() === command.trimEnd()) return undefined;
+  return {
+    kind: 'edited',
+    what: 'the item has another command than the one that ran, and does not say that it was edited',
+  };
+}
+
+/** A name that cannot be seen stands there as JSON. */
+function keyIn(text: string): string {
+  if (!text.startsWith('"')) return text;
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+/** What ran instead of what was asked must be there, and be something that the policy does not deny. */
+function toEdit(execution: Execution, item: PastItem, at: HomeState): Objection | undefined {
+  const {name: tool, arguments: args} = execution.call.function;
+  if (toolNamed(tool) !== 'execute_command') return undefined;
+  if (item.field('edited') !== 'true') return toUnedited(args, item);
+  const [command, original] = [item.field('command'), item.field('original')];
+  if (command === undefined || original === undefined)
+    return {kind: 'edited', what: 'it was edited, and the item does not have both what was asked and what ran'};
+  if ((JSON.parse(args) as {command?: unknown}).command !== original)
+    return {kind: 'edited', what: 'what the item calls the original is not what the call asks for'};
+  const {verdict, reason} = verdictOf(
+    {...execution, tool, arguments: JSON.stringify({command})},
+    at.policy,
+    at.settings,
+  );
+  return verdict === 'deny' ? {kind: 'denied', what: `what it was edited to is denied: ${reason}`} : undefined;
+}
+
+/** Judged as of the commit that brought the decision: a key that has run out since then was good at the time. */
+async function toSignature(
+  id: string,
+  item: PastItem,
+  said: Said,
+  at: HomeState,
+  known: Known,
+): Promise<Objection | undefined> {
+  const setting = at.settings.approvals?.signers;
+  if (!setting) return undefined;
+  const signature = item.field('signature');
+  if (signature === undefined)
+    return {kind: 'signature', what: `approval ${id} is not signed, and the settings ask for it`};
+  const signers = await known.signers(setting);
+  if ('problem' in signers) return {kind: 'signature', what: signers.problem};
+  const label = pageOf(at, id)?.edits?.toLowerCase() ?? '';
+  const shown = item.field('original') === undefined ? pageOf(at, id)?.action[label] : item.field('command');
+  const edited = item.field('edited') === 'true' ? shown : undefined;
+  const text = signedText({id, digest: item.field('digest') ?? '', decision: 'approved', edited});
+  const verified = await verifyBy(text, signature, signers.text, new Date(said.time));
+  return 'problem' in verified ? {kind: 'signature', what: `approval ${id}: ${verified.problem}`} : undefined;
+}

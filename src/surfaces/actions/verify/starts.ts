@@ -1,0 +1,125 @@
+import type {WalkedCommit} from '../../../home/journal-walk.ts';
+import type {Decisions} from './decisions.ts';
+import type {Called, Execution} from './executions.ts';
+import type {Finding, Objection} from './finding.ts';
+import {emptyState, type HomeState, itemOf} from './home-state.ts';
+import {type Known, objectionTo} from './objection-to.ts';
+import {type TakenAway, withItem} from './taken-away.ts';
+
+/** A call that a commit says was started; `before`: the files as its parents have them. */
+interface Start {
+  commit: WalkedCommit;
+  execution: Execution;
+  before: readonly HomeState[];
+}
+
+/** One that was not allowed, unless what comes next says otherwise. */
+type Doubtful = Omit<Start, 'before'> & {objection: Objection};
+
+type Signers = (commit: WalkedCommit, setting: string) => ReturnType<Known['signers']>;
+
+/** Judges starts: at once, or when what comes next has told the rest. */
+export class Starts {
+  readonly #decisions: Decisions;
+  readonly #signers: Signers;
+  readonly #found: (finding: Finding) => void;
+  readonly #used = new Map<string, string>();
+  /** Found on disk after a crash, and not yet in the journal: what decided them may be found next. */
+  #doubtful: Doubtful[] = [];
+  /** Their yes may have been taken away by an old buffer just then. */
+  #waiting: (Doubtful & {taken: TakenAway})[] = [];
+  count = 0;
+  recovered = 0;
+
+  constructor(decisions: Decisions, signers: Signers, found: (finding: Finding) => void) {
+    this.#decisions = decisions;
+    this.#signers = signers;
+    this.#found = found;
+  }
+
+  async add({commit, execution, before}: Start): Promise<void> {
+    this.count++;
+    let objection: Objection | undefined;
+    for (const state of before.length > 0 ? before : [emptyState()]) {
+      const here = await this.#objection(execution, commit, state);
+      if (!here) return this.#use(execution);
+      objection ??= here;
+    }
+    if (!objection) return;
+    const {approval = ''} = execution.call;
+    const taken = objection.kind === 'undecided' ? this.#decisions.taken.get(approval) : undefined;
+    const wouldBe = async (state: HomeState) =>
+      taken && !(await this.#objection(execution, commit, withItem(state, approval, taken), {taken}));
+    for (const state of before)
+      if (taken && (await wouldBe(state))) {
+        this.#waiting.push({execution, commit, objection, taken});
+        return this.#use(execution);
+      }
+    this.#doubt({execution, commit, objection});
+  }
+
+  /** After a crash, files are committed in any order: a decision that is among them counts if it says that it came first. */
+  async resolve(state: HomeState): Promise<void> {
+    const doubtful = this.#doubtful;
+    this.#doubtful = [];
+    for (const each of doubtful) {
+      const {execution, commit} = each;
+      const {approval = '', started = ''} = execution.call;
+      const at = itemOf(state, approval)?.at ?? '';
+      const inTime = Date.parse(at) <= Date.parse(started);
+      const against = (id: string) => this.#decisions.againstBefore(id);
+      if (!inTime || (await this.#objection(execution, commit, state, {against}))) this.#refute(each);
+      else {
+        this.recovered++;
+        this.#use(execution);
+      }
+    }
+    this.#decisions.allFound();
+  }
+
+  /** Those of which it is known by now what became of their yes. `end`: nothing comes any more. */
+  putBack(end = false): void {
+    const waiting = this.#waiting;
+    this.#waiting = waiting.filter(({taken}) => taken.back === undefined && !end);
+    for (const {taken, ...doubtful} of waiting) {
+      if (taken.back || (taken.back === undefined && !end)) continue;
+      const {session, call} = doubtful.execution;
+      if (this.#used.get(call.approval ?? '') === `${call.id} of ${session}`) this.#used.delete(call.approval ?? '');
+      this.#doubt(doubtful);
+    }
+  }
+
+  #doubt(doubtful: Doubtful): void {
+    if (doubtful.commit.cause === 'recovered') this.#doubtful.push(doubtful);
+    else this.#refute(doubtful);
+  }
+
+  /** `taken`: as if that yes were still there. */
+  #objection(
+    execution: Execution,
+    commit: WalkedCommit,
+    state: HomeState,
+    {taken, against = id => this.#decisions.against(id)}: {taken?: TakenAway; against?: Decisions['against']} = {},
+  ): Promise<Objection | undefined> {
+    const decisions = {said: (id: string) => this.#decisions.said(id) ?? taken?.said, against};
+    const signers = (setting: string) => this.#signers(commit, setting);
+    return objectionTo(execution, state, {decisions, used: this.#used, signers});
+  }
+
+  #refute({commit, execution, objection}: Doubtful): void {
+    const {id, approval, function: called} = execution.call;
+    const call = {id, tool: called.name, ...(approval !== undefined && {approval})};
+    this.#found(findingOf(commit, execution.session, call, objection));
+    this.#use(execution);
+  }
+
+  #use({session, call}: Execution): void {
+    if (call.approval !== undefined && !this.#used.has(call.approval))
+      this.#used.set(call.approval, `${call.id} of ${session}`);
+  }
+}
+
+export function findingOf(commit: WalkedCommit, session: string, called: Called, objection: Objection): Finding {
+  const {id: call, ...rest} = called;
+  return {...objection, commit: commit.id, time: commit.time, session, call, ...rest};
+}

@@ -1,0 +1,72 @@
+import type {Policy, Verdict} from '../../../formats/rule.ts';
+import type {Settings} from '../../../formats/settings.ts';
+import {judgeAddress} from '../../../policy/address.ts';
+import {runsOurCode} from '../../../policy/command/local-code.ts';
+import {judge, judgeTool} from '../../../policy/judge.ts';
+import {mayReachOut} from '../../../policy/may-reach-out.ts';
+import {type ToolEffect, toolNamed, tools} from '../../../policy/tools.ts';
+
+export interface JudgedCall {
+  tool: string;
+  /** JSON, as the model wrote it. */
+  arguments: string;
+  agent: string;
+  /** The session has read what came from outside. */
+  tainted: boolean;
+}
+
+/** What is no tool of ours could do anything. */
+export function effectOf(tool: string): ToolEffect {
+  const name = toolNamed(tool);
+  return name === undefined ? 'outside' : tools[name].effect;
+}
+
+/**
+ * What the policy says of a call by itself, without a person, as the daemon judges it before it starts one: but for what
+ * only the machine could tell at the time, such as whether it had a sandbox. `deny` is what nobody could approve.
+ */
+export function verdictOf(call: JudgedCall, policy: Policy, settings: Settings): {verdict: Verdict; reason: string} {
+  const name = toolNamed(call.tool);
+  const args = argumentsOf(call.arguments);
+  const judged =
+    name === 'execute_command'
+      ? ofCommand(call, args, policy, settings)
+      : name === 'fetch'
+        ? judgeAddress(String(args.url ?? ''), policy)
+        : judgeTool(call.tool, policy);
+  if (judged.verdict !== 'allow' || !call.tainted) return judged;
+  if (effectOf(call.tool) === 'outside' || name === 'remember')
+    return {verdict: 'ask', reason: `${call.tool} reaches others, and the session had read what came from outside`};
+  return judged;
+}
+
+function ofCommand(
+  {agent, tainted}: JudgedCall,
+  args: Readonly<Record<string, unknown>>,
+  policy: Policy,
+  {sandbox}: Settings,
+): {verdict: Verdict; reason: string} {
+  const {verdict, segments, reasons} = judge(String(args.command ?? ''), policy, {agent});
+  const ask = (reason: string) => ({verdict: 'ask', reason}) as const;
+  if (verdict !== 'allow') return {verdict, reason: reasons.join('; ')};
+  const granted = segments.filter(segment => segment.sandbox === 'host');
+  const host = granted.length > 0;
+  const network = segments.some(segment => segment.network);
+  if (args.sandbox === 'host' && sandbox !== 'off' && !host) return ask('no rule for it has sandbox: host');
+  if (args.network === true && !network && !host) return ask('no rule for it has network: true');
+  const code = granted.map(({argv}) => runsOurCode(argv, path => !path.startsWith('/'))).find(Boolean);
+  if (code !== undefined) return ask(`${code} outside the sandbox`);
+  const onHost = segments.filter(segment => sandbox === 'off' || segment.sandbox === 'host');
+  if (tainted && (network || onHost.some(({argv}) => mayReachOut(argv) !== undefined)))
+    return ask('it reaches other machines, and the session had read what came from outside');
+  return {verdict, reason: reasons.join('; ')};
+}
+
+function argumentsOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
