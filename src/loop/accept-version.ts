@@ -1,13 +1,13 @@
 import type {Facts} from '../check/facts.ts';
 import {blocks, type Problem} from '../formats/common/diagnostic.ts';
 import {onDisk} from './current.ts';
-import type {Seen} from './file-snapshot.ts';
+import type {FileSnapshot} from './file-snapshot.ts';
 import {signature} from './file-state.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {Loop} from './parts.ts';
 
 /** From here on this is the file's last known version. */
-export function acceptVersion(daemon: Loop, seen: Seen): void {
+export function acceptVersion(daemon: Loop, seen: FileSnapshot): void {
   const {files} = daemon;
   const {path, blob, text} = seen;
   const {ignored = false, good} = files.known.get(path) ?? {};

@@ -1,4 +1,4 @@
-import type {Found, Seen} from './file-snapshot.ts';
+import type {FileSnapshot, Found} from './file-snapshot.ts';
 
 /** What the journal says of something that the daemon wrote. */
 export interface OwnEntry {
@@ -27,7 +27,7 @@ export interface Change {
   /** Versions on the way to `text`, oldest first. Each is a commit of its own. */
   earlier?: readonly EarlierVersion[];
   /** How the written file is read again, where the caller has it parsed already. */
-  readBack?: (found: Found) => Seen;
+  readBack?: (found: Found) => FileSnapshot;
   /** Called as soon as the text is in the file. */
   saved?: () => void;
   /** Called once the new version is accepted: begins what follows from it. */

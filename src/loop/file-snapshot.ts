@@ -9,7 +9,7 @@ import {blobId} from '../home/git/blob-id.ts';
 import {type FileRead, readHomeFile} from '../home/read.ts';
 
 /** A file as it was found on disk. */
-export interface Seen extends FileRead {
+export interface FileSnapshot extends FileRead {
   path: string;
   kind: Kind;
   blob: string;
@@ -19,10 +19,10 @@ export interface Seen extends FileRead {
   facts: Facts;
 }
 
-export type Found = Pick<Seen, 'bytes' | 'stat'> & Partial<Pick<Seen, 'link' | 'blob'>>;
+export type Found = Pick<FileSnapshot, 'bytes' | 'stat'> & Partial<Pick<FileSnapshot, 'link' | 'blob'>>;
 
 /** `previous`: an earlier version of the same file; what did not change need not be parsed again. */
-export function seenText(path: string, kind: Kind, text: string, found: Found, previous?: ParsedFile): Seen {
+export function seenText(path: string, kind: Kind, text: string, found: Found, previous?: ParsedFile): FileSnapshot {
   const parsed = parseFile(path, text, previous);
   const facts = parsed ? factsFrom(parsed) : unreadFacts(path, []);
   const {bytes, stat, link = false, blob = blobId(bytes)} = found;
@@ -30,7 +30,7 @@ export function seenText(path: string, kind: Kind, text: string, found: Found, p
 }
 
 /** A session that was written just now: it need not be read again. */
-export function seenSession(path: string, session: Session, text: string, found: Found): Seen {
+export function seenSession(path: string, session: Session, text: string, found: Found): FileSnapshot {
   // The text is one string by now; the messages as a slice of it take no memory of their own.
   const body = text.slice(session.head.length, text.length - session.foot.length);
   const parsed: ParsedFile = {kind: 'session', path, file: {...session, body}};
@@ -38,7 +38,7 @@ export function seenSession(path: string, session: Session, text: string, found:
   return {path, kind: 'session', bytes, blob, stat, link, text, parsed, facts: factsFrom(parsed)};
 }
 
-export function seenBytes(path: string, kind: Kind, problem: Problem, found: Found): Seen {
+export function seenBytes(path: string, kind: Kind, problem: Problem, found: Found): FileSnapshot {
   const {bytes, stat, link = false, blob = blobId(bytes)} = found;
   const facts = unreadFacts(path, [problem]);
   return {path, kind, bytes, blob, stat, link, text: undefined, parsed: undefined, facts};

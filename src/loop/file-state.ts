@@ -1,5 +1,5 @@
 import type {BigIntStats} from 'node:fs';
-import type {Seen} from './file-snapshot.ts';
+import type {FileSnapshot} from './file-snapshot.ts';
 
 /** What the daemon knows of a file: a cache, and nothing that a look at the file would not give. */
 export interface Known {
@@ -53,7 +53,7 @@ export class Texts {
 
 /** Files as they were read last, up to a total length: of a session, the next turn then parses only what it adds. */
 export class Latest {
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, FileSnapshot>();
   readonly #limit: number;
   #length = 0;
 
@@ -61,12 +61,12 @@ export class Latest {
     this.#limit = limit;
   }
 
-  get(path: string): Seen | undefined {
+  get(path: string): FileSnapshot | undefined {
     return this.#seen.get(path);
   }
 
   /** Undefined: there is nothing to go by any more. */
-  set(path: string, seen: Seen | undefined): void {
+  set(path: string, seen: FileSnapshot | undefined): void {
     this.#length -= this.#seen.get(path)?.bytes.length ?? 0;
     this.#seen.delete(path);
     if (!seen) return;

@@ -1,6 +1,6 @@
 import {undoes} from '../formats/merge/merge-lasting.ts';
 import {textOf} from './accept-version.ts';
-import type {Seen} from './file-snapshot.ts';
+import type {FileSnapshot} from './file-snapshot.ts';
 import type {HomeFiles} from './home-files.ts';
 import {pastVersions} from './past-versions.ts';
 
@@ -8,7 +8,7 @@ import {pastVersions} from './past-versions.ts';
  * Whether git brought a text into the file (checkout, revert, reset): then it is meant, whatever it lacks. At a start also a text
  * that lacks nothing of what a person, or an undo, staged while no daemon ran. `good`: the last accepted version.
  */
-export async function isMeant(files: HomeFiles, seen: Seen, good: string): Promise<boolean> {
+export async function isMeant(files: HomeFiles, seen: FileSnapshot, good: string): Promise<boolean> {
   const {path, kind, text, blob} = seen;
   const {journal, phase} = files;
   const {loading} = phase;
@@ -29,7 +29,7 @@ export async function isMeant(files: HomeFiles, seen: Seen, good: string): Promi
  * Whether all lines of a text were in the file before: then it is an older text, or a change that was taken back. A text with other
  * lines was written by hand; that it was committed or staged before the daemon looked makes a stale buffer no less stale.
  */
-async function isBroughtBack(files: HomeFiles, {path, text = '', blob}: Seen, good: string): Promise<boolean> {
+async function isBroughtBack(files: HomeFiles, {path, text = '', blob}: FileSnapshot, good: string): Promise<boolean> {
   const lines = new Set(text.split('\n'));
   const remove = (other: string | undefined) => {
     for (const line of other?.split('\n') ?? []) lines.delete(line);

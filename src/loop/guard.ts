@@ -1,4 +1,4 @@
-import type {Seen} from './file-snapshot.ts';
+import type {FileSnapshot} from './file-snapshot.ts';
 import type {Outcome} from './queue.ts';
 
 /**
@@ -8,9 +8,9 @@ export interface Guard {
   /** Why a change of this file does not count. Undefined: it counts. */
   whyVoid(path: string): string | undefined;
   /** Give the file back its last accepted version and keep the change in conflicts/. `seen`: undefined if the file is gone. */
-  takeBack(path: string, seen: Seen | undefined, why: string): Promise<Outcome>;
+  takeBack(path: string, seen: FileSnapshot | undefined, why: string): Promise<Outcome>;
   /** Make a file that has several names a file of its own: an agent may be able to write under another name. */
-  cutLinks(seen: Seen): Promise<Outcome>;
+  cutLinks(seen: FileSnapshot): Promise<Outcome>;
   /** The file is as it was, or its change counts. */
   unchanged(path: string): void;
   /** The file was changed while no daemon ran. `before`: git's name for its version before that. */

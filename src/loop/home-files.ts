@@ -4,7 +4,7 @@ import type {Disk} from '../home/disk/disk.ts';
 import type {HomeJournal} from '../home/home-git.ts';
 import type {Replaced} from '../home/replaced.ts';
 import type {Versions} from '../home/versions.ts';
-import type {Seen} from './file-snapshot.ts';
+import type {FileSnapshot} from './file-snapshot.ts';
 import type {Known, Latest, Texts} from './file-state.ts';
 import type {Guard} from './guard.ts';
 import type {Ignored} from './ignored.ts';
@@ -21,7 +21,7 @@ interface Pending {
   /** Milliseconds it must have stayed the same. */
   needed: number;
   /** As it was read then; undefined: it was not there. */
-  seen: Seen | undefined;
+  seen: FileSnapshot | undefined;
 }
 
 /** What the loop keeps between looks, by path. */

@@ -8,7 +8,7 @@ import {replacedBy} from '../home/replaced.ts';
 import {noteOn} from '../home/versions/command-notes.ts';
 import {acceptVersion, lastBlob, reportProblems, setFacts, textOf} from './accept-version.ts';
 import {notKept} from './conflict.ts';
-import {type Seen, seenBytes, seenText} from './file-snapshot.ts';
+import {type FileSnapshot, seenBytes, seenText} from './file-snapshot.ts';
 import {isExecutable, signature} from './file-state.ts';
 import {DOUBTFUL_MS, hasItsEnd, isDoubtful, stableMs} from './half-saved.ts';
 import type {HomeFiles} from './home-files.ts';
@@ -77,7 +77,7 @@ export async function look(daemon: Loop, path: string): Promise<Outcome> {
 }
 
 /** How long to wait before a new content, or its absence, may be acted on. */
-async function holdsStill({files, reports}: Loop, path: string, seen: Seen | undefined): Promise<number> {
+async function holdsStill({files, reports}: Loop, path: string, seen: FileSnapshot | undefined): Promise<number> {
   const blob = seen?.blob ?? '';
   let pending = files.looks.pending.get(path);
   if (pending?.blob !== blob) {
@@ -101,7 +101,7 @@ async function holdsStill({files, reports}: Loop, path: string, seen: Seen | und
 }
 
 /** Whether it was put in place by a rename, as most editors save. */
-async function cameByRename({looks, known}: HomeFiles, seen: Seen | undefined, before: string | undefined) {
+async function cameByRename({looks, known}: HomeFiles, seen: FileSnapshot | undefined, before: string | undefined) {
   const {renames} = looks;
   if (!seen || seen.link || !hasItsEnd(before, seen.text ?? '')) return false;
   return renames.has(seen.path, seen.stat, known.get(seen.path)?.signature.split('.')[0]);
@@ -115,7 +115,7 @@ function savedWhole(files: HomeFiles, path: string, blob: string): boolean {
 }
 
 /** `unchanged`: the file is as the daemon knew it, but not as git has it. */
-async function accept(daemon: Loop, found: Seen, unchanged: boolean): Promise<Outcome> {
+async function accept(daemon: Loop, found: FileSnapshot, unchanged: boolean): Promise<Outcome> {
   const {files, reports} = daemon;
   const {path, text} = found;
   // A conflict that git left there is the person's to resolve, and no version of the file.
@@ -137,7 +137,7 @@ async function accept(daemon: Loop, found: Seen, unchanged: boolean): Promise<Ou
   return !files.phase.loading && mayAct ? settle(daemon, seen) : undefined;
 }
 
-async function record(daemon: Loop, seen: Seen, unchanged: boolean): Promise<void> {
+async function record(daemon: Loop, seen: FileSnapshot, unchanged: boolean): Promise<void> {
   const {files} = daemon;
   const {path, blob} = seen;
   const former = files.kept.latest.get(path);

@@ -11,7 +11,7 @@ import {linkTarget} from '../home/read.ts';
 import {undosTo} from '../home/versions/command-notes.ts';
 import {followHead, textOf} from './accept-version.ts';
 import {keepConflict} from './conflict.ts';
-import {type Seen, seenText} from './file-snapshot.ts';
+import {type FileSnapshot, seenText} from './file-snapshot.ts';
 import {isMeant} from './git-intent.ts';
 import type {HomeFiles} from './home-files.ts';
 import {lastGood} from './last-good.ts';
@@ -23,13 +23,13 @@ import {recordStale, type Saved} from './record.ts';
 import {replaceText} from './write.ts';
 
 /** The file to go on with, and whether it was merged, and so is recorded; or when to look again. */
-export type Merge = {seen: Seen; merged?: true} | {outcome: Outcome};
+export type Merge = {seen: FileSnapshot; merged?: true} | {outcome: Outcome};
 
 /**
  * A save from an editor that had an older version open must not undo what was written since: find the version it was
  * made from, and merge. What cannot be merged is kept whole in conflicts/. A plain edit comes back as it is.
  */
-export async function mergeStale(daemon: Loop, seen: Seen): Promise<Merge> {
+export async function mergeStale(daemon: Loop, seen: FileSnapshot): Promise<Merge> {
   const {looks, queue} = daemon.files;
   const merged = await mergeSaved(daemon, seen);
   if (!looks.late.has(seen.path) || 'outcome' in merged) return merged;
@@ -40,7 +40,7 @@ export async function mergeStale(daemon: Loop, seen: Seen): Promise<Merge> {
 }
 
 /** The text that the file has, merged if it is stale. */
-async function mergeSaved(daemon: Loop, seen: Seen): Promise<Merge> {
+async function mergeSaved(daemon: Loop, seen: FileSnapshot): Promise<Merge> {
   const {files} = daemon;
   const {path, kind, text, blob} = seen;
   // A text with errors is neither acted on nor touched: what was good holds until it is mended.
@@ -71,7 +71,7 @@ async function mergeSaved(daemon: Loop, seen: Seen): Promise<Merge> {
 }
 
 /** The save lacks something that must last. */
-async function mergeWith(daemon: Loop, seen: Seen, {texts, byPerson}: PastTexts): Promise<Merge> {
+async function mergeWith(daemon: Loop, seen: FileSnapshot, {texts, byPerson}: PastTexts): Promise<Merge> {
   const {path, kind, text = ''} = seen;
   const [last = ''] = texts;
   const isQueue = path === APPROVALS_FILE;
@@ -89,7 +89,7 @@ async function mergeWith(daemon: Loop, seen: Seen, {texts, byPerson}: PastTexts)
 }
 
 /** The version that the file lacks was recorded and never placed: `base` is what it was made from, and so was this save. */
-async function mergeFrom(daemon: Loop, seen: Seen, base: string, last: string): Promise<Merge> {
+async function mergeFrom(daemon: Loop, seen: FileSnapshot, base: string, last: string): Promise<Merge> {
   const {path, kind, text = ''} = seen;
   const {text: merged, conflicts} = merge(kind, base, text, last);
   const kept = conflicts.length === 0 || (await keepConflict(daemon, path, seen.bytes, conflicts));
@@ -97,7 +97,7 @@ async function mergeFrom(daemon: Loop, seen: Seen, base: string, last: string): 
 }
 
 /** Nobody but persons wrote since: what they said in other words is not undone by an older buffer that says something else. */
-async function keepRephrased(daemon: Loop, seen: Seen, {texts, byPerson}: PastTexts): Promise<Merge> {
+async function keepRephrased(daemon: Loop, seen: FileSnapshot, {texts, byPerson}: PastTexts): Promise<Merge> {
   const {text = ''} = seen;
   const [last = ''] = texts;
   const since = byPerson.indexOf(false);
@@ -109,7 +109,7 @@ async function keepRephrased(daemon: Loop, seen: Seen, {texts, byPerson}: PastTe
 }
 
 /** What an editor wrote into the file that the daemon replaced meanwhile. */
-async function mergeLate(daemon: Loop, seen: Seen): Promise<Merge> {
+async function mergeLate(daemon: Loop, seen: FileSnapshot): Promise<Merge> {
   const {files} = daemon;
   const {path, kind, text, facts} = seen;
   // A text with errors is never touched.
@@ -148,7 +148,7 @@ async function mergeLate(daemon: Loop, seen: Seen): Promise<Merge> {
 }
 
 /** Find the base of bytes that an editor wrote into a replaced file: its content when it was replaced, or an older version. */
-async function lateBase(files: HomeFiles, seen: Seen, held: string): Promise<string | undefined> {
+async function lateBase(files: HomeFiles, seen: FileSnapshot, held: string): Promise<string | undefined> {
   const {path, kind, text = ''} = seen;
   const base = await textOf(files, held, path);
   if (base === undefined || !undoes(kind, base, text)) return base;
@@ -169,7 +169,7 @@ export async function keepLate(daemon: Loop, path: string): Promise<boolean> {
   return true;
 }
 
-async function replaceWith(daemon: Loop, seen: Seen, text: string, saved: Saved[]): Promise<Merge> {
+async function replaceWith(daemon: Loop, seen: FileSnapshot, text: string, saved: Saved[]): Promise<Merge> {
   if (text === seen.text) return {seen};
   await recordStale(daemon, saved);
   const entry = {words: 'merged with what was written meanwhile', cause: 'merge'};

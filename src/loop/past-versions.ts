@@ -1,7 +1,7 @@
 import {mayBeOlder} from '../formats/merge/merge-base.ts';
 import {undoes} from '../formats/merge/merge-lasting.ts';
 import {textOf} from './accept-version.ts';
-import type {Seen} from './file-snapshot.ts';
+import type {FileSnapshot} from './file-snapshot.ts';
 import type {HomeFiles} from './home-files.ts';
 
 /** How many of git's versions are read at first; more only if the text is from before all of these. */
@@ -72,7 +72,7 @@ export interface PastTexts {
  * the person saved last if this save was made from that or a later one: an older base would make of a task they added and then
  * removed one that their editor never knew.
  */
-export async function pastTexts(files: HomeFiles, seen: Seen, last: string, text: string): Promise<PastTexts> {
+export async function pastTexts(files: HomeFiles, seen: FileSnapshot, last: string, text: string): Promise<PastTexts> {
   const {path, kind} = seen;
   const now = seen.text ?? '';
   const mayBeFrom = mayBeOlder(kind, text, now);

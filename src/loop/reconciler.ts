@@ -1,7 +1,7 @@
 import type {Facts} from '../check/facts.ts';
 import type {Kind} from '../formats/common/key.ts';
 import type {Change} from './change.ts';
-import type {Seen} from './file-snapshot.ts';
+import type {FileSnapshot} from './file-snapshot.ts';
 import type {Outcome} from './queue.ts';
 
 /** The change, or the outcome of a look at which the reconciler did everything itself. Undefined: nothing is to be written. */
@@ -28,14 +28,14 @@ export interface Reconciler {
   /** Takes the place of the whole look, for files that are not read as a whole. */
   look?(path: string): Promise<Outcome> | Outcome;
   /** What is to be written into the file. Must give undefined in the end: a file that holds all that follows from it is left alone. */
-  settle?(file: Seen): Promise<Settlement> | Settlement;
+  settle?(file: FileSnapshot): Promise<Settlement> | Settlement;
   /** After the last `settle`: begins what follows for other files. False: look at the file again at the next start. */
-  finish?(file: Seen): Promise<boolean> | boolean;
+  finish?(file: FileSnapshot): Promise<boolean> | boolean;
   /** The file does not exist: what to make it with, if the daemon needs it. */
   create?(path: string): Promise<Creation> | Creation;
 
   /** A version was accepted, whoever wrote it. */
-  accepted?(file: Seen): void;
+  accepted?(file: FileSnapshot): void;
   /** A person removed the file. */
   removed?(path: string): void;
   /** The file refuses every edit that the daemon tried (`UserError`, `RangeError`). */
@@ -48,7 +48,7 @@ export interface Reconciler {
   tick?(): Iterable<string>;
 
   /** Whether it is certain from the file alone that nothing is to be done about it. Without it: yes. */
-  isAtRest?(file: Seen): boolean;
+  isAtRest?(file: FileSnapshot): boolean;
   /** Whether the file, unchanged, waits for something that is under way. */
   isWaiting?(path: string): boolean;
 

@@ -13,7 +13,7 @@ import type {FileMode} from '../home/versions/record.ts';
 import type {NewVersion} from '../home/versions/version-log.ts';
 import {textOf} from './accept-version.ts';
 import type {OwnEntry} from './change.ts';
-import type {Seen} from './file-snapshot.ts';
+import type {FileSnapshot} from './file-snapshot.ts';
 import {isExecutable} from './file-state.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {Loop, Reports} from './parts.ts';
@@ -22,7 +22,7 @@ import type {Loop, Reports} from './parts.ts';
  * Record what a person did to a file, as theirs, before anything follows from it. `former`: the file as it was last accepted, which
  * need not be parsed again.
  */
-export async function recordEdit(daemon: Loop, seen: Seen, former?: Seen): Promise<void> {
+export async function recordEdit(daemon: Loop, seen: FileSnapshot, former?: FileSnapshot): Promise<void> {
   const {files} = daemon;
   const {path, kind} = seen;
   const before = files.versions.blobAt(path);
@@ -39,7 +39,7 @@ export async function recordEdit(daemon: Loop, seen: Seen, former?: Seen): Promi
  * Record what `agentdir undo` wrote. The versions between the last recorded one and this one, by hand or by another undo, are
  * recorded first: each is then taken back by itself.
  */
-export async function recordUndo(daemon: Loop, seen: Seen, former?: Seen): Promise<void> {
+export async function recordUndo(daemon: Loop, seen: FileSnapshot, former?: FileSnapshot): Promise<void> {
   const {files} = daemon;
   const {disk} = files;
   const {path, blob, kind} = seen;
@@ -56,7 +56,7 @@ export async function recordUndo(daemon: Loop, seen: Seen, former?: Seen): Promi
 }
 
 /** A person made the file executable, or no longer. */
-async function recordMode(daemon: Loop, seen: Seen): Promise<void> {
+async function recordMode(daemon: Loop, seen: FileSnapshot): Promise<void> {
   const {files} = daemon;
   const {path, kind} = seen;
   const {bytes, mode, blob} = contentInGit(files, seen);
@@ -68,7 +68,7 @@ async function recordMode(daemon: Loop, seen: Seen): Promise<void> {
 
 /** What a person saved, and the text they had made it from; undefined: the last one. */
 export interface Saved {
-  seen: Seen;
+  seen: FileSnapshot;
   base: string | undefined;
 }
 
@@ -92,9 +92,9 @@ export async function recordStale(daemon: Loop, saved: readonly Saved[]): Promis
 /** `passing`: the content of the file before it became what it is. */
 function editOf(
   daemon: Loop,
-  seen: Seen,
+  seen: FileSnapshot,
   before: string | undefined,
-  {passing, former}: {passing?: Buffer; former?: Seen | undefined} = {},
+  {passing, former}: {passing?: Buffer; former?: FileSnapshot | undefined} = {},
 ): NewVersion {
   const {path, kind} = seen;
   const content = passing
@@ -138,20 +138,20 @@ function undoWords({commit, words}: NonNullable<CommandNote['undo']>): string {
 }
 
 /** The tasks of a text that may be the one of a file that is parsed. */
-function tasksOf(text: string, files: readonly (Seen | undefined)[]): TaskFile {
+function tasksOf(text: string, files: readonly (FileSnapshot | undefined)[]): TaskFile {
   const parsed = files.find(file => file?.text === text)?.parsed;
   return parsed?.kind === 'tasks' || parsed?.kind === 'queue' ? parsed.file : parseTasks(text);
 }
 
 /** A session's text cut at its messages, which may be the text of a file that is parsed. */
-function cutOf(text: string, files: readonly (Seen | undefined)[]): CutSession | undefined {
+function cutOf(text: string, files: readonly (FileSnapshot | undefined)[]): CutSession | undefined {
   const parsed = files.find(file => file?.text === text)?.parsed;
   const {head, foot, items} = parsed?.kind === 'session' ? parsed.file : {};
   return head !== undefined && foot !== undefined && items ? {head, foot, items} : cutSession(text);
 }
 
 /** Which request a page is about. */
-function approvalOf({kind, path}: Seen): [string, string][] {
+function approvalOf({kind, path}: FileSnapshot): [string, string][] {
   return kind === 'approval' ? [['Approval', stemOf(path)]] : [];
 }
 
@@ -176,7 +176,7 @@ export function recordOwnRemoval({files, reports}: Loop, path: string, {words, c
 /** A version that the daemon writes. `bytes`: its content, where the file gets a later one by the same write. */
 export function ownVersion(
   {files, reports}: Loop,
-  seen: Seen,
+  seen: FileSnapshot,
   {words, cause, tasks = [], agent, trailers = [], started}: OwnEntry,
   bytes?: Buffer,
 ): NewVersion {
@@ -199,7 +199,7 @@ export function ownVersion(
  * HEAD no longer has the file as it is, though nobody touched the file: a reset, or a commit from an index that was
  * behind. The versions that were taken out of HEAD are committed again, each by its author.
  */
-export async function recordAgain(daemon: Loop, seen: Seen): Promise<void> {
+export async function recordAgain(daemon: Loop, seen: FileSnapshot): Promise<void> {
   const {files} = daemon;
   const {path} = seen;
   const content = contentInGit(files, seen);
@@ -225,12 +225,12 @@ export async function isIgnored(files: HomeFiles, path: string): Promise<boolean
   return ignored;
 }
 
-function modeOf({stat}: Pick<Seen, 'stat'>): FileMode {
+function modeOf({stat}: Pick<FileSnapshot, 'stat'>): FileMode {
   return isExecutable(stat) ? '100755' : '100644';
 }
 
 /** What git has of a file: the content, or, of a link, its target and nothing of what it leads to. */
-function contentInGit({disk}: HomeFiles, seen: Seen): {bytes: Buffer; blob: string; mode: FileMode} {
+function contentInGit({disk}: HomeFiles, seen: FileSnapshot): {bytes: Buffer; blob: string; mode: FileMode} {
   const target = seen.link ? linkTarget(disk, seen.path) : undefined;
   if (target === undefined) return {bytes: seen.bytes, blob: seen.blob, mode: modeOf(seen)};
   const bytes = Buffer.from(target);
@@ -238,7 +238,7 @@ function contentInGit({disk}: HomeFiles, seen: Seen): {bytes: Buffer; blob: stri
 }
 
 /** Of the file whose content git gets, so that `git status` finds it unchanged. */
-function statInGit({disk}: HomeFiles, {path, stat, link}: Seen): Seen['stat'] {
+function statInGit({disk}: HomeFiles, {path, stat, link}: FileSnapshot): FileSnapshot['stat'] {
   return link ? (disk.lstat(path) ?? stat) : stat;
 }
 
@@ -246,7 +246,7 @@ function subject(kind: Kind, path: string, words: string): string {
   return `${kind}(${visibleLine(stemOf(path))}): ${words}`;
 }
 
-function trailersOf({facts: {session}}: Seen, tasks: readonly string[]): [string, string][] {
+function trailersOf({facts: {session}}: FileSnapshot, tasks: readonly string[]): [string, string][] {
   const own: [string, string][] = session
     ? [
         ['Agent', session.agent],

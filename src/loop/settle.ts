@@ -4,7 +4,7 @@ import {kindOf} from '../formats/common/key.ts';
 import {MARKER} from '../home/locate.ts';
 import {linkTarget} from '../home/read.ts';
 import {acceptVersion} from './accept-version.ts';
-import type {Seen} from './file-snapshot.ts';
+import type {FileSnapshot} from './file-snapshot.ts';
 import type {Loop} from './parts.ts';
 import type {Outcome} from './queue.ts';
 import type {Reconciler, Reconcilers} from './reconciler.ts';
@@ -17,7 +17,7 @@ const UNFINISHED_MS = 500;
 /**
  * Do what follows from a file, as its reconciler says. The file has no errors, or its reconciler settles it all the same.
  */
-export async function settle(daemon: Loop, seen: Seen): Promise<Outcome> {
+export async function settle(daemon: Loop, seen: FileSnapshot): Promise<Outcome> {
   const {files, reports} = daemon;
   const {path} = seen;
   const trouble = `complete ${path}`;
@@ -41,7 +41,7 @@ export async function settle(daemon: Loop, seen: Seen): Promise<Outcome> {
 async function settleWith(
   daemon: Loop,
   reconciler: Reconciler | undefined,
-  seen: Seen,
+  seen: FileSnapshot,
   isWritable: boolean,
 ): Promise<Outcome> {
   const {files} = daemon;
@@ -94,7 +94,7 @@ export async function createMissing(daemon: Loop, path: string): Promise<Outcome
 }
 
 /** Whether it is certain, from the file alone, that nothing is to be done about it. */
-export function isAtRest(reconcilers: Reconcilers, seen: Seen): boolean {
+export function isAtRest(reconcilers: Reconcilers, seen: FileSnapshot): boolean {
   if (blocks(seen.facts.problems)) return false;
   return reconcilers.for(seen.path, seen.kind)?.isAtRest?.(seen) ?? true;
 }

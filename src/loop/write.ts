@@ -4,7 +4,7 @@ import {move} from '../home/move.ts';
 import {type SaveResult, save} from '../home/save.ts';
 import type {NewVersion} from '../home/versions/version-log.ts';
 import type {OwnEntry} from './change.ts';
-import {type Found, type Seen, seenText} from './file-snapshot.ts';
+import {type FileSnapshot, type Found, seenText} from './file-snapshot.ts';
 import {watchReplaced} from './late-writes.ts';
 import type {Loop} from './parts.ts';
 import type {Outcome} from './queue.ts';
@@ -21,7 +21,7 @@ export interface StateChange {
 const NEW_FILE = {mode: 0o100644n} as FileStat;
 
 /** The file as it is after a write, or when to look at it again. */
-export type Written = {seen: Seen} | {outcome: Outcome};
+export type Written = {seen: FileSnapshot} | {outcome: Outcome};
 
 /** Put `text` where there is no file yet. */
 export async function createText(
@@ -29,7 +29,7 @@ export async function createText(
   path: string,
   text: string,
   entry: OwnEntry,
-  seenAs?: (found: Found) => Seen,
+  seenAs?: (found: Found) => FileSnapshot,
 ): Promise<Written> {
   const kind = kindOf(path);
   if (!kind) return {outcome: undefined};
@@ -42,7 +42,7 @@ export async function createBytes(
   path: string,
   bytes: Buffer,
   entry: OwnEntry,
-  seenAs: (found: Found) => Seen,
+  seenAs: (found: Found) => FileSnapshot,
 ): Promise<Written> {
   const {files} = daemon;
   const ignored = await isIgnored(files, path);
@@ -56,13 +56,13 @@ interface Replacing {
   /** What happened, one after the other; none: the file keeps its text, in another file. */
   steps: readonly StateChange[];
   /** How the text is read again. */
-  seenAs?: (found: Found) => Seen;
+  seenAs?: (found: Found) => FileSnapshot;
 }
 
 /** Put `text` in place of what was seen. */
 export async function replaceText(
   daemon: Loop,
-  old: Seen,
+  old: FileSnapshot,
   text: string,
   {steps, seenAs = found => seenText(old.path, old.kind, text, found)}: Replacing,
 ): Promise<Written> {
@@ -78,7 +78,7 @@ export async function replaceText(
 /** Put `text` at another path, where there is no file yet, and take the file away that was seen. */
 export async function moveText(
   daemon: Loop,
-  old: Seen,
+  old: FileSnapshot,
   to: string,
   {text, entry}: {text: string; entry: OwnEntry},
 ): Promise<Written> {
@@ -100,7 +100,7 @@ export async function moveText(
 
 interface Writing {
   /** The file as it will be, but for its stat. */
-  seen: Seen;
+  seen: FileSnapshot;
   versions: readonly NewVersion[];
   save: () => Promise<SaveResult>;
 }

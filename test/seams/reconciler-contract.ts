@@ -2,7 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {blocks} from '../../src/formats/common/diagnostic.ts';
 import {kindOf} from '../../src/formats/common/key.ts';
 import type {Change} from '../../src/loop/change.ts';
-import {type Seen, seenText} from '../../src/loop/file-snapshot.ts';
+import {type FileSnapshot, seenText} from '../../src/loop/file-snapshot.ts';
 import type {Creation, Reconciler, Settlement} from '../../src/loop/reconciler.ts';
 
 /** A file that a reconciler is tried with. */
@@ -12,9 +12,9 @@ export interface Sample {
 }
 
 /** Neither kept nor compared: only the shape of a stat is needed. */
-const stat = {ino: 1n, size: 1n, mtimeNs: 1n, ctimeNs: 1n, mode: 0o644n} as Seen['stat'];
+const stat = {ino: 1n, size: 1n, mtimeNs: 1n, ctimeNs: 1n, mode: 0o644n} as FileSnapshot['stat'];
 
-export function seenAs({path, text}: Sample): Seen {
+export function seenAs({path, text}: Sample): FileSnapshot {
   const kind = kindOf(path);
   if (!kind) throw new Error(`${path} is no file of a home`);
   return seenText(path, kind, text, {bytes: Buffer.from(text), stat});

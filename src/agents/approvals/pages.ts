@@ -10,7 +10,7 @@ import {kindOf} from '../../formats/common/key.ts';
 import {removeIf} from '../../home/move.ts';
 import {readHomeFile} from '../../home/read.ts';
 import {acceptVersion, reportProblems, setFacts} from '../../loop/accept-version.ts';
-import {type Seen, seenText} from '../../loop/file-snapshot.ts';
+import {type FileSnapshot, seenText} from '../../loop/file-snapshot.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Outcome} from '../../loop/queue.ts';
@@ -64,7 +64,7 @@ async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: s
  * where decided ones are. One that was saved again after that is ignored. In approvals/approved a person may turn it
  * until its call begins.
  */
-async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen: Seen): Promise<Outcome> {
+async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen: FileSnapshot): Promise<Outcome> {
   const {files} = daemon;
   const taken = approvedId(seen.path);
   const id = pendingId(seen.path) ?? taken;
@@ -113,7 +113,7 @@ async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen:
 }
 
 /** Whether the page turns a yes that was recorded, or did: the queue and the sessions that wait look at it. */
-function turns({files, approvals}: With<'files' | 'approvals'>, id: string, {path, parsed}: Seen): boolean {
+function turns({files, approvals}: With<'files' | 'approvals'>, id: string, {path, parsed}: FileSnapshot): boolean {
   const waiting = approvals.waits.for(id);
   const said = parsed?.kind === 'approval' ? parsed.file.review?.decision : undefined;
   const before = approvals.told.has(id);
@@ -125,7 +125,7 @@ function turns({files, approvals}: With<'files' | 'approvals'>, id: string, {pat
 }
 
 /** Pages of a request in the folders of decided ones. */
-function decidedPages({disk}: HomeFiles, id: string): Seen[] {
+function decidedPages({disk}: HomeFiles, id: string): FileSnapshot[] {
   return ['approved', 'rejected'].flatMap(folder => {
     const path = `approvals/${folder}/${id}.approval.md`;
     const read = readHomeFile(disk, path);

@@ -4,7 +4,7 @@ import {removeIf} from '../../home/move.ts';
 import {listFolder, readHomeFile} from '../../home/read.ts';
 import {acceptVersion, lastBlob, setFacts, textOf} from '../../loop/accept-version.ts';
 import {keepConflict} from '../../loop/conflict.ts';
-import {type Seen, seenText} from '../../loop/file-snapshot.ts';
+import {type FileSnapshot, seenText} from '../../loop/file-snapshot.ts';
 import {signature} from '../../loop/file-state.ts';
 import type {Guard} from '../../loop/guard.ts';
 import {lookAgain} from '../../loop/look-again.ts';
@@ -76,7 +76,7 @@ export async function suspectEarlier(
 }
 
 /** Another name of the file may be where an agent can write: what is there now becomes a file of its own. */
-async function cutLinks(daemon: With<'files' | 'reports' | 'approvals'>, seen: Seen): Promise<Outcome> {
+async function cutLinks(daemon: With<'files' | 'reports' | 'approvals'>, seen: FileSnapshot): Promise<Outcome> {
   daemon.approvals.suspects.delete(seen.path);
   const entry = {words: 'as it was', cause: 'void'};
   const written = await replaceText(daemon, seen, seen.text ?? '', {steps: [{entry}]});
@@ -98,7 +98,7 @@ function whyVoid(approvals: Approvals, path: string): string | undefined {
 async function takeBack(
   daemon: With<'files' | 'reports' | 'approvals'>,
   path: string,
-  seen: Seen | undefined,
+  seen: FileSnapshot | undefined,
   why: string,
   former: {blob: string | undefined} = {blob: lastBlob(daemon.files, path)},
 ): Promise<Outcome> {

@@ -5,7 +5,7 @@ import {SPLIT_AT, splitPlace, splitSession} from '../../formats/session/session-
 import {readHomeFile} from '../../home/read.ts';
 import {setFacts} from '../../loop/accept-version.ts';
 import type {OwnEntry} from '../../loop/change.ts';
-import {type Found, type Seen, seenSession} from '../../loop/file-snapshot.ts';
+import {type FileSnapshot, type Found, seenSession} from '../../loop/file-snapshot.ts';
 import {signature} from '../../loop/file-state.ts';
 import {createText, replaceText} from '../../loop/write.ts';
 import type {With} from '../state/parts.ts';
@@ -88,8 +88,8 @@ async function write(
   path: string,
   text: string,
   entry: OwnEntry,
-  seenAs: (found: Found) => Seen,
-): Promise<Seen | undefined> {
+  seenAs: (found: Found) => FileSnapshot,
+): Promise<FileSnapshot | undefined> {
   const there = readHomeFile(daemon.files.disk, path);
   const kind = kindOf(path);
   if (!kind || (there && there.bytes === undefined)) return undefined;

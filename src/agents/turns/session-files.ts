@@ -8,7 +8,7 @@ import {type Session, sessionText} from '../../formats/session/session.ts';
 import type {SessionHeader} from '../../formats/session/session-schema.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import type {Change} from '../../loop/change.ts';
-import {type Seen, seenSession} from '../../loop/file-snapshot.ts';
+import {type FileSnapshot, seenSession} from '../../loop/file-snapshot.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {outcomesWanted} from '../calls/call-outcomes.ts';
 import {deliverStep, newSessionFor} from '../mail/deliver-step.ts';
@@ -98,7 +98,7 @@ function changeFor({started}: Approvals, path: string, step: Step): Change {
 /** The next thing to write, if any. What must be durable before it begins, `done` begins. */
 async function nextStep(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
-  seen: Seen,
+  seen: FileSnapshot,
 ): Promise<Step | undefined> {
   const {files, turns} = daemon;
   const session = seen.parsed?.kind === 'session' ? seen.parsed.file : undefined;
