@@ -53,6 +53,8 @@ export type Selected =
 /** SQLite takes no more than this: a query that needs more fails. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
+const require = createRequire(import.meta.url);
+
 /** An SQLite database in memory, which reaches no file. Queries take as long as they take: see sql-thread.ts. */
 export class SqlDatabase {
   readonly #db: Database;
@@ -66,9 +68,14 @@ export class SqlDatabase {
 
   static async open(): Promise<SqlDatabase> {
     // Not bundled: it finds its .wasm beside itself.
-    const load = createRequire(import.meta.url)('sql.js') as () => Promise<SqlJs>;
+    const load = require('sql.js') as () => Promise<SqlJs>;
     const {Database} = await load();
     return new SqlDatabase(new Database());
+  }
+
+  /** Load SQLite again for the next database: one that was stopped in the middle of its work may have left its memory in pieces. */
+  static discardProgram(): void {
+    delete require.cache[require.resolve('sql.js')];
   }
 
   apply(changes: readonly Change[]): void {

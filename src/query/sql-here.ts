@@ -35,6 +35,7 @@ export class SqlHere implements SqlRunner {
     const answer = within(mostMs, () => database.select(selection));
     if (answer !== undefined) return answer;
     this.ended = true;
+    SqlDatabase.discardProgram();
     return LATE;
   }
 
