@@ -29,6 +29,9 @@ const MOST_SLICE_MS = 100;
 const BEHIND = 1_000;
 /** So many publishes may come early after a quiet moment: what is dirty for long is in the person's way, too. */
 const AHEAD = 2;
+/** Under constant load, publishing takes one part in so many of the time at most. */
+const SHARE = 20;
+const MOST_GAP_MS = 1_000;
 const MAX_HELD = 16 * 1024 * 1024;
 /** So long more is waited for if it is likely to come: publishing takes its time, and many cost as much as one. */
 const EXPECTING_MS = 60;
@@ -48,13 +51,16 @@ export class Publisher {
   #closed = false;
   #running: Promise<void> | undefined;
   #wake = () => {};
-  /** When the next publish would come if they came evenly, one in `minGapMs`. */
+  /** When the next publish would come if they came evenly, one in `#gapMs`. */
   #even = Number.NEGATIVE_INFINITY;
+  /** Time from one publish to the next, if many follow each other. */
+  #gapMs: number;
 
   constructor(repository: Repository, committed: CommittedFiles, options: JournalOptions) {
     this.#repository = repository;
     this.#committed = committed;
     this.#options = {...defaults, ...options};
+    this.#gapMs = this.#options.minGapMs;
     this.patience = new Patience(this.#options.tellMs);
     this.#maintenance = new Maintenance(repository, this.#options);
     const {dirs, top} = repository;
@@ -144,7 +150,9 @@ export class Publisher {
     try {
       const count = await this.#fill(batch);
       const outcome = await this.#committed.exclusively(async (): Promise<Outcome> => {
+        const begun = performance.now();
         const result = await batch.publish();
+        this.#gapMs = Math.max(this.#options.minGapMs, Math.min(MOST_GAP_MS, (performance.now() - begun) * SHARE));
         if (!('done' in result)) return result;
         const tip = result.done.findLast(({already}) => !already)?.commit;
         if (tip !== undefined && !(await stands(this.#repository, tip))) return {moved: true};
@@ -171,11 +179,11 @@ export class Publisher {
 
   /** Prepare all that waits, and what comes until it is time to publish; how many are in. */
   async #fill(batch: Batch): Promise<number> {
-    const {minGapMs, maxBatch} = this.#options;
+    const {maxBatch} = this.#options;
     let count = 0;
     const waiting = this.#queue.length;
     const begun = performance.now();
-    let due = Math.max(begun, this.#even - AHEAD * minGapMs);
+    let due = Math.max(begun, this.#even - AHEAD * this.#gapMs);
     for (let pause = begun + SLICE_MS; count < maxBatch && batch.held < MAX_HELD && !this.#closed; ) {
       const next = this.#queue[count];
       const now = performance.now();
@@ -227,7 +235,7 @@ export class Publisher {
     if ('moved' in outcome) return undefined;
     this.patience.tell(undefined);
     if (outcome.done.some(({already}) => !already)) {
-      this.#even = Math.max(this.#even, performance.now()) + this.#options.minGapMs;
+      this.#even = Math.max(this.#even, performance.now()) + this.#gapMs;
       this.#maintenance.published();
     }
     for (const [i, {entry, resolve}] of this.#queue.splice(0, count).entries()) {

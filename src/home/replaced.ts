@@ -33,6 +33,9 @@ export interface Late {
 /** Longer than any file system's clock stands still. */
 const TICK_MS = 50n;
 
+/** To remove a file of this size takes less time than to have another thread do it. */
+const SMALL = 256n * 1024n;
+
 /** Links to files that the daemon or a command replaced. */
 const FOLDER = '.agentdir/replaced';
 
@@ -97,8 +100,14 @@ function replacedAt(disk: Disk, name: string): Replaced {
       disk.rename(link, `${FOLDER}/${later}`);
       return replacedAt(disk, later);
     },
-    // Freeing a file takes long on some file systems. Gone: somebody emptied .agentdir.
-    forget: () => disk.unlinkSoon(link),
+    forget: () => {
+      if (!found || found.size > SMALL) return disk.unlinkSoon(link);
+      try {
+        disk.remove(link);
+      } catch {
+        // Not ours to remove any more: the next start tries again.
+      }
+    },
   };
 }
 

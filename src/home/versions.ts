@@ -52,7 +52,7 @@ export class Versions {
   /** Record what a file holds already: a person saved it. `stat`: of that file, if it still is the one. */
   record(version: NewVersion, stat?: FileStat): void {
     const recorded = this.log.append(version);
-    this.log.placed(recorded);
+    this.log.placed([recorded]);
     this.#publish(recorded, stat);
   }
 
@@ -79,10 +79,8 @@ export class Versions {
     }
     const placed = (stat: FileStat) => {
       const last = prepared.at(-1);
-      for (const version of prepared) {
-        this.log.placed(version);
-        this.#publish(version, version === last ? stat : undefined);
-      }
+      this.log.placed(prepared);
+      for (const version of prepared) this.#publish(version, version === last ? stat : undefined);
       settled();
     };
 

@@ -8,6 +8,6 @@ export async function recordedAndKilled(home: string, path: string, text: string
   const log = VersionLog.open(logFolder(nodeDisk(home)), {now: Date.now, boot: thisProcess().boot, checkpoint: 0});
   const author = {name: 'planner-001', email: 'planner-001@home'};
   const words = {subject: 'session(s): answered', trailers: [['Cause', 'recovered']] as const};
-  log.placed(log.append({path, mode: '100644', author, ...words, bytes: Buffer.from(text)}));
+  log.placed([log.append({path, mode: '100644', author, ...words, bytes: Buffer.from(text)})]);
   await log.close();
 }

@@ -103,7 +103,7 @@ describe('the version log', () => {
     const storage = new MemoryStorage();
     const log = VersionLog.open(storage, options);
     const kept = log.append(version('a', 'x'.repeat(100)));
-    log.placed(kept);
+    log.placed([kept]);
     const lost = log.append(version('a', `${'x'.repeat(100)}y`));
     log.cancelled(lost);
     const next = log.append(version('a', `${'x'.repeat(100)}z`));

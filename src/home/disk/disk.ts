@@ -21,7 +21,6 @@ import {
   readSync,
   realpathSync,
   renameSync,
-  rmSync,
   statSync,
   unlink,
   unlinkSync,
@@ -185,7 +184,7 @@ function makeDisk(root: string): Disk {
     prepareSwap: loadSwap,
     unlink: path => unlinkSync(at(path)),
     unlinkSoon: path => unlink(at(path), () => {}),
-    remove: path => rmSync(at(path), {force: true}),
+    remove: path => removeFile(at(path)),
     makeDirectory: path => {
       // A home that was moved or deleted is not made again.
       statSync(root);
@@ -208,6 +207,16 @@ function makeDisk(root: string): Disk {
     },
     isOpenElsewhere: inode => isOpenElsewhere(root, inode),
   };
+}
+
+/** Many are gone already, and to be told so by an exception takes longer than to look. */
+function removeFile(path: string): void {
+  if (lstatSync(path, {throwIfNoEntry: false}) === undefined) return;
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }
 
 const STAT = {bigint: true, throwIfNoEntry: false} as const;

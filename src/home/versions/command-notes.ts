@@ -27,8 +27,10 @@ export function leaveNote(disk: Disk, path: string, blob: string | null, note: C
 }
 
 export function noteOn(disk: Disk, path: string, blob: string | null): CommandNote | undefined {
+  const place = placeOf(path, blob);
+  if (!disk.exists(place)) return undefined;
   try {
-    const note: unknown = JSON.parse(disk.read(placeOf(path, blob)).toString());
+    const note: unknown = JSON.parse(disk.read(place).toString());
     return isNote(note) ? note : undefined;
   } catch {
     return undefined;

@@ -87,6 +87,8 @@ export const KEPT_MS = 3_600_000;
 const UNSYNCED_MS = 120_000;
 /** Bytes of the first record of a segment, and more. */
 const LONGEST_HEAD = 4_096;
+/** The author of what people save, who need no mark that the file held it. */
+const PERSON = 'human';
 const NAME = /^\d{6,}\.log$/;
 
 /**
@@ -194,22 +196,22 @@ export class VersionLog {
     return this.#next;
   }
 
-  /** The file holds this version now. */
-  placed(version: Unpublished): void {
-    version.placed = true;
-    this.#mark({placed: version.seq});
+  /** The file holds the last of these versions now, and held the others if only for a moment. */
+  placed(versions: readonly Unpublished[]): void {
+    for (const version of versions) version.placed = true;
+    this.#mark(versions.filter(({author}) => author !== PERSON).map(({seq}) => ({placed: seq})));
   }
 
   /** Whether the file held a version of an earlier run. What a person saved, it always did. */
   wasPlaced({seq, author}: VersionHead): boolean {
-    return author === 'human' || seq < this.#firstRead || this.#placed.has(seq);
+    return author === PERSON || seq < this.#firstRead || this.#placed.has(seq);
   }
 
   /** This version never became visible: the file had changed before it could be put in place. */
   cancelled(version: Unpublished): void {
     this.#forget(version, true);
     this.#previous.delete(version.path);
-    this.#mark({cancelled: version.seq});
+    this.#mark([{cancelled: version.seq}]);
   }
 
   /** Git has these versions, the last one of them in `commit`. In the order in which they were appended. */
@@ -221,7 +223,7 @@ export class VersionLog {
     const [oldest] = this.#unpublished.keys();
     if (oldest !== undefined) this.#published = Math.min(this.#published, oldest - 1);
     if (commit !== '') this.#commit = commit;
-    this.#mark({published: this.#published, commit: this.#commit});
+    this.#mark([{published: this.#published, commit: this.#commit}]);
   }
 
   /** Versions of a path, newest first, as far back as the log goes. */
@@ -299,7 +301,7 @@ export class VersionLog {
     this.rebooted = newest !== undefined && newest.head?.boot !== this.#options.boot;
     for (const version of versions) {
       if (cancelled.has(version.seq)) continue;
-      const recovered: Unpublished = {...version, placed: placed.has(version.seq)};
+      const recovered: Unpublished = {...version, placed: version.author === PERSON || placed.has(version.seq)};
       this.started.push(...(version.started ?? []));
       const isRecovered = version.seq > this.#options.checkpoint || (this.rebooted && version.time > unsynced);
       if (isRecovered && !version.stale) this.recovered.set(version.path, recovered);
@@ -325,11 +327,13 @@ export class VersionLog {
       for (const other of this.#unpublished.values()) if (other.path === path) this.#last.set(path, other);
   }
 
-  #mark(mark: Mark): void {
+  #mark(marks: readonly Mark[]): void {
+    if (marks.length === 0) return;
     try {
       this.#current();
-      const at = this.#write({mark});
-      if ('cancelled' in mark) addTo(this.#segments.at(-1)?.offsets, CANCELLED, at);
+      const [first] = marks;
+      const at = this.#write(...marks.map(mark => ({mark})));
+      if (first && 'cancelled' in first) addTo(this.#segments.at(-1)?.offsets, CANCELLED, at);
     } catch {
       // A full disk: the next start compares the file and git's history instead.
     }
@@ -384,11 +388,11 @@ export class VersionLog {
     file.close();
   }
 
-  /** Where the record begins. */
-  #write(record: LogRecord): number {
+  /** Where the first record begins. */
+  #write(...records: LogRecord[]): number {
     const file = this.#file;
     if (!file) throw new Error('the version log is closed');
-    const frame = encode(record);
+    const frame = Buffer.concat(records.map(encode));
     const at = this.#end;
     if (at + frame.length > this.#allocated) this.#allocate(file, at + frame.length);
     file.write(frame, at);
