@@ -1,7 +1,7 @@
 import {mergeDiff3} from 'node-diff3';
 import {describeEdit} from '../dist/formats/merge/describe-edit.js';
 import {merge} from '../dist/formats/merge/merge.js';
-import {baseOf} from '../dist/formats/merge/merge-base.js';
+import {findMergeBase} from '../dist/formats/merge/merge-base.js';
 import {undoes} from '../dist/formats/merge/merge-lasting.js';
 import {appendMessage, parseSession, parseTasks, sessionText, setSessionField, updateTask} from '../dist/index.js';
 import {median, mediansInTurns, rounds, table, times} from './measure.mjs';
@@ -83,7 +83,7 @@ export default function merges() {
         lines,
         plain ?? 'not run',
         median(() => undoes(kind, daemon, person)),
-        median(() => baseOf(kind, [daemon, base, daemon, base], person)),
+        median(() => findMergeBase(kind, [daemon, base, daemon, base], person)),
         median(() => describeEdit(kind, base, person)),
       ]);
     }
@@ -99,7 +99,7 @@ export default function merges() {
       'by lines',
       'node-diff3',
       'undoes',
-      'baseOf',
+      'findMergeBase',
       'describeEdit',
     ],
     rows,

@@ -1,6 +1,6 @@
 import {inFile, type Problem, problem} from '../formats/common/diagnostic.ts';
 import {kindOf, stemOf} from '../formats/common/key.ts';
-import type {Limits} from '../formats/session/spent.ts';
+import type {SpendLimits} from '../formats/session/spent.ts';
 import {type Settings, settingPlace} from '../formats/settings.ts';
 import type {TemplateValue} from '../formats/template.ts';
 import {itemFacts, pageFacts, stateFacts} from './approval-facts.ts';
@@ -89,11 +89,11 @@ function homeLimits({per_day, agent_messages}: NonNullable<Settings['limits']> =
   return {...per_day, hops: agent_messages};
 }
 
-type AnyLimits = {[K in keyof Limits]: number | undefined};
+type AnyLimits = {[K in keyof SpendLimits]: number | undefined};
 
-function limitFacts({turns, tokens, cost_usd, hops}: AnyLimits = {}): {limits?: Limits} {
+function limitFacts({turns, tokens, cost_usd, hops}: AnyLimits = {}): {limits?: SpendLimits} {
   const set = Object.entries({turns, tokens, cost_usd, hops}).filter(([, limit]) => limit !== undefined);
-  return set.length > 0 ? {limits: Object.fromEntries(set) as Limits} : {};
+  return set.length > 0 ? {limits: Object.fromEntries(set) as SpendLimits} : {};
 }
 
 function references(file: Extract<ParsedFile, {kind: 'settings'}>['file']): Reference[] {

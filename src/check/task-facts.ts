@@ -44,7 +44,7 @@ export interface TaskFact {
   late?: {name: string; column: number};
 }
 
-export function isOpen(state: string | null): boolean {
+export function isOpenState(state: string | null): boolean {
   return state === 'pending' || state === 'in_progress' || state === 'blocked';
 }
 
@@ -56,7 +56,7 @@ export function taskFacts({text, tasks}: TaskFile): {counts: {tasks: number}; ne
 function factOf(text: string, task: Task): TaskFact {
   const {line, state} = task;
   const fact: TaskFact = {line, state};
-  const open = isOpen(state);
+  const open = isOpenState(state);
   if (open) openTask(fact, text, task);
   const nested = task.parent && fieldOf(task.parent, 'id');
   if (nested !== undefined) fact.nested = nested;

@@ -1,7 +1,7 @@
 import {nearest, type Place, type Problem, problem} from '../formats/common/diagnostic.ts';
 import type {Look} from './look.ts';
-import {agentHint, isKnown, type Names, namesSeen} from './names.ts';
-import {isOpen, leavable, type TaskFact} from './task-facts.ts';
+import {agentHint, isKnownName, type Names, namesSeen} from './names.ts';
+import {isOpenState, leavable, type TaskFact} from './task-facts.ts';
 
 /** Nobody reads a thousand problems of one file; a hostile one has millions. */
 const MOST = {ofTask: 100, ofFile: 1_000};
@@ -18,7 +18,7 @@ export function checkTasks(path: string, tasks: readonly TaskFact[], look: Look)
       return own.length < MOST.ofTask;
     };
     checkId(path, task, look, say);
-    if (isOpen(task.state)) checkOpen(task, look, names, say);
+    if (isOpenState(task.state)) checkOpen(task, look, names, say);
     problems.push(...own);
   }
   return [...problems, ...circleProblems(path, tasks, look.circles())];
@@ -40,7 +40,7 @@ function checkId(path: string, {id, idAt, line}: TaskFact, look: Look, say: Say)
 
 function checkOpen(task: TaskFact, look: Look, names: Names, say: Say): void {
   for (const [i, name] of (task.names ?? []).entries()) {
-    if (isKnown(name, names)) continue;
+    if (isKnownName(name, names)) continue;
     const place = {line: task.line, column: task.columns?.[i] ?? 1};
     if (!say('UNKNOWN_AGENT', place, `expected a known agent or @human, got @${name}`, agentHint(name, names))) return;
   }
@@ -48,7 +48,7 @@ function checkOpen(task: TaskFact, look: Look, names: Names, say: Say): void {
   for (const dependency of task.waitsFor ?? []) if (!checkDependency(task, dependency, look, say)) return;
   checkParent(task, look, say);
   checkSession(task, look, say);
-  if (task.late && isKnown(task.late.name, names))
+  if (task.late && isKnownName(task.late.name, names))
     say(
       'LATE_MENTION',
       {line: task.line, column: task.late.column},

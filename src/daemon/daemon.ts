@@ -31,7 +31,7 @@ import {Ignored} from '../loop/ignored.ts';
 import {findLastGood} from '../loop/last-good.ts';
 import {recoverReplaced} from '../loop/late-writes.ts';
 import {lookAtSlots} from '../loop/look-again.ts';
-import {type Outcome, Queue} from '../loop/queue.ts';
+import {type LookOutcome, Queue} from '../loop/queue.ts';
 import {Reconcilers} from '../loop/reconciler.ts';
 import {recoverFromGit, recoverVersions} from '../loop/recover.ts';
 import {Renames} from '../loop/renames.ts';
@@ -39,7 +39,7 @@ import {Scanner} from '../loop/scanner.ts';
 import {StartedCalls} from '../loop/started-calls.ts';
 import {Troubles} from '../loop/troubles.ts';
 import {lazyRunner} from '../runners/runner.ts';
-import {forgetOutdated, remember, restore} from './checkpoint.ts';
+import {forgetOutdated, readCheckpoint, writeCheckpoint} from './checkpoint.ts';
 import {Looker} from './looker.ts';
 import {workOnce} from './run-once.ts';
 import {settleDown} from './shut-down.ts';
@@ -84,7 +84,7 @@ export async function serve({
   let served = false;
   let failed = false;
   try {
-    const restoring = restore(disk, version);
+    const restoring = readCheckpoint(disk, version);
     const looker = new Looker(() => daemon);
     const earlier = restoring.then(({committed}) => {
       if (!committed) looker.prepare();
@@ -228,7 +228,7 @@ export async function serve({
       void looker.announce();
       void queue.whenIdle().then(() => {
         files.phase.cause = 'edit';
-        return remember(daemon);
+        return writeCheckpoint(daemon);
       });
       scanner.start();
       const forgetTimer = rememberEvery(daemon);
@@ -246,7 +246,7 @@ export async function serve({
       await settleDown(daemon, gone ? 'gone' : broken.found() ? 'broken' : 'asked');
       needs.write();
       needs.close();
-      if (!gone) await remember(daemon);
+      if (!gone) await writeCheckpoint(daemon);
     }
   } catch (error) {
     throw redactError(redact, error);
@@ -264,7 +264,7 @@ function rememberEvery(daemon: With<'files' | 'approvals' | 'status'>): Cancel {
     cancel = daemon.files.disk.clock.after(
       REMEMBER_MS,
       () => {
-        void remember(daemon);
+        void writeCheckpoint(daemon);
         again();
       },
       'held',
@@ -299,9 +299,9 @@ async function lookSafely(
   looker: Looker,
   path: string,
   {troubles, clock, waitingSince, onBroken}: Watching,
-): Promise<Outcome> {
+): Promise<LookOutcome> {
   const trouble = `look ${path}`;
-  let outcome: Outcome;
+  let outcome: LookOutcome;
   try {
     outcome = await looker.look(path);
     troubles.set(trouble, undefined);

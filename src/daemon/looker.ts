@@ -1,6 +1,6 @@
 import type {Daemon} from '../agents/state/parts.ts';
 import type {look} from '../loop/look.ts';
-import type {Outcome} from '../loop/queue.ts';
+import type {LookOutcome} from '../loop/queue.ts';
 import type {recognize} from '../loop/recognize.ts';
 import type {announce} from './announce.ts';
 
@@ -30,7 +30,7 @@ export class Looker {
     return this.#recognize(this.#daemon().files, path);
   }
 
-  async look(path: string): Promise<Outcome> {
+  async look(path: string): Promise<LookOutcome> {
     return (await this.load())(this.#daemon(), path);
   }
 

@@ -5,7 +5,7 @@ import {approvalQueue} from '../agents/approvals/queue-file.ts';
 import {memoryFiles} from '../agents/calls/remember.ts';
 import {slotsFile} from '../agents/inbox/due-slots.ts';
 import {cursorFiles, rejectedFiles} from '../agents/inbox/inbox-cursor.ts';
-import {inboxFiles} from '../agents/inbox/inbox-look.ts';
+import {inboxReconciler} from '../agents/inbox/inbox-look.ts';
 import type {Daemon} from '../agents/state/parts.ts';
 import {taskFiles} from '../agents/task-files/tasks.ts';
 import {archivedSessions, sessionFiles} from '../agents/turns/session-files.ts';
@@ -24,7 +24,7 @@ const kinds: readonly ((daemon: Daemon) => Reconciler)[] = [
   policyFile,
   settingsFile,
   memoryFiles,
-  inboxFiles,
+  inboxReconciler,
   cursorFiles,
   rejectedFiles,
   slotsFile,

@@ -4,7 +4,7 @@ import {writeDerived, writeOver} from '../home/cache.ts';
 import {type Cancel, timestamp} from '../home/disk/clock.ts';
 import {crashPoint} from '../home/disk/crash.ts';
 import type {Disk} from '../home/disk/disk.ts';
-import {STATUS_FILE, type Status} from '../home/status.ts';
+import {type DaemonStatus, STATUS_FILE} from '../home/status.ts';
 import {inWords} from '../loop/troubles.ts';
 
 /** Many changes at once; and where there is much to tell, what is under way goes first. */
@@ -32,7 +32,7 @@ export class Needs {
   #writtenStatus = '';
   #statusAt = 0;
   #later: Cancel | undefined;
-  #stopped: Status['stopped'];
+  #stopped: DaemonStatus['stopped'];
   #incompleteSince: number | undefined;
 
   /** `isGone`: the home was moved or deleted, and nothing may be written to its old path. */
@@ -164,7 +164,7 @@ export class Needs {
     );
   }
 
-  #status(): Status {
+  #status(): DaemonStatus {
     const {files, reports, status, approvals} = this.#daemon;
     const {home, disk, index} = files;
     const {troubles} = reports;

@@ -1,6 +1,6 @@
 import type {ApprovalState} from '../formats/approval/approval-state.ts';
 import {isId} from '../formats/common/values.ts';
-import type {Limits, Spent, Work} from '../formats/session/spent.ts';
+import type {SpendLimits, Spent, Work} from '../formats/session/spent.ts';
 
 /** Of one piece of work of a session, of an agent in a day, of all agents in a day, or of messages that led to one another. */
 type LimitScope = 'work' | 'agent' | 'home' | 'chain';
@@ -16,9 +16,9 @@ export interface LimitInput {
   day: string;
   work: Work;
   /** Of the agent's template: turns for a piece of work, tokens and cost for a day. */
-  own: Limits | undefined;
+  own: SpendLimits | undefined;
   /** Of the settings: what all agents together may use in a day. */
-  home: Limits | undefined;
+  home: SpendLimits | undefined;
   spent: {agent: Spent; all: Spent};
   /** What became of a request for more; undefined if there is none of that id. */
   stateOf: (id: string) => ApprovalState | undefined;
@@ -29,7 +29,7 @@ export interface Reached {
   /** Of the request: the same whoever meets the limit and how often, until the request is decided. */
   id: string;
   scope: LimitScope;
-  what: keyof Limits;
+  what: keyof SpendLimits;
   /** As it is set. */
   limit: number;
   /** With what was granted so far. */
@@ -48,7 +48,7 @@ export function reached(input: LimitInput): Reached | undefined {
 /** Every limit that is reached: those of the session first. */
 export function* allReached(input: LimitInput): Generator<Reached, undefined> {
   const {own, home, work, spent, day, agent, session} = input;
-  const found = (scope: LimitScope, what: keyof Limits, used: number, prefix: () => string) => {
+  const found = (scope: LimitScope, what: keyof SpendLimits, used: number, prefix: () => string) => {
     const limit = scope === 'chain' ? (home?.hops ?? MOST_HOPS) : (scope === 'home' ? home : own)?.[what];
     // What was granted matters only beyond the limit itself.
     if (limit === undefined || used < limit) return [];

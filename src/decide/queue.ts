@@ -4,7 +4,7 @@ import {fieldOf, type Task, type TaskFile} from '../formats/task/task.ts';
 import {addTasks, type TaskChange, updateTasks} from '../formats/task/task-edit.ts';
 import {parseTasks} from '../formats/task/task-parse.ts';
 import type {NewTask} from '../formats/task/task-text.ts';
-import {type CallRequest, itemFor} from './call-request.ts';
+import {type CallRequest, requestItem} from './call-request.ts';
 import type {Completed} from './complete.ts';
 import {budgetItem} from './limit-words.ts';
 import type {Reached} from './limits.ts';
@@ -76,7 +76,7 @@ export function completeQueue(
   const missing: [id: string, item: NewTask][] = [];
   for (const reached of context.asked.values())
     if (!there.has(reached.id)) missing.push([reached.id, newApprovalItem(budgetItem(reached, context.now))]);
-  for (const request of context.requests) if (!there.has(request.id)) missing.push([request.id, itemFor(request)]);
+  for (const request of context.requests) if (!there.has(request.id)) missing.push([request.id, requestItem(request)]);
   let text = changes.length > 0 ? updateTasks(file, changes) : file.text;
   if (missing.length > 0)
     text = addTasks(

@@ -1,6 +1,6 @@
 import {slotsBetween} from '../formats/schedule-slots.ts';
 import type {ScheduleSetting} from '../formats/settings.ts';
-import type {Claimed, Slots} from '../formats/slots-file.ts';
+import type {Claimed, ScheduleSlots} from '../formats/slots-file.ts';
 
 /** A time that is dealt with within this was not missed. */
 const IN_TIME_MS = 60_000;
@@ -13,7 +13,11 @@ const WRONG_CLOCK_MS = 25 * 3_600_000;
  * Claim the times that have come. A new schedule begins now. Times that are claimed are not claimed again, also if the
  * clock goes back. Undefined: nothing is to be written.
  */
-export function claimSlots(schedule: ScheduleSetting, known: Slots | undefined, now: number): Slots | undefined {
+export function claimSlots(
+  schedule: ScheduleSetting,
+  known: ScheduleSlots | undefined,
+  now: number,
+): ScheduleSlots | undefined {
   const {cron, to, missed = 'once'} = schedule;
   const at = (time: number) => new Date(time).toISOString();
   if (!known) return {cron, to, last: at(now)};

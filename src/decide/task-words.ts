@@ -3,7 +3,7 @@ import {type Chain, chainOfTask} from '../formats/session/chain.ts';
 import type {Message} from '../formats/session/session-schema.ts';
 import {taintIn} from '../formats/task/taint-field.ts';
 import {fieldOf, type Note, type Task} from '../formats/task/task.ts';
-import type {Assignment, Said} from './assignment.ts';
+import type {Assignment, TaskStatement} from './assignment.ts';
 import {notesText} from './note-text.ts';
 
 /** What agents are told of tasks. All begin alike, so that nobody takes them for a person's words. */
@@ -12,7 +12,7 @@ const ASSIGNED = `${MARK} You have been assigned a task:`;
 
 /** To whoever is to do it. `mayUpdate`: it has the tool to say what became of it. */
 export function assignmentWords({id, said}: Assignment, mayUpdate: boolean): string {
-  const of = (...as: Said['as'][]) => said.filter(each => as.includes(each.as));
+  const of = (...as: TaskStatement['as'][]) => said.filter(each => as.includes(each.as));
   const details = of('details').map(({text}) => text);
   return lines([
     ASSIGNED,

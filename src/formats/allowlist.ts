@@ -7,7 +7,7 @@ import {emptyPolicy, type Policy, type PolicyTest, type Rule} from './rule.ts';
 import {makeRule} from './rule-text.ts';
 import {type PlaceFinder, validate} from './yaml/validate.ts';
 import {readQuickly} from './yaml/yaml-quick.ts';
-import {placeOf, type YamlSource} from './yaml/yaml-source.ts';
+import {placeOfValue, type YamlSource} from './yaml/yaml-source.ts';
 
 const verdict = z.enum(['allow', 'ask', 'deny']);
 
@@ -59,7 +59,7 @@ const MOST = 2_000;
 export function parseAllowlist(text: string): AllowlistFile {
   const source = readQuickly(text);
   const starts = lineStarts(text);
-  const at: PlaceFinder = (path, what) => placeOf(source, path, starts, what);
+  const at: PlaceFinder = (path, what) => placeOfValue(source, path, starts, what);
   const value = source.value as Record<string, unknown> | null | undefined;
   const keys = value && typeof value === 'object' && !Array.isArray(value) ? Object.keys(value) : [];
   const listed =

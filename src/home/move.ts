@@ -1,6 +1,6 @@
 import {crashPoint} from './disk/crash.ts';
 import type {Disk} from './disk/disk.ts';
-import {keepReplaced, type Replaced} from './replaced.ts';
+import {keepReplaced, type ReplacedFile} from './replaced.ts';
 import {type SaveResult, save} from './save.ts';
 import {temporaryBeside} from './temporary.ts';
 
@@ -25,7 +25,7 @@ export async function move(disk: Disk, {from, expected, to, bytes}: Moving): Pro
   return saved;
 }
 
-function keepMoved(disk: Disk, {from, expected, to, bytes}: Moving): Replaced | undefined {
+function keepMoved(disk: Disk, {from, expected, to, bytes}: Moving): ReplacedFile | undefined {
   try {
     return keepReplaced({disk, path: to, target: from, temp: temporaryBeside(disk, to), expected, bytes});
   } catch (error) {

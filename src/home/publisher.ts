@@ -1,7 +1,7 @@
 import {setImmediate as turn} from 'node:timers/promises';
 import type {CommittedFiles} from './committed.ts';
-import type {Committed, Entry, JournalOptions} from './entry.ts';
-import type {Batch, Outcome, Pending} from './git/git-batch.ts';
+import type {Committed, JournalEntry, JournalOptions} from './entry.ts';
+import type {BatchOutcome, CommitBatch, Pending} from './git/git-batch.ts';
 import {busy} from './git/git-busy.ts';
 import {STAMP_MS} from './git/git-clean.ts';
 import type {GitConfig} from './git/git-config.ts';
@@ -13,10 +13,10 @@ import {readHead} from './git/git-refs.ts';
 import type {Repository} from './git/git-repository.ts';
 import {stands} from './git/git-stands.ts';
 import {Maintenance} from './maintenance.ts';
-import {failureWords, Patience} from './patience.ts';
+import {failureWords, WaitNotice} from './wait-notice.ts';
 
 interface Queued {
-  entry: Entry;
+  entry: JournalEntry;
   pending: Pending;
   resolve: (done: Committed & {already?: true}) => void;
   reject: (error: Error) => void;
@@ -37,7 +37,7 @@ const RETRY_MS = {busy: [10, 100], failed: [50, 2_000]} as const;
 
 /** Publishes what is queued, in order, many together, whenever nobody is in the way. */
 export class Publisher {
-  readonly patience: Patience;
+  readonly patience: WaitNotice;
   readonly #repository: Repository;
   readonly #state: FastState;
   readonly #options: Required<JournalOptions>;
@@ -55,7 +55,7 @@ export class Publisher {
     this.#repository = repository;
     this.#committed = committed;
     this.#options = {...defaults, ...options};
-    this.patience = new Patience(this.#options.tellMs);
+    this.patience = new WaitNotice(this.#options.tellMs);
     this.#maintenance = new Maintenance(repository, this.#options);
     const {dirs, top} = repository;
     const index = new IndexFile(dirs.own, top);
@@ -76,7 +76,7 @@ export class Publisher {
   }
 
   /** It resolves when it is published, or was in HEAD already; only `close` rejects. */
-  add(entry: Entry, pending: Pending): Promise<Committed & {already?: true}> {
+  add(entry: JournalEntry, pending: Pending): Promise<Committed & {already?: true}> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new Error('the journal is closed'));
       this.#queue.push({entry, pending, resolve, reject});
@@ -143,7 +143,7 @@ export class Publisher {
     const batch = await this.#begin();
     try {
       const count = await this.#fill(batch);
-      const outcome = await this.#committed.exclusively(async (): Promise<Outcome> => {
+      const outcome = await this.#committed.exclusively(async (): Promise<BatchOutcome> => {
         const result = await batch.publish();
         if (!('done' in result)) return result;
         const tip = result.done.findLast(({already}) => !already)?.commit;
@@ -158,7 +158,7 @@ export class Publisher {
     }
   }
 
-  async #begin(): Promise<Batch> {
+  async #begin(): Promise<CommitBatch> {
     const {config, format, dirs} = this.#repository;
     const known = await config.current();
     this.#config = known;
@@ -170,7 +170,7 @@ export class Publisher {
   }
 
   /** Prepare all that waits, and what comes until it is time to publish; how many are in. */
-  async #fill(batch: Batch): Promise<number> {
+  async #fill(batch: CommitBatch): Promise<number> {
     const {minGapMs, maxBatch} = this.#options;
     let count = 0;
     const waiting = this.#queue.length;
@@ -214,7 +214,7 @@ export class Publisher {
     return changes.length === pending.changes.length ? pending : {...pending, changes};
   }
 
-  #adopt(done: Extract<Outcome, {done: unknown}>['done']): void {
+  #adopt(done: Extract<BatchOutcome, {done: unknown}>['done']): void {
     for (const [i, published] of done.entries()) {
       const {changes, trailers, author} = this.#queue[i]?.entry ?? {changes: [], trailers: [], author: undefined};
       this.#committed.adopt(published, trailers.find(([key]) => key === 'Cause')?.[1], author === 'human');
@@ -222,7 +222,7 @@ export class Publisher {
     }
   }
 
-  #settle(outcome: Outcome, count: number): string | undefined {
+  #settle(outcome: BatchOutcome, count: number): string | undefined {
     if ('wait' in outcome) return outcome.wait;
     if ('moved' in outcome) return undefined;
     this.patience.tell(undefined);

@@ -7,7 +7,7 @@ import {isAbandoned} from './temporary.ts';
  * The file that a save replaced, kept by a hard link. An editor that had it open writes into this one, not into the new
  * one: what it wrote is found here, in this run or after a crash, and merged.
  */
-export interface Replaced {
+export interface ReplacedFile {
   /** Of the file in the home. */
   path: string;
   /** Git's name for what it held when it was compared, and the beginning of that for what took its place. */
@@ -17,7 +17,7 @@ export interface Replaced {
   /** What was written into it since; undefined if nothing. */
   late: () => Late | undefined;
   /** These bytes are taken care of: from now on only what is written after them is late. */
-  after: (bytes: Buffer) => Replaced;
+  after: (bytes: Buffer) => ReplacedFile;
   forget: () => void;
 }
 
@@ -48,7 +48,7 @@ export interface Replacing {
 }
 
 /** Undefined where the file system has no hard links, or the path is too long for a name. */
-export function keepReplaced({disk, path, target, temp, expected, bytes}: Replacing): Replaced | undefined {
+export function keepReplaced({disk, path, target, temp, expected, bytes}: Replacing): ReplacedFile | undefined {
   const parts = [blobId(expected), idOf(temp), shortId(blobId(bytes)), Buffer.from(path).toString('base64url')];
   const name = parts.join('.');
   if (name.length > 255) return undefined;
@@ -72,7 +72,7 @@ function linkInto(disk: Disk, target: string, name: string): void {
   }
 }
 
-function replacedAt(disk: Disk, name: string): Replaced {
+function replacedAt(disk: Disk, name: string): ReplacedFile {
   const link = `${FOLDER}/${name}`;
   const [base = '', id = '', next = '', encoded = ''] = name.split('.');
   const path = Buffer.from(encoded, 'base64url').toString();
@@ -106,7 +106,7 @@ function replacedAt(disk: Disk, name: string): Replaced {
  * All that earlier runs left. Where the crash came while the new file was still at its temporary name, nothing was
  * replaced: that is let go at once.
  */
-export function leftReplaced(disk: Disk): Replaced[] {
+export function leftReplaced(disk: Disk): ReplacedFile[] {
   return namesIn(disk).flatMap(name => {
     const replaced = replacedAt(disk, name);
     const id = name.split('.')[1] ?? '';
@@ -142,7 +142,7 @@ export function replacedContent(disk: Disk, path: string, base: string): Buffer 
 }
 
 /** The files that this content replaced at a path. */
-export function replacedBy(disk: Disk, path: string, blob: string): Replaced[] {
+export function replacedBy(disk: Disk, path: string, blob: string): ReplacedFile[] {
   const end = `.${shortId(blob)}.${Buffer.from(path).toString('base64url')}`;
   return namesIn(disk)
     .filter(name => name.endsWith(end))

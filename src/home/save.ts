@@ -6,7 +6,7 @@ import type {Disk, FileStat, OpenFile} from './disk/disk.ts';
 import {syncDirectory, writeNewFile} from './disk/durable.ts';
 import {waitForLock} from './disk/lock.ts';
 import {linkTarget} from './read.ts';
-import {keepReplaced, type Replaced} from './replaced.ts';
+import {keepReplaced, type ReplacedFile} from './replaced.ts';
 import {temporaryBeside} from './temporary.ts';
 
 /** What to put where, and the bytes the decision was made on: undefined if there was no file. */
@@ -20,7 +20,7 @@ export interface Write {
 
 export type SaveResult =
   /** `replaced`: the old file, which an editor may still have open; see `home/replaced.ts`. */
-  | {saved: FileStat; replaced: Replaced | undefined}
+  | {saved: FileStat; replaced: ReplacedFile | undefined}
   /** The file is no longer what the decision was made on: decide again. */
   | {changed: true}
   | {failed: Error};
@@ -107,7 +107,7 @@ function replace({
   if (!sameBytes(old, expected)) return undefined;
   const {ino} = old.stat();
   const own = statOf(disk, temp);
-  let replaced: Replaced | undefined;
+  let replaced: ReplacedFile | undefined;
   let isDone = false;
   try {
     replaced = keepReplaced({disk, path, target: path, temp, expected, bytes});

@@ -1,12 +1,12 @@
 import type {FileStat} from './disk/disk.ts';
 import type {Committed, Entry, Journal} from './journal.ts';
-import type {NewVersion, PastVersion, Unpublished, VersionLog} from './versions/version-log.ts';
+import type {LoggedVersion, NewVersion, Unpublished, VersionLog} from './versions/version-log.ts';
 
 /** What the log needs of git. */
 export type PublishingJournal = Pick<Journal, 'add' | 'committed'>;
 
 /** Versions that are durable in the log, and that no file holds yet. */
-export interface Prepared {
+export interface DurableVersions {
   /** The file holds the last of them now. `stat`: of that file. */
   placed(stat: FileStat): void;
   /** The file had changed meanwhile, or could not be written: none of them happened. */
@@ -57,7 +57,7 @@ export class Versions {
   }
 
   /** Record versions before the file holds the last of them. Resolves when they are durable. */
-  async prepare(versions: readonly NewVersion[]): Promise<Prepared> {
+  async prepare(versions: readonly NewVersion[]): Promise<DurableVersions> {
     const prepared: Unpublished[] = [];
     const settled = () => {
       for (const {seq} of prepared) this.#preparing.delete(seq);
@@ -100,7 +100,7 @@ export class Versions {
   }
 
   /** Versions of a path, newest first, as far back as the log goes. */
-  history(path: string): Iterable<PastVersion> {
+  history(path: string): Iterable<LoggedVersion> {
     return this.log.history(path);
   }
 

@@ -2,7 +2,7 @@ import type {Facts} from '../check/facts.ts';
 import {blocks, type Problem} from '../formats/common/diagnostic.ts';
 import {onDisk} from './current.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
-import {signature} from './file-state.ts';
+import {statSignature} from './file-state.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {Loop} from './parts.ts';
 
@@ -13,7 +13,7 @@ export function acceptVersion(daemon: Loop, seen: FileSnapshot): void {
   const {ignored = false, good} = files.known.get(path) ?? {};
   const wrong = blocks(seen.facts.problems);
   files.known.set(path, {
-    signature: signature(seen.stat),
+    signature: statSignature(seen.stat),
     blob,
     good: wrong ? good : blob,
     ignored,
@@ -89,7 +89,7 @@ export async function followHead({journal, queue}: HomeFiles): Promise<void> {
 }
 
 /** The text of a version of a file, from memory, the version log or git. */
-export async function textOf(files: HomeFiles, blob: string, path: string): Promise<string | undefined> {
+export async function versionText(files: HomeFiles, blob: string, path: string): Promise<string | undefined> {
   const {kept, versions, journal, disk} = files;
   const {texts} = kept;
   const recorded = () => versions.read(path, blob)?.toString();

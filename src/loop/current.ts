@@ -8,13 +8,13 @@ import type {Disk} from '../home/disk/disk.ts';
 import {blobId} from '../home/git/blob-id.ts';
 import type {HomeJournal} from '../home/home-git.ts';
 import {readHomeFile} from '../home/read.ts';
-import type {Known, Texts} from './file-state.ts';
+import type {FileState, Texts} from './file-state.ts';
 
 /** What it reads from. */
 export interface CurrentSource {
   readonly disk: Disk;
   readonly index: HomeIndex;
-  readonly known: ReadonlyMap<string, Known>;
+  readonly known: ReadonlyMap<string, FileState>;
   readonly kept: {readonly texts: Texts};
   readonly journal: HomeJournal;
 }

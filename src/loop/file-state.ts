@@ -2,8 +2,8 @@ import type {BigIntStats} from 'node:fs';
 import type {FileSnapshot} from './file-snapshot.ts';
 
 /** What the daemon knows of a file: a cache, and nothing that a look at the file would not give. */
-export interface Known {
-  /** The file as it was when last read: `signature(stat)`. */
+export interface FileState {
+  /** The file as it was when last read: `statSignature(stat)`. */
   signature: string;
   /** Git's name for the content that was accepted last. */
   blob: string;
@@ -16,7 +16,7 @@ export interface Known {
 }
 
 /** Changes whenever the file does, up to two writes within one tick of the file system's clock. */
-export function signature(stat: Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>): string {
+export function statSignature(stat: Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>): string {
   return `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}`;
 }
 

@@ -2,10 +2,10 @@ import type {HomeIndex} from '../check/home-index.ts';
 import type {Problem} from '../formats/common/diagnostic.ts';
 import type {Disk} from '../home/disk/disk.ts';
 import type {HomeJournal} from '../home/home-git.ts';
-import type {Replaced} from '../home/replaced.ts';
+import type {ReplacedFile} from '../home/replaced.ts';
 import type {Versions} from '../home/versions.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
-import type {Known, Latest, Texts} from './file-state.ts';
+import type {FileState, Latest, Texts} from './file-state.ts';
 import type {Guard} from './guard.ts';
 import type {Ignored} from './ignored.ts';
 import type {Queue} from './queue.ts';
@@ -36,7 +36,7 @@ interface Looks {
   /** When the daemon has written a file, until it is looked at: the watch reports that write, too. */
   readonly savedAt: Map<string, number>;
   /** Bytes that an editor wrote into a file the daemon had just replaced. */
-  readonly late: Map<string, Replaced[]>;
+  readonly late: Map<string, ReplacedFile[]>;
   /** At the start: files that lack their last version, which was recorded and not placed, and the text it was made from. */
   readonly unplaced: Map<string, string>;
   /** Which files git ignores. */
@@ -86,7 +86,7 @@ export interface HomeFiles {
   readonly journal: HomeJournal;
   readonly queue: Queue;
   readonly index: HomeIndex;
-  readonly known: Map<string, Known>;
+  readonly known: Map<string, FileState>;
   readonly kept: Kept;
   readonly looks: Looks;
   readonly kinds: Kinds;

@@ -1,4 +1,4 @@
-import {type Late, leftReplaced, type Replaced} from '../home/replaced.ts';
+import {type Late, leftReplaced, type ReplacedFile} from '../home/replaced.ts';
 import {DOUBTFUL_MS, isDoubtful, stableMs} from './half-saved.ts';
 import type {HomeFiles} from './home-files.ts';
 
@@ -8,7 +8,7 @@ const CHECKS_MS = [300, 1_500];
 const OPEN_MS = 2_000;
 
 /** Look a few times whether an editor wrote into a file that was replaced; let go of it when nobody has it open any more. */
-export function watchReplaced(files: HomeFiles, replaced: Replaced): void {
+export function watchReplaced(files: HomeFiles, replaced: ReplacedFile): void {
   const [first = 0, ...rest] = CHECKS_MS;
   const checkAfter = (ms: number, later: readonly number[]) => {
     files.disk.clock.after(ms, () => void check(later));
@@ -35,8 +35,8 @@ export function watchReplaced(files: HomeFiles, replaced: Replaced): void {
 }
 
 /** These bytes are merged; whoever wrote them may not be done yet. */
-export function watchOn(files: HomeFiles, after: () => Replaced): void {
-  let rest: Replaced;
+export function watchOn(files: HomeFiles, after: () => ReplacedFile): void {
+  let rest: ReplacedFile;
   try {
     rest = after();
   } catch {
@@ -56,7 +56,7 @@ function stillToHold({kept, disk}: HomeFiles, {base, bytes, writtenAt}: Late): n
   return age < 0 ? 0 : Math.max(0, needed - age);
 }
 
-function lateIn(replaced: Replaced): Late | undefined {
+function lateIn(replaced: ReplacedFile): Late | undefined {
   try {
     return replaced.late();
   } catch {

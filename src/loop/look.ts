@@ -6,16 +6,16 @@ import {MARKER} from '../home/locate.ts';
 import {isForeign, readHomeFile} from '../home/read.ts';
 import {replacedBy} from '../home/replaced.ts';
 import {noteOn} from '../home/versions/command-notes.ts';
-import {acceptVersion, lastBlob, reportProblems, setFacts, textOf} from './accept-version.ts';
+import {acceptVersion, lastBlob, reportProblems, setFacts, versionText} from './accept-version.ts';
 import {notKept} from './conflict.ts';
 import {type FileSnapshot, seenBytes, seenText} from './file-snapshot.ts';
-import {isExecutable, signature} from './file-state.ts';
+import {isExecutable, statSignature} from './file-state.ts';
 import {DOUBTFUL_MS, hasItsEnd, isDoubtful, stableMs} from './half-saved.ts';
 import type {HomeFiles} from './home-files.ts';
 import {watchReplaced} from './late-writes.ts';
 import {keepLate, mergeStale} from './merge-stale.ts';
 import type {Loop} from './parts.ts';
-import type {Outcome} from './queue.ts';
+import type {LookOutcome} from './queue.ts';
 import {recordAgain, recordEdit, recordRemoval, recordUndo} from './record.ts';
 import {createMissing, isAtRest, settle} from './settle.ts';
 
@@ -23,7 +23,7 @@ import {createMissing, isAtRest, settle} from './settle.ts';
  * Look at one file and do what follows from it: tell of its problems, commit what a person changed, fill in what they
  * left out. It does not matter why it is looked at, or how often.
  */
-export async function look(daemon: Loop, path: string): Promise<Outcome> {
+export async function look(daemon: Loop, path: string): Promise<LookOutcome> {
   const {files} = daemon;
   const kind = kindOf(path);
   if (!kind) return undefined;
@@ -42,7 +42,7 @@ export async function look(daemon: Loop, path: string): Promise<Outcome> {
   if (same) {
     files.looks.pending.delete(path);
     if (!files.looks.late.has(path)) daemon.reports.troubles.set(notKept(path), undefined);
-    known.signature = signature(read.stat);
+    known.signature = statSignature(read.stat);
     if (files.kinds.guard.whyVoid(path) !== undefined && read.stat.nlink > 1n && 'text' in read)
       return files.kinds.guard.cutLinks(seenText(path, kind, read.text, {...read, blob}));
     files.kinds.guard.unchanged(path);
@@ -84,7 +84,7 @@ async function holdsStill({files, reports}: Loop, path: string, seen: FileSnapsh
     const since = files.disk.clock.monotonic();
     const wrong = hasErrors(seen?.facts.problems ?? []);
     const last = lastBlob(files, path);
-    const before = last === undefined ? undefined : await textOf(files, last, path);
+    const before = last === undefined ? undefined : await versionText(files, last, path);
     const doubtful = isDoubtful(before, seen?.text, wrong);
     const whole = !doubtful && (savedWhole(files, path, blob) || (await cameByRename(files, seen, before)));
     const needed = doubtful ? DOUBTFUL_MS : whole ? 0 : stableMs(before, seen?.text ?? '');
@@ -115,7 +115,7 @@ function savedWhole(files: HomeFiles, path: string, blob: string): boolean {
 }
 
 /** `unchanged`: the file is as the daemon knew it, but not as git has it. */
-async function accept(daemon: Loop, found: FileSnapshot, unchanged: boolean): Promise<Outcome> {
+async function accept(daemon: Loop, found: FileSnapshot, unchanged: boolean): Promise<LookOutcome> {
   const {files, reports} = daemon;
   const {path, text} = found;
   // A conflict that git left there is the person's to resolve, and no version of the file.
@@ -150,7 +150,7 @@ function hasMarkers(text: string): boolean {
   return text.includes('<<<<<<< ') && /^<{7} /m.test(text) && /^>{7} /m.test(text);
 }
 
-async function lookAtNothing(daemon: Loop, path: string): Promise<Outcome> {
+async function lookAtNothing(daemon: Loop, path: string): Promise<LookOutcome> {
   const {files} = daemon;
   if (files.looks.late.has(path) && !(await keepLate(daemon, path))) return {after: DOUBTFUL_MS};
   const known = files.known.get(path);
@@ -184,7 +184,7 @@ async function lookAtNothing(daemon: Loop, path: string): Promise<Outcome> {
 }
 
 /** What cannot be read keeps its last good state in git. It is looked at again by itself. */
-function showUnreadable(daemon: Loop, path: string, problem: Problem): Outcome {
+function showUnreadable(daemon: Loop, path: string, problem: Problem): LookOutcome {
   const {files} = daemon;
   setFacts(files, path, unreadFacts(path, [problem]));
   // When it can be read again it is read anew, even if it is what it was.

@@ -3,13 +3,13 @@ import {pendingId} from '../formats/approval/approval-path.ts';
 import {withoutOldTicks} from '../formats/approval/approval-untick.ts';
 import {blocks} from '../formats/common/diagnostic.ts';
 import {merge} from '../formats/merge/merge.ts';
-import {baseOf, nearest} from '../formats/merge/merge-base.ts';
+import {findMergeBase, nearestVersion} from '../formats/merge/merge-base.ts';
 import {onlyResets, resetsIn} from '../formats/merge/merge-boxes.ts';
 import {undoes} from '../formats/merge/merge-lasting.ts';
 import {keepWords, mayLackWords} from '../formats/merge/merge-words.ts';
 import {linkTarget} from '../home/read.ts';
 import {undosTo} from '../home/versions/command-notes.ts';
-import {followHead, textOf} from './accept-version.ts';
+import {followHead, versionText} from './accept-version.ts';
 import {keepConflict} from './conflict.ts';
 import {type FileSnapshot, seenText} from './file-snapshot.ts';
 import {isMeant} from './git-intent.ts';
@@ -18,12 +18,12 @@ import {lastGood} from './last-good.ts';
 import {watchOn} from './late-writes.ts';
 import type {Loop} from './parts.ts';
 import {type PastTexts, pastTexts} from './past-versions.ts';
-import type {Outcome} from './queue.ts';
+import type {LookOutcome} from './queue.ts';
 import {recordStale, type Saved} from './record.ts';
 import {replaceText} from './write.ts';
 
 /** The file to go on with, and whether it was merged, and so is recorded; or when to look again. */
-export type Merge = {seen: FileSnapshot; merged?: true} | {outcome: Outcome};
+export type Merge = {seen: FileSnapshot; merged?: true} | {outcome: LookOutcome};
 
 /**
  * A save from an editor that had an older version open must not undo what was written since: find the version it was
@@ -51,7 +51,7 @@ async function mergeSaved(daemon: Loop, seen: FileSnapshot): Promise<Merge> {
   if (pendingId(path) !== undefined) return {seen};
   // Nothing at all is nearest to the shortest version there ever was, but it was not made from that one.
   if (text.trim() === '' || linkTarget(files.disk, path) !== undefined) return {seen};
-  const last = await textOf(files, good, path);
+  const last = await versionText(files, good, path);
   if (last === undefined) return {seen};
   const base = files.looks.unplaced.get(path);
   // If the text lacks something of that base, it is from an older version still.
@@ -75,7 +75,7 @@ async function mergeWith(daemon: Loop, seen: FileSnapshot, {texts, byPerson}: Pa
   const {path, kind, text = ''} = seen;
   const [last = ''] = texts;
   const isQueue = path === APPROVALS_FILE;
-  const at = baseOf(kind, texts, text, isQueue ? [] : byPerson);
+  const at = findMergeBase(kind, texts, text, isQueue ? [] : byPerson);
   const base = texts[at];
   // What a person did since, they may take back.
   if (base === undefined || base === last || byPerson.slice(0, at).every(Boolean)) return {seen};
@@ -101,7 +101,7 @@ async function keepRephrased(daemon: Loop, seen: FileSnapshot, {texts, byPerson}
   const {text = ''} = seen;
   const [last = ''] = texts;
   const since = byPerson.indexOf(false);
-  const at = nearest(since === -1 ? texts : texts.slice(0, since + 1), text);
+  const at = nearestVersion(since === -1 ? texts : texts.slice(0, since + 1), text);
   const base = texts[at];
   // As it was before, with nothing else in it: that is what they mean.
   if (base === undefined || at === 0 || base === text) return {seen};
@@ -150,10 +150,10 @@ async function mergeLate(daemon: Loop, seen: FileSnapshot): Promise<Merge> {
 /** Find the base of bytes that an editor wrote into a replaced file: its content when it was replaced, or an older version. */
 async function lateBase(files: HomeFiles, seen: FileSnapshot, held: string): Promise<string | undefined> {
   const {path, kind, text = ''} = seen;
-  const base = await textOf(files, held, path);
+  const base = await versionText(files, held, path);
   if (base === undefined || !undoes(kind, base, text)) return base;
   const {texts, byPerson} = await pastTexts(files, seen, held, base);
-  return texts[baseOf(kind, texts, text, path === APPROVALS_FILE ? [] : byPerson)];
+  return texts[findMergeBase(kind, texts, text, path === APPROVALS_FILE ? [] : byPerson)];
 }
 
 /** The file itself is gone, or not to be touched: what came late is kept whole in conflicts/. Whether it is kept now. */

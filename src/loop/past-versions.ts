@@ -1,6 +1,6 @@
 import {mayBeOlder} from '../formats/merge/merge-base.ts';
 import {undoes} from '../formats/merge/merge-lasting.ts';
-import {textOf} from './accept-version.ts';
+import {versionText} from './accept-version.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
 import type {HomeFiles} from './home-files.ts';
 
@@ -55,7 +55,13 @@ async function* committedVersions(files: HomeFiles, path: string, ever: boolean)
     const {journal} = files;
     const versions = ever ? await journal.allVersions(path, most) : await journal.versions(path, most);
     for (const {blob, byPerson, cause} of versions.slice(done))
-      yield {blob, byPerson, isOwnCommit: cause === undefined, isStale: false, text: () => textOf(files, blob, path)};
+      yield {
+        blob,
+        byPerson,
+        isOwnCommit: cause === undefined,
+        isStale: false,
+        text: () => versionText(files, blob, path),
+      };
     if (versions.length < most - 1) return;
     done = versions.length;
   }

@@ -3,7 +3,7 @@ import {blobId} from '../home/git/blob-id.ts';
 import {readHomeFile} from '../home/read.ts';
 import {setFacts} from './accept-version.ts';
 import {seenText} from './file-snapshot.ts';
-import {isExecutable, signature} from './file-state.ts';
+import {isExecutable, statSignature} from './file-state.ts';
 import type {HomeFiles} from './home-files.ts';
 import {isAtRest} from './settle.ts';
 
@@ -24,7 +24,7 @@ export function recognize(files: HomeFiles, path: string): boolean {
   const seen = seenText(path, kind, read.text, {...read, blob});
   // A conflict that git left there has errors, too.
   if (seen.facts.problems.length > 0 || !isAtRest(files.kinds.reconcilers, seen)) return false;
-  known.set(path, {signature: signature(read.stat), blob, good: blob, ignored: false, settled: true});
+  known.set(path, {signature: statSignature(read.stat), blob, good: blob, ignored: false, settled: true});
   setFacts(files, path, seen.facts);
   return true;
 }

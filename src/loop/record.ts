@@ -11,12 +11,12 @@ import {replacedContent} from '../home/replaced.ts';
 import {type CommandNote, forgetNote, noteOn, undosTo} from '../home/versions/command-notes.ts';
 import type {FileMode} from '../home/versions/record.ts';
 import type {NewVersion} from '../home/versions/version-log.ts';
-import {textOf} from './accept-version.ts';
-import type {OwnEntry} from './change.ts';
+import {versionText} from './accept-version.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
 import {isExecutable} from './file-state.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {Loop, Reports} from './parts.ts';
+import type {OwnEntry} from './planned-write.ts';
 
 /**
  * Record what a person did to a file, as theirs, before anything follows from it. `former`: the file as it was last accepted, which
@@ -29,7 +29,7 @@ export async function recordEdit(daemon: Loop, seen: FileSnapshot, former?: File
   if (!isJournalled(kind)) return;
   if (before === contentInGit(files, seen).blob) return recordMode(daemon, seen);
   const isLocal = before === undefined && (await isIgnored(files, path));
-  const old = before === undefined ? undefined : await textOf(files, before, path);
+  const old = before === undefined ? undefined : await versionText(files, before, path);
   const edit = editOf(daemon, seen, old, {former});
   files.versions.record(isLocal ? {...edit, local: true} : edit, statInGit(files, seen));
   if (!seen.link) forgetNote(files.disk, path, seen.blob);
@@ -50,7 +50,7 @@ export async function recordUndo(daemon: Loop, seen: FileSnapshot, former?: File
     const before = files.versions.blobAt(path);
     const bytes = base === null ? undefined : (replacedContent(disk, path, base) ?? (await files.journal.read(base)));
     if (before === undefined || !bytes || !isJournalled(kind)) continue;
-    files.versions.record(editOf(daemon, seen, await textOf(files, before, path), {passing: bytes}));
+    files.versions.record(editOf(daemon, seen, await versionText(files, before, path), {passing: bytes}));
   }
   await recordEdit(daemon, seen, former);
 }
@@ -83,7 +83,7 @@ export async function recordStale(daemon: Loop, saved: readonly Saved[]): Promis
     if (!isJournalled(seen.kind) || files.known.get(path)?.ignored) continue;
     const before = files.versions.blobAt(path);
     if (before === contentInGit(files, seen).blob) continue;
-    const old = base ?? (before === undefined ? undefined : await textOf(files, before, path));
+    const old = base ?? (before === undefined ? undefined : await versionText(files, before, path));
     files.versions.record({...editOf(daemon, seen, old), stale: true});
     forgetNote(files.disk, path, seen.blob);
   }

@@ -5,7 +5,7 @@ import {removeIf} from '../home/move.ts';
 import {readHomeFile} from '../home/read.ts';
 import {save} from '../home/save.ts';
 import type {Unpublished} from '../home/versions/version-log.ts';
-import {setFacts, textOf} from './accept-version.ts';
+import {setFacts, versionText} from './accept-version.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {Loop} from './parts.ts';
 
@@ -54,7 +54,7 @@ export async function recoverFromGit(files: HomeFiles, checkpoint: string | unde
     const kind = kindOf(path);
     const read = kind && readHomeFile(files.disk, path);
     if (versions.log.recovered.has(path) || !kind || !read || !('text' in read)) continue;
-    const isUndone = undoes(kind, (await textOf(files, over, path)) ?? '', read.text);
+    const isUndone = undoes(kind, (await versionText(files, over, path)) ?? '', read.text);
     const blob = (isUndone ? await broughtBack(files, path, over) : undefined) ?? over;
     const {ignored = false} = known.get(path) ?? {};
     known.set(path, {signature: '', blob, good: undefined, ignored, settled: false});
@@ -66,7 +66,7 @@ async function broughtBack(files: HomeFiles, path: string, over: string): Promis
   const versions = await files.journal.versions(path, MOST_COMMITS);
   const own = versions.findIndex(({blob, cause}) => blob === over || cause !== undefined);
   const texts: string[] = [];
-  for (const {blob} of versions) texts.push((await textOf(files, blob, path)) ?? '');
+  for (const {blob} of versions) texts.push((await versionText(files, blob, path)) ?? '');
   const at = texts.slice(0, own === -1 ? undefined : own).findIndex((text, i) => {
     const older = new Set(texts.slice(i + 1).flatMap(other => other.split('\n')));
     return text.split('\n').every(line => older.has(line));

@@ -5,7 +5,7 @@ import type {Cancel} from '../home/disk/clock.ts';
 import type {WatchEvent} from '../home/disk/disk.ts';
 import {clearAbandoned, isAbandoned} from '../home/temporary.ts';
 import {followHead, reportProblems, setFacts} from './accept-version.ts';
-import {signature} from './file-state.ts';
+import {statSignature} from './file-state.ts';
 import {DOUBTFUL_MS, STABLE_MS} from './half-saved.ts';
 import type {Loop} from './parts.ts';
 import {scan, statOf} from './scan.ts';
@@ -78,7 +78,7 @@ export class Scanner {
     const {files} = this.#daemon;
     const {disk, known} = files;
     const stat = statOf(disk, path);
-    return known.get(path)?.signature === (stat && signature(stat));
+    return known.get(path)?.signature === (stat && statSignature(stat));
   }
 
   /** At the start: all that is not as it was when the last daemon knew it, or not as git has it. */

@@ -6,7 +6,7 @@ import {linkTarget} from '../home/read.ts';
 import {acceptVersion} from './accept-version.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
 import type {Loop} from './parts.ts';
-import type {Outcome} from './queue.ts';
+import type {LookOutcome} from './queue.ts';
 import type {Reconciler, Reconcilers} from './reconciler.ts';
 import {isIgnored} from './record.ts';
 import {createText, replaceText} from './write.ts';
@@ -17,7 +17,7 @@ const UNFINISHED_MS = 500;
 /**
  * Do what follows from a file, as its reconciler says. The file has no errors, or its reconciler settles it all the same.
  */
-export async function settle(daemon: Loop, seen: FileSnapshot): Promise<Outcome> {
+export async function settle(daemon: Loop, seen: FileSnapshot): Promise<LookOutcome> {
   const {files, reports} = daemon;
   const {path} = seen;
   const trouble = `complete ${path}`;
@@ -43,7 +43,7 @@ async function settleWith(
   reconciler: Reconciler | undefined,
   seen: FileSnapshot,
   isWritable: boolean,
-): Promise<Outcome> {
+): Promise<LookOutcome> {
   const {files} = daemon;
   let current = seen;
   while (isWritable) {
@@ -72,7 +72,7 @@ async function settleWith(
 }
 
 /** A file that does not exist: make it, if the daemon needs it. */
-export async function createMissing(daemon: Loop, path: string): Promise<Outcome> {
+export async function createMissing(daemon: Loop, path: string): Promise<LookOutcome> {
   const {files} = daemon;
   const kind = kindOf(path);
   const reconciler = kind && files.kinds.reconcilers.for(path, kind);

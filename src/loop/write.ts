@@ -3,16 +3,16 @@ import type {FileStat} from '../home/disk/disk.ts';
 import {move} from '../home/move.ts';
 import {type SaveResult, save} from '../home/save.ts';
 import type {NewVersion} from '../home/versions/version-log.ts';
-import type {OwnEntry} from './change.ts';
-import {type FileSnapshot, type Found, seenText} from './file-snapshot.ts';
+import {type FileContent, type FileSnapshot, seenText} from './file-snapshot.ts';
 import {watchReplaced} from './late-writes.ts';
 import type {Loop} from './parts.ts';
-import type {Outcome} from './queue.ts';
+import type {OwnEntry} from './planned-write.ts';
+import type {LookOutcome} from './queue.ts';
 import {isIgnored, ownVersion} from './record.ts';
 import {inWords} from './troubles.ts';
 
 /** One state change: what the journal says of it, and the text after it where the file gets a later one by the same write. */
-export interface StateChange {
+export interface WriteStep {
   entry: OwnEntry;
   text?: string;
 }
@@ -21,7 +21,7 @@ export interface StateChange {
 const NEW_FILE = {mode: 0o100644n} as FileStat;
 
 /** The file as it is after a write, or when to look at it again. */
-export type Written = {seen: FileSnapshot} | {outcome: Outcome};
+export type WriteOutcome = {seen: FileSnapshot} | {outcome: LookOutcome};
 
 /** Put `text` where there is no file yet. */
 export async function createText(
@@ -29,8 +29,8 @@ export async function createText(
   path: string,
   text: string,
   entry: OwnEntry,
-  seenAs?: (found: Found) => FileSnapshot,
-): Promise<Written> {
+  seenAs?: (found: FileContent) => FileSnapshot,
+): Promise<WriteOutcome> {
   const kind = kindOf(path);
   if (!kind) return {outcome: undefined};
   return createBytes(daemon, path, Buffer.from(text), entry, seenAs ?? (found => seenText(path, kind, text, found)));
@@ -42,8 +42,8 @@ export async function createBytes(
   path: string,
   bytes: Buffer,
   entry: OwnEntry,
-  seenAs: (found: Found) => FileSnapshot,
-): Promise<Written> {
+  seenAs: (found: FileContent) => FileSnapshot,
+): Promise<WriteOutcome> {
   const {files} = daemon;
   const ignored = await isIgnored(files, path);
   const seen = seenAs({bytes, stat: NEW_FILE});
@@ -54,9 +54,9 @@ export async function createBytes(
 
 interface Replacing {
   /** What happened, one after the other; none: the file keeps its text, in another file. */
-  steps: readonly StateChange[];
+  steps: readonly WriteStep[];
   /** How the text is read again. */
-  seenAs?: (found: Found) => FileSnapshot;
+  seenAs?: (found: FileContent) => FileSnapshot;
 }
 
 /** Put `text` in place of what was seen. */
@@ -65,7 +65,7 @@ export async function replaceText(
   old: FileSnapshot,
   text: string,
   {steps, seenAs = found => seenText(old.path, old.kind, text, found)}: Replacing,
-): Promise<Written> {
+): Promise<WriteOutcome> {
   const {path} = old;
   const bytes = Buffer.from(text);
   const seen = seenAs({bytes, stat: old.stat});
@@ -81,7 +81,7 @@ export async function moveText(
   old: FileSnapshot,
   to: string,
   {text, entry}: {text: string; entry: OwnEntry},
-): Promise<Written> {
+): Promise<WriteOutcome> {
   const {files} = daemon;
   const kind = kindOf(to);
   if (!kind) return {outcome: undefined};
@@ -106,13 +106,13 @@ interface Writing {
 }
 
 /** Write ahead: the versions are durable in the log before the file has them. */
-async function write({files, reports}: Loop, {seen, versions, save}: Writing): Promise<Written> {
+async function write({files, reports}: Loop, {seen, versions, save}: Writing): Promise<WriteOutcome> {
   const {troubles} = reports;
   const {looks} = files;
   const {making} = looks;
   const {path} = seen;
   const trouble = `save ${path}`;
-  const failed = (error: Error): Written => {
+  const failed = (error: Error): WriteOutcome => {
     troubles.set(trouble, inWords(path, error));
     if (error.name === 'NotDurable') throw error;
     return {outcome: {failed: error}};

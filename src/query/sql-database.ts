@@ -1,5 +1,5 @@
 import {createRequire} from 'node:module';
-import type {Change} from './row-index.ts';
+import type {TableChange} from './row-index.ts';
 import {type Cell, columnsOf, createTables} from './tables.ts';
 import {TaintedRows, wordsOnlyIn} from './tainted-rows.ts';
 
@@ -23,7 +23,7 @@ interface Statement {
   free(): void;
 }
 
-export interface Limits {
+export interface QueryLimits {
   rows: number;
   /** Characters of all rows with the names of their columns, and of one value. */
   text: number;
@@ -33,7 +33,7 @@ export interface Limits {
 export interface Selection {
   sql: string;
   values: Readonly<Record<string, string>>;
-  most: Limits;
+  most: QueryLimits;
   /** Say where words come from that came from outside. */
   taint?: boolean;
 }
@@ -71,7 +71,7 @@ export class SqlDatabase {
     return new SqlDatabase(new Database());
   }
 
-  apply(changes: readonly Change[]): void {
+  apply(changes: readonly TableChange[]): void {
     this.#db.run('PRAGMA query_only = 0; BEGIN');
     for (const {table, remove, put} of changes) {
       const drop = this.#db.prepare(`DELETE FROM ${table} WHERE rowid = ?`);
@@ -131,7 +131,7 @@ export class SqlDatabase {
   }
 }
 
-function rowsOf(statement: Statement, columns: string[], most: Limits): Selected {
+function rowsOf(statement: Statement, columns: string[], most: QueryLimits): Selected {
   const rows: Record<string, Cell>[] = [];
   let text = 0;
   let cut = false;

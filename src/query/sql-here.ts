@@ -1,5 +1,5 @@
 import {Script} from 'node:vm';
-import type {Change} from './row-index.ts';
+import type {TableChange} from './row-index.ts';
 import {type Selected, type Selection, SqlDatabase} from './sql-database.ts';
 import {LATE, type Loaded, type Lost, type SqlRunner} from './sql-runner.ts';
 
@@ -21,7 +21,7 @@ export class SqlHere implements SqlRunner {
     this.#opening.catch(() => {});
   }
 
-  async load(changes: readonly Change[]): Promise<Loaded | Lost> {
+  async load(changes: readonly TableChange[]): Promise<Loaded | Lost> {
     try {
       (await this.#opening).apply(changes);
       return {done: true};

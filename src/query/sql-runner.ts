@@ -1,4 +1,4 @@
-import type {Change} from './row-index.ts';
+import type {TableChange} from './row-index.ts';
 import type {Selected, Selection} from './sql-database.ts';
 
 export type Loaded = {done: true} | {error: string};
@@ -11,7 +11,7 @@ export const LATE: Lost = {lost: 'it took too long and was stopped', late: true}
 /** Where SQLite runs: in a thread (sql-thread.ts), or here (sql-here.ts). One request at a time. */
 export interface SqlRunner {
   readonly ended: boolean;
-  load(changes: readonly Change[]): Promise<Loaded | Lost>;
+  load(changes: readonly TableChange[]): Promise<Loaded | Lost>;
   /** A runner that can be interrupted ends with the signal, too. */
   select(selection: Selection, mostMs: number, signal?: AbortSignal): Promise<Selected | Lost>;
   close(): void;

@@ -1,5 +1,5 @@
 import {parentPort, Worker, workerData} from 'node:worker_threads';
-import type {Change} from './row-index.ts';
+import type {TableChange} from './row-index.ts';
 import type {Selected, Selection, SqlDatabase} from './sql-database.ts';
 import type {Loaded, Lost, SqlRunner} from './sql-runner.ts';
 
@@ -8,7 +8,7 @@ const MOST_MB = 512;
 /** To take in all rows of a large home. */
 const LOAD_MS = 60_000;
 
-type Work = {changes: readonly Change[]} | {selection: Selection};
+type Work = {changes: readonly TableChange[]} | {selection: Selection};
 type Answer = Selected | Loaded;
 
 /**
@@ -37,7 +37,7 @@ export class SqlThread implements SqlRunner {
     this.#thread.on('exit', () => this.#end({lost: 'the thread that runs SQL ended', late: false}));
   }
 
-  load(changes: readonly Change[]): Promise<Loaded | Lost> {
+  load(changes: readonly TableChange[]): Promise<Loaded | Lost> {
     return this.#ask({changes}, LOAD_MS) as Promise<Loaded | Lost>;
   }
 

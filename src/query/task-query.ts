@@ -1,11 +1,11 @@
 import {translate} from './dialect.ts';
 import {HomeRows, type HomeSource} from './home-rows.ts';
-import type {Limits} from './sql-database.ts';
+import type {QueryLimits} from './sql-database.ts';
 import type {SqlRunner} from './sql-runner.ts';
 import {hintFor} from './sql-words.ts';
 import type {Cell} from './tables.ts';
 
-export interface Rows {
+export interface QueryRows {
   columns: string[];
   rows: Record<string, Cell>[];
   more: boolean;
@@ -21,7 +21,7 @@ export interface QueryFailure {
 }
 
 export interface QueryOptions {
-  most: Limits;
+  most: QueryLimits;
   mostMs?: number;
   signal?: AbortSignal;
   /** Say what from outside led to words in the answer. */
@@ -53,7 +53,7 @@ export class TaskQuery {
   }
 
   /** Never throws, unless the source does. */
-  ask(source: HomeSource, text: string, options: QueryOptions): Promise<Rows | QueryFailure> {
+  ask(source: HomeSource, text: string, options: QueryOptions): Promise<QueryRows | QueryFailure> {
     const answer = this.#last.then(() => this.#ask(source, text, options));
     this.#last = answer.catch(() => {});
     return answer;
@@ -71,7 +71,7 @@ export class TaskQuery {
     source: HomeSource,
     text: string,
     {most, mostMs = MOST_MS, signal, taint = false}: QueryOptions,
-  ): Promise<Rows | QueryFailure> {
+  ): Promise<QueryRows | QueryFailure> {
     if (text.length > LONGEST) return {failed: 'wrong', error: `it is longer than ${LONGEST} characters`};
     await this.#rows.sync(source);
     const translated = translate(text, this.#rows.taskFiles());

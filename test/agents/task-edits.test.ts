@@ -1,5 +1,5 @@
 import {expect, it} from 'vitest';
-import {type TaskEdit, Tasks} from '../../src/agents/state/task-news.ts';
+import {type AgentTaskEdit, Tasks} from '../../src/agents/state/task-news.ts';
 import {settleEdits} from '../../src/agents/tasks/task-edits.ts';
 import {fieldOf} from '../../src/formats/task/task.ts';
 import {updateTask} from '../../src/formats/task/task-edit.ts';
@@ -12,7 +12,7 @@ const lines = (n: number) => Array.from({length: n}, (_, i) => `- [ ] "t${i}"\n 
 
 it('what many agents change in one file at a time is one save, and each has its own step in the journal', () => {
   const over: string[] = [];
-  const edit = (agent: string, id: string): TaskEdit => ({
+  const edit = (agent: string, id: string): AgentTaskEdit => ({
     agent,
     make: file => {
       const task = file.tasks.find(each => fieldOf(each, 'id') === id);

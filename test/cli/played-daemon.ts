@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
 import {later} from '../../src/formats/common/values.ts';
 import {parseSession, type Session, sessionText} from '../../src/formats/session/session.ts';
-import {appendMessage, setField} from '../../src/formats/session/session-edit.ts';
+import {appendMessage, setSessionField} from '../../src/formats/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../src/formats/session/session-schema.ts';
 import {nodeDisk} from '../../src/home/disk/disk.ts';
 import {tryLock} from '../../src/home/disk/lock.ts';
@@ -64,7 +64,7 @@ export function playSession(home: string, {id, path}: {id: string; path: string}
       let session = parseSession(bytes.toString());
       if (message) session = appendMessage(session, {timestamp: now, role: 'assistant', ...message});
       for (const [key, value] of Object.entries({...header, updated: later(now, session.header?.updated)}))
-        session = setField(session, key, value);
+        session = setSessionField(session, key, value);
       const result = await save(nodeDisk(home), {path, expected: bytes, bytes: Buffer.from(sessionText(session))});
       if (!('saved' in result)) throw new Error(JSON.stringify(result));
     },

@@ -9,7 +9,7 @@ import {newApprovalItem, readApprovalItems} from '../../src/formats/approval/app
 import {type ApprovalState, approvalState} from '../../src/formats/approval/approval-state.ts';
 import {isId} from '../../src/formats/common/values.ts';
 import {parseSession, sessionText} from '../../src/formats/session/session.ts';
-import {type Limits, NOTHING_SPENT, type Spent} from '../../src/formats/session/spent.ts';
+import {NOTHING_SPENT, type SpendLimits, type Spent} from '../../src/formats/session/spent.ts';
 import {fieldOf} from '../../src/formats/task/task.ts';
 import {addTask, setBox} from '../../src/formats/task/task-edit.ts';
 import {parseTasks} from '../../src/formats/task/task-parse.ts';
@@ -55,7 +55,7 @@ describe('a limit', () => {
       agent: spent({input_tokens: 10, cost_usd: 1, turns: 10}),
       all: spent({input_tokens: 20, cost_usd: 2, turns: 20}),
     };
-    const limits: Limits = {turns: 15, tokens: 15, cost_usd: 1.5};
+    const limits: SpendLimits = {turns: 15, tokens: 15, cost_usd: 1.5};
     expect([...allReached(input({own: limits, home: limits, spent: both}))].map(({id}) => id)).toEqual([
       'budget-2026-11-16-turns-1',
       'budget-2026-11-16-tokens-1',
@@ -99,7 +99,7 @@ describe('a limit', () => {
       fc.string({minLength: 1}),
     );
     const since = fc.constantFrom(now, '2026-11-16T10:00:00.001Z', '2026-11-16', 'message 1', 'message 11', 'start');
-    const limits: Limits = {turns: 0, tokens: 0, cost_usd: 0};
+    const limits: SpendLimits = {turns: 0, tokens: 0, cost_usd: 0};
     const any = fc.record({session: name, agent: name, since, day: fc.constantFrom(day, '2026-11-17')});
     fc.assert(
       fc.property(any, any, (one, other) => {

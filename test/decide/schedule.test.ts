@@ -2,12 +2,17 @@ import {describe, expect, it} from 'vitest';
 import {claimSlots, MOST_MISSED, slotDelivery, slotWords} from '../../src/decide/schedule.ts';
 import {nextSlot, scheduleId} from '../../src/formats/schedule-slots.ts';
 import type {ScheduleSetting} from '../../src/formats/settings.ts';
-import type {Slots} from '../../src/formats/slots-file.ts';
+import type {ScheduleSlots} from '../../src/formats/slots-file.ts';
 import {cpu} from '../cpu.ts';
 
 const at = (text: string) => Date.parse(text);
 const daily: ScheduleSetting = {cron: '0 9 * * *', timezone: 'UTC', to: 'ann', message: 'Plan the day'};
-const since = (last: string, rest: Partial<Slots> = {}): Slots => ({cron: daily.cron, to: 'ann', last, ...rest});
+const since = (last: string, rest: Partial<ScheduleSlots> = {}): ScheduleSlots => ({
+  cron: daily.cron,
+  to: 'ann',
+  last,
+  ...rest,
+});
 
 /** The claimed times, by a schedule that was dealt with up to `last`. */
 function claimed(schedule: ScheduleSetting, last: string, now: string) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {describeEdit} from '../../src/formats/merge/describe-edit.ts';
 import {merge} from '../../src/formats/merge/merge.ts';
-import {baseOf, mayBeOlder} from '../../src/formats/merge/merge-base.ts';
+import {findMergeBase, mayBeOlder} from '../../src/formats/merge/merge-base.ts';
 import {undoes} from '../../src/formats/merge/merge-lasting.ts';
 import {cpu} from '../cpu.ts';
 
@@ -72,8 +72,8 @@ describe('notes of agents in a file of the memory', () => {
 
   it('tell the version a text was made from', () => {
     const second = `${noted}- 2026-11-16 @scout: More.\n`;
-    expect(baseOf('memory', [second, noted, base], noted.replace('moved', 'is'))).toBe(1);
-    expect(baseOf('memory', [second, noted, base], `${base}Mine.\n`)).toBe(2);
+    expect(findMergeBase('memory', [second, noted, base], noted.replace('moved', 'is'))).toBe(1);
+    expect(findMergeBase('memory', [second, noted, base], `${base}Mine.\n`)).toBe(2);
     expect(undoes('memory', second, noted.replace('moved', 'is'))).toBe(true);
   });
 });
@@ -132,13 +132,13 @@ describe('baseOf', () => {
       `updated: '${time}'\nmessages:\n  - role: user\n    content: ${text}\n`;
     const versions = [version('2026-01-03', 'a'), version('2026-01-02', 'b'), version('2026-01-02', 'c')];
     // As near to both: somebody else wrote what the newer has.
-    expect(baseOf('session', versions, version('2026-01-02', 'c # more'))).toBe(2);
-    expect(baseOf('session', versions, `${version('2026-01-02', 'c')}\n`)).toBe(2);
-    expect(baseOf('session', versions, version('2026-01-03', 'b'))).toBe(0);
-    expect(baseOf('session', versions, version('2026-01-09', 'b'))).toBe(1);
-    expect(baseOf('tasks', ['a\nb\nc', 'a\nb', 'a'], 'a\nx')).toBe(2);
-    expect(baseOf('tasks', ['a\nb', 'b\na'], 'a\nb\nc')).toBe(0);
-    expect(baseOf('tasks', [], 'x')).toBe(0);
+    expect(findMergeBase('session', versions, version('2026-01-02', 'c # more'))).toBe(2);
+    expect(findMergeBase('session', versions, `${version('2026-01-02', 'c')}\n`)).toBe(2);
+    expect(findMergeBase('session', versions, version('2026-01-03', 'b'))).toBe(0);
+    expect(findMergeBase('session', versions, version('2026-01-09', 'b'))).toBe(1);
+    expect(findMergeBase('tasks', ['a\nb\nc', 'a\nb', 'a'], 'a\nx')).toBe(2);
+    expect(findMergeBase('tasks', ['a\nb', 'b\na'], 'a\nb\nc')).toBe(0);
+    expect(findMergeBase('tasks', [], 'x')).toBe(0);
   });
 });
 
@@ -151,8 +151,8 @@ describe('a version that a stale save had undone', () => {
     const last = '- [ ] @a "One"\n  id: t1\n- [ ] @a "Two"\n  id: t2\n';
     const versions = [last, merged, stale, completed, saved];
     // Another editor, which has had the file open since it was completed; and the one that saved the stale text.
-    expect(baseOf('tasks', versions, `${completed}Prose.\n`)).toBe(3);
-    expect(baseOf('tasks', versions, `${stale}Prose.\n`)).toBe(2);
+    expect(findMergeBase('tasks', versions, `${completed}Prose.\n`)).toBe(3);
+    expect(findMergeBase('tasks', versions, `${stale}Prose.\n`)).toBe(2);
   });
 });
 
@@ -225,7 +225,7 @@ describe('baseOf', () => {
     const [b, c] = ['b', 'c'].map(id => `- [_] "${id}"\n  id: ${id}\n  status: pending\n\n`);
     const [last, opened, older] = [`${head}${long}${b}${c}`, `${head}${long}${b}`, `${head}${short}${b}`];
     const person = `${head}A note.\n\n${b}`;
-    expect(baseOf('tasks', [last, opened, older], person)).toBe(1);
+    expect(findMergeBase('tasks', [last, opened, older], person)).toBe(1);
     expect(merge('tasks', opened, person, last)).toEqual({text: `${head}A note.\n\n${b}${c}`, conflicts: []});
   });
 });

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {baseOf} from '../../src/formats/merge/merge-base.ts';
+import {findMergeBase} from '../../src/formats/merge/merge-base.ts';
 import {onlyResets, resetsIn} from '../../src/formats/merge/merge-boxes.ts';
 import {keepWords, mayLackWords} from '../../src/formats/merge/merge-words.ts';
 
@@ -45,17 +45,17 @@ describe('boxes that a person set, set back and set again', () => {
   const versions = [last, back, ticked, first];
 
   it('make a text that was there before, of the person’s own save', () => {
-    expect(baseOf('tasks', versions, ticked, [false, true, false, false])).toBe(1);
+    expect(findMergeBase('tasks', versions, ticked, [false, true, false, false])).toBe(1);
     // Nobody but the daemon wrote since: it is from there, with nothing new.
-    expect(baseOf('tasks', versions, ticked, [false, false, false, false])).toBe(2);
+    expect(findMergeBase('tasks', versions, ticked, [false, false, false, false])).toBe(2);
     // Their save had what it lacks: an older buffer, and told as such.
-    expect(baseOf('tasks', versions, first, [false, true, false, false])).toBe(3);
+    expect(findMergeBase('tasks', versions, first, [false, true, false, false])).toBe(3);
   });
 
   it('and lines that they brought in are in no buffer from before', () => {
     const prose = [`mine\n${last}`, `mine\n${back}`, ticked, first];
-    expect(baseOf('tasks', prose, `mine\n${ticked}`, [false, true, false, false])).toBe(1);
-    expect(baseOf('tasks', prose, `other\n${ticked}`, [false, true, false, false])).toBe(2);
+    expect(findMergeBase('tasks', prose, `mine\n${ticked}`, [false, true, false, false])).toBe(1);
+    expect(findMergeBase('tasks', prose, `other\n${ticked}`, [false, true, false, false])).toBe(2);
   });
 
   it('are told where a save that is just like an older version has them otherwise', () => {

@@ -1,7 +1,7 @@
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {expect, it, onTestFinished} from 'vitest';
-import {Patience} from '../../src/effects/model/patience.ts';
+import {SilenceTimer} from '../../src/effects/model/silence-timer.ts';
 
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
 
@@ -12,7 +12,7 @@ function block(ms: number): void {
 }
 
 it('a silent server is given up, and one that is heard is not', async () => {
-  const [silent, heard] = [new Patience(60), new Patience(60)];
+  const [silent, heard] = [new SilenceTimer(60), new SilenceTimer(60)];
   onTestFinished(() => heard.end());
   const timer = setInterval(() => heard.heard(true), 10);
   await pause(200);
@@ -29,7 +29,7 @@ it('what came while this process was busy is read before the server is given up'
   const {port} = server.address() as AddressInfo;
   await fetch(`http://127.0.0.1:${port}/`);
   for (let i = 0; i < 5; i++) {
-    const patience = new Patience(200);
+    const patience = new SilenceTimer(200);
     const asked = fetch(`http://127.0.0.1:${port}/`, {signal: patience.signal}).then(async response => {
       patience.heard(true);
       return response.text();
@@ -41,7 +41,7 @@ it('what came while this process was busy is read before the server is given up'
 });
 
 it('signs of life alone are not enough', async () => {
-  const patience = new Patience(20);
+  const patience = new SilenceTimer(20);
   const timer = setInterval(() => patience.heard(false), 5);
   await pause(400);
   clearInterval(timer);

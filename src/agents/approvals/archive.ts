@@ -6,7 +6,7 @@ import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import type {TaskFile} from '../../formats/task/task.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import {changeOf} from '../state/completed-change.ts';
+import {plannedWriteOf} from '../state/completed-write.ts';
 import type {With} from '../state/parts.ts';
 
 type Queue = TaskFile & {items: readonly ApprovalItem[]};
@@ -35,8 +35,8 @@ export function archiveFiles(daemon: With<'files' | 'approvals'>): Reconciler {
     owns: isQueue,
     keepsParsed: true,
     settle: ({path, parsed}) =>
-      parsed?.kind === 'queue' ? changeOf(settleArchive(daemon, path, parsed.file), 'approval') : undefined,
-    create: path => changeOf(settleArchive(daemon, path, undefined), 'approval'),
+      parsed?.kind === 'queue' ? plannedWriteOf(settleArchive(daemon, path, parsed.file), 'approval') : undefined,
+    create: path => plannedWriteOf(settleArchive(daemon, path, undefined), 'approval'),
   };
 }
 

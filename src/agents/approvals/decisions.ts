@@ -8,13 +8,13 @@ import {pendingPath} from '../../formats/approval/approval-path.ts';
 import {strayEdit} from '../../formats/approval/approval-shown.ts';
 import {approvalState, isBudget, isRecorded} from '../../formats/approval/approval-state.ts';
 import {hasErrors} from '../../formats/common/diagnostic.ts';
-import {textOf} from '../../loop/accept-version.ts';
+import {versionText} from '../../loop/accept-version.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain, SAVED_MS} from '../../loop/look-again.ts';
 import type {Approvals} from '../state/approvals.ts';
 import type {With} from '../state/parts.ts';
-import {editedNow} from './judged-call.ts';
-import {isBeingSaved, pageOf, turnedOnPage} from './known-page.ts';
+import {currentEditedDigest} from './judged-call.ts';
+import {isBeingSaved, knownPage, turnedOnPage} from './known-page.ts';
 import {ruleFor} from './new-rules.ts';
 import {signatureProblem} from './signatures.ts';
 
@@ -99,7 +99,7 @@ async function decisionOn(
   now: string,
 ): Promise<Found> {
   const {files, approvals} = daemon;
-  const page = await pageOf(files, pendingPath(id));
+  const page = await knownPage(files, pendingPath(id));
   const review = page?.review;
   const rejected = items.find(({decision}) => decision === 'rejected');
   const by = items.find(item => item.by !== undefined)?.by ?? review?.by ?? person;
@@ -182,7 +182,7 @@ async function approved(
   const original = ask.edits?.argument === 'command' ? partOf(ask, ask.edits.label) : undefined;
   let edited: Extract<Taken, {decision: 'approved'}>['edited'];
   if (edit.text !== undefined && ask.edits) {
-    const digest = await editedNow(daemon, request, ask.edits.argument, edit.text);
+    const digest = await currentEditedDigest(daemon, request, ask.edits.argument, edit.text);
     if (digest === undefined) return {later: true};
     edited = {digest, ...(original !== undefined && {original, command: edit.text})};
   }
@@ -224,7 +224,7 @@ export async function recordedEdit(
     return command !== undefined && (await digestOf(command)) === wanted ? {text: command, shown: command} : undefined;
   }
   for (const folder of ['approved', 'pending']) {
-    const page = await pageOf(files, `approvals/${folder}/${item.id}.approval.md`);
+    const page = await knownPage(files, `approvals/${folder}/${item.id}.approval.md`);
     const shown = page?.action[label.toLowerCase()];
     const edit = shown === undefined ? undefined : editedText(original, shown);
     if (shown !== undefined && edit && 'text' in edit && (await digestOf(edit.text)) === wanted)
@@ -234,11 +234,11 @@ export async function recordedEdit(
 }
 
 /** The item of the queue, as it was last looked at. */
-export async function itemOf(files: HomeFiles, path: string, id: string): Promise<ApprovalItem | undefined> {
+export async function queueItem(files: HomeFiles, path: string, id: string): Promise<ApprovalItem | undefined> {
   let parsed = files.kept.latest.get(path)?.parsed;
   if (parsed?.kind !== 'queue') {
     const blob = files.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await textOf(files, blob, path);
+    const text = blob === undefined ? undefined : await versionText(files, blob, path);
     parsed = text === undefined ? undefined : parseFile(path, text);
   }
   return parsed?.kind === 'queue' ? parsed.file.items.find(item => item.id === id) : undefined;

@@ -2,10 +2,10 @@ import {parseFile} from '../../check/parse-file.ts';
 import type {CallRequest} from '../../decide/call-request.ts';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {Ask, ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
-import {digestOf} from '../../formats/approval/approval-digest.ts';
+import {callDigest} from '../../formats/approval/approval-digest.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
-import {textOf} from '../../loop/accept-version.ts';
+import {versionText} from '../../loop/accept-version.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
@@ -33,7 +33,7 @@ export async function judged(
 /** What a decision about a call is bound to. */
 export function boundDigest({agent, session}: Caller, call: Call, basis: Ask['basis']): string {
   const {name: tool, arguments: args} = call.function;
-  return digestOf({tool, arguments: args, cwd: `workspaces/${agent}`, agent, session, call: call.id, basis});
+  return callDigest({tool, arguments: args, cwd: `workspaces/${agent}`, agent, session, call: call.id, basis});
 }
 
 /** A call with the text that a person put in place of one of its arguments. */
@@ -55,7 +55,7 @@ export async function editedDigest(
 }
 
 /** The same of a request that a person has changed just now. Undefined: the call is not there. */
-export async function editedNow(
+export async function currentEditedDigest(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
   {path, session, agent, call: id}: CallRequest,
   argument: string,
@@ -74,7 +74,7 @@ async function sessionAt(files: HomeFiles, path: string): Promise<Session | unde
   let parsed = files.kept.latest.get(path)?.parsed;
   if (parsed?.kind !== 'session') {
     const blob = files.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await textOf(files, blob, path);
+    const text = blob === undefined ? undefined : await versionText(files, blob, path);
     parsed = text === undefined ? undefined : parseFile(path, text);
   }
   return parsed?.kind === 'session' ? parsed.file : undefined;

@@ -1,4 +1,4 @@
-import {pageFor} from '../../decide/call-request.ts';
+import {requestPage} from '../../decide/call-request.ts';
 import {parseApproval} from '../../formats/approval/approval.ts';
 import {setMeta, setReview} from '../../formats/approval/approval-edit.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../../formats/approval/approval-item.ts';
@@ -13,13 +13,13 @@ import {acceptVersion, reportProblems, setFacts} from '../../loop/accept-version
 import {type FileSnapshot, seenText} from '../../loop/file-snapshot.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
-import type {Outcome} from '../../loop/queue.ts';
+import type {LookOutcome} from '../../loop/queue.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {isIgnored, recordOwnRemoval} from '../../loop/record.ts';
 import {createText, moveText} from '../../loop/write.ts';
 import {approvalStateOf} from '../sessions/budget.ts';
 import type {With} from '../state/parts.ts';
-import {itemOf} from './decisions.ts';
+import {queueItem} from './decisions.ts';
 import {takenPage} from './known-page.ts';
 
 const WAIT_MS = 500;
@@ -34,7 +34,7 @@ export function approvalPages(daemon: With<'files' | 'reports' | 'approvals'>): 
 }
 
 /** The page of a request that waits and has none. */
-async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: string): Promise<Outcome> {
+async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: string): Promise<LookOutcome> {
   const {files} = daemon;
   const id = pendingId(path);
   const request = id === undefined ? undefined : daemon.approvals.asked.get(id);
@@ -43,7 +43,7 @@ async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: s
   const entry = {words: 'asked', cause: 'ask', trailers: [['Approval', id] as [string, string]]};
   // A decision was taken back: the page is where it is waited for, and nowhere else.
   const [decided, ...others] = decidedPages(files, id);
-  const text = pageFor(request);
+  const text = requestPage(request);
   const written = decided
     ? await moveText(daemon, decided, path, {text, entry})
     : await createText(daemon, path, text, entry);
@@ -64,7 +64,7 @@ async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: s
  * where decided ones are. One that was saved again after that is ignored. In approvals/approved a person may turn it
  * until its call begins.
  */
-async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen: FileSnapshot): Promise<Outcome> {
+async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen: FileSnapshot): Promise<LookOutcome> {
   const {files} = daemon;
   const taken = approvedId(seen.path);
   const id = pendingId(seen.path) ?? taken;
@@ -81,7 +81,7 @@ async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen:
     return undefined;
   }
   if (files.journal.unfinished()) return {after: WAIT_MS};
-  const item = await itemOf(files, APPROVALS_FILE, id);
+  const item = await queueItem(files, APPROVALS_FILE, id);
   const said =
     state === 'approved' || (state === 'superseded' && item?.decision === 'approved') ? 'approved' : 'rejected';
   const to = `approvals/${said}/${id}.approval.md`;

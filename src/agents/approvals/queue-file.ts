@@ -8,7 +8,7 @@ import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {approvalStateOf, askedFor} from '../sessions/budget.ts';
 import {wake, wakeInTime} from '../sessions/wake.ts';
-import {changeOf} from '../state/completed-change.ts';
+import {plannedWriteOf} from '../state/completed-write.ts';
 import type {With} from '../state/parts.ts';
 import {leaveQueue} from './archive.ts';
 import {takeDecisions} from './decisions.ts';
@@ -29,10 +29,10 @@ export function approvalQueue(
     owns: path => path === APPROVALS_FILE,
     keepsParsed: true,
     settle: async ({parsed}) =>
-      parsed?.kind === 'queue' ? changeOf(await settleQueue(daemon, parsed.file), 'approval') : undefined,
+      parsed?.kind === 'queue' ? plannedWriteOf(await settleQueue(daemon, parsed.file), 'approval') : undefined,
     async create(path) {
       const parsed = parseFile(path, NEW_QUEUE);
-      return parsed?.kind === 'queue' ? changeOf(await settleQueue(daemon, parsed.file), 'approval') : undefined;
+      return parsed?.kind === 'queue' ? plannedWriteOf(await settleQueue(daemon, parsed.file), 'approval') : undefined;
     },
     indexChanged: () => wake(daemon),
     tick() {

@@ -1,5 +1,5 @@
 import {parseSession} from '../../formats/session/session.ts';
-import {textOf} from '../../loop/accept-version.ts';
+import {versionText} from '../../loop/accept-version.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {isProtected, SINGLE} from './void.ts';
 
@@ -30,13 +30,13 @@ export async function committedSince(
 /** The commit that brought the mark of the call that runs on the host. */
 async function commitOfStart(files: HomeFiles, session: string): Promise<string | undefined> {
   const blob = files.known.get(session)?.blob;
-  const text = blob === undefined ? undefined : await textOf(files, blob, session);
+  const text = blob === undefined ? undefined : await versionText(files, blob, session);
   const calls = text === undefined ? [] : parseSession(text).messages.flatMap(({tool_calls = []}) => tool_calls);
   const started = calls.findLast(({where}) => where === 'host')?.started;
   if (started === undefined) return undefined;
   let commit: string | undefined;
   for (const version of await files.journal.versions(session, MOST)) {
-    if (!(await textOf(files, version.blob, session))?.includes(started)) break;
+    if (!(await versionText(files, version.blob, session))?.includes(started)) break;
     commit = version.commit;
   }
   return commit;

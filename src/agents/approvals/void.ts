@@ -2,13 +2,13 @@ import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import {kindOf} from '../../formats/common/key.ts';
 import {removeIf} from '../../home/move.ts';
 import {listFolder, readHomeFile} from '../../home/read.ts';
-import {acceptVersion, lastBlob, setFacts, textOf} from '../../loop/accept-version.ts';
+import {acceptVersion, lastBlob, setFacts, versionText} from '../../loop/accept-version.ts';
 import {keepConflict} from '../../loop/conflict.ts';
 import {type FileSnapshot, seenText} from '../../loop/file-snapshot.ts';
-import {signature} from '../../loop/file-state.ts';
+import {statSignature} from '../../loop/file-state.ts';
 import type {Guard} from '../../loop/guard.ts';
 import {lookAgain} from '../../loop/look-again.ts';
-import type {Outcome} from '../../loop/queue.ts';
+import type {LookOutcome} from '../../loop/queue.ts';
 import {createText, replaceText} from '../../loop/write.ts';
 import type {Approvals} from '../state/approvals.ts';
 import type {With} from '../state/parts.ts';
@@ -43,7 +43,7 @@ export function suspectChanges({files, approvals}: With<'files' | 'approvals'>, 
   for (const path of new Set(there)) {
     const stat = disk.lstat(path);
     const before = known.get(path)?.signature;
-    if (!kindOf(path) || (stat ? signature(stat) : undefined) === before) continue;
+    if (!kindOf(path) || (stat ? statSignature(stat) : undefined) === before) continue;
     approvals.suspects.set(path, why);
     lookAgain(files, path);
   }
@@ -76,7 +76,7 @@ export async function suspectEarlier(
 }
 
 /** Another name of the file may be where an agent can write: what is there now becomes a file of its own. */
-async function cutLinks(daemon: With<'files' | 'reports' | 'approvals'>, seen: FileSnapshot): Promise<Outcome> {
+async function cutLinks(daemon: With<'files' | 'reports' | 'approvals'>, seen: FileSnapshot): Promise<LookOutcome> {
   daemon.approvals.suspects.delete(seen.path);
   const entry = {words: 'as it was', cause: 'void'};
   const written = await replaceText(daemon, seen, seen.text ?? '', {steps: [{entry}]});
@@ -101,9 +101,9 @@ async function takeBack(
   seen: FileSnapshot | undefined,
   why: string,
   former: {blob: string | undefined} = {blob: lastBlob(daemon.files, path)},
-): Promise<Outcome> {
+): Promise<LookOutcome> {
   const {files, approvals} = daemon;
-  const text = former.blob === undefined ? undefined : await textOf(files, former.blob, path);
+  const text = former.blob === undefined ? undefined : await versionText(files, former.blob, path);
   approvals.suspects.delete(path);
   files.looks.pending.delete(path);
   const conflict = `it was changed while ${why} ran outside the sandbox, so it does not count; if it was you, do it again`;

@@ -8,7 +8,10 @@ import type {Effects} from '../state/parts.ts';
 import {effectsOf} from '../world/effects.ts';
 
 /** The result that a decision itself is. */
-export function endOf(state: ApprovalState | undefined, item: ApprovalItem | undefined): ToolResult | undefined {
+export function resultOfDecision(
+  state: ApprovalState | undefined,
+  item: ApprovalItem | undefined,
+): ToolResult | undefined {
   if (state === 'rejected' && item?.type === 'question')
     return {
       success: false,

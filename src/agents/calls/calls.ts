@@ -7,7 +7,7 @@ import {crashPoint} from '../../home/disk/crash.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {type BegunCall, wasBegun} from '../approvals/call-context.ts';
 import {type Caller, isCommand, isRead, nameOfCall} from '../state/caller.ts';
-import type {Reports, With} from '../state/parts.ts';
+import type {AgentReports, With} from '../state/parts.ts';
 import type {Turns} from '../state/turns.ts';
 import {type NextCall, nextFor} from './next-call.ts';
 import {changesFiles, runInWorkspace} from './workspaces.ts';
@@ -149,7 +149,7 @@ async function execute(
 const CHANGED = 'nothing was run: what was approved has changed at the last moment. Make the call again';
 
 /** It was begun, and may not run after all. */
-function resultOfOther(reports: Reports, next: Exclude<NextCall, {ready: unknown}>): ToolResult {
+function resultOfOther(reports: AgentReports, next: Exclude<NextCall, {ready: unknown}>): ToolResult {
   if ('result' in next) return reports.redact.value(next.result);
   return {success: false, code: 'REJECTED', error: CHANGED};
 }

@@ -12,7 +12,7 @@ import {fieldOf} from '../../formats/task/task.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain, SAVED_MS} from '../../loop/look-again.ts';
 import {type BegunCall, type CallSetting, settingOf} from '../approvals/call-context.ts';
-import {itemOf, recordedEdit} from '../approvals/decisions.ts';
+import {queueItem, recordedEdit} from '../approvals/decisions.ts';
 import {boundDigest, editedDigest, judged, withEdit} from '../approvals/judged-call.ts';
 import {isBeingSaved, takenPage, turnedOnPage} from '../approvals/known-page.ts';
 import {signatureProblem} from '../approvals/signatures.ts';
@@ -21,7 +21,7 @@ import {putIntoWords} from '../sessions/wake.ts';
 import {newApprovalId} from '../state/approvals.ts';
 import {type Caller, isCommand, isRepeatable} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
-import {endOf, interrupted, rejected} from './call-ends.ts';
+import {interrupted, rejected, resultOfDecision} from './call-ends.ts';
 import {recall} from './recall.ts';
 import {makeWorkspace, recoverWorkspace} from './workspaces.ts';
 
@@ -58,8 +58,8 @@ export async function nextFor(
   }
   const {approval} = call;
   const state = approval === undefined ? undefined : approvalStateOf(files, approval);
-  const item = state === undefined ? undefined : await itemOf(files, APPROVALS_FILE, approval ?? '');
-  const ended = endOf(state, item);
+  const item = state === undefined ? undefined : await queueItem(files, APPROVALS_FILE, approval ?? '');
+  const ended = resultOfDecision(state, item);
   if (ended) return {result: ended};
   const open = state === undefined || state === 'pending' || state === 'withdrawn';
   if (!fresh && open && approvals.asked.has(approval ?? '')) return {wait: true};

@@ -1,5 +1,5 @@
 import type {QueriedRows, ResultCode, ToolFailure} from '../../effects/tool/tool.ts';
-import {textOf} from '../../loop/accept-version.ts';
+import {versionText} from '../../loop/accept-version.ts';
 import {onDisk} from '../../loop/current.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import type {QueryFailure} from '../../query/task-query.ts';
@@ -15,7 +15,7 @@ const codes: Record<QueryFailure['failed'], ResultCode> = {
 };
 
 /** SQL over the files as they are known now. The first query reads all task files, a later one those that are others. */
-export async function query(
+export async function runQuery(
   {files, effects}: With<'files' | 'effects'>,
   text: string,
   signal: AbortSignal,
@@ -28,7 +28,7 @@ export async function query(
     index,
     files: () => versions(known),
     read: (path: string, blob: string) =>
-      files.kept.texts.get(blob) ?? onDisk(disk, path, blob) ?? textOf(files, blob, path),
+      files.kept.texts.get(blob) ?? onDisk(disk, path, blob) ?? versionText(files, blob, path),
   };
   const answer = await effects.queries.ask(source, text, {most: MOST, signal, taint: true});
   if (!('failed' in answer)) return answer;

@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
-import {placeOf} from '../../effects/workspace/place.ts';
+import {parseToolPath} from '../../effects/workspace/place.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
@@ -115,7 +115,7 @@ export async function recoverWorkspace(
 function pathsOf({function: {arguments: args}}: Call, workspace: string): string[] | undefined {
   try {
     const {path} = JSON.parse(args) as {path?: unknown};
-    const place = typeof path === 'string' ? placeOf(path, 'write', workspace) : undefined;
+    const place = typeof path === 'string' ? parseToolPath(path, 'write', workspace) : undefined;
     return place && !isFailure(place) ? [place.parts.join('/')] : undefined;
   } catch {
     return undefined;

@@ -5,24 +5,24 @@ import {visibleLine} from '../../formats/common/visible.ts';
 import {type Cursor, deliveredAs, type Position} from '../../formats/cursor-file.ts';
 import {readRecord} from '../../formats/inbox.ts';
 import {
-  contentOf,
   KEYED,
   keyDelivery,
   lineDelivery,
+  messageContent,
+  recordValue,
   routeOf,
   shortHash,
-  textAt,
   threadOf,
 } from '../../formats/inbox-message.ts';
 import type {Rejected} from '../../formats/rejected.ts';
 import type {InboxRoute, Settings} from '../../formats/settings.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import {MAX_LINE, type RawLine} from '../../home/inbox-lines.ts';
-import {isAgent, whoElse} from '../mail/agents.ts';
+import {agentExists, whoElse} from '../mail/agents.ts';
 import {inboxSession} from '../mail/receivers.ts';
 import type {Reading} from '../state/inboxes.ts';
 import type {Letter} from '../state/mail.ts';
-import type {Reports, With} from '../state/parts.ts';
+import type {AgentReports, With} from '../state/parts.ts';
 import {keysDelivered} from './lines-found.ts';
 
 /** A letter, and the session that it goes to. */
@@ -32,7 +32,7 @@ export interface Addressed {
 }
 
 /** What some lines of an inbox come to. */
-export interface Batch {
+export interface InboxBatch {
   letters: Addressed[];
   rejected: Rejected[];
   /** How many of the lines these are, and where the next begins. */
@@ -50,11 +50,11 @@ export async function batchOf(
   reading: Reading,
   at: Position,
   lines: readonly RawLine[],
-): Promise<Batch> {
+): Promise<InboxBatch> {
   const {files} = daemon;
   const settings = await daemon.current.settings();
   const route = routeOf(reading.name, settings.inbox?.routes ?? []);
-  const batch: Batch = {letters: [], rejected: [], lines: 0, end: at.offset};
+  const batch: InboxBatch = {letters: [], rejected: [], lines: 0, end: at.offset};
   const keys = new Set<string>();
   const isMain = at.generation === reading.cursor?.generation;
   const as = deliveredAs(reading.name, at);
@@ -96,7 +96,7 @@ interface Line {
   settings: Settings;
 }
 
-type Read = Addressed | {rejected: Rejected} | {blocked: Omit<NonNullable<Batch['blocked']>, 'line'>} | undefined;
+type Read = Addressed | {rejected: Rejected} | {blocked: Omit<NonNullable<InboxBatch['blocked']>, 'line'>} | undefined;
 
 /** Undefined: nothing is to be delivered. */
 async function readLine({files, reports, current}: With<'files' | 'reports' | 'current'>, of: Line): Promise<Read> {
@@ -125,17 +125,17 @@ async function readLine({files, reports, current}: With<'files' | 'reports' | 'c
   if (own !== undefined && !isId(agent ?? ''))
     return reject(`expected the name of an agent in "to", got ${shown(own)}`);
   if (agent === undefined || agent === '') return {blocked: {problem: nobody(reading.path, number)}};
-  const template = isAgent(files, agent) ? await current.template(agent) : undefined;
+  const template = agentExists(files, agent) ? await current.template(agent) : undefined;
   if (!template && own !== undefined)
     return reject(`expected an agent in "to", got "${agent}": ${whoElse(files, agent)}`, {to: agent});
   if (!template) return {blocked: {agent}};
-  const key = route?.key === undefined ? undefined : textAt(record.data, route.key);
+  const key = route?.key === undefined ? undefined : recordValue(record.data, route.key);
   const id = route && key !== undefined ? keyDelivery(route, key) : of.id;
   const thread = threadOf(record.data, route);
   const scope = route?.files ?? reading.name;
   const {path, opening} = inboxSession(files, agent, {scope, thread, id, fresh: template.context === 'fresh'});
   const from = `${reading.path}#${number}`;
-  const content = reports.redact.text(contentOf(record, `${reading.path}, line ${number}`));
+  const content = reports.redact.text(messageContent(record, `${reading.path}, line ${number}`));
   return {path, letter: {id, agent, opening, bulk: true, message: {from, content, untrusted: true}}};
 }
 
@@ -144,7 +144,7 @@ function shown(text: string): string {
 }
 
 /** What a person needs to mend it. The rest is in the inbox itself. */
-function kept({redact}: Reports, {bytes, length, tooLong}: Line['line']): Partial<Rejected> {
+function kept({redact}: AgentReports, {bytes, length, tooLong}: Line['line']): Partial<Rejected> {
   const text = isUtf8(bytes) ? {text: redact.text(bytes.toString())} : {base64: bytes.toString('base64')};
   return {...text, ...(tooLong && {bytes: length})};
 }
@@ -178,7 +178,7 @@ export async function released(
 ): Promise<Addressed | undefined> {
   const settings = await daemon.current.settings();
   const name = entry.file.slice('inbox/'.length);
-  if (entry.text === undefined || entry.to === undefined || !isAgent(daemon.files, entry.to)) return undefined;
+  if (entry.text === undefined || entry.to === undefined || !agentExists(daemon.files, entry.to)) return undefined;
   const bytes = Buffer.from(entry.text);
   const read = await readLine(daemon, {
     ...{reading: {name, path: entry.file}, id: entry.id, number: entry.line, settings},
@@ -189,7 +189,7 @@ export async function released(
 }
 
 /** How far the file is read when these lines are. */
-export function after(at: Position, {lines, end}: Batch, marks: Pick<Position, 'head' | 'tail'>): Position {
+export function after(at: Position, {lines, end}: InboxBatch, marks: Pick<Position, 'head' | 'tail'>): Position {
   return {...at, offset: end, line: at.line + lines, ...marks};
 }
 

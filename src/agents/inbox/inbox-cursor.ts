@@ -3,7 +3,7 @@ import {type CursorFile, cursorText, inboxOf, isUnread} from '../../formats/curs
 import {type RejectedFile, withoutEntries} from '../../formats/rejected.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import {changeOf} from '../state/completed-change.ts';
+import {plannedWriteOf} from '../state/completed-write.ts';
 import type {With} from '../state/parts.ts';
 import {newOnes, released} from './inbox-batch.ts';
 
@@ -13,8 +13,8 @@ export function cursorFiles(daemon: With<'files' | 'inboxes'>): Reconciler {
     kind: 'state',
     owns: path => inboxOf(path) !== undefined,
     settle: ({path, parsed}) =>
-      parsed?.kind === 'cursor' ? changeOf(settleCursor(daemon, path, parsed.file), 'inbox') : undefined,
-    create: path => changeOf(settleCursor(daemon, path, undefined), 'inbox'),
+      parsed?.kind === 'cursor' ? plannedWriteOf(settleCursor(daemon, path, parsed.file), 'inbox') : undefined,
+    create: path => plannedWriteOf(settleCursor(daemon, path, undefined), 'inbox'),
     // An inbox that is gone may have been renamed, and the renamed file may have more lines.
     started: () => [...daemon.files.known.keys()].flatMap(path => inboxOf(path) ?? []),
   };
@@ -26,7 +26,9 @@ export function rejectedFiles(daemon: With<'files' | 'reports' | 'current' | 'ma
     kind: 'rejected',
     settlesWithErrors: true,
     settle: async ({path, parsed}) =>
-      parsed?.kind === 'rejected' ? changeOf(await settleRejected(daemon, path, parsed.file), 'fill-in') : undefined,
+      parsed?.kind === 'rejected'
+        ? plannedWriteOf(await settleRejected(daemon, path, parsed.file), 'fill-in')
+        : undefined,
   };
 }
 

@@ -6,7 +6,7 @@ import type {Disk} from '../../home/disk/disk.ts';
 import {inboxFiles, openNumbered} from '../../home/inbox-files.ts';
 import {closeInbox, isContinued, marksOf, type OpenInbox, openInbox, readLines} from '../../home/inbox-lines.ts';
 import {unpackRotated} from '../../home/unpack-inbox.ts';
-import {signature} from '../../loop/file-state.ts';
+import {statSignature} from '../../loop/file-state.ts';
 import {DOUBTFUL_MS} from '../../loop/half-saved.ts';
 import type {Reading} from '../state/inboxes.ts';
 import {LinesRead, MOST_REMEMBERED} from '../state/lines-read.ts';
@@ -27,7 +27,11 @@ const COPYING_MS = 2 * DOUBTFUL_MS;
  * See which file has the inbox's name now, and where it is to be read from: the one that was read before, another after a
  * rotation, or one that an editor wrote anew. The cursor then is of that file. Milliseconds: it is not clear yet.
  */
-export async function follow(daemon: With<'files' | 'inboxes'>, reading: Reading, file: OpenInbox): Promise<number> {
+export async function followInbox(
+  daemon: With<'files' | 'inboxes'>,
+  reading: Reading,
+  file: OpenInbox,
+): Promise<number> {
   const {files} = daemon;
   const {disk} = files;
   if (!reading.cursor) await findUnseen(daemon, reading, file);
@@ -69,7 +73,7 @@ export async function follow(daemon: With<'files' | 'inboxes'>, reading: Reading
 }
 
 /** It is gone: if it was renamed, what is left of it is still read. What has its name next is another file. */
-export async function followGone(daemon: With<'files' | 'inboxes'>, reading: Reading): Promise<void> {
+export async function followMissingInbox(daemon: With<'files' | 'inboxes'>, reading: Reading): Promise<void> {
   const {cursor} = reading;
   if (!cursor) return;
   if (cursor.inode === '') return findMissed(daemon, reading, cursor);
@@ -166,7 +170,7 @@ async function isRewritten(file: OpenInbox, before: LinesRead): Promise<boolean>
 /** A shorter or other text counts when it has stayed so: editors cut a file before they write it. */
 function holdsStill(reading: Reading, file: OpenInbox): number {
   const now = file.clock.monotonic();
-  const is = signature(file.stat);
+  const is = statSignature(file.stat);
   if (reading.doubt?.signature !== is) reading.doubt = {signature: is, since: now};
   return Math.max(0, Math.ceil(DOUBTFUL_MS - (now - reading.doubt.since)));
 }

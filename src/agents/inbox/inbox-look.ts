@@ -13,19 +13,19 @@ import {
 import {setAside} from '../../home/set-aside.ts';
 import {removeUnpacked} from '../../home/unpack-inbox.ts';
 import {reportProblems, setFacts} from '../../loop/accept-version.ts';
-import {signature} from '../../loop/file-state.ts';
+import {statSignature} from '../../loop/file-state.ts';
 import {DOUBTFUL_MS} from '../../loop/half-saved.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
-import type {Outcome} from '../../loop/queue.ts';
+import type {LookOutcome} from '../../loop/queue.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import type {Reading} from '../state/inboxes.ts';
 import type {With} from '../state/parts.ts';
-import {advanced, after, type Batch, batchOf, newOnes} from './inbox-batch.ts';
+import {advanced, after, batchOf, type InboxBatch, newOnes} from './inbox-batch.ts';
 import {readCursor} from './inbox-cursors.ts';
-import {follow, followGone} from './inbox-follow.ts';
+import {followInbox, followMissingInbox} from './inbox-follow.ts';
 import {unseenInboxes} from './inbox-missed.ts';
-import {drop, isOpen, isSaved, isTaken, letGo, openRotated} from './inbox-rotated.ts';
+import {drop, hasRotatedToRead, isSaved, isTaken, letGo, openRotated} from './inbox-rotated.ts';
 import {showBlocked, showUnreadable} from './inbox-show.ts';
 import {findUnseen} from './inbox-unseen.ts';
 
@@ -44,7 +44,7 @@ const LARGE = 512 * 1024;
 const MOST_LINES = 2_000;
 
 /** inbox/NAME.jsonl: raw lines, read from where their cursor is. */
-export function inboxFiles(daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>): Reconciler {
+export function inboxReconciler(daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>): Reconciler {
   return {
     kind: 'inbox',
     look: path => lookAtInbox(daemon, path),
@@ -60,7 +60,7 @@ export function inboxFiles(daemon: With<'files' | 'reports' | 'current' | 'mail'
 async function lookAtInbox(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
   path: string,
-): Promise<Outcome> {
+): Promise<LookOutcome> {
   const {files} = daemon;
   const reading = daemon.inboxes.of(path);
   if (files.phase.loading) {
@@ -78,8 +78,8 @@ async function lookAtInbox(
   try {
     if (!loadCursor(files, reading)) return undefined;
     if (!file) return await gone(daemon, reading);
-    remember(files, path, signature(file.stat));
-    const wait = await follow(daemon, reading, file);
+    remember(files, path, statSignature(file.stat));
+    const wait = await followInbox(daemon, reading, file);
     if (wait > 0) return {after: wait};
     const before = await readRotated(daemon, reading);
     return before ? before.outcome : await readOn(daemon, reading, file, reading.cursor);
@@ -105,7 +105,7 @@ function loadCursor(files: HomeFiles, reading: Reading): boolean {
 async function readRotated(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
   reading: Reading,
-): Promise<{outcome: Outcome} | undefined> {
+): Promise<{outcome: LookOutcome} | undefined> {
   const {files} = daemon;
   for (const at of reading.cursor?.rotated ?? []) {
     const {name = '', file} = (await openRotated(files.disk, reading, at)) ?? {};
@@ -140,7 +140,7 @@ async function readOn(
   reading: Reading,
   file: OpenInbox,
   at: Position | undefined,
-): Promise<Outcome> {
+): Promise<LookOutcome> {
   const {files} = daemon;
   if (!at) return undefined;
   const isMain = at.generation === reading.cursor?.generation;
@@ -168,7 +168,7 @@ async function readOn(
     if (!hole) reading.hole = {at: at.offset, to: file.size, since: files.disk.clock.monotonic()};
     return again(files, HOLE_MS / 10);
   }
-  return isOpen(reading) ? again(files, WAIT_MS) : undefined;
+  return hasRotatedToRead(reading) ? again(files, WAIT_MS) : undefined;
 }
 
 /** At once of a large inbox, and now and then of one that takes long. */
@@ -194,7 +194,7 @@ function inHole({hole}: Reading, offset: number): boolean {
 }
 
 /** Look again after a while, unless there is an end to it: then the next start does. */
-function again({phase}: HomeFiles, ms: number): Outcome {
+function again({phase}: HomeFiles, ms: number): LookOutcome {
   const {once, hurry} = phase;
   return once || hurry ? undefined : {after: ms};
 }
@@ -202,7 +202,7 @@ function again({phase}: HomeFiles, ms: number): Outcome {
 async function deliver(
   daemon: With<'files' | 'mail' | 'inboxes'>,
   reading: Reading,
-  {letters: all, rejected}: Batch,
+  {letters: all, rejected}: InboxBatch,
   next: Position,
   more: boolean,
 ): Promise<void> {
@@ -259,7 +259,7 @@ function saveCursor(files: HomeFiles, reading: Reading): void {
 async function gone(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
   reading: Reading,
-): Promise<Outcome> {
+): Promise<LookOutcome> {
   const {files} = daemon;
   const {path} = reading;
   if (!files.known.has(path) && !reading.cursor) {
@@ -272,11 +272,11 @@ async function gone(
   if (reading.doubt?.signature !== 'gone') reading.doubt = {signature: 'gone', since: now};
   const left = DOUBTFUL_MS - (now - reading.doubt.since);
   if (left > 0) return {after: Math.ceil(left)};
-  await followGone(daemon, reading);
+  await followMissingInbox(daemon, reading);
   const before = await readRotated(daemon, reading);
   if (before) return before.outcome;
   finish(daemon, reading, false);
-  if (isOpen(reading)) return again(files, WAIT_MS);
+  if (hasRotatedToRead(reading)) return again(files, WAIT_MS);
   files.known.delete(path);
   setFacts(files, path, undefined);
   reportProblems(daemon);

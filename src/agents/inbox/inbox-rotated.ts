@@ -28,7 +28,7 @@ export function letGo(reading: Reading, at: Position, isWorthAWrite: boolean): v
 }
 
 /** Whether something may still come of files that had the name before. */
-export function isOpen({cursor, over}: Reading): boolean {
+export function hasRotatedToRead({cursor, over}: Reading): boolean {
   return (cursor?.rotated ?? []).some(({inode}) => inode !== over);
 }
 

@@ -2,14 +2,14 @@ import {unreadFacts} from '../../check/facts.ts';
 import {type Problem, problem} from '../../formats/common/diagnostic.ts';
 import {reportProblems, setFacts} from '../../loop/accept-version.ts';
 import {DOUBTFUL_MS} from '../../loop/half-saved.ts';
-import type {Outcome} from '../../loop/queue.ts';
+import type {LookOutcome} from '../../loop/queue.ts';
 import {inWords} from '../../loop/troubles.ts';
 import type {Reading} from '../state/inboxes.ts';
 import type {With} from '../state/parts.ts';
-import type {Batch} from './inbox-batch.ts';
+import type {InboxBatch} from './inbox-batch.ts';
 
 /** Tell why a line has to wait, or that none has. */
-export function showBlocked(daemon: With<'files' | 'reports'>, reading: Reading, blocked: Batch['blocked']): void {
+export function showBlocked(daemon: With<'files' | 'reports'>, reading: Reading, blocked: InboxBatch['blocked']): void {
   const {path} = reading;
   const {agent, problem: wrong, line} = blocked ?? {};
   const waits = agent === undefined ? wrong?.message : `there is no agent "${agent}"`;
@@ -25,7 +25,7 @@ export function showUnreadable(
   daemon: With<'files' | 'reports' | 'inboxes'>,
   path: string,
   error: NodeJS.ErrnoException,
-): Outcome {
+): LookOutcome {
   const message = `expected a readable file, found ${error.code ?? error.message}`;
   const hint = 'look at its owner and permissions: ls -l';
   const found: Problem = problem('UNREADABLE', {line: 1, column: 1}, message, hint, path);

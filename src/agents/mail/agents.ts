@@ -3,7 +3,7 @@ import {stemOf} from '../../formats/common/key.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 
 /** Whether there is a template of this name. */
-export function isAgent({index}: HomeFiles, name: string): boolean {
+export function agentExists({index}: HomeFiles, name: string): boolean {
   return index.definitionsOf(`agent/${name}`).length > 0;
 }
 

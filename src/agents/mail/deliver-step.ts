@@ -2,16 +2,16 @@ import {taintKeys} from '../../decide/taint.ts';
 import {withHeader} from '../../decide/turn.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import {type Item, newSession, type Session} from '../../formats/session/session.ts';
-import {appendItems, insertMessage, itemFor} from '../../formats/session/session-edit.ts';
+import {appendItems, insertMessage, messageItem} from '../../formats/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
-import type {OwnEntry} from '../../loop/change.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
+import type {OwnEntry} from '../../loop/planned-write.ts';
 import type {Creation} from '../../loop/reconciler.ts';
 import {FULL_AT, makeRoom, movable} from '../sessions/make-room.ts';
-import type {Step} from '../sessions/step.ts';
+import type {SessionStep} from '../sessions/step.ts';
 import type {Letter} from '../state/mail.ts';
 import type {With} from '../state/parts.ts';
 import {sharedSession} from './receivers.ts';
@@ -22,7 +22,7 @@ export async function deliverStep(
   path: string,
   session: Session,
   now: string,
-): Promise<Step | undefined> {
+): Promise<SessionStep | undefined> {
   const {mail} = daemon;
   const letters = mail.due(path);
   if (letters.length === 0) return undefined;
@@ -101,7 +101,7 @@ async function appendMany(
   let slice = clock.monotonic();
   let result = session;
   for (const letter of letters) {
-    const item = itemFor(session, messageOf(letter, now));
+    const item = messageItem(session, messageOf(letter, now));
     if (item) items.push(item);
     else {
       result = insertMessage(appendItems(result, items), result.messages.length + items.length, messageOf(letter, now));

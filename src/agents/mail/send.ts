@@ -9,7 +9,7 @@ import {lookAgain} from '../../loop/look-again.ts';
 import {type Caller, nameOfCall, upToCall} from '../state/caller.ts';
 import type {Delivered} from '../state/mail.ts';
 import type {With} from '../state/parts.ts';
-import {isAgent, whoElse} from './agents.ts';
+import {agentExists, whoElse} from './agents.ts';
 import {ownSession, type Receiver, sharedSession} from './receivers.ts';
 import {whenStuck} from './when-stuck.ts';
 
@@ -34,7 +34,7 @@ export async function sendMessage(
   const refused = (error: string): ToolResult => ({success: false, code: 'INVALID_ARGUMENTS', error});
   if (to === 'human') return refused('to: a person has no inbox of messages; use ask_human, or a task for @human');
   if (to === caller.agent) return refused('to: that is yourself');
-  if (!isAgent(files, to)) return refused(`to: there is no agent "${to}"; ${whoElse(files, to)}`);
+  if (!agentExists(files, to)) return refused(`to: there is no agent "${to}"; ${whoElse(files, to)}`);
   const id = `${caller.session}#${nameOfCall(caller, call).slice(0, 12)}`;
   // What came since the model answered changes neither whom it meant nor what led to it.
   const upTo = upToCall(caller, call);

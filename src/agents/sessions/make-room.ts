@@ -4,9 +4,9 @@ import {type Session, sessionText} from '../../formats/session/session.ts';
 import {SPLIT_AT, splitPlace, splitSession} from '../../formats/session/session-split.ts';
 import {readHomeFile} from '../../home/read.ts';
 import {setFacts} from '../../loop/accept-version.ts';
-import type {OwnEntry} from '../../loop/change.ts';
-import {type FileSnapshot, type Found, seenSession} from '../../loop/file-snapshot.ts';
-import {signature} from '../../loop/file-state.ts';
+import {type FileContent, type FileSnapshot, seenSession} from '../../loop/file-snapshot.ts';
+import {statSignature} from '../../loop/file-state.ts';
+import type {OwnEntry} from '../../loop/planned-write.ts';
 import {createText, replaceText} from '../../loop/write.ts';
 import type {With} from '../state/parts.ts';
 import {openTask} from './open-task.ts';
@@ -61,7 +61,7 @@ export async function makeRoom(
   const {older, rest} = splitSession(session, place, own, '../../schemas/session.json');
   if (older.problems.length > 0 || older.messages.length !== place) return session;
   const text = sessionText(older);
-  const seenAs = (found: Found) => seenSession(segment, older, text, found);
+  const seenAs = (found: FileContent) => seenSession(segment, older, text, found);
   const ignored = await files.looks.ignored.has(segment);
   const seen = await write(
     daemon,
@@ -72,7 +72,7 @@ export async function makeRoom(
   );
   if (!seen) return session;
   files.known.set(segment, {
-    signature: signature(seen.stat),
+    signature: statSignature(seen.stat),
     blob: seen.blob,
     good: seen.blob,
     settled: true,
@@ -88,7 +88,7 @@ async function write(
   path: string,
   text: string,
   entry: OwnEntry,
-  seenAs: (found: Found) => FileSnapshot,
+  seenAs: (found: FileContent) => FileSnapshot,
 ): Promise<FileSnapshot | undefined> {
   const there = readHomeFile(daemon.files.disk, path);
   const kind = kindOf(path);

@@ -1,7 +1,7 @@
 import {lstatSync} from 'node:fs';
 import {join} from 'node:path';
 import {type CallRequest, partOf} from '../../decide/call-request.ts';
-import {signature} from '../../loop/file-state.ts';
+import {statSignature} from '../../loop/file-state.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {With} from '../state/parts.ts';
@@ -12,7 +12,7 @@ export function targetSign({home}: HomeFiles, {agent, ask}: CallRequest): string
   if (path === undefined) return undefined;
   try {
     const stat = lstatSync(join(home, 'workspaces', agent, path), {bigint: true, throwIfNoEntry: false});
-    return stat ? signature(stat) : 'none';
+    return stat ? statSignature(stat) : 'none';
   } catch {
     return 'none';
   }

@@ -11,7 +11,7 @@ interface Waiter {
  * server that answers nothing, and so holds all the slots there are, does not keep others from being asked. `limit` holds whatever
  * the number of groups.
  */
-export class Slots {
+export class SlotPool {
   readonly #most: () => number;
   readonly #limit: number;
   readonly #waiting: Waiter[] = [];

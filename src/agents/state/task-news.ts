@@ -10,7 +10,7 @@ export interface TaskEdited {
 }
 
 /** A change that an agent makes to a task file. */
-export interface TaskEdit {
+export interface AgentTaskEdit {
   agent: string;
   /** Called with the file as it is then. Undefined: it is so already. A failure is what the agent is told. */
   make: (file: TaskFile) => TaskEdited | ToolFailure | undefined;
@@ -20,10 +20,10 @@ export interface TaskEdit {
 /** `heard`: since this daemon runs, its session has said how far it is. */
 export type Heard = TaskNews & {heard?: boolean};
 
-/** What is known of tasks beyond their files, by `keyOf`. All of it follows again from sessions and the queue. */
+/** What is known of tasks beyond their files, by `attemptKey`. All of it follows again from sessions and the queue. */
 export class Tasks {
   /** What agents change in task files, by path. */
-  readonly edits = new Map<string, readonly TaskEdit[]>();
+  readonly edits = new Map<string, readonly AgentTaskEdit[]>();
   /** What answers said of tasks and is being written to their files, by the path of the session. */
   readonly ending = new Map<string, Map<string, 'under way' | 'over'>>();
   readonly #news = new Map<string, Heard>();

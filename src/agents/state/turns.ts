@@ -3,7 +3,7 @@ import type {Message} from '../../formats/session/session-schema.ts';
 import type {Cancel, Clock} from '../../home/disk/clock.ts';
 import {Rooms} from './rooms.ts';
 import type {Segments} from './segments.ts';
-import {Slots} from './slots.ts';
+import {SlotPool} from './slots.ts';
 
 /** How a question to a model ended. */
 export type Ended = {reply: Reply} | {failed: string; hint: string} | {limited: true};
@@ -40,8 +40,8 @@ const NONE: ReadonlyMap<string, Message> = new Map();
  * recorded when the session is looked at.
  */
 export class Turns {
-  readonly slots: Slots;
-  readonly commands = new Slots(() => MOST_COMMANDS, COMMAND_LIMIT);
+  readonly slots: SlotPool;
+  readonly commands = new SlotPool(() => MOST_COMMANDS, COMMAND_LIMIT);
   readonly rooms = new Rooms();
   /** Older messages of sessions. */
   readonly segments: Segments;
@@ -62,7 +62,7 @@ export class Turns {
   constructor(clock: Clock, segments: Segments, onChange: (path: string) => void) {
     this.segments = segments;
     this.#clock = clock;
-    this.slots = new Slots(() => this.concurrency);
+    this.slots = new SlotPool(() => this.concurrency);
     this.#onChange = onChange;
   }
 

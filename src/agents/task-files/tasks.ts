@@ -1,7 +1,7 @@
 import type {SessionFact} from '../../check/session-facts.ts';
 import type {TaskFact} from '../../check/task-facts.ts';
 import type {Completed} from '../../decide/complete.ts';
-import {completeTasks, keyOf} from '../../decide/task.ts';
+import {attemptKey, completeTasks} from '../../decide/task.ts';
 import {dueOf, type TaskDue} from '../../decide/task-due.ts';
 import {endWords, mentionWords, messageOn, partsWords} from '../../decide/task-words.ts';
 import {blocks} from '../../formats/common/diagnostic.ts';
@@ -13,9 +13,9 @@ import {timestamp} from '../../home/disk/clock.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import {isAgent} from '../mail/agents.ts';
+import {agentExists} from '../mail/agents.ts';
 import {openSession, ownSession, type Receiver, sharedSession} from '../mail/receivers.ts';
-import {changeOf} from '../state/completed-change.ts';
+import {plannedWriteOf} from '../state/completed-write.ts';
 import type {Letter} from '../state/mail.ts';
 import type {With} from '../state/parts.ts';
 import {deliverTask} from '../tasks/deliver-task.ts';
@@ -31,9 +31,9 @@ export function taskFiles(
   return {
     kind: 'tasks',
     settle: ({path, parsed}) =>
-      parsed?.kind === 'tasks' ? changeOf(settleTasks(daemon, path, parsed.file), 'fill-in') : undefined,
+      parsed?.kind === 'tasks' ? plannedWriteOf(settleTasks(daemon, path, parsed.file), 'fill-in') : undefined,
     finish: async ({path, parsed}) => parsed?.kind !== 'tasks' || !(await followTasks(daemon, path, parsed.file)),
-    create: path => changeOf(settleEdits(daemon, path, parseTasks('')), 'fill-in'),
+    create: path => plannedWriteOf(settleEdits(daemon, path, parseTasks('')), 'fill-in'),
     indexChanged: () => wakeTasks(daemon),
     isAtRest: () => false,
   };
@@ -49,7 +49,7 @@ function settleTasks(daemon: With<'files' | 'turns' | 'tasks'>, path: string, fi
     now: timestamp(files.disk.clock),
     newId: newTaskId,
     news: key => daemon.tasks.get(key),
-    isAgent: name => isAgent(files, name),
+    isAgent: name => agentExists(files, name),
     ownerOf: session => ownerOf(files, session),
     partsOf: id => partsOf(files, id),
   });
@@ -72,7 +72,7 @@ async function followTasks(
   if (daemon.turns.stopped || blocks(files.index.problems(path))) return true;
   const due = dueOf(file, {
     stateOf: id => (files.index.definitionsOf(`task/${id}`)[0]?.state ?? undefined) as TaskState | undefined,
-    isAgent: name => isAgent(files, name),
+    isAgent: name => agentExists(files, name),
     partsOf: id => partsOf(files, id),
     news: key => tasks.get(key),
     isEphemeral: session => isEphemeral(files, session),
@@ -82,7 +82,7 @@ async function followTasks(
   for (const each of due) await perform(daemon, path, each);
   const busy = new Set(due.map(each => ('key' in each ? each.key : undefined)));
   for (const task of file.tasks) {
-    const key = task.state === 'completed' || task.state === 'skipped' ? keyOf(task) : undefined;
+    const key = task.state === 'completed' || task.state === 'skipped' ? attemptKey(task) : undefined;
     if (key === undefined || busy.has(key)) continue;
     tasks.forget(key);
     tasks.miss(fieldOf(task, 'id') ?? '');
@@ -112,7 +112,7 @@ function restingSession(files: HomeFiles, task: Task): string | undefined {
 
 /** What was heard of a task and is over: if it comes again it is another time. */
 function forgetPast({files, tasks}: With<'files' | 'tasks'>, task: Task): void {
-  const key = keyOf(task);
+  const key = attemptKey(task);
   const news = key === undefined ? undefined : tasks.get(key);
   if (key === undefined || !news) return;
   if (news.refused && task.state !== 'pending') tasks.add(key, {refused: undefined, approval: undefined});
@@ -185,7 +185,7 @@ function wakeMentioned(
   for (const {note, to, mark} of mentions)
     post(daemon, to, undefined, {
       id: `task/${fieldOf(task, 'id')} note ${mark} @${to}`,
-      message: messageOn(task, mentionWords(task, note), isAgent(files, note.who ?? '') ? undefined : null),
+      message: messageOn(task, mentionWords(task, note), agentExists(files, note.who ?? '') ? undefined : null),
       delivered: () => {
         tasks.add(key, {mentioned: [...(tasks.get(key)?.mentioned ?? []), mark]});
         lookAgain(files, path);

@@ -16,7 +16,7 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {type Caller, nameOfCall, upToCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import type {TaskEdited} from '../state/task-news.ts';
-import {editTasks} from './task-edits.ts';
+import {requestTaskEdit} from './task-edits.ts';
 import {circleIn, wrongIn} from './wrong-task.ts';
 
 const refused = (error: string): ToolFailure => ({success: false, code: 'INVALID_ARGUMENTS', error});
@@ -64,7 +64,7 @@ export async function createTasks(
   const problem = problemWith(files, all, ids, path);
   if (problem !== undefined) return refused(problem);
   const under = path === parent ? args.parent : undefined;
-  return editTasks(daemon, path, caller.agent, file => added(file, all, {ids, under, origin}), made);
+  return requestTaskEdit(daemon, path, caller.agent, file => added(file, all, {ids, under, origin}), made);
 }
 
 /** The queue and its archive, however they are spelled: some file systems do not tell the difference. */

@@ -10,14 +10,14 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import {whenStuck} from '../mail/when-stuck.ts';
 import type {With} from '../state/parts.ts';
-import type {TaskEdit, TaskEdited, Tasks} from '../state/task-news.ts';
+import type {AgentTaskEdit, TaskEdited, Tasks} from '../state/task-news.ts';
 
 /** Change a task file when it is looked at, as all are; what could not be written in time is taken back. */
-export async function editTasks(
+export async function requestTaskEdit(
   {files, reports, tasks}: With<'files' | 'reports' | 'tasks'>,
   path: string,
   agent: string,
-  make: TaskEdit['make'],
+  make: AgentTaskEdit['make'],
   result: () => ToolResult,
 ): Promise<ToolResult> {
   const problem = notWritable(files, path);
@@ -35,7 +35,7 @@ export async function editTasks(
       stop();
       resolve(failure);
     };
-    const edit: TaskEdit = {agent, make, over};
+    const edit: AgentTaskEdit = {agent, make, over};
     tasks.edits.set(path, [...(tasks.edits.get(path) ?? []), edit]);
     lookAgain(files, path);
   });
@@ -56,7 +56,7 @@ export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file:
   const end = files.disk.clock.monotonic() + MOST_MS;
   let current = file;
   const steps: (CompletedStep & {agent: string; said: string[]})[] = [];
-  const waiting: TaskEdit[] = [];
+  const waiting: AgentTaskEdit[] = [];
   for (const edit of daemon.tasks.edits.get(path) ?? []) {
     if (waiting.length > 0 && files.disk.clock.monotonic() > end) break;
     const edited = tryEdit(edit, current);
@@ -87,13 +87,13 @@ export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file:
 }
 
 /** They are over: what is not written is made anew at the next look. */
-function drop({edits}: Tasks, path: string, over: readonly TaskEdit[]): void {
+function drop({edits}: Tasks, path: string, over: readonly AgentTaskEdit[]): void {
   const left = edits.get(path)?.filter(edit => !over.includes(edit)) ?? [];
   if (left.length > 0) edits.set(path, left);
   else edits.delete(path);
 }
 
-function tryEdit(edit: TaskEdit, file: TaskFile): TaskEdited | ToolFailure | undefined {
+function tryEdit(edit: AgentTaskEdit, file: TaskFile): TaskEdited | ToolFailure | undefined {
   try {
     return edit.make(file);
   } catch (error) {

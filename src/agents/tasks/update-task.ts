@@ -1,7 +1,7 @@
-import {mentionsIn} from '../../decide/mentions.ts';
+import {mentionedNames} from '../../decide/mentions.ts';
 import {DAEMON_FIELDS} from '../../decide/new-tasks.ts';
 import {taintOf} from '../../decide/taint.ts';
-import {endOf} from '../../decide/task.ts';
+import {taskEnd} from '../../decide/task.ts';
 import type {Arguments, ToolFailure, ToolResult} from '../../effects/tool/tool.ts';
 import {kindOf} from '../../formats/common/key.ts';
 import {type Chain, chainOf, chainText} from '../../formats/session/chain.ts';
@@ -15,11 +15,11 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {type Caller, upToCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import type {TaskEdited} from '../state/task-news.ts';
-import {editTasks} from './task-edits.ts';
+import {requestTaskEdit} from './task-edits.ts';
 import {circleIn, wrongIn} from './wrong-task.ts';
 
 /** A change of an agent to a task that it created or has to do. Made again, it changes nothing. */
-export async function updateTask(
+export async function updateTaskForAgent(
   daemon: With<'files' | 'reports' | 'tasks'>,
   caller: Caller,
   call: Call,
@@ -59,11 +59,11 @@ export async function updateTask(
       };
     state = status ?? task.state;
     const chain = chainOf(upToCall(caller, call).messages, `${caller.session}#${call.id}`);
-    const change = changeOf(task, caller, args, {time, now: timestamp(files.disk.clock), chain});
+    const change = taskChangeFor(task, caller, args, {time, now: timestamp(files.disk.clock), chain});
     const isNothing = change.box === undefined && !change.note && Object.keys(change.fields ?? {}).length === 0;
     return isNothing ? undefined : {text: edit(file, task, change), words: wordsOf(task, args), tasks: [id]};
   };
-  return editTasks(daemon, path, caller.agent, make, () => ({success: true, id, status: state ?? ''}));
+  return requestTaskEdit(daemon, path, caller.agent, make, () => ({success: true, id, status: state ?? ''}));
 }
 
 function circleOf(files: HomeFiles, id: string, {depends_on}: Readonly<Record<string, string>>): string | undefined {
@@ -80,7 +80,7 @@ function isOwn(task: Task, {agent, session}: Caller): boolean {
 }
 
 /** `time`: of the answer that says it. `chain`: what led to it. `now`: when the task changes. */
-export function changeOf(
+export function taskChangeFor(
   task: Task,
   caller: Caller,
   {status, note, fields = {}}: Pick<Arguments<'update_task'>, 'status' | 'note' | 'fields'>,
@@ -92,7 +92,8 @@ export function changeOf(
   if (moves && status === 'completed' && fieldOf(task, 'completed') === undefined) changed.completed = now;
   if (moves && status === 'in_progress' && fieldOf(task, 'started') === undefined) changed.started = now;
   // Whoever does it where it was created need not be told.
-  if (moves && isEnd(status) && fieldOf(task, 'created_in') === caller.session) changed.notified = endOf(task, status);
+  if (moves && isEnd(status) && fieldOf(task, 'created_in') === caller.session)
+    changed.notified = taskEnd(task, status);
   const text = note?.trim();
   const said = text ? {time, who: caller.agent, text} : undefined;
   const noted = said && !hasNote(task, said) ? said : undefined;
@@ -102,7 +103,7 @@ export function changeOf(
   if (moves || noted) {
     // Whoever is told of it is told by this agent, as by a message.
     const isTold = status === 'pending' || (fieldOf(task, 'created_by') ?? '@human') !== '@human';
-    const leads = isTold || fieldOf(task, 'chain') !== undefined || mentionsIn(noted?.text ?? '').length > 0;
+    const leads = isTold || fieldOf(task, 'chain') !== undefined || mentionedNames(noted?.text ?? '').length > 0;
     if (leads && fieldOf(task, 'chain') !== chainText(chain)) changed.chain = chainText(chain);
     if (fieldOf(task, 'stalled') !== undefined) changed.stalled = undefined;
   }

@@ -1,4 +1,4 @@
-import {isOpen, type TaskFact} from '../../check/task-facts.ts';
+import {isOpenState, type TaskFact} from '../../check/task-facts.ts';
 import {awaited, deliveredTasks, reminderOf} from '../../decide/awaited.ts';
 import {reminderWords} from '../../decide/task-words.ts';
 import {mayWork, nextOf, withHeader, workOf} from '../../decide/turn.ts';
@@ -9,20 +9,20 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {toolNamed} from '../../policy/tools.ts';
 import {receiverFor} from '../mail/send.ts';
 import {openTask} from '../sessions/open-task.ts';
-import type {Step} from '../sessions/step.ts';
+import type {SessionStep} from '../sessions/step.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {tasksCreated} from './at-work.ts';
 import {whoMayAnswer} from './may-answer.ts';
 
-export type TaskDue = NonNullable<SessionHeader['tasks_due']>[number];
+export type DueTask = NonNullable<SessionHeader['tasks_due']>[number];
 
 /** What a final answer leaves to do about the tasks of its session. */
 export interface Left {
   /** For the agent: of one task at a time, once for each attempt. */
   reminder?: Message;
   /** For the files of its tasks. */
-  due?: TaskDue[];
+  due?: DueTask[];
 }
 
 /**
@@ -66,7 +66,7 @@ export async function laterStep(
   caller: Caller,
   session: Session,
   now: string,
-): Promise<Step | undefined> {
+): Promise<SessionStep | undefined> {
   const {unsure} = daemon.tasks;
   const {header, messages} = session;
   if (!unsure.has(caller.path) || !mayWork(header) || workOf(session).do !== 'rest') return undefined;
@@ -141,6 +141,6 @@ async function waits(
 }
 
 function hasOpenParts({index}: HomeFiles, id: string): boolean {
-  const isPart = ({parent, nested, state}: TaskFact) => (parent ?? nested) === id && isOpen(state);
+  const isPart = ({parent, nested, state}: TaskFact) => (parent ?? nested) === id && isOpenState(state);
   return [...index.links.partsOf(id)].some(path => index.facts(path)?.tasks?.some(isPart));
 }

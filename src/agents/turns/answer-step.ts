@@ -6,7 +6,7 @@ import {insertMessage} from '../../formats/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
 import {mentionsDue} from '../mail/mention-step.ts';
 import {limitFor} from '../sessions/budget.ts';
-import {limitStep, type Step} from '../sessions/step.ts';
+import {limitStep, type SessionStep} from '../sessions/step.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {afterAnswer} from './after-answer.ts';
@@ -19,7 +19,7 @@ export async function answerStep(
   caller: Caller,
   session: Session,
   now: string,
-): Promise<Step | undefined> {
+): Promise<SessionStep | undefined> {
   const {turns, reports} = daemon;
   const {report} = reports;
   const {path, agent} = caller;
@@ -62,7 +62,7 @@ async function answeredMeanwhile(
   caller: Caller,
   session: Session,
   now: string,
-): Promise<Step | undefined> {
+): Promise<SessionStep | undefined> {
   const ahead = await daemon.turns.aheadSoon(caller.path, AT_ONCE_MS);
   if (!ahead?.ended || !('reply' in ahead.ended) || staleness(session, ahead, caller.template)) return undefined;
   const {reply} = ahead.ended;
@@ -78,7 +78,7 @@ async function replyStep(
   at: number,
   reply: Reply,
   now: string,
-): Promise<Step> {
+): Promise<SessionStep> {
   const {turns, reports} = daemon;
   const {report} = reports;
   const {path, session: id, agent} = caller;

@@ -1,4 +1,4 @@
-import {historyOf} from '../../decide/history.ts';
+import {chatHistory} from '../../decide/history.ts';
 import type {Answer, RetryKind} from '../../effects/model/answer.ts';
 import {estimateUsage} from '../../effects/model/estimate.ts';
 import {chooseModel} from '../../formats/model-choice.ts';
@@ -136,7 +136,7 @@ async function once(
       choice,
       playbooks,
       agent,
-      messages: historyOf((prompt ?? template.system_prompt) + reachOf(files, agent, tools, asking.task), messages),
+      messages: chatHistory((prompt ?? template.system_prompt) + reachOf(files, agent, tools, asking.task), messages),
       session: messages,
       tools,
     };

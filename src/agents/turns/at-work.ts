@@ -1,4 +1,4 @@
-import {isOpen, type TaskFact} from '../../check/task-facts.ts';
+import {isOpenState, type TaskFact} from '../../check/task-facts.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
@@ -19,7 +19,7 @@ export function owesNews({header}: Session): boolean {
 
 /** Open tasks that were created in this session. */
 export function tasksCreated({index}: HomeFiles, session: string): TaskFact[] {
-  const isOwn = ({createdIn, state}: TaskFact) => createdIn === session && isOpen(state);
+  const isOwn = ({createdIn, state}: TaskFact) => createdIn === session && isOpenState(state);
   return [...index.links.createdIn(session)].flatMap(path => index.facts(path)?.tasks?.filter(isOwn) ?? []);
 }
 

@@ -16,7 +16,7 @@ import type {Message} from '../../formats/session/session-schema.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {noteOutcomes} from '../calls/call-outcomes.ts';
 import {type Begun, beginCalls, type Marked} from '../calls/calls.ts';
-import type {Step} from '../sessions/step.ts';
+import type {SessionStep} from '../sessions/step.ts';
 import {putIntoWords} from '../sessions/wake.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
@@ -33,7 +33,7 @@ export async function callStep(
   session: Session,
   now: string,
   ahead: boolean,
-): Promise<Step | undefined> {
+): Promise<SessionStep | undefined> {
   const {reports, turns} = daemon;
   const {report} = reports;
   const {path} = caller;

@@ -2,9 +2,9 @@ import type {TaskFact} from '../../check/task-facts.ts';
 import {awaited} from '../../decide/awaited.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import {parseSession, type Session} from '../../formats/session/session.ts';
-import {textOf} from '../../loop/accept-version.ts';
+import {versionText} from '../../loop/accept-version.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
-import {isAgent} from '../mail/agents.ts';
+import {agentExists} from '../mail/agents.ts';
 import {openSession} from '../mail/receivers.ts';
 import {receiverFor} from '../mail/send.ts';
 import type {With} from '../state/parts.ts';
@@ -21,7 +21,7 @@ export async function whoMayAnswer(
   asked: Set<string>,
 ): Promise<string | undefined> {
   const {files} = daemon;
-  return isAgent(files, agent) ? whoIsAtWork(daemon, receiverFor(files, of, agent).path, asked) : undefined;
+  return agentExists(files, agent) ? whoIsAtWork(daemon, receiverFor(files, of, agent).path, asked) : undefined;
 }
 
 async function whoIsAtWork(
@@ -34,7 +34,7 @@ async function whoIsAtWork(
   asked.add(path);
   if (isAtWork(daemon, path)) return path;
   const blob = files.known.get(path)?.good;
-  const text = blob === undefined ? undefined : await textOf(files, blob, path);
+  const text = blob === undefined ? undefined : await versionText(files, blob, path);
   if (text === undefined) return undefined;
   const session = parseSession(text);
   if (owesNews(session)) return path;

@@ -1,4 +1,4 @@
-import {isOpen, type TaskFact} from '../../check/task-facts.ts';
+import {isOpenState, type TaskFact} from '../../check/task-facts.ts';
 import type {ToolOffer} from '../../effects/model/answer.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
@@ -48,7 +48,7 @@ function openTasks({index}: HomeFiles, agent: string, own: string | undefined): 
       const {id, names, assign, state, assigned} = task;
       if (id === undefined || (id !== own && state !== 'in_progress' && assigned === undefined)) continue;
       const {name, spawn} = assigneeIn(names ?? [], assign);
-      if (!isOpen(state) || (id !== own && (name !== agent || spawn))) continue;
+      if (!isOpenState(state) || (id !== own && (name !== agent || spawn))) continue;
       if (lines.length < MOST_TASKS) lines.push(lineOf(task));
       else more++;
     }

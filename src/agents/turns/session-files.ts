@@ -7,14 +7,14 @@ import {visibleLine} from '../../formats/common/visible.ts';
 import {type Session, sessionText} from '../../formats/session/session.ts';
 import type {SessionHeader} from '../../formats/session/session-schema.ts';
 import {timestamp} from '../../home/disk/clock.ts';
-import type {Change} from '../../loop/change.ts';
 import {type FileSnapshot, seenSession} from '../../loop/file-snapshot.ts';
+import type {PlannedWrite} from '../../loop/planned-write.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {outcomesWanted} from '../calls/call-outcomes.ts';
 import {deliverStep, newSessionFor} from '../mail/deliver-step.ts';
 import {mentionStep} from '../mail/mention-step.ts';
 import {approvalStateOf, reachedBy} from '../sessions/budget.ts';
-import {limitStep, type Step} from '../sessions/step.ts';
+import {limitStep, type SessionStep} from '../sessions/step.ts';
 import type {Approvals} from '../state/approvals.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
@@ -75,7 +75,7 @@ function hasNothingToDo(session: Session): boolean {
 }
 
 /** A step with those that follow from it at once: one write, a commit for each. */
-function changeFor({started}: Approvals, path: string, step: Step): Change {
+function changeFor({started}: Approvals, path: string, step: SessionStep): PlannedWrite {
   const steps = [step, step.then, step.then?.then].filter(each => each !== undefined);
   const last = steps.at(-1) ?? step;
   const text = sessionText(last.session);
@@ -99,7 +99,7 @@ function changeFor({started}: Approvals, path: string, step: Step): Change {
 async function nextStep(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
   seen: FileSnapshot,
-): Promise<Step | undefined> {
+): Promise<SessionStep | undefined> {
   const {files, turns} = daemon;
   const session = seen.parsed?.kind === 'session' ? seen.parsed.file : undefined;
   const {header} = session ?? {};
@@ -140,14 +140,14 @@ function waitStep(
   path: string,
   session: Session,
   now: string,
-): Step | undefined {
+): SessionStep | undefined {
   const state = (id: string) => approvalStateOf(daemon.files, id);
   const ended = endWait(session, {state, reached: reachedBy(daemon, path), now});
   return ended && limitStep(ended, session.header?.waiting_for ?? '');
 }
 
 /** Where text from outside came in is kept, whatever becomes of the message: here of what a person wrote. */
-function taintStep(session: Session, now: string): Step | undefined {
+function taintStep(session: Session, now: string): SessionStep | undefined {
   const keys = taintKeys(session);
   if (!keys.tainted) return undefined;
   return {
@@ -162,7 +162,7 @@ function restStep(
   id: string,
   template: Caller['template'] | undefined,
   now: string,
-): Step | undefined {
+): SessionStep | undefined {
   const completed = completeSession(session, {id, template, now});
   const keys: Partial<SessionHeader> & {error?: undefined} = {};
   const {status} = session.header ?? {};

@@ -4,7 +4,7 @@ import {SPEND_FILE} from '../../formats/session/spent.ts';
 import {type DaySpend, type SpendFile, spendText} from '../../formats/spend-file.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {loadSpend} from '../sessions/budget.ts';
-import {changeOf} from '../state/completed-change.ts';
+import {plannedWriteOf} from '../state/completed-write.ts';
 import type {With} from '../state/parts.ts';
 import type {Spend} from '../state/spend.ts';
 
@@ -14,8 +14,9 @@ export function spendFile(daemon: With<'files' | 'spend'>): Reconciler {
   return {
     kind: 'state',
     owns: path => path === SPEND_FILE,
-    settle: ({parsed}) => (parsed?.kind === 'state' ? changeOf(settleSpend(spend, parsed.file), 'spend') : undefined),
-    create: () => changeOf(settleSpend(spend, undefined), 'spend'),
+    settle: ({parsed}) =>
+      parsed?.kind === 'state' ? plannedWriteOf(settleSpend(spend, parsed.file), 'spend') : undefined,
+    create: () => plannedWriteOf(settleSpend(spend, undefined), 'spend'),
     started() {
       loadSpend(daemon);
       return [];

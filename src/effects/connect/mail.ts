@@ -19,7 +19,7 @@ export interface MailAccess {
   file: string;
 }
 
-export interface Letter {
+export interface OutgoingMail {
   to: string;
   subject: string;
   text: string;
@@ -56,7 +56,7 @@ export function domainOf({from: {address}}: MailAccess): string {
 /** One try. What the server took, or may have taken, is not sent again. */
 export async function sendMail(
   access: MailAccess,
-  {to, subject, text, messageId, answers}: Letter,
+  {to, subject, text, messageId, answers}: OutgoingMail,
   signal: AbortSignal,
 ): Promise<{answer: string} | ToolFailure> {
   // Whoever never sends mail does not load it.

@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import type {Price} from '../../formats/model-choice.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
-import type {Reply, ReplyCall, Usage} from './answer.ts';
+import type {ModelUsage, Reply, ReplyCall} from './answer.ts';
 
 interface PartialCall {
   id: string;
@@ -106,7 +106,7 @@ function withOwnIds(calls: readonly PartialCall[], session: readonly Message[]):
   });
 }
 
-function withCost(usage: {input_tokens: number; output_tokens: number}, price: Price | undefined): Usage {
+function withCost(usage: {input_tokens: number; output_tokens: number}, price: Price | undefined): ModelUsage {
   if (!price) return usage;
   const cost = (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1e6;
   return {...usage, cost_usd: Number(cost.toFixed(8))};

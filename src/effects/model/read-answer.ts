@@ -3,8 +3,8 @@ import type {Answer, ModelRequest, RetryKind} from './answer.ts';
 import {Collecting, isRecord} from './collect.ts';
 import {Events} from './events.ts';
 import {answerToRefusal, refusalOf} from './failure.ts';
-import type {Patience} from './patience.ts';
 import {hostOf} from './server.ts';
+import type {SilenceTimer} from './silence-timer.ts';
 
 /** In characters. Beyond this an answer is no answer. */
 const LARGEST = 8_000_000;
@@ -21,7 +21,7 @@ export async function readAnswer(
   choice: ServerChoice,
   model: string,
   request: ModelRequest,
-  patience: Patience,
+  patience: SilenceTimer,
 ): Promise<Answer> {
   const reader = (response.body ?? new Blob([]).stream()).getReader() as Reader;
   const found = new Collecting(text => {
@@ -40,7 +40,7 @@ export async function readAnswer(
   return conclude(found, end, choice) ?? {reply: found.reply(model, choice.price, request.session)};
 }
 
-async function readInto(found: Collecting, reader: Reader, patience: Patience): Promise<End> {
+async function readInto(found: Collecting, reader: Reader, patience: SilenceTimer): Promise<End> {
   const events = new Events();
   for (;;) {
     const {value, done} = await reader.read();

@@ -17,7 +17,7 @@ const graceMs = 300;
  * Never throws. When it resolves, nothing of it runs any more; but on the host a process can hide: one that left its
  * session *and* put away its environment (`env -i setsid …`) is not found, and lives on.
  */
-export async function run(request: RunRequest): Promise<Ran> {
+export async function runPrograms(request: RunRequest): Promise<Ran> {
   const begun = performance.now();
   const ended = await runLine(request).catch((error: Error) => ({how: 'failed' as const, error: error.message}));
   return {exitCode: null, signal: null, ...ended, ms: performance.now() - begun};

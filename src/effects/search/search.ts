@@ -1,14 +1,14 @@
 import {isFailure} from '../tool/failure.ts';
 import type {ToolContext, ToolFailure} from '../tool/tool.ts';
-import type {Place, Root} from '../workspace/place.ts';
+import type {Root, ToolPath} from '../workspace/place.ts';
 import {embedderOf} from './choose-embedder.ts';
 import {countMissing, embedInBackground, whyStopped} from './embed-passages.ts';
 import type {Embedder} from './embedder.ts';
 import type {FileIndex, IndexedFile, IndexedPassage} from './file-index.ts';
 import {fuse} from './fuse.ts';
 import {withIndex} from './indexes.ts';
-import {bringUpToDate, type Looked} from './look-at-files.ts';
 import {nearestTo, vectorOf} from './meaning.ts';
+import {type IndexUpdate, updateIndex} from './update-index.ts';
 import {type Vectors, vectorsOf} from './vectors.ts';
 
 /** A passage that was found. */
@@ -22,7 +22,7 @@ export interface Ranked {
 export interface Searched {
   /** Best first. */
   ranked: Ranked[];
-  looked: Looked[];
+  looked: IndexUpdate[];
   /** What to know of the search by meaning. */
   notes: string[];
 }
@@ -37,7 +37,7 @@ const MOST_FOUND = 500;
 /** Passages of some places for a question in words: files that changed are read first. */
 export async function search(
   context: ToolContext,
-  places: readonly Place[],
+  places: readonly ToolPath[],
   query: string,
 ): Promise<Searched | ToolFailure> {
   const embedder = embedderOf(context.search?.embeddings, process.env);
@@ -49,7 +49,7 @@ export async function search(
 
 async function withMeaning(
   context: ToolContext,
-  places: readonly Place[],
+  places: readonly ToolPath[],
   query: string,
   embedder: Embedder,
 ): Promise<Searched | ToolFailure> {
@@ -87,7 +87,7 @@ function byWords(lists: readonly OfPlace[]): Pick<Searched, 'ranked' | 'looked'>
 
 async function ofPlaces(
   context: ToolContext,
-  places: readonly Place[],
+  places: readonly ToolPath[],
   query: string,
   withCandidates: boolean,
 ): Promise<OfPlace[] | ToolFailure> {
@@ -111,7 +111,7 @@ async function meant(
 interface OfPlace {
   root: Root;
   index: FileIndex;
-  looked: Looked;
+  looked: IndexUpdate;
   found: Ranked[];
   /** All passages of the place, if they are asked for. */
   candidates: Candidate[];
@@ -119,13 +119,13 @@ interface OfPlace {
 
 function ofPlace(
   context: ToolContext,
-  place: Place,
+  place: ToolPath,
   query: string,
   withCandidates: boolean,
 ): Promise<OfPlace | ToolFailure> {
   const {root} = place;
   return withIndex(context, root, async index => {
-    const looked = await bringUpToDate(index, context, place);
+    const looked = await updateIndex(index, context, place);
     if (isFailure(looked)) return looked;
     const isHere = (id: number) => index.byId.get(id)?.file.seen === index.look;
     const hits = index.words.find(query, isHere);

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import type {Stats} from 'node:fs';
 
 /** What a decision is bound to of a file: its content. */
-export function digestOf(bytes: Buffer): string {
+export function fileDigest(bytes: Buffer): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 

@@ -7,7 +7,7 @@ import type {Arguments, Tool, ToolFailure} from '../tool/tool.ts';
 const LONGEST_SUBJECT = 500;
 const LONGEST = 1024 * 1024;
 
-export const emailSend: Tool<'email_send'> = {
+export const emailSendTool: Tool<'email_send'> = {
   async execute(args, context) {
     const {outside, signal} = context;
     const access = unfit(args) ?? mailAccess(outside);

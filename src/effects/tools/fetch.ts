@@ -31,12 +31,12 @@ const defaults = {
 
 const PIECE = 64 * 1024;
 
-export type World = typeof defaults;
+export type FetchWorld = typeof defaults;
 
-export const fetch = makeFetch();
+export const fetchTool = makeFetch();
 
 /** Tests have a world of their own. */
-export function makeFetch(changes: Partial<World> = {}): JudgingTool<'fetch'> {
+export function makeFetch(changes: Partial<FetchWorld> = {}): JudgingTool<'fetch'> {
   const world = {...defaults, ...changes};
   return {
     prepare: async (args, policy, context) => ({
@@ -52,14 +52,17 @@ async function execute(
   policy: Policy,
   approved: boolean,
   context: ToolContext,
-  world: World,
+  world: FetchWorld,
 ): Promise<ToolResult> {
   const address = readAddress(url);
   if (isFailure(address)) return address;
   const limit = AbortSignal.timeout(world.totalMs);
   const signal = AbortSignal.any([context.signal, limit]);
   // Whoever never fetches does not load it.
-  const [{follow}, {readPage}] = await Promise.all([import('../web/follow.ts'), import('../web/page.ts')]);
+  const [{followRedirects: follow}, {readPage}] = await Promise.all([
+    import('../web/follow.ts'),
+    import('../web/page.ts'),
+  ]);
   try {
     const arrived = await follow({address, policy, approved}, world, signal);
     if (isFailure(arrived)) return arrived;

@@ -5,7 +5,7 @@ const MOST = 200;
 const MOST_IDS = 2_000;
 const LONGEST_DESCRIPTION = 300;
 
-export const listAgents: Tool<'list_agents'> = {
+export const listAgentsTool: Tool<'list_agents'> = {
   execute: async (_, {agents, redact}) => {
     const all = await agents();
     const lines = all.slice(0, MOST).map(({id, type, description}) => ({

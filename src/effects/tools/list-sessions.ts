@@ -4,7 +4,7 @@ import {fitting} from './cut.ts';
 
 const MOST = 200;
 
-export const listSessions: Tool<'list_sessions'> = {
+export const listSessionsTool: Tool<'list_sessions'> = {
   execute: async ({agent, status}, {sessions, agents}) => {
     const wanted = agent?.replace(/^@/, '');
     const [all, known] = [await sessions(), await agents()];

@@ -6,7 +6,7 @@ import {untrustedFrom} from './task-taint.ts';
 /** More than anyone reads. */
 const MOST_ROWS = 1_000;
 
-export const queryTasks: Tool<'query_tasks'> = {
+export const queryTasksTool: Tool<'query_tasks'> = {
   execute: async ({query}, context) => {
     const found = await context.query(query);
     if (isFailure(found)) return context.signal.aborted ? stopped(context) : found;

@@ -4,13 +4,13 @@ import type {Ranked} from '../search/search.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {Arguments, Tool, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
-import {type Place, place, placeOf, shownPath} from '../workspace/place.ts';
+import {makeToolPath, parseToolPath, shownPath, type ToolPath} from '../workspace/place.ts';
 import {fitting} from './cut.ts';
 
 const USUAL = 8;
 const MOST = 50;
 
-export const searchFiles: Tool<'search_files'> = {
+export const searchFilesTool: Tool<'search_files'> = {
   execute: async (args, context) => {
     const places = placesOf(args, context);
     if (isFailure(places)) return places;
@@ -46,16 +46,16 @@ export const searchFiles: Tool<'search_files'> = {
 };
 
 /** The workspace and memory/, what there is of them; or what is named. */
-function placesOf({path}: Arguments<'search_files'>, context: ToolContext): Place[] | ToolFailure {
+function placesOf({path}: Arguments<'search_files'>, context: ToolContext): ToolPath[] | ToolFailure {
   if (path === undefined) {
-    const memory = place('memory', []);
-    return [place('workspace', []), ...(isThere(context, memory) ? [memory] : [])];
+    const memory = makeToolPath('memory', []);
+    return [makeToolPath('workspace', []), ...(isThere(context, memory) ? [memory] : [])];
   }
-  const named = placeOf(path, 'read', context.workspace);
+  const named = parseToolPath(path, 'read', context.workspace);
   return isFailure(named) ? named : [named];
 }
 
-function isThere(context: ToolContext, where: Place): boolean {
+function isThere(context: ToolContext, where: ToolPath): boolean {
   const folder = openFolder(context, where);
   if (isFailure(folder)) return false;
   closeFolder(folder);
@@ -109,7 +109,7 @@ function unseen(sum: Sum): string[] {
   return [...(sum('full') > 0 ? [full] : []), ...(sum('unread') > 0 ? [unread] : [])];
 }
 
-function whyNone(places: readonly Place[], sum: Sum): string[] {
+function whyNone(places: readonly ToolPath[], sum: Sum): string[] {
   const where = places.map(({path, parts}) => (parts.length === 0 && path === '.' ? 'the workspace' : path));
   const out = [
     ...(sum('ignored') > 0 ? [`ignore files left out ${sum('ignored')}`] : []),

@@ -15,7 +15,7 @@ const LONGEST = 4000;
 type Message = Readonly<Record<string, unknown>>;
 
 /** Whoever reads it has read what people outside wrote. */
-export const slackRead: Tool<'slack_read'> = {
+export const slackReadTool: Tool<'slack_read'> = {
   execute: (args, context) => (args.channel === undefined ? fromInbox(args, context) : fromSlack(args, context)),
 };
 

@@ -8,7 +8,7 @@ import type {Arguments, AskPart, Tool, ToolFailure} from '../tool/tool.ts';
 /** Slack cuts what is longer: what was approved is what is sent. */
 const LONGEST = 40_000;
 
-export const slackSend: Tool<'slack_send'> = {
+export const slackSendTool: Tool<'slack_send'> = {
   async execute(args, context) {
     const {outside, signal} = context;
     const access = unfit(args) ?? slackAccess(outside);

@@ -3,7 +3,7 @@ import {parseTasks} from '../../formats/task/task-parse.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {ToolContext, ToolResult} from '../tool/tool.ts';
 import {readPlace} from '../workspace/open-file.ts';
-import {placeOf} from '../workspace/place.ts';
+import {parseToolPath} from '../workspace/place.ts';
 
 /** Lines of a file, from 1. */
 interface Lines {
@@ -30,7 +30,7 @@ export async function taintShown(result: ToolResult, context: ToolContext): Prom
 }
 
 async function taintOfLines(path: string, shown: readonly Lines[], context: ToolContext): Promise<string[]> {
-  const place = placeOf(path);
+  const place = parseToolPath(path);
   const read = isFailure(place) ? place : await readPlace(context, place, LARGEST);
   // It is gone, or cannot be read any more: nobody knows who wrote it.
   if (isFailure(read)) return [path];

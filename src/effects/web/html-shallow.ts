@@ -59,7 +59,7 @@ const blocks =
   /^(address|article|aside|blockquote|br|dd|div|dl|dt|fieldset|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol|p|pre|section|table|td|th|tr|ul)$/;
 
 /** Only the words that are seen, for pages that nothing better can be made of. */
-export function wordsOf(html: string): string {
+export function visibleWords(html: string): string {
   const parts: string[] = [];
   const hides = hiding(html);
   for (const piece of pieces(html)) {

@@ -28,7 +28,7 @@ import {
   refusedEntry,
 } from './folder.ts';
 import {lookAt} from './open-file.ts';
-import type {Place} from './place.ts';
+import type {ToolPath} from './place.ts';
 
 /** Larger contents are not text that a model wrote. */
 export const MOST_WRITTEN = 16 * 1024 * 1024;
@@ -46,7 +46,7 @@ export function isTemporary(name: string): boolean {
   return TEMPORARY.test(name);
 }
 
-export interface Written {
+export interface WriteResult {
   created: boolean;
   bytes: number;
 }
@@ -57,10 +57,10 @@ export interface Written {
  */
 export async function replaceFile(
   context: ToolContext,
-  place: Place,
+  place: ToolPath,
   content: string,
   over: 'nothing' | 'anything' | Stats,
-): Promise<Written | ToolFailure> {
+): Promise<WriteResult | ToolFailure> {
   const name = place.parts.at(-1);
   if (name === undefined) return failure('FAILED', `${place.path} is a directory`);
   const bytes = Buffer.from(content);
@@ -98,7 +98,7 @@ export async function replaceFile(
  */
 export function wouldReplace(
   context: ToolContext,
-  place: Place,
+  place: ToolPath,
   content: string,
   over: 'nothing' | 'anything' | Stats,
 ): {stat: Stats | undefined} | ToolFailure {
@@ -120,7 +120,7 @@ export function wouldReplace(
 }
 
 /** Remove what a daemon that was killed while it wrote to this place left beside it. Never throws. */
-export function clearLeftovers(context: ToolContext, place: Place): void {
+export function clearTemporaryFiles(context: ToolContext, place: ToolPath): void {
   const folder = openFolder(context, place, place.parts.slice(0, -1));
   if (isFailure(folder)) return;
   try {

@@ -6,17 +6,17 @@ import {cloneNames, takeClone} from './clone.ts';
 import {cloneOf} from './clone-record.ts';
 import {type CommitOutcome, commitFiles, commitStaged, type EntryFor} from './commit-files.ts';
 import {entryOfCalls, entryOfPerson} from './entries.ts';
-import type {Findings} from './findings.ts';
+import type {WorkspaceFindings} from './findings.ts';
 import {isWorkspaceName} from './folder.ts';
 import {findGitDir, gitDirOf, makeGitDir} from './git-dir.ts';
 import {keepLink} from './git-link.ts';
-import {forgetHistory, type History, historyOf, isOpen, locked} from './history.ts';
+import {forgetHistory, type History, isHistoryOpen, locked, workspaceHistory} from './history.ts';
 import {closeSubmodules} from './submodules.ts';
 import {inTurn} from './turns.ts';
 import {finishUndo} from './undo-steps.ts';
-import type {CallCommit, Kept, Origin, Workspace} from './workspace.ts';
+import type {CallCommit, CloneOrigin, Kept, Workspace} from './workspace.ts';
 
-export type {CallCommit, Kept, Origin, Workspace} from './workspace.ts';
+export type {CallCommit, CloneOrigin as Origin, Kept, Workspace} from './workspace.ts';
 
 /**
  * Make the workspace and its history if they are not there yet; at the first time in a process, commit what an earlier
@@ -25,7 +25,7 @@ export type {CallCommit, Kept, Origin, Workspace} from './workspace.ts';
  */
 export function openWorkspace(
   workspace: Workspace,
-  origin?: Origin,
+  origin?: CloneOrigin,
   signal?: AbortSignal,
 ): Promise<Kept | ToolFailure> {
   return guarded(
@@ -81,7 +81,7 @@ export function whileOpen<T extends Kept>(
     async () => {
       const ready = (await make(workspace, undefined)) ?? (await open(workspace));
       if (isFailure(ready)) return {notes: [ready.error]};
-      return work(historyOf(workspace), ready.notes);
+      return work(workspaceHistory(workspace), ready.notes);
     },
     why => ({notes: [`not committed yet: ${why}`]}),
   );
@@ -96,7 +96,7 @@ function guarded<T>(workspace: Workspace, work: () => Promise<T>, refused: (why:
 /** Undefined: the git-dir is there. */
 async function make(
   workspace: Workspace,
-  origin: Origin | undefined,
+  origin: CloneOrigin | undefined,
   signal?: AbortSignal,
 ): Promise<ToolFailure | undefined> {
   const {home, agent} = workspace;
@@ -115,8 +115,12 @@ async function make(
 }
 
 /** Told once: the template names another repository or branch than the workspace was made from. */
-function withOther(workspace: Workspace, origin: Origin | undefined, opened: Kept | ToolFailure): Kept | ToolFailure {
-  const {gitDir, told} = historyOf(workspace);
+function withOther(
+  workspace: Workspace,
+  origin: CloneOrigin | undefined,
+  opened: Kept | ToolFailure,
+): Kept | ToolFailure {
+  const {gitDir, told} = workspaceHistory(workspace);
   const before = cloneOf(gitDir);
   if (isFailure(opened) || !before || origin?.clone === undefined) return opened;
   const {clone, branch} = cloneNames(workspace, origin.clone, origin.branch);
@@ -132,8 +136,8 @@ async function open(workspace: Workspace): Promise<Kept | ToolFailure> {
   const {home, agent} = workspace;
   const link = keepLink(home, agent);
   if (isFailure(link)) return link;
-  const isFirst = !isOpen(workspace);
-  const history = historyOf(workspace);
+  const isFirst = !isHistoryOpen(workspace);
+  const history = workspaceHistory(workspace);
   const notes = [
     ...(link.note === undefined ? [] : [link.note]),
     ...(await closeSubmodules(history)),
@@ -151,7 +155,7 @@ async function open(workspace: Workspace): Promise<Kept | ToolFailure> {
 }
 
 /** While calls run, what is found is taken for theirs, else for the person's. */
-function entryOfOthers(workspace: Workspace, calls: readonly CallCommit[], found: Findings, cause: string) {
+function entryOfOthers(workspace: Workspace, calls: readonly CallCommit[], found: WorkspaceFindings, cause: string) {
   return calls.length > 0 ? entryOfCalls(workspace, calls, cause) : entryOfPerson(workspace, found, cause);
 }
 

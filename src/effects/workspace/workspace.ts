@@ -6,7 +6,7 @@ export interface Workspace {
 }
 
 /** Of the template: where the files come from at first, and on which branch the agent works. */
-export interface Origin {
+export interface CloneOrigin {
   clone?: string | undefined;
   branch?: string | undefined;
 }

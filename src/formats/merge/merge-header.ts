@@ -14,12 +14,12 @@ function headerOf(head: string, foot: string): Record<string, unknown> {
   const value = source.value;
   if (source.problems.length > 0 || source.linked || !isMap(value)) throw new UserError('the header has errors');
   const {messages: _, ...header} = value;
-  refuseWrong(validateValue(headerSchema, header, () => ({line: 1, column: 1}), '').problems);
+  throwOnErrors(validateValue(headerSchema, header, () => ({line: 1, column: 1}), '').problems);
   return header;
 }
 
 /** Throws if there is an error among them. */
-export function refuseWrong(problems: readonly Problem[]): void {
+export function throwOnErrors(problems: readonly Problem[]): void {
   if (hasErrors(problems)) throw new UserError('a part has errors');
 }
 

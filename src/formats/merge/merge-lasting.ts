@@ -38,7 +38,7 @@ export const lasting: Partial<Record<Kind, (line: string) => string | undefined>
 
 /**
  * Whether `now`, which a person saved, lacks something of `before` that a stale buffer must never undo: a start mark, a
- * result, a decision, a note. Looks at lines alone, so it may say yes to an edit that meant it; `baseOf` tells.
+ * result, a decision, a note. Looks at lines alone, so it may say yes to an edit that meant it; `findMergeBase` tells.
  */
 export function undoes(kind: Kind, before: string, now: string): boolean {
   const keyOf = lasting[kind];
@@ -46,7 +46,7 @@ export function undoes(kind: Kind, before: string, now: string): boolean {
   if (!keyOf || startsWithText(now, before)) return false;
   // Lines that both begin and end with are the same on both sides, however many.
   const [old, own] = apart(before, now);
-  const has = countOf(keysOf(own, keyOf));
+  const has = countEach(keysOf(own, keyOf));
   for (const key of keysOf(old, keyOf)) {
     const count = has.get(key) ?? 0;
     // Nothing but a note gone may be a stale buffer with nothing new in it; but persons must be able to take notes out.
@@ -88,7 +88,7 @@ export function* keysOf(text: string, keyOf: (line: string) => string | undefine
   }
 }
 
-export function countOf(items: Iterable<string>): Map<string, number> {
+export function countEach(items: Iterable<string>): Map<string, number> {
   const counts = new Map<string, number>();
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
   return counts;

@@ -7,11 +7,11 @@ import {messageSchema} from '../session/session-schema.ts';
 import {validateValue} from '../yaml/validate.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
 import {indentLines, yamlText} from '../yaml/yaml-text.ts';
-import {mergeHeads, refuseWrong} from './merge-header.ts';
+import {mergeHeads, throwOnErrors} from './merge-header.ts';
 import type {Merged} from './merge-lines.ts';
 import {mergeMessage} from './merge-message.ts';
 import {isMap, valueChanges} from './merge-values.ts';
-import {identity, matchMessages, type Part} from './message-match.ts';
+import {matchMessages, messageIdentity, type Part} from './message-match.ts';
 
 /** A result longer than this is read again only in what was changed: a whole parse takes half a second for 10 MB. */
 const SHORT = 1_000_000;
@@ -52,7 +52,7 @@ function readPart(text: string): Record<string, unknown> {
   const {value, problems, linked} = readYaml(text);
   const message = Array.isArray(value) && value.length === 1 ? value[0] : undefined;
   if (problems.length > 0 || linked || !isMap(message)) throw new UserError('a message has errors');
-  refuseWrong(validateValue(messageSchema, message, () => ({line: 1, column: 1}), '').problems);
+  throwOnErrors(validateValue(messageSchema, message, () => ({line: 1, column: 1}), '').problems);
   return message;
 }
 
@@ -124,7 +124,7 @@ function newResults(d: readonly Part[], from: Int32Array): Set<string> {
 function twinsOf(p: readonly Part[], pFrom: Int32Array, d: readonly Part[], dFrom: Int32Array): Map<number, number> {
   const twins = new Map<number, number>();
   const own = new Map<string, number>();
-  const keysOf = (part: Part) => [identity(part), part.text.trimEnd()].filter(key => key !== undefined);
+  const keysOf = (part: Part) => [messageIdentity(part), part.text.trimEnd()].filter(key => key !== undefined);
   for (const [i, part] of p.entries())
     if (pFrom[i] === -1) for (const key of keysOf(part)) if (!own.has(key)) own.set(key, i);
   for (const [j, part] of d.entries()) {
@@ -162,7 +162,7 @@ function addTaken(
 
 /** The daemon's is the person's, with what it fills in. */
 function isTaken(own: Part, part: Part): boolean {
-  return own.value().content === part.value().content && identity(part) === undefined && onlyFilledIn(own, part);
+  return own.value().content === part.value().content && messageIdentity(part) === undefined && onlyFilledIn(own, part);
 }
 
 /** A call of it was started, or its result came. */

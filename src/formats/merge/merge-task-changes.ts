@@ -82,7 +82,7 @@ export function missing({fields, notes}: Changes): Changes {
 }
 
 /** The changes of the later version as far as they go onto the person's task; what both changed goes to `conflicts`. */
-export function settle(changes: Changes, base: Task, person: Task, daemon: Task, conflicts: string[]): Changes {
+export function settleChanges(changes: Changes, base: Task, person: Task, daemon: Task, conflicts: string[]): Changes {
   const name = `task "${person.title}"`;
   const fields = changes.fields.filter(({key, was, now}) => {
     const own = fieldOf(person, key);

@@ -6,7 +6,7 @@ import {applyChanges, indentAs, putChildren} from './merge-task-text.ts';
 import {lineSplice, ownOf} from './merge-window.ts';
 
 /** What is to be done about one task of the person's. */
-export interface Work {
+export interface TaskMergeWork {
   changes: Changes | undefined;
   /** The version whose title line goes with `changes.head`. */
   daemon: Task | undefined;
@@ -24,7 +24,7 @@ export interface Block {
   lead: string;
 }
 
-export function newWork(): Work {
+export function newTaskMergeWork(): TaskMergeWork {
   return {
     changes: undefined,
     daemon: undefined,
@@ -40,7 +40,7 @@ export function newWork(): Work {
 export function textAfter(
   person: TaskFile,
   daemon: TaskFile,
-  works: ReadonlyMap<Task, Work>,
+  works: ReadonlyMap<Task, TaskMergeWork>,
   last: readonly Block[],
 ): string {
   const {text, todoEnd} = person;

@@ -7,10 +7,10 @@ import {matchTasks} from '../task/task-match.ts';
 import {parseTasks} from '../task/task-parse.ts';
 import {type Merged, mergeLines} from './merge-lines.ts';
 import {withProse} from './merge-prose.ts';
-import {type Changes, changesOf, isNone, missing, onlyFilledIn, settle} from './merge-task-changes.ts';
+import {type Changes, changesOf, isNone, missing, onlyFilledIn, settleChanges} from './merge-task-changes.ts';
 import {applyChanges} from './merge-task-text.ts';
-import {type Block, newWork, textAfter, type Work} from './merge-task-work.ts';
-import {count, ownOf, sorted, windowOf} from './merge-window.ts';
+import {type Block, newTaskMergeWork, type TaskMergeWork, textAfter} from './merge-task-work.ts';
+import {countTasks, ownOf, sorted, windowOf} from './merge-window.ts';
 
 /** Undefined if it cannot be done task by task. May throw where an edit is refused. */
 export function mergeTasks(base: string, person: string, daemon: string): Merged | undefined {
@@ -33,7 +33,7 @@ class TaskMerge {
   readonly #person: TaskFile;
   readonly #daemon: TaskFile;
   readonly #eol: string;
-  readonly #work = new Map<Task, Work>();
+  readonly #work = new Map<Task, TaskMergeWork>();
   /** Of each parent, the last child met so far that the person has, or where the last one was put back. */
   readonly #above = new Map<Task | undefined, Task | Block[]>();
   readonly #last: Block[] = [];
@@ -103,13 +103,13 @@ class TaskMerge {
     }
     if (windowOf(this.#base, base) === windowOf(this.#person, person)) {
       this.#workOn(person).verbatim = windowOf(this.#daemon, daemon);
-      this.expected += count(daemon) - count(person);
+      this.expected += countTasks(daemon) - countTasks(person);
       this.#taken = daemon.end;
       return;
     }
     const changes = changesOf(base, daemon);
     if (this.#otherLines(base, person, daemon, changes)) return;
-    const settled = settle(changes, base, person, daemon, this.conflicts);
+    const settled = settleChanges(changes, base, person, daemon, this.conflicts);
     if (!isNone(settled)) Object.assign(this.#workOn(person), {changes: settled, daemon});
   }
 
@@ -134,7 +134,7 @@ class TaskMerge {
       return false;
     }
     this.#workOn(person).verbatim = text;
-    this.expected += read.tasks.length - count(person);
+    this.expected += read.tasks.length - countTasks(person);
     this.#taken = daemon.end;
     return true;
   }
@@ -209,14 +209,14 @@ class TaskMerge {
     if (base.parent && this.#toDaemon.to[this.#base.tasks.indexOf(base.parent)] === -1) return;
     if (!person.parent && windowOf(this.#base, base) === windowOf(this.#person, person)) {
       this.#workOn(person).remove = true;
-      this.expected -= count(person);
+      this.expected -= countTasks(person);
     } else this.conflicts.push(`task "${person.title}" was edited, but it had been moved away; yours is kept`);
   }
 
-  #workOn(task: Task): Work {
+  #workOn(task: Task): TaskMergeWork {
     const known = this.#work.get(task);
     if (known) return known;
-    const work = newWork();
+    const work = newTaskMergeWork();
     this.#work.set(task, work);
     return work;
   }

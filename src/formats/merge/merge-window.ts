@@ -27,9 +27,9 @@ export function sorted(lines: string): string {
     .join('\n');
 }
 
-export function count(task: Task): number {
+export function countTasks(task: Task): number {
   let tasks = 1;
-  for (const child of task.children) tasks += count(child);
+  for (const child of task.children) tasks += countTasks(child);
   return tasks;
 }
 

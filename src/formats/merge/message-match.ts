@@ -19,7 +19,7 @@ export function matchMessages(from: readonly Part[], to: readonly Part[]): Match
   align(match, {...lines, even: true});
   align(match, {...by(substance), even: true});
   align(match, {...lines, gaps: true});
-  align(match, {...by(identity), even: true});
+  align(match, {...by(messageIdentity), even: true});
   align(match, {...by(timeKey), gaps: true, even: true});
   align(match, {...by(part => String(part.value().role)), gaps: true});
   align(match, lines);
@@ -27,20 +27,20 @@ export function matchMessages(from: readonly Part[], to: readonly Part[]): Match
 }
 
 /** What a message is known by: its call, the result's call, the delivery. */
-export function identity(part: Part): string | undefined {
+export function messageIdentity(part: Part): string | undefined {
   const {role, tool_call_id: result, tool_calls: calls, delivery} = part.value();
   if (role === 'tool_result') return `result ${String(result)}`;
-  if (Array.isArray(calls) && calls.length > 0) return `calls ${calls.map(idOf).join(' ')}`;
+  if (Array.isArray(calls) && calls.length > 0) return `calls ${calls.map(callIdOf).join(' ')}`;
   return delivery === undefined ? undefined : `delivery ${String(delivery)}`;
 }
 
 /** What the daemon never changes about a message. */
 function substance(part: Part): string {
   const {role, content} = part.value();
-  return JSON.stringify([role, content, identity(part)]);
+  return JSON.stringify([role, content, messageIdentity(part)]);
 }
 
-export function idOf(call: unknown): string {
+export function callIdOf(call: unknown): string {
   return isMap(call) ? String(call.id) : '';
 }
 

@@ -22,7 +22,7 @@ export interface DaySpent extends Spent {
 export type Usage = {[K in Exclude<keyof Spent, 'turns'>]?: number | undefined};
 
 /** How much may be used before a person is asked. */
-export interface Limits {
+export interface SpendLimits {
   turns?: number;
   tokens?: number;
   cost_usd?: number;

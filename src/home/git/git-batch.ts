@@ -33,15 +33,15 @@ export interface Published {
 }
 
 /** A result for each entry prepared; or HEAD or the index moved meanwhile; or why it must wait. */
-export type Outcome = {done: Published[]} | {moved: true} | {wait: string};
+export type BatchOutcome = {done: Published[]} | {moved: true} | {wait: string};
 
 /** Commits on top of one HEAD: prepared one after the other, then published together. */
-export interface Batch {
+export interface CommitBatch {
   readonly head: Head;
   prepare(pending: Pending): Promise<void>;
   /** Bytes held in memory. */
   readonly held: number;
-  publish(): Promise<Outcome>;
+  publish(): Promise<BatchOutcome>;
   /** Ready to be thrown away. */
   discard(): void;
 }

@@ -1,10 +1,10 @@
 import {setImmediate as turn} from 'node:timers/promises';
 import {
-  type Batch,
+  type BatchOutcome,
   blobOf,
+  type CommitBatch,
   isSameLeaf,
   modeOf,
-  type Outcome,
   type Pending,
   type PendingChange,
   type Published,
@@ -19,7 +19,7 @@ import {release, type Workplace} from './git-locks.ts';
 import {moveHead} from './git-move-head.ts';
 import type {Head} from './git-refs.ts';
 import {mustRead, type Repository} from './git-repository.ts';
-import {Staged} from './git-staged.ts';
+import {StagedObjects} from './git-staged.ts';
 import {
   emptyTree,
   isLoaded,
@@ -27,10 +27,10 @@ import {
   leafAt,
   loadTree,
   loadWay,
-  namesOf,
   setLeaf,
   type Tree,
   type TreeStore,
+  treeNames,
   writeTrees,
 } from './git-trees.ts';
 
@@ -47,19 +47,26 @@ export interface FastState {
 }
 
 /** Objects, index and branch written by ourselves: git is asked for nothing but what it has packed. */
-export class FastBatch implements Batch {
+export class FastBatch implements CommitBatch {
   readonly head: Head;
   readonly #state: FastState;
   readonly #config: GitConfig;
   readonly #store: TreeStore;
-  readonly #staged: Staged;
+  readonly #staged: StagedObjects;
   readonly #root: Tree;
   readonly #results: Published[] = [];
   readonly #subjects: string[] = [];
   readonly #final = new Map<string, {change: PendingChange; names: string[]; base: {id: string | undefined}}>();
   #tip: string | undefined;
 
-  private constructor(state: FastState, config: GitConfig, head: Head, staged: Staged, store: TreeStore, root: Tree) {
+  private constructor(
+    state: FastState,
+    config: GitConfig,
+    head: Head,
+    staged: StagedObjects,
+    store: TreeStore,
+    root: Tree,
+  ) {
     this.#staged = staged;
     this.#state = state;
     this.#config = config;
@@ -71,7 +78,7 @@ export class FastBatch implements Batch {
 
   static async begin(state: FastState, config: GitConfig, head: Head): Promise<FastBatch> {
     const {repository} = state;
-    const staged = new Staged(repository.objects);
+    const staged = new StagedObjects(repository.objects);
     const store: TreeStore = {
       load: id => mustRead(repository, id),
       write: (raw, before) => staged.write('tree', raw, before),
@@ -90,7 +97,7 @@ export class FastBatch implements Batch {
     const wanted: {names: string[]; leaf: Leaf | undefined; before: Leaf | undefined; change: PendingChange}[] = [];
     const blobs = new Map<string, string | undefined>();
     for (const change of pending.changes) {
-      const names = namesOf(change.path);
+      const names = treeNames(change.path);
       if (!isLoaded(this.#root, names)) await loadWay(this.#store, this.#root, names);
       const before = leafAt(this.#root, names);
       const leaf = change.bytes && {
@@ -128,7 +135,7 @@ export class FastBatch implements Batch {
     return this.#staged.bytes;
   }
 
-  async publish(): Promise<Outcome> {
+  async publish(): Promise<BatchOutcome> {
     const {repository, index, place} = this.#state;
     const tip = this.#tip;
     if (tip === undefined || tip === this.head.commit) return this.#finish();
@@ -162,7 +169,7 @@ export class FastBatch implements Batch {
     for (const path of [place.index, place.ref, place.record]) release(path);
   }
 
-  #finish(): Outcome {
+  #finish(): BatchOutcome {
     this.#state.commit = this.#tip;
     return {done: this.#results};
   }

@@ -1,11 +1,11 @@
 import {resolve} from 'node:path';
 import {type GitOptions, git} from './git.ts';
 import {
-  type Batch,
+  type BatchOutcome,
   blobOf,
+  type CommitBatch,
   isSameLeaf,
   modeOf,
-  type Outcome,
   type Pending,
   type PendingChange,
   type Published,
@@ -23,7 +23,7 @@ import type {Leaf} from './git-trees.ts';
  * The same by plain git commands and an index of our own, for repositories whose files we do not write ourselves: other
  * object formats, branches kept otherwise, an index of version 4, split or sparse. Slow, and right.
  */
-export class PlainBatch implements Batch {
+export class PlainBatch implements CommitBatch {
   readonly head: Head;
   readonly held = 0;
   readonly #repository: Repository;
@@ -84,7 +84,7 @@ export class PlainBatch implements Batch {
     this.#results.push({commit, already: false, blobs});
   }
 
-  async publish(): Promise<Outcome> {
+  async publish(): Promise<BatchOutcome> {
     if (this.#tip === undefined || this.#tip === this.head.commit) return {done: this.#results};
     const {top, dirs, processes} = this.#repository;
     const why = busy(dirs, processes);

@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {git} from './git.ts';
-import {headOf} from './git-history.ts';
+import {resolveHead} from './git-history.ts';
 import {UNSEEN_MS} from './git-move-head.ts';
 import type {Repository} from './git-repository.ts';
 
@@ -25,7 +25,7 @@ export async function stands(repository: Repository, tip: string): Promise<boole
     const running = processes.running();
     begun = begun.filter(pid => running.has(pid));
   }
-  const {commit} = await headOf(repository);
+  const {commit} = await resolveHead(repository);
   if (commit === undefined || commit === tip) return commit === tip;
   return (await git(top, ['merge-base', '--is-ancestor', tip, commit])).code === 0;
 }

@@ -30,7 +30,7 @@ export function emptyTree(): Tree {
 }
 
 /** Path → names as they are kept in a Tree. */
-export function namesOf(path: string): string[] {
+export function treeNames(path: string): string[] {
   return Buffer.from(path, 'utf8').toString('latin1').split('/');
 }
 

@@ -1,14 +1,14 @@
 import {blobId} from '../git/blob-id.ts';
 import {
   applyChange,
-  type Change,
-  decode,
-  encode,
+  type ContentChange,
+  decodeRecord,
+  encodeRecord,
   type LogRecord,
-  type Mark,
   type SegmentHead,
   spliceOf,
   type VersionHead,
+  type VersionMark,
 } from './record.ts';
 
 /** Where segments are kept: `.agentdir/versions/` of a home, or a simulated disk. */
@@ -41,17 +41,17 @@ export interface NewVersion extends Omit<VersionHead, 'seq' | 'time' | 'blob'> {
 }
 
 /** A recorded version, with its content on demand. */
-export interface PastVersion extends VersionHead {
+export interface LoggedVersion extends VersionHead {
   bytes(): Buffer | undefined;
 }
 
 /** A version that git does not have yet. */
-export interface Unpublished extends PastVersion {
+export interface Unpublished extends LoggedVersion {
   /** Whether the file held it at some time. */
   placed: boolean;
 }
 
-export interface LogOptions {
+export interface VersionLogOptions {
   now: () => number;
   /** The boot of the machine; see `SegmentHead`. */
   boot: string;
@@ -95,7 +95,7 @@ const NAME = /^\d{6,}\.log$/;
  */
 export class VersionLog {
   readonly #storage: LogStorage;
-  readonly #options: LogOptions;
+  readonly #options: VersionLogOptions;
   /** Oldest first; the last one is being written. */
   readonly #segments: Segment[] = [];
   readonly #unpublished = new Map<number, Unpublished>();
@@ -126,13 +126,13 @@ export class VersionLog {
   /** Found by `open`: the machine was started since, so files may lack what was not synced. */
   rebooted = false;
 
-  private constructor(storage: LogStorage, options: LogOptions) {
+  private constructor(storage: LogStorage, options: VersionLogOptions) {
     this.#storage = storage;
     this.#options = options;
   }
 
   /** Read what earlier runs wrote, as far back as git or the checkpoint lack something. */
-  static open(storage: LogStorage, options: LogOptions): VersionLog {
+  static open(storage: LogStorage, options: VersionLogOptions): VersionLog {
     const log = new VersionLog(storage, options);
     storage.prepare();
     log.#recover();
@@ -225,14 +225,14 @@ export class VersionLog {
   }
 
   /** Versions of a path, newest first, as far back as the log goes. */
-  *history(path: string): Generator<PastVersion> {
+  *history(path: string): Generator<LoggedVersion> {
     const cancelled = new Set<number>();
     for (const segment of [...this.#segments].reverse()) {
       const bytes = this.#read(segment);
       if (!bytes) continue;
       const index = this.#index(segment, bytes);
       for (const offset of index.get(CANCELLED) ?? []) {
-        const found = decode(bytes, offset)?.record;
+        const found = decodeRecord(bytes, offset)?.record;
         if (found && 'mark' in found && 'cancelled' in found.mark) cancelled.add(found.mark.cancelled);
       }
       const versions = versionsAt(bytes, index.get(path) ?? []);
@@ -269,7 +269,7 @@ export class VersionLog {
     const names = this.#storage.list().filter(name => NAME.test(name));
     const placed = this.#placed;
     const cancelled = new Set<number>();
-    const versions: PastVersion[] = [];
+    const versions: LoggedVersion[] = [];
     let needed = true;
     let unsynced = Number.POSITIVE_INFINITY;
     for (const name of names.sort().reverse()) {
@@ -325,7 +325,7 @@ export class VersionLog {
       for (const other of this.#unpublished.values()) if (other.path === path) this.#last.set(path, other);
   }
 
-  #mark(mark: Mark): void {
+  #mark(mark: VersionMark): void {
     try {
       this.#current();
       const at = this.#write({mark});
@@ -343,8 +343,8 @@ export class VersionLog {
     const file = this.#storage.create(name);
     const {boot, now} = this.#options;
     const segmentHead: SegmentHead = {format: 1, boot, first: this.#seq + 1, created: now()};
-    const head = encode({segment: segmentHead});
-    const mark = encode({mark: {published: this.#published, commit: this.#commit}});
+    const head = encodeRecord({segment: segmentHead});
+    const mark = encodeRecord({mark: {published: this.#published, commit: this.#commit}});
     try {
       file.write(Buffer.concat([head, mark]), 0);
     } catch (error) {
@@ -388,7 +388,7 @@ export class VersionLog {
   #write(record: LogRecord): number {
     const file = this.#file;
     if (!file) throw new Error('the version log is closed');
-    const frame = encode(record);
+    const frame = encodeRecord(record);
     const at = this.#end;
     if (at + frame.length > this.#allocated) this.#allocate(file, at + frame.length);
     file.write(frame, at);
@@ -445,7 +445,7 @@ export class VersionLog {
     if (segment.head === undefined) {
       let record: LogRecord | undefined;
       try {
-        record = decode(this.#storage.read(segment.name, LONGEST_HEAD), 0)?.record;
+        record = decodeRecord(this.#storage.read(segment.name, LONGEST_HEAD), 0)?.record;
       } catch {
         // Somebody emptied .agentdir.
       }
@@ -472,15 +472,15 @@ function addTo(offsets: Map<string, number[]> | undefined, path: string, at: num
 interface SegmentContent {
   offsets: Map<string, number[]>;
   /** Oldest first. */
-  versions: PastVersion[];
-  marks: Mark[];
+  versions: LoggedVersion[];
+  marks: VersionMark[];
 }
 
 /** All records of a segment, up to its end or to a torn one. */
 function readSegment(bytes: Buffer): SegmentContent {
   const content: SegmentContent = {offsets: new Map(), versions: [], marks: []};
   for (let at = 0; ; ) {
-    const found = decode(bytes, at);
+    const found = decodeRecord(bytes, at);
     if (!found) return content;
     const {record} = found;
     if ('mark' in record) {
@@ -499,9 +499,9 @@ function readSegment(bytes: Buffer): SegmentContent {
 }
 
 /** Versions of one path at these offsets of a segment, oldest first. */
-function versionsAt(bytes: Buffer, offsets: readonly number[]): PastVersion[] {
+function versionsAt(bytes: Buffer, offsets: readonly number[]): LoggedVersion[] {
   return offsets.flatMap((offset, i) => {
-    const record = decode(bytes, offset)?.record;
+    const record = decodeRecord(bytes, offset)?.record;
     if (!record || !('head' in record)) return [];
     return [{...record.head, bytes: () => contentAt(bytes, offsets, i + 1)}];
   });
@@ -509,9 +509,9 @@ function versionsAt(bytes: Buffer, offsets: readonly number[]): PastVersion[] {
 
 /** The content of the last of the first `count` records, each of them a change of the one before it. */
 function contentAt(bytes: Buffer, offsets: readonly number[], count: number): Buffer | undefined {
-  const changes: Change[] = [];
+  const changes: ContentChange[] = [];
   for (let i = count - 1; i >= 0; i--) {
-    const record = decode(bytes, offsets[i] ?? 0)?.record;
+    const record = decodeRecord(bytes, offsets[i] ?? 0)?.record;
     if (!record || !('head' in record)) return undefined;
     changes.unshift(record.change);
     if (record.change === 'removal' || 'whole' in record.change) break;

@@ -18,7 +18,7 @@ const known = new WeakMap<Policy, Map<string | undefined, RuleIndex>>();
 /** Names come from agents: what is remembered of them is bounded. */
 const MOST = 500;
 
-export function indexOf(policy: Policy, agent: string | undefined): RuleIndex {
+export function ruleIndexOf(policy: Policy, agent: string | undefined): RuleIndex {
   const byAgent = known.get(policy) ?? new Map<string | undefined, RuleIndex>();
   known.set(policy, byAgent);
   return remember(byAgent, agent, () => makeIndex(policy.rules.filter(rule => isFor(rule, agent))));

@@ -1,10 +1,10 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
+import type {CommandContext} from './command-context.ts';
 import {whole} from './number-argument.ts';
-import type {Surroundings} from './surroundings.ts';
 
 /** approvals, approve, reject. */
-export function addApprovals(program: Command, {home, json, finish}: Surroundings): void {
+export function addApprovalCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program
       .command('approvals [id]')
@@ -12,7 +12,14 @@ export function addApprovals(program: Command, {home, json, finish}: Surrounding
       .description('What waits for your decision, oldest first, or all about one request.')
       .option('--all', 'decided ones too, with what became of them')
       .action(async (id: string | undefined, options: {all?: boolean}) =>
-        finish((await import('./approvals.ts')).approvals({home: home(), id, all: options.all === true, json: json()})),
+        finish(
+          (await import('./approvals.ts')).approvalsCommand({
+            home: home(),
+            id,
+            all: options.all === true,
+            json: json(),
+          }),
+        ),
       ),
     {
       examples: [
@@ -40,7 +47,7 @@ export function addApprovals(program: Command, {home, json, finish}: Surrounding
       .option('--timeout <seconds>', 'with --wait: no longer than that', whole)
       .action(async (ids: string[], options: ApproveFlags) =>
         finish(
-          await (await import('./approve.ts')).approve({
+          await (await import('./approve.ts')).approveCommand({
             home: home(),
             ids,
             edit: options.edit === true,
@@ -80,7 +87,7 @@ export function addApprovals(program: Command, {home, json, finish}: Surrounding
       .option('--timeout <seconds>', 'with --wait: no longer than that', whole)
       .action(async (ids: string[], options: WaitFlags & {reason?: string}) =>
         finish(
-          await (await import('./reject.ts')).reject({
+          await (await import('./reject.ts')).rejectCommand({
             home: home(),
             ids,
             reason: options.reason,

@@ -8,7 +8,7 @@ import {knownNames} from './known-names.ts';
 import {type ApproveOptions, sayYes, unsigned} from './say-yes.ts';
 
 /** Say yes, to one or several; to all or none of those named. */
-export async function approve(options: ApproveOptions): Promise<number> {
+export async function approveCommand(options: ApproveOptions): Promise<number> {
   const {home, ids, json, sign} = options;
   if (ids.length === 0) {
     if (json || !onTerminal())

@@ -4,7 +4,7 @@ import {daemonOf} from '../../home/status.ts';
 import {isQuestion} from '../actions/decide/choose.ts';
 import {editable} from '../actions/decide/edited.ts';
 import {anyPage} from '../actions/decide/page.ts';
-import {isOpen, type Request, readQueue, refuseWrong} from '../actions/decide/queue.ts';
+import {isUndecided, type Request, readQueue, refuseBrokenQueue} from '../actions/decide/queue.ts';
 import {colors, complain, note, plural, print, printWhole} from '../terminal/output.ts';
 import {approvalPage, pageWidth, whatRuns} from './approval-page.ts';
 import {tellOne} from './decided.ts';
@@ -49,8 +49,8 @@ function tellLeft({length}: readonly Request[]): number {
 
 function waiting(home: string): Request[] {
   const queue = readQueue(home);
-  refuseWrong(queue);
-  return queue.requests.filter(request => isOpen(home, request));
+  refuseBrokenQueue(queue);
+  return queue.requests.filter(request => isUndecided(home, request));
 }
 
 async function askAction(home: string, request: Request): Promise<Action> {

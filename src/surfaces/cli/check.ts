@@ -17,7 +17,7 @@ export interface CheckOptions {
 }
 
 /** All problems of a home, or of some of its files, compiler style. */
-export function check({home: dir, files, json}: CheckOptions): number {
+export function checkCommand({home: dir, files, json}: CheckOptions): number {
   const wanted = files.map(file => homePath(dir, file));
   const {index, texts} = indexHome(dir, progressOn(process.stderr, json, 'files'));
   const within = (file: string) =>

@@ -1,7 +1,7 @@
 import type {Command, Option} from 'commander';
 import {locateHome} from '../../home/locate.ts';
 import {aboutOf, type NameOf} from './about.ts';
-import {optionOf, optionsOf, type Walk, walk} from './command-words.ts';
+import {optionOf, optionsOf, type ParsedWords, parseWords} from './command-words.ts';
 import {knownNames, type Named} from './known-names.ts';
 
 /** What names are of, where they say it themselves. */
@@ -20,14 +20,14 @@ const ofName: Record<string, NameOf> = {
  * What may stand in place of the last word: a line each, with what it is after a tab. `:files` and `:dirs` let the shell
  * add its own. Must be quick and silent: it is asked at each Tab.
  */
-export function complete(
+export function completeCommand(
   program: Command,
   words: readonly string[],
   from: string,
   environment: NodeJS.ProcessEnv,
 ): string {
   const current = words.at(-1) ?? '';
-  const at = walk(program, words.slice(0, -1));
+  const at = parseWords(program, words.slice(0, -1));
   const home = () => locateHome(at.home, from, environment);
   const [flag = '', value] = current.split(/=(.*)/s);
   const inline = !at.awaiting && value !== undefined ? optionOf(at.command, flag) : undefined;
@@ -39,7 +39,7 @@ export function complete(
     .join('');
 }
 
-function candidates(at: Walk, current: string, home: () => string): Named[] {
+function candidates(at: ParsedWords, current: string, home: () => string): Named[] {
   const {command, given, awaiting, ended} = at;
   if (awaiting) return valuesOf(awaiting, command, home);
   if (current.startsWith('-') && current !== '-' && !ended) return optionsOf(command).flatMap(flagsOf);

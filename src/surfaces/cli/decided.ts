@@ -7,7 +7,7 @@ import {commandNow} from '../actions/decide/command-now.ts';
 import {hasFailed, isOver, type Outcomes, waitForOutcomes} from '../actions/decide/outcome.ts';
 import {anyPage} from '../actions/decide/page.ts';
 import type {Request} from '../actions/decide/queue.ts';
-import {approvalRow} from '../actions/decide/row.ts';
+import {readApprovalRow} from '../actions/decide/row.ts';
 import {colors, complain, note, print, printWhole} from '../terminal/output.ts';
 
 export interface Telling {
@@ -25,7 +25,7 @@ export async function tellDecided(
   const daemon = daemonOf(nodeDisk(home)) !== undefined;
   if (!json) for (const request of decided) tellOne(home, request, daemon);
   const waited = wait && daemon ? await waitForOutcomes(home, decided, timeoutMs) : undefined;
-  const rows = (waited?.requests ?? decided).map(request => approvalRow(home, request));
+  const rows = (waited?.requests ?? decided).map(request => readApprovalRow(home, request));
   if (json) printWhole(jsonText({daemon, approvals: rows}));
   if (waited) return tellOutcomes(waited, json);
   if (!wait) return exit.done;

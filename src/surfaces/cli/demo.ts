@@ -40,7 +40,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const TOKEN = 'xoxb-agentdir-demo';
 
 /** The story of a question in Slack, in a real home with a real daemon, without a network. */
-export async function demo(options: DemoOptions): Promise<number> {
+export async function demoCommand(options: DemoOptions): Promise<number> {
   const leaving = untilSignal();
   const {signal} = leaving;
   const width = Math.min(MOST_COLUMNS, Math.max(LEAST_COLUMNS, process.stdout.columns || 80));

@@ -17,7 +17,7 @@ export interface ListOptions {
 const MOST = 50;
 
 /** The agents, and the sessions with their state, the latest first. */
-export function list({home, agent: wanted, status, json}: ListOptions): number {
+export function listCommand({home, agent: wanted, status, json}: ListOptions): number {
   const only = wanted === undefined ? undefined : agentName(home, wanted);
   const all = sessionRows(home, only);
   const agents = agentRows(home, all).filter(({id}) => only === undefined || id === only);

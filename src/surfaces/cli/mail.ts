@@ -20,7 +20,7 @@ interface Told {
 }
 
 /** Take new mail into the inbox until stopped, or with `once` what is there now. */
-export async function mail({home, once, json}: {home: string; once: boolean; json: boolean}): Promise<number> {
+export async function mailCommand({home, once, json}: {home: string; once: boolean; json: boolean}): Promise<number> {
   const {mail: settings} = connectorSettings(home);
   const imap = settings?.imap;
   if (!imap)

@@ -11,7 +11,7 @@ export interface RejectOptions extends Telling {
 }
 
 /** Say no, to one or several; the agent is told why. */
-export async function reject(options: RejectOptions): Promise<number> {
+export async function rejectCommand(options: RejectOptions): Promise<number> {
   const {home, ids, json} = options;
   const requests = findRequests(home, ids);
   for (const request of requests) refuseDecided(home, request, 'rejected');

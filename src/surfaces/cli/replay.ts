@@ -21,7 +21,7 @@ interface ReplayCommand {
 }
 
 /** Sessions once more, with the answers and results that were recorded: the first difference of each. */
-export async function replaySessions({home, sessions, all, policy, verbose, json}: ReplayCommand): Promise<number> {
+export async function replayCommand({home, sessions, all, policy, verbose, json}: ReplayCommand): Promise<number> {
   if (all === sessions.length > 0)
     throw new UserError('expected sessions, or --all', exit.usage, 'see the list: agentdir list');
   const ids = all ? undefined : await chosen(home, sessions);

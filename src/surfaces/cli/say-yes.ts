@@ -5,7 +5,7 @@ import {authorHere} from '../../home/git/git-config.ts';
 import {readHomeFile} from '../../home/read.ts';
 import {approving, isQuestion} from '../actions/decide/choose.ts';
 import {refuseDiffering} from '../actions/decide/command-now.ts';
-import {type Choice, decide} from '../actions/decide/decide.ts';
+import {decide, type PersonDecision} from '../actions/decide/decide.ts';
 import {type Edited, editable, shownIn, takeBack, writePart} from '../actions/decide/edited.ts';
 import type {Request} from '../actions/decide/queue.ts';
 import {answerGiven, askAnswer} from './ask-answer.ts';
@@ -33,7 +33,7 @@ export async function sayYes(options: ApproveOptions, requests: readonly Request
   const wanted = options.sign && !requests.every(isBudget);
   const key = wanted ? await (await import('../actions/decide/signing.ts')).signingKey(home, options.key) : undefined;
   const edits: [Request, Edited][] = [];
-  const choices: Choice[] = [];
+  const choices: PersonDecision[] = [];
   for (const request of requests) {
     const answer = isQuestion(request) ? await answerTo(options, request) : undefined;
     const edited = options.edit ? await editOne(home, request) : undefined;

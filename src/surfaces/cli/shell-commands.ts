@@ -4,7 +4,7 @@ import {about} from './about.ts';
 import {chosen} from './choice.ts';
 
 /** completions, and what its scripts ask. */
-export function addShell(program: Command, finish: (code: number) => void): void {
+export function addShellCommands(program: Command, finish: (code: number) => void): void {
   about(
     program
       .command('completions')
@@ -30,7 +30,7 @@ export function addShell(program: Command, finish: (code: number) => void): void
     .command('__complete [words...]', {hidden: true})
     .description('what may stand in place of the last word; the scripts of `completions` ask it')
     .action(async (words: string[]) => {
-      process.stdout.write((await import('./complete.ts')).complete(program, words, process.cwd(), process.env));
+      process.stdout.write((await import('./complete.ts')).completeCommand(program, words, process.cwd(), process.env));
       finish(exit.done);
     });
 }

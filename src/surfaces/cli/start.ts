@@ -1,7 +1,7 @@
 import {visibleLine} from '../../formats/common/visible.ts';
 import type {Happening, Report} from '../../formats/daemon-event.ts';
 import {colors, plural, print, printWhole} from '../terminal/output.ts';
-import {firstSteps, placeOf} from './first-steps.ts';
+import {firstSteps, startingPoint} from './first-steps.ts';
 import {renderProblem} from './problem.ts';
 
 /** A line for each thing that happens, for people; in a home where nothing has happened yet, also what to try. */
@@ -9,7 +9,7 @@ export const reporter: Report = happening => {
   const line = describe(happening);
   const time = new Date().toTimeString().slice(0, 8);
   if (happening.event === 'serving') isNew = happening.sessions === 0;
-  if (happening.event === 'ready' && isNew) printWhole(firstSteps(placeOf(happening.home)));
+  if (happening.event === 'ready' && isNew) printWhole(firstSteps(startingPoint(happening.home)));
   if (line === undefined) return;
   const end = happening.event === 'serving' ? '. Edit any file; Ctrl-C stops.' : '';
   const show = happening.event === 'problem' ? printWhole : print;

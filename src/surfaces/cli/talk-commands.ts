@@ -2,11 +2,11 @@ import type {Command} from 'commander';
 import {sessionStatuses} from '../../formats/session/session-status.ts';
 import {about} from './about.ts';
 import {choice} from './choice.ts';
+import type {CommandContext} from './command-context.ts';
 import {whole} from './number-argument.ts';
-import type {Surroundings} from './surroundings.ts';
 
 /** send, new, peek, list, show. */
-export function addTalking(program: Command, {home, json, finish}: Surroundings): void {
+export function addTalkCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program
       .command('send [text...]')
@@ -19,7 +19,7 @@ export function addTalking(program: Command, {home, json, finish}: Surroundings)
       .option('--timeout <seconds>', 'with --wait: no longer than that', whole)
       .action(async (words: string[], options: SendFlags) =>
         finish(
-          await (await import('./send.ts')).send({
+          await (await import('./send.ts')).sendCommand({
             home: home(),
             words,
             to: options.to,
@@ -55,7 +55,7 @@ export function addTalking(program: Command, {home, json, finish}: Surroundings)
       .option('--shared', 'what is sent to the agent comes here')
       .action(async (agent: string, options: {shared?: boolean}) =>
         finish(
-          await (await import('./new.ts')).newSession({
+          await (await import('./new.ts')).newSessionCommand({
             ...{home: home(), agent, shared: options.shared === true, json: json()},
           }),
         ),
@@ -81,7 +81,7 @@ export function addTalking(program: Command, {home, json, finish}: Surroundings)
       .option('-n, --count <number>', 'of so many sessions (default: 3)', whole)
       .action(async (options: {to?: string; session?: string; follow?: boolean; count?: number}) =>
         finish(
-          await (await import('./peek.ts')).peek({
+          await (await import('./peek.ts')).peekCommand({
             ...{home: home(), to: options.to, session: options.session, count: options.count},
             ...{follow: options.follow === true, json: json()},
           }),
@@ -107,7 +107,12 @@ export function addTalking(program: Command, {home, json, finish}: Surroundings)
       .addOption(choice('--status <status>', 'only such sessions', [...sessionStatuses, 'new', 'wrong']))
       .action(async (options: {agent?: string; status?: string}) =>
         finish(
-          (await import('./list.ts')).list({home: home(), agent: options.agent, status: options.status, json: json()}),
+          (await import('./list.ts')).listCommand({
+            home: home(),
+            agent: options.agent,
+            status: options.status,
+            json: json(),
+          }),
         ),
       ),
     {
@@ -124,7 +129,9 @@ export function addTalking(program: Command, {home, json, finish}: Surroundings)
       .command('show <id>')
       .summary('a session to read, or a task, approval or agent')
       .description('A session to read, or a task, approval or agent: by any unique part of its id.')
-      .action(async (id: string) => finish(await (await import('./show.ts')).show({home: home(), id, json: json()}))),
+      .action(async (id: string) =>
+        finish(await (await import('./show.ts')).showCommand({home: home(), id, json: json()})),
+      ),
     {
       examples: [
         ['agentdir show planner-001-7k2m | less -R', 'a conversation'],

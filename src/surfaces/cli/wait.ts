@@ -7,8 +7,8 @@ import {followLive} from '../../home/live-read.ts';
 import type {SessionFile} from '../../home/session-files.ts';
 import {daemonOf} from '../../home/status.ts';
 import type {Request} from '../actions/decide/queue.ts';
-import {openRequests, waitsFor} from '../actions/decide/waits-for.ts';
-import {type Asked, type Over, progressOf} from '../actions/talk/answer.ts';
+import {awaitedRequests, openRequests} from '../actions/decide/waits-for.ts';
+import {type AskedMessage, type Over, progressOf} from '../actions/talk/answer.ts';
 import {type FoundSession, readSession} from '../actions/talk/find-session.ts';
 import type {AnswerScreen} from './answer-screen.ts';
 
@@ -16,10 +16,10 @@ const LOOK_MS = 40;
 /** A file may be half saved, and a daemon just being restarted. */
 const PATIENCE_MS = 3_000;
 
-export interface Waiting {
+export interface AnswerWait {
   home: string;
   file: SessionFile;
-  asked: Asked;
+  asked: AskedMessage;
   screen: AnswerScreen;
   timeoutMs: number | undefined;
 }
@@ -33,7 +33,7 @@ export interface Waited {
 }
 
 /** Until the session is done with the message: the session file tells, live output only comes before it. */
-export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Waiting): Promise<Waited> {
+export async function waitForAnswer({home, file, asked, screen, timeoutMs}: AnswerWait): Promise<Waited> {
   const looker = new SessionLooker(home, file);
   const daemon = patient(() => daemonOf(nodeDisk(home)) !== undefined);
   let given = 0;
@@ -51,7 +51,7 @@ export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Wait
     answers = replies.length + messages.slice(0, at + 1).filter(({role}) => role === 'assistant').length;
     given = Math.max(given, replies.length);
     result = {...result, replies, header: found.header};
-    undecided = over === 'waiting' ? () => openRequests(home, waitsFor(found.header, messages)) : undefined;
+    undecided = over === 'waiting' ? () => openRequests(home, awaitedRequests(found.header, messages)) : undefined;
     return over;
   };
   const stop = new AbortController();

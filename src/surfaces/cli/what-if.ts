@@ -27,7 +27,7 @@ interface WhatIfOptions {
 }
 
 /** What another allowlist would have said of everything that was ever called. */
-export async function policyWhatIf({home, allowlist, agent, json}: WhatIfOptions): Promise<number> {
+export async function policyWhatIfCommand({home, allowlist, agent, json}: WhatIfOptions): Promise<number> {
   const text = readNew(allowlist);
   const name = allowlist === '-' ? 'standard input' : allowlist;
   const file = parseAllowlist(text);

@@ -3,7 +3,7 @@ import {visibleLine} from '../../formats/common/visible.ts';
 import {colors, plural, printWhole as print} from '../terminal/output.ts';
 import {breakAt, cut, textWidth} from '../terminal/table.ts';
 import type {Line} from './commits.ts';
-import type {Ending, TaskTold, Teller, Told, Turn} from './teller.ts';
+import type {Ending, StoryStep, StoryTask, Teller, Turn} from './teller.ts';
 
 export interface ScreenOptions {
   /** At a pace that people can read. */
@@ -60,7 +60,7 @@ export function screen({paced, width, program, hears, signal}: ScreenOptions): T
       await rest(THOUGHT_MS);
     },
 
-    async tell({title, path, lines, commit, author, more}: Told) {
+    async tell({title, path, lines, commit, author, more}: StoryStep) {
       const [first = '', ...others] = breakAt(title, room, true);
       print(colors.bold(`${String(++number).padStart(2)}  ${first.trimEnd()}`));
       for (const part of others) print(colors.bold(`${INDENT}${part.trimEnd()}`));
@@ -152,7 +152,7 @@ function wrap(line: string, width: number): string[] {
 }
 
 async function taskRows(
-  {box, depth, assignee, title, note}: TaskTold,
+  {box, depth, assignee, title, note}: StoryTask,
   room: number,
   row: (text: string) => Promise<void>,
 ): Promise<void> {

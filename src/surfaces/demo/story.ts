@@ -4,8 +4,8 @@ import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import {UserError} from '../../formats/common/errors.ts';
 import {appendLines} from '../../home/append-line.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
-import {isOpen, type Request, readQueue} from '../actions/decide/queue.ts';
-import {Commits, type FileChange} from './commits.ts';
+import {isUndecided, type Request, readQueue} from '../actions/decide/queue.ts';
+import {Commits, type CommittedFile} from './commits.ts';
 import {findScene, INBOX, question, type Scene, scenes, shownLines} from './scenes.ts';
 import type {Posted, StandIn} from './slack.ts';
 import {sentLine} from './tell-files.ts';
@@ -28,7 +28,7 @@ export interface Played {
   sent: readonly Posted[];
 }
 
-type Found = readonly [Scene, FileChange];
+type Found = readonly [Scene, CommittedFile];
 
 const LOOK_MS = 60;
 /** What agents do takes a second or two; a machine may be busy. */
@@ -112,7 +112,7 @@ class Story {
     return scene;
   }
 
-  async #tell(scene: Scene, change: FileChange): Promise<void> {
+  async #tell(scene: Scene, change: CommittedFile): Promise<void> {
     const {commit, author, path} = change;
     this.commits.push(commit);
     const {step, title, more} = scene;
@@ -182,7 +182,7 @@ class Story {
 
   #open(asked: Scene): Request | undefined {
     const {home} = this.#options;
-    return this.#requests(asked).find(request => isOpen(home, request));
+    return this.#requests(asked).find(request => isUndecided(home, request));
   }
 
   #isDecided(asked: Scene): boolean {

@@ -1,6 +1,6 @@
 import {matchMessages, type Part} from '../../../formats/merge/message-match.ts';
 import type {Message} from '../../../formats/session/session-schema.ts';
-import {type Doing, type Entry, type Gone, isRecorded, type Origin, printOf} from './entry.ts';
+import {type Doing, type Gone, isRecordedMessage, type MessageEntry, type MessageOrigin, printOf} from './entry.ts';
 import type {Ledger} from './ledger.ts';
 
 /**
@@ -8,11 +8,11 @@ import type {Ledger} from './ledger.ts';
  * is another now, or is not there any more, is kept in mind: whether that matters shows in the end.
  */
 export function brought(
-  before: readonly Entry[],
+  before: readonly MessageEntry[],
   messages: readonly Message[],
   {by, path}: {by: Doing; path: string},
   ledger: Ledger,
-): {entries: Entry[]; gone: Gone[]} {
+): {entries: MessageEntry[]; gone: Gone[]} {
   let head = 0;
   const shorter = Math.min(before.length, messages.length);
   while (head < shorter && isSame(before[head], messages[head])) head++;
@@ -26,16 +26,17 @@ export function brought(
   );
   // What a session is made with stands where it stood; what git joins may stand in either order.
   const isPlaced = before.length > 0 && !by.engine && !by.joins;
-  const placed = (entry: Entry): Entry => (isPlaced ? {...entry, moved: by} : entry);
-  const stays = isInOrder(match.from) ? (entry: Entry) => entry : placed;
-  const entries = messages.map((message, at): Entry => {
-    if (at < head) return kept(before[at] as Entry, message);
-    if (at >= messages.length - tail) return kept(before[before.length - messages.length + at] as Entry, message);
+  const placed = (entry: MessageEntry): MessageEntry => (isPlaced ? {...entry, moved: by} : entry);
+  const stays = isInOrder(match.from) ? (entry: MessageEntry) => entry : placed;
+  const entries = messages.map((message, at): MessageEntry => {
+    if (at < head) return kept(before[at] as MessageEntry, message);
+    if (at >= messages.length - tail)
+      return kept(before[before.length - messages.length + at] as MessageEntry, message);
     const print = printOf(message);
     const was = from[match.from[at - head] as number];
     if (was?.print === print) return stays(kept(was, message));
-    const origin: Origin = {by, path, at, print};
-    if (!was || ledger.has(print) || isRecorded(was.message) !== isRecorded(message))
+    const origin: MessageOrigin = {by, path, at, print};
+    if (!was || ledger.has(print) || isRecordedMessage(was.message) !== isRecordedMessage(message))
       return placed(ledger.entryFor(message, origin));
     return stays({...was, message, print, edits: print === was.origin.print ? [] : [...was.edits, by]});
   });
@@ -61,17 +62,17 @@ function isInOrder(places: Int32Array): boolean {
 /** So many of those above are remembered: some of them may go, too. */
 const ABOVE = 200;
 
-function isSame(entry: Entry | undefined, message: Message | undefined): boolean {
+function isSame(entry: MessageEntry | undefined, message: Message | undefined): boolean {
   return (
     entry !== undefined && message !== undefined && (entry.message === message || entry.print === printOf(message))
   );
 }
 
 /** The same message, as the newer version has it. */
-export function kept(entry: Entry, message: Message): Entry {
+export function kept(entry: MessageEntry, message: Message): MessageEntry {
   return entry.message === message ? entry : {...entry, message};
 }
 
-function partOf({message, print}: Pick<Entry, 'message' | 'print'>): Part {
+function partOf({message, print}: Pick<MessageEntry, 'message' | 'print'>): Part {
   return {text: print, value: () => message};
 }

@@ -3,10 +3,10 @@ import {parseSession, type Session} from '../../../formats/session/session.ts';
 import {type HomeState, templateOf} from '../verify/home-state.ts';
 import {brought, kept} from './brought.ts';
 import {replayStep} from './engine-step.ts';
-import {type Doing, type Entry, type Gone, type Origin, printOf} from './entry.ts';
+import {type Doing, type Gone, type MessageEntry, type MessageOrigin, printOf} from './entry.ts';
 import {Ledger} from './ledger.ts';
 import type {Unread} from './replayed.ts';
-import type {Oddity, Step, Stepped, TemplateNow} from './step.ts';
+import type {Oddity, Stepped, TemplateNow, VersionStep} from './step.ts';
 import {allEntries, allMessages, type PastHome, sessionIdOf, settledIn, type Track} from './track.ts';
 import {changedVerdict, type Done, doneIn, verdictOddity} from './verdicts.ts';
 
@@ -16,11 +16,11 @@ export interface FoundOddity extends Oddity {
   path: string;
   by: Doing;
   /** The message it is about. */
-  entry: Entry | undefined;
+  entry: MessageEntry | undefined;
 }
 
 /** What is known of a session beside its versions. */
-export interface Findings {
+export interface SessionFindings {
   oddities: FoundOddity[];
   unread: Map<string, Unread>;
   passing: number;
@@ -35,7 +35,7 @@ const NEAR_MS = 10_000;
 interface Suspect {
   found: FoundOddity;
   done: Done;
-  findings: Findings;
+  findings: SessionFindings;
 }
 
 /** Reads the versions of sessions in their order, and does again what the daemon did from each to the next. */
@@ -43,7 +43,7 @@ export class Conversations {
   readonly ledger = new Ledger();
   /** What was done about calls, as it was judged when it was recorded first: what is brought back later was done then. */
   readonly #judged = new Set<string>();
-  readonly #findings = new Map<string, Findings>();
+  readonly #findings = new Map<string, SessionFindings>();
   readonly #templates = new Map<string, {[Key in keyof TemplateNow]: Set<string | undefined>}>();
   readonly #now: HomeState | undefined;
   #suspects: Suspect[] = [];
@@ -53,7 +53,7 @@ export class Conversations {
     this.#now = now;
   }
 
-  findings(session: string): Findings {
+  findings(session: string): SessionFindings {
     const known = this.#findings.get(session) ?? {oddities: [], unread: new Map(), passing: 0};
     this.#findings.set(session, known);
     return known;
@@ -124,8 +124,8 @@ export class Conversations {
   }
 
   /** The history was cut off here: what is there counts as recorded. */
-  #begin({messages}: Session, from: Omit<Origin, 'at' | 'print'>): {entries: Entry[]; gone: Gone[]} {
-    const entries = messages.map((message, at): Entry => {
+  #begin({messages}: Session, from: Omit<MessageOrigin, 'at' | 'print'>): {entries: MessageEntry[]; gone: Gone[]} {
+    const entries = messages.map((message, at): MessageEntry => {
       const origin = this.ledger.record(message, {...from, at, print: printOf(message)});
       return {message, print: origin.print, origin, edits: []};
     });
@@ -136,13 +136,13 @@ export class Conversations {
   #segment(
     state: PastHome,
     {messages}: Session,
-    from: Omit<Origin, 'at' | 'print'>,
+    from: Omit<MessageOrigin, 'at' | 'print'>,
     former: Track | undefined,
-  ): {entries: readonly Entry[]; gone: Gone[]} {
+  ): {entries: readonly MessageEntry[]; gone: Gone[]} {
     if (former) return brought(former.entries, messages, from, this.ledger);
     const id = sessionIdOf(from.path);
     const main = [...state.tracks.values()].find(({path}) => !isSegment(path) && sessionIdOf(path) === id);
-    const entries = messages.map((message, at): Entry => {
+    const entries = messages.map((message, at): MessageEntry => {
       const own = main?.entries[at];
       if (own?.print === printOf(message)) return kept(own, message);
       return this.ledger.entryFor(message, {...from, at, print: printOf(message)});
@@ -155,15 +155,24 @@ export class Conversations {
     session: Session,
     from: {by: Doing; path: string},
     before: Track | undefined,
-  ): {entries: readonly Entry[]; gone: Gone[]} {
+  ): {entries: readonly MessageEntry[]; gone: Gone[]} {
     const {by, path} = from;
     const all = allEntries(state, before?.session.header ?? {}, before?.entries ?? []);
     const messages = allMessages(state, session);
-    const own = (entries: readonly Entry[]) => entries.slice(messages.length - session.messages.length);
+    const own = (entries: readonly MessageEntry[]) => entries.slice(messages.length - session.messages.length);
     if (by.engine && !OTHERS.has(by.cause)) {
       const template = this.#templates.get(session.header?.agent_id.split('@')[0] ?? '') as TemplateNow | undefined;
       const settled = settledIn(state, before?.session.header ?? {}, session.header ?? {});
-      const step: Step = {by, path, before: before?.session, after: session, entries: all, messages, settled, template};
+      const step: VersionStep = {
+        by,
+        path,
+        before: before?.session,
+        after: session,
+        entries: all,
+        messages,
+        settled,
+        template,
+      };
       const stepped = replayStep(step, this.ledger);
       if (stepped) {
         this.#judge(state, step, stepped);
@@ -175,7 +184,7 @@ export class Conversations {
     return {entries: own(entries), gone};
   }
 
-  #judge(state: PastHome, step: Step, stepped: Stepped): void {
+  #judge(state: PastHome, step: VersionStep, stepped: Stepped): void {
     const {by, path} = step;
     const findings = this.findings(sessionIdOf(path));
     const found = (oddity: Oddity, kind: FoundOddity['kind']): FoundOddity => ({

@@ -5,7 +5,7 @@ import type {Call, Message} from '../../../formats/session/session-schema.ts';
 import {brought} from './brought.ts';
 import type {Conversations, FoundOddity} from './conversations.ts';
 import type {Difference} from './difference.ts';
-import {type Doing, type Entry, isRecorded, type Origin, printOf} from './entry.ts';
+import {type Doing, isRecordedMessage, type MessageEntry, type MessageOrigin, printOf} from './entry.ts';
 import {type Differing, fieldThatDiffers} from './field-that-differs.ts';
 import {type Fate, judgeEnd} from './judge-end.ts';
 import {isBefore} from './out-of-place.ts';
@@ -13,7 +13,7 @@ import {lineOf, lineThatDiffers, whereTheyDiffer} from './place.ts';
 import type {Replayed} from './replayed.ts';
 import {type PastHome, sessionIdOf, type Track} from './track.ts';
 
-export interface World {
+export interface PresentHome {
   /** Undefined: there is no such file. */
   onDisk: (path: string) => {text: string} | {problem: string} | undefined;
   fileAt: (commit: string, path: string) => Promise<Buffer | undefined>;
@@ -22,7 +22,7 @@ export interface World {
 }
 
 /** Each session as it is in the end, compared with all that was recorded of it. */
-export async function endings(conversations: Conversations, state: PastHome, world: World): Promise<Replayed[]> {
+export async function endings(conversations: Conversations, state: PastHome, world: PresentHome): Promise<Replayed[]> {
   conversations.settle();
   const ids = new Set([...state.tracks.keys()].filter(path => !isSegment(path)).map(sessionIdOf));
   const gone = [...state.removed].filter(([id]) => !ids.has(id)).map(([, track]) => track);
@@ -36,12 +36,12 @@ export async function endings(conversations: Conversations, state: PastHome, wor
 class Ending {
   readonly #conversations: Conversations;
   readonly #state: PastHome;
-  readonly #world: World;
+  readonly #world: PresentHome;
   readonly #track: Track;
   readonly #notes: string[] = [];
   #there = true;
 
-  constructor(conversations: Conversations, state: PastHome, world: World, track: Track) {
+  constructor(conversations: Conversations, state: PastHome, world: PresentHome, track: Track) {
     this.#conversations = conversations;
     this.#state = state;
     this.#world = world;
@@ -68,7 +68,9 @@ class Ending {
     for (const oddity of findings.oddities) differences.push(oddityAsDifference(oddity, byOrigin));
     const of = (role: Message['role']) =>
       places.filter(({entry: {message, origin}}) => message.role === role && origin.by.engine).length;
-    const written = places.filter(({entry: {message, origin}}) => isRecorded(message) && !origin.by.engine).length;
+    const written = places.filter(
+      ({entry: {message, origin}}) => isRecordedMessage(message) && !origin.by.engine,
+    ).length;
     if (written > 0) this.#notes.push(`${written} of its answers and results were written by a person, not recorded`);
     return {
       session: id,
@@ -119,9 +121,9 @@ class Ending {
 
   #note({kind, entry: {message, origin}, by, at}: Fate): void {
     if (kind === 'added') return;
-    const what = isRecorded(message) ? `${wordsOf(message)} (${shortCommit(origin.by.commit)})` : 'a message';
+    const what = isRecordedMessage(message) ? `${wordsOf(message)} (${shortCommit(origin.by.commit)})` : 'a message';
     const place = kind === 'missing' ? '' : `message ${at + 1}: `;
-    const why = isRecorded(message) && kind !== 'missing' ? '; the model was asked about it anew' : '';
+    const why = isRecordedMessage(message) && kind !== 'missing' ? '; the model was asked about it anew' : '';
     this.#notes.push(`${place}${what} was ${DONE[kind]} by ${by.author} in ${shortCommit(by.commit)}${why}`);
   }
 
@@ -156,7 +158,7 @@ class Ending {
   }
 
   /** The message as the version has it that first had it. */
-  async #asRecorded({by, path, print}: Origin): Promise<Message | undefined> {
+  async #asRecorded({by, path, print}: MessageOrigin): Promise<Message | undefined> {
     const bytes = by.commit === undefined ? undefined : await this.#world.fileAt(by.commit, path);
     return bytes && parseSession(bytes.toString('utf8')).messages.find(message => printOf(message) === print);
   }
@@ -168,7 +170,7 @@ function placeThatDiffers(places: readonly Placed[], at: number): Differing {
   const [former = -1] = [...places.keys()]
     .filter(each => {
       const other = (places[each] as Placed).entry;
-      return isRecorded(other.message) && other.origin.by.engine && isBefore(other.origin, origin);
+      return isRecordedMessage(other.message) && other.origin.by.engine && isBefore(other.origin, origin);
     })
     .sort((a, b) => (isBefore((places[a] as Placed).entry.origin, (places[b] as Placed).entry.origin) ? 1 : -1));
   const below = (place: number) =>
@@ -186,7 +188,7 @@ const WORDS = {
 } as const;
 
 interface Placed {
-  entry: Entry;
+  entry: MessageEntry;
   file: Track;
   index: number;
 }
@@ -211,7 +213,7 @@ function shortCommit(commit: string | undefined): string {
   return commit === undefined ? 'the file on disk' : commit.slice(0, 7);
 }
 
-function oddityAsDifference(oddity: FoundOddity, places: ReadonlyMap<Origin, Placed>): Difference {
+function oddityAsDifference(oddity: FoundOddity, places: ReadonlyMap<MessageOrigin, Placed>): Difference {
   const {kind, what, field, recorded, replayed, entry, by, call, path} = oddity;
   const place = entry && places.get(entry.origin);
   const shown = whereTheyDiffer(recorded, replayed);

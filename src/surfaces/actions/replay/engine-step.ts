@@ -2,18 +2,18 @@ import {GO_ON, mayGoOn, nextOf} from '../../../decide/turn.ts';
 import type {Call, Message} from '../../../formats/session/session-schema.ts';
 import {effectOf} from '../verify/verdict-of.ts';
 import {kept} from './brought.ts';
-import {type Entry, isRecorded, printOf} from './entry.ts';
+import {isRecordedMessage, type MessageEntry, printOf} from './entry.ts';
 import {headerOddities} from './header-step.ts';
 import type {Ledger} from './ledger.ts';
-import type {Oddity, Step, Stepped} from './step.ts';
+import type {Oddity, Stepped, VersionStep} from './step.ts';
 
 /**
  * Do once more what the daemon did between two versions, with the answers, results, messages and ids that were recorded.
  * Undefined: messages that were there before are others now, so this was no such step.
  */
-export function replayStep(step: Step, ledger: Ledger): Stepped | undefined {
+export function replayStep(step: VersionStep, ledger: Ledger): Stepped | undefined {
   const {by, path, entries: before, messages, settled} = step;
-  const entries: (Entry | undefined)[] = before.slice(0, settled);
+  const entries: (MessageEntry | undefined)[] = before.slice(0, settled);
   const added: number[] = [];
   let next = settled;
   for (let at = settled; at < messages.length; at++) {
@@ -33,7 +33,7 @@ export function replayStep(step: Step, ledger: Ledger): Stepped | undefined {
     const origin = ledger.record(message, {by, path, at, print: printOf(message)});
     entries[at] = {message, print: origin.print, origin, edits: []};
   }
-  const all = entries as Entry[];
+  const all = entries as MessageEntry[];
   const lastResult = messages.findLastIndex(({role}) => role === 'tool_result');
   const oddities = [
     ...added.flatMap(at => placeOddity(messages, at, lastResult) ?? []),
@@ -93,7 +93,7 @@ function goOnOddity(messages: readonly Message[], at: number): Oddity | undefine
 /** What comes in stays below all that was said. */
 function queueOddity(messages: readonly Message[], at: number, lastResult: number): Oddity | undefined {
   if (at > lastResult) return undefined;
-  const below = messages.findIndex((message, place) => place > at && isRecorded(message));
+  const below = messages.findIndex((message, place) => place > at && isRecordedMessage(message));
   // Its own answer may have come in the same step.
   if (below === -1 || messages[below]?.role === 'assistant') return undefined;
   const what = 'a message was put between calls and their results';
@@ -106,7 +106,7 @@ function wordsFor(next: ReturnType<typeof nextOf>): string {
 }
 
 /** Marks of calls are set once, by the daemon, on calls that have no result yet. */
-function callOddities({entries: before, settled}: Step, entries: readonly Entry[]): Oddity[] {
+function callOddities({entries: before, settled}: VersionStep, entries: readonly MessageEntry[]): Oddity[] {
   const former = new Map(before.slice(settled).map(({origin, message}) => [origin, message]));
   const results = new Set(before.slice(settled).map(({message}) => message.tool_call_id));
   const odd: Oddity[] = [];

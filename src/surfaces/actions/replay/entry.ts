@@ -19,7 +19,7 @@ export interface Doing {
 }
 
 /** Where a message comes from: the first version that has it. One object for one message, whatever becomes of it. */
-export interface Origin {
+export interface MessageOrigin {
   by: Doing;
   path: string;
   /** Its place among all messages of that version. */
@@ -29,10 +29,10 @@ export interface Origin {
 }
 
 /** A message of a version, and what was done to it since it was recorded. */
-export interface Entry {
+export interface MessageEntry {
   message: Message;
   print: string;
-  origin: Origin;
+  origin: MessageOrigin;
   edits: readonly Doing[];
   /** Who put it where it stands, if it was not recorded there. */
   moved?: Doing;
@@ -40,14 +40,14 @@ export interface Entry {
 
 /** A message that a version does not have any more. */
 export interface Gone {
-  entry: Entry;
+  entry: MessageEntry;
   by: Doing;
   /** What stood above it, nearest first. */
-  above: readonly Origin[];
+  above: readonly MessageOrigin[];
 }
 
 /** What models and tools said: it stands as it was recorded. Whatever else is in a session, people may write. */
-export function isRecorded({role}: Message): boolean {
+export function isRecordedMessage({role}: Message): boolean {
   return role === 'assistant' || role === 'tool_result';
 }
 
@@ -86,7 +86,7 @@ function sorted(value: object | undefined): unknown {
 }
 
 /** What a recorded message is known by when its content is another: when it came, and about which calls. */
-export function nameOf({role, timestamp, tool_calls, tool_call_id}: Message): string | undefined {
+export function recordedMessageKey({role, timestamp, tool_calls, tool_call_id}: Message): string | undefined {
   if (timestamp === undefined) return undefined;
   return JSON.stringify([role, timestamp, tool_call_id, tool_calls?.map(({id}) => id)]);
 }

@@ -1,5 +1,5 @@
 import {cutText} from '../../../formats/session/session.ts';
-import {type Path, placeOf, readYaml} from '../../../formats/yaml/yaml-source.ts';
+import {type Path, placeOfValue, readYaml} from '../../../formats/yaml/yaml-source.ts';
 
 /** The line of a part of a message in the text of its file, from 1; that of the first line that differs, where it has many. */
 export function lineOf(text: string, index: number, part: Path, differs = 0): number | undefined {
@@ -10,7 +10,7 @@ export function lineOf(text: string, index: number, part: Path, differs = 0): nu
   for (let i = 0; i < index; i++) start += cut.items[i]?.length ?? 0;
   const first = linesIn(text.slice(0, start)) + 1;
   const lines = item.split('\n');
-  const found = placeOf(readYaml(item), [0, ...part], undefined, 'key').line - 1;
+  const found = placeOfValue(readYaml(item), [0, ...part], undefined, 'key').line - 1;
   const isBlock = /:\s*[|>][-+\d]*\s*$/.test(lines[found] ?? '');
   return first + found + (isBlock ? 1 + Math.min(differs, lines.length - found - 2) : 0);
 }

@@ -2,8 +2,8 @@ import type {Call} from '../../../formats/session/session-schema.ts';
 import {toolNamed} from '../../../policy/tools.ts';
 import {type HomeState, templateOf} from '../verify/home-state.ts';
 import {effectOf, verdictOf} from '../verify/verdict-of.ts';
-import type {Entry} from './entry.ts';
-import type {Oddity, Step, Stepped} from './step.ts';
+import type {MessageEntry} from './entry.ts';
+import type {Oddity, Stepped, VersionStep} from './step.ts';
 
 /** What was done about a call, as a version has it that no version before it had. */
 export interface Done {
@@ -16,8 +16,10 @@ export interface Done {
 }
 
 /** Calls that this step asked about, began, or ended without either. */
-export function doneIn({entries: before, after, settled}: Step, {entries, added}: Stepped): Done[] {
-  const former = new Map<Entry['origin'], Entry>(before.slice(settled).map(entry => [entry.origin, entry]));
+export function doneIn({entries: before, after, settled}: VersionStep, {entries, added}: Stepped): Done[] {
+  const former = new Map<MessageEntry['origin'], MessageEntry>(
+    before.slice(settled).map(entry => [entry.origin, entry]),
+  );
   const {agent_id: agent = '', tainted = []} = after.header ?? {};
   const done: Done[] = [];
   const results = new Map(added.map(at => [entries[at]?.message.tool_call_id, entries[at]?.message.content ?? '']));

@@ -1,13 +1,13 @@
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import {sessionText} from '../../../formats/session/session.ts';
-import {appendMessage, setField} from '../../../formats/session/session-edit.ts';
+import {appendMessage, setSessionField} from '../../../formats/session/session-edit.ts';
 import type {Message, SessionStatus} from '../../../formats/session/session-schema.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {waitForLock} from '../../../home/disk/lock.ts';
 import {editFile} from '../../../home/edit-file.ts';
 import type {SessionFile} from '../../../home/session-files.ts';
 import {agentName} from './find-agent.ts';
-import {readSession, sessionFile, sharedSession} from './find-session.ts';
+import {findSharedSession, readSession, sessionFile} from './find-session.ts';
 import {makeSession} from './make-session.ts';
 
 export interface Saying {
@@ -18,7 +18,7 @@ export interface Saying {
   agent: string | undefined;
 }
 
-export interface Said extends SessionFile {
+export interface SentMessage extends SessionFile {
   message: Message;
   /** The status the session has now. */
   status: SessionStatus;
@@ -29,7 +29,7 @@ export interface Said extends SessionFile {
 const TRY_MS = 10_000;
 
 /** Put a message into a session as a person would with an editor, after all that are there. */
-export async function say({home, content, session, agent}: Saying): Promise<Said> {
+export async function say({home, content, session, agent}: Saying): Promise<SentMessage> {
   if (session !== undefined) {
     const file = sessionFile(home, session);
     if (agent !== undefined) refuseOther(home, file, agentName(home, agent));
@@ -40,7 +40,7 @@ export async function say({home, content, session, agent}: Saying): Promise<Said
   const lock = await waitForLock(nodeDisk(home), `.agentdir/locks/shared-${name}`, TRY_MS);
   if ('heldBy' in lock) throw new UserError(`process ${lock.heldBy.pid} is making a session of ${name}`);
   try {
-    const shared = sharedSession(home, name);
+    const shared = findSharedSession(home, name);
     if (shared) return await append(home, shared, content);
     // Whatever reads templates is loaded when a session is made, not for each message.
     const found = (await import('./read-agent.ts')).agentNamed(home, name);
@@ -64,7 +64,7 @@ function refuseOther(home: string, file: SessionFile, agent: string): void {
 }
 
 /** After all that is there. */
-function append(home: string, file: SessionFile, content: string): Promise<Said> {
+function append(home: string, file: SessionFile, content: string): Promise<SentMessage> {
   const {id, path} = file;
   return editFile(home, path, () => {
     const found = readSession(home, file);
@@ -80,9 +80,9 @@ function append(home: string, file: SessionFile, content: string): Promise<Said>
     const message = personal(content, now);
     const status = header.status === 'paused' || header.status === 'waiting' ? header.status : 'active';
     let next = appendMessage(found.session, message);
-    if (header.status !== status) next = setField(next, 'status', status);
+    if (header.status !== status) next = setSessionField(next, 'status', status);
     // What stopped it is over as soon as it is asked to go on.
-    if (status === 'active' && header.error !== undefined) next = setField(next, 'error', undefined);
+    if (status === 'active' && header.error !== undefined) next = setSessionField(next, 'error', undefined);
     return {
       expected: found.bytes,
       // `updated` stays: it names the version that this was made from.

@@ -2,7 +2,7 @@ import {hasErrors} from '../../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import {fieldOf, stateOfBox, type Task, type TaskFile} from '../../../formats/task/task.ts';
 import {type TaskChange, updateTask} from '../../../formats/task/task-edit.ts';
-import {setNames} from '../../../formats/task/task-names-edit.ts';
+import {setTaskNames} from '../../../formats/task/task-names-edit.ts';
 import {hasNote} from '../../../formats/task/task-notes.ts';
 import {parseTasks} from '../../../formats/task/task-parse.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
@@ -14,12 +14,12 @@ import {patiently} from './patience.ts';
 import {readTasks, taskOf} from './read-tasks.ts';
 
 /** What a person does to a task with an editor. A note that is there already is not written again. */
-export interface TaskEdit extends TaskChange {
+export interface PersonTaskEdit extends TaskChange {
   /** Who is to do it. */
   names?: readonly string[];
 }
 
-type EditOf = (task: Task) => TaskEdit;
+type EditOf = (task: Task) => PersonTaskEdit;
 
 /**
  * Edit these tasks as they are when they are written, whoever else writes meanwhile: all of a file or none, and nothing at
@@ -83,8 +83,8 @@ function editedText(home: string, path: string, ids: readonly string[], editOf: 
   return {expected: read.bytes, text, saved: () => ({text, isIn})};
 }
 
-function editOne(file: TaskFile, path: string, id: string, {names, ...change}: TaskEdit): TaskFile {
-  const named = names ? parseTasks(setNames(file, taskOf(file, path, id), names)) : file;
+function editOne(file: TaskFile, path: string, id: string, {names, ...change}: PersonTaskEdit): TaskFile {
+  const named = names ? parseTasks(setTaskNames(file, taskOf(file, path, id), names)) : file;
   const task = taskOf(named, path, id);
   const {note, ...rest} = change;
   const changes = note && !hasNote(task, note) ? change : rest;

@@ -13,7 +13,7 @@ export function writerOf(
 }
 
 /** Where and when a person said yes. */
-export interface Said {
+export interface GivenApproval {
   commit: string;
   time: string;
 }

@@ -3,13 +3,13 @@ import {isFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
 import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, type Folder, openFolder, writtenRoot} from '../workspace/folder.ts';
-import {glance, kindAt, lookAt} from '../workspace/open-file.ts';
-import type {Place} from '../workspace/place.ts';
-import {type Walked, walk} from '../workspace/walk.ts';
+import {fileTypeAt, glance, lookAt} from '../workspace/open-file.ts';
+import type {ToolPath} from '../workspace/place.ts';
+import {type Walked, walkFolder} from '../workspace/walk.ts';
 import {type FileIndex, forget, type IndexedFile, readInto} from './file-index.ts';
 
 /** What a look at the files of a place came to. */
-export interface Looked extends Walked {
+export interface IndexUpdate extends Walked {
   /** Files that can be searched. */
   files: number;
   binary: number;
@@ -27,11 +27,11 @@ const LONGEST_READING_MS = 10_000;
  * Look at all files of a place; what is not there any more leaves, then those are read that are not as they were read: a
  * folder that was moved has room. Stopped halfway, it has done what it has done, and the next look goes on.
  */
-export async function bringUpToDate(
+export async function updateIndex(
   index: FileIndex,
   context: ToolContext,
-  place: Place,
-): Promise<Looked | ToolFailure> {
+  place: ToolPath,
+): Promise<IndexUpdate | ToolFailure> {
   const look = ++index.look;
   const looked = {files: 0, binary: 0, large: 0, full: 0, unread: 0};
   const count = (file: IndexedFile) => {
@@ -54,7 +54,7 @@ export async function bringUpToDate(
     else count(known);
     return true;
   };
-  const kind = kindAt(context, place);
+  const kind = fileTypeAt(context, place);
   if (isFailure(kind)) return kind;
   const walked = await (kind === 'file' ? one(context, place, visit) : all(context, place, visit));
   if (isFailure(walked)) return walked;
@@ -86,7 +86,7 @@ export async function bringUpToDate(
 async function readAt(
   index: FileIndex,
   context: ToolContext,
-  place: Place,
+  place: ToolPath,
   parts: readonly string[],
 ): Promise<IndexedFile | undefined> {
   const folder = openFolder(context, place, parts.slice(0, -1));
@@ -101,7 +101,7 @@ async function readAt(
 type Visit = (folder: Folder, name: string, parts: readonly string[]) => true;
 
 /** What is named itself is looked at whatever ignore files say. */
-async function one(context: ToolContext, place: Place, visit: Visit): Promise<Walked | ToolFailure> {
+async function one(context: ToolContext, place: ToolPath, visit: Visit): Promise<Walked | ToolFailure> {
   const folder = openFolder(context, place, place.parts.slice(0, -1));
   if (isFailure(folder)) return folder;
   try {
@@ -112,8 +112,8 @@ async function one(context: ToolContext, place: Place, visit: Visit): Promise<Wa
   return {ignored: 0, hidden: 0};
 }
 
-function all(context: ToolContext, place: Place, visit: Visit): Promise<Walked | ToolFailure> {
-  return walk(context, place, {
+function all(context: ToolContext, place: ToolPath, visit: Visit): Promise<Walked | ToolFailure> {
+  return walkFolder(context, place, {
     start: true,
     enter: () => true,
     visit: ({folder, name, parts, kind}) => kind !== 'file' || visit(folder, name, parts),

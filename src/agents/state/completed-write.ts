@@ -1,8 +1,8 @@
 import type {Completed} from '../../decide/complete.ts';
-import type {Change, OwnEntry} from '../../loop/change.ts';
+import type {OwnEntry, PlannedWrite} from '../../loop/planned-write.ts';
 
 /** A completed file as a change. `cause`: what the journal gives as the reason. */
-export function changeOf(completed: Completed | undefined, cause: string): Change | undefined {
+export function plannedWriteOf(completed: Completed | undefined, cause: string): PlannedWrite | undefined {
   if (!completed) return undefined;
   const {text, before = [], written} = completed;
   return {

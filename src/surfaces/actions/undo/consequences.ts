@@ -8,18 +8,18 @@ import type {SessionUndo} from '../../../formats/undo/undo-session.ts';
 import type {TasksUndo} from '../../../formats/undo/undo-tasks.ts';
 import {callWords} from '../../../policy/call-words.ts';
 import {toolNamed, tools} from '../../../policy/tools.ts';
-import type {FileEdit} from './plan-file.ts';
+import type {UndoEdit} from './plan-file.ts';
 import {workspaceUndo} from './workspace-undo.ts';
 
 /** What an undo leaves as it is, and what comes of it. */
-export interface Told {
+export interface UndoConsequences {
   cannot: string[];
   next: string[];
 }
 
-export async function toldOf(home: string, edit: FileEdit): Promise<Told> {
+export async function consequencesOf(home: string, edit: UndoEdit): Promise<UndoConsequences> {
   const {undo, kind, asked, now, bytes} = edit;
-  const told: Told = {cannot: [], next: []};
+  const told: UndoConsequences = {cannot: [], next: []};
   if (undo?.session && bytes && now) {
     await tellSession(home, undo.session, {now: now.toString(), result: bytes.toString()}, told);
   }
@@ -37,7 +37,7 @@ async function tellSession(
   home: string,
   {removed, blanked, stays}: SessionUndo,
   {now, result}: {now: string; result: string},
-  {cannot, next}: Told,
+  {cannot, next}: UndoConsequences,
 ): Promise<void> {
   const agent = parseSession(result).header?.agent_id ?? '';
   for (const message of removed) cannot.push(...ofMessage(message));
@@ -84,7 +84,7 @@ async function ofCall(home: string, agent: string, call: Call): Promise<string[]
   return lines;
 }
 
-function tellTasks({setBack, reopened, removed, stays}: TasksUndo, {cannot, next}: Told): void {
+function tellTasks({setBack, reopened, removed, stays}: TasksUndo, {cannot, next}: UndoConsequences): void {
   for (const task of setBack) {
     const who = fieldOf(task, 'assigned') === undefined ? undefined : task.names[0];
     if (who !== undefined) next.push(`${nameOf(task)} is set back: it is delivered to @${who} again, as another try`);
@@ -108,7 +108,7 @@ function nameOf(task: Task): string {
   return fieldOf(task, 'id') ?? `"${task.title}"`;
 }
 
-function tellAsked(ids: readonly string[], queue: string, {cannot, next}: Told): void {
+function tellAsked(ids: readonly string[], queue: string, {cannot, next}: UndoConsequences): void {
   for (const item of readApprovalItems(parseTasks(queue)).items) {
     if (item.id === undefined || !ids.includes(item.id)) continue;
     next.push(`${item.id} waits for a decision again: agentdir approve ${item.id}, or reject`);

@@ -8,7 +8,7 @@ const MOST_EXTENSIONS = 10;
  * How long a server is listened to: aborts `signal` when it has been silent too long. It is the server's silence that
  * counts, not that of a process which has had no time to read.
  */
-export class Patience {
+export class SilenceTimer {
   readonly #controller = new AbortController();
   #ms: number;
   #timer: NodeJS.Timeout | undefined;

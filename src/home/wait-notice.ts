@@ -1,5 +1,5 @@
 /** Why something waits, told only once it has lasted; and no more when it is over. */
-export class Patience {
+export class WaitNotice {
   /** Called when `waiting` changes. */
   onChange: (why: string | undefined) => void = () => {};
   waiting: string | undefined;

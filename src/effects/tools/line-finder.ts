@@ -26,7 +26,7 @@ const NEWLINE = 10;
 const MARK = Buffer.from('\ufeff');
 
 /** Files that are searched for lines, some at a time, so that no pattern can hold up the daemon. */
-export interface Finding {
+export interface LineFinder {
   /** A whole file. `bytes` may change afterwards. Its path is asked for only if it may be shown. */
   add: (bytes: Buffer, pathOf: () => string) => Promise<void> | undefined;
   /** One in pieces of whole lines. */
@@ -37,7 +37,7 @@ export interface Finding {
   end: () => Promise<{matches: number; files: number; content: string; full: boolean; binary: number} | ToolFailure>;
 }
 
-export function finding(search: LineSearch, most: number, signal: AbortSignal, redact: Redactor): Finding {
+export function makeLineFinder(search: LineSearch, most: number, signal: AbortSignal, redact: Redactor): LineFinder {
   const lines: string[] = [];
   const files = new Set<string>();
   const left = {matches: most, bytes: MOST_TEXT};

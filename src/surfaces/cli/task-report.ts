@@ -3,20 +3,20 @@ import {exit} from '../../formats/common/errors.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {daemonOf} from '../../home/status.ts';
-import type {Replaced} from '../actions/talk/redact-message.ts';
+import type {ReplacedSecret} from '../actions/talk/redact-message.ts';
 import type {TaskStanding} from '../actions/tasks/standing.ts';
 import {readTaskHome, type TaskHome} from '../actions/tasks/task-home.ts';
 import {colors, note, print, printJson} from '../terminal/output.ts';
 import {tellReplaced} from './given-text.ts';
 
-export interface Change {
+export interface TaskReport {
   home: string;
   json: boolean;
   /** The tasks that were changed. */
   ids: readonly string[];
   /** Texts of files as they were saved. */
   written: ReadonlyMap<string, string>;
-  replaced: readonly Replaced[];
+  replaced: readonly ReplacedSecret[];
   /** What was done to a task, in a line. */
   line: (row: TaskRow) => string;
   /** Whether anything comes of it. */
@@ -24,7 +24,7 @@ export interface Change {
 }
 
 /** What was written, on stdout; what happens next, beside it. With --json all of it as one value. */
-export async function tellTasks({home, json, ids, written, replaced, line, quiet}: Change): Promise<number> {
+export async function printTaskReport({home, json, ids, written, replaced, line, quiet}: TaskReport): Promise<number> {
   const daemon = daemonOf(nodeDisk(home)) !== undefined;
   const rows = await changedRows(readTaskHome(home, written), ids);
   const next = quiet ? [] : [...new Set(rows.flatMap(({next}) => next))];
@@ -47,6 +47,6 @@ async function changedRows(tasks: TaskHome, ids: readonly string[]): Promise<Tas
 }
 
 /** "completed task-7k2m: Check Redis" */
-export function toldLine(word: string, {id, title}: TaskRow): string {
+export function changedTaskLine(word: string, {id, title}: TaskRow): string {
   return `${word} ${colors.bold(visibleLine(id ?? ''))}: ${visibleLine(title)}`;
 }

@@ -1,4 +1,4 @@
-import type {FileSnapshot, Found} from './file-snapshot.ts';
+import type {FileContent, FileSnapshot} from './file-snapshot.ts';
 
 /** What the journal says of something that the daemon wrote. */
 export interface OwnEntry {
@@ -21,13 +21,13 @@ export interface EarlierVersion {
 }
 
 /** What the daemon writes into one file, and what the journal says of it. */
-export interface Change {
+export interface PlannedWrite {
   text: string;
   entry: OwnEntry;
   /** Versions on the way to `text`, oldest first. Each is a commit of its own. */
   earlier?: readonly EarlierVersion[];
   /** How the written file is read again, where the caller has it parsed already. */
-  readBack?: (found: Found) => FileSnapshot;
+  readBack?: (found: FileContent) => FileSnapshot;
   /** Called as soon as the text is in the file. */
   saved?: () => void;
   /** Called once the new version is accepted: begins what follows from it. */
