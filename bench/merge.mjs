@@ -2,7 +2,7 @@ import {mergeDiff3} from 'node-diff3';
 import {describeEdit} from '../dist/formats/merge/describe-edit.js';
 import {merge} from '../dist/formats/merge/merge.js';
 import {findMergeBase} from '../dist/formats/merge/merge-base.js';
-import {undoes} from '../dist/formats/merge/merge-lasting.js';
+import {undoesLasting} from '../dist/formats/merge/merge-lasting.js';
 import {appendMessage, parseSession, parseTasks, sessionText, setSessionField, updateTask} from '../dist/index.js';
 import {median, mediansInTurns, rounds, table, times} from './measure.mjs';
 import {row} from './row.mjs';
@@ -82,7 +82,7 @@ export default function merges() {
         every ?? '',
         lines,
         plain ?? 'not run',
-        median(() => undoes(kind, daemon, person)),
+        median(() => undoesLasting(kind, daemon, person)),
         median(() => findMergeBase(kind, [daemon, base, daemon, base], person)),
         median(() => describeEdit(kind, base, person)),
       ]);
@@ -98,7 +98,7 @@ export default function merges() {
       'all changed',
       'by lines',
       'node-diff3',
-      'undoes',
+      'undoesLasting',
       'findMergeBase',
       'describeEdit',
     ],

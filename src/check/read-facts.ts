@@ -6,9 +6,9 @@ import type {TemplateValue} from '../formats/template.ts';
 import {itemFacts, pageFacts, stateFacts} from './approval-facts.ts';
 import {credentialProblems} from './credentials.ts';
 import {type Facts, type Reference, unreadFacts} from './facts.ts';
-import {ownProblems} from './own-problems.ts';
 import {type ParsedFile, parseFile} from './parse-file.ts';
-import {ownStrings, type SessionFact, sessionFacts} from './session-facts.ts';
+import {problemsWithin} from './problems-within.ts';
+import {detachStrings, type SessionFact, sessionFacts} from './session-facts.ts';
 import {taskFacts} from './task-facts.ts';
 
 /** Pure, and must not throw. The file must be one of ours. */
@@ -25,13 +25,13 @@ export function factsFrom(parsed: ParsedFile): Facts {
   const {path} = parsed;
   const facts: Facts = {
     kind: kindOf(path) ?? null,
-    problems: inFile(path, [...(parsed.file?.problems ?? []), ...ownProblems(parsed)]),
+    problems: inFile(path, [...(parsed.file?.problems ?? []), ...problemsWithin(parsed)]),
     defines: [],
     needs: [],
     counts: {},
     ...specific(parsed),
   };
-  return facts.session && isPlain(facts, facts.session) ? facts : ownStrings(facts);
+  return facts.session && isPlain(facts, facts.session) ? facts : detachStrings(facts);
 }
 
 /** Usual sessions, of which there are thousands, have strings of their own already. */

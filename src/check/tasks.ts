@@ -1,7 +1,7 @@
 import {nearest, type Place, type Problem, problem} from '../formats/common/diagnostic.ts';
 import type {Look} from './look.ts';
 import {agentHint, isKnownName, type Names, namesSeen} from './names.ts';
-import {isOpenState, leavable, type TaskFact} from './task-facts.ts';
+import {isOpenState, sessionAtWork, type TaskFact} from './task-facts.ts';
 
 /** Nobody reads a thousand problems of one file; a hostile one has millions. */
 const MOST = {ofTask: 100, ofFile: 1_000};
@@ -105,7 +105,7 @@ function checkParent({parent, parentAt, nested, line}: TaskFact, look: Look, say
 /** It was deleted while its agent was at the task: nobody else goes on with it. */
 function checkSession(task: TaskFact, look: Look, say: Say): void {
   const {id, line, sessionAt} = task;
-  const session = leavable(task);
+  const session = sessionAtWork(task);
   if (session === undefined || look.named(`session/${session}`).length > 0) return;
   say(
     'MISSING_SESSION',

@@ -11,7 +11,7 @@ import type {Disk} from '../home/disk/disk.ts';
 import type {HomeJournal} from '../home/home-git.ts';
 import {setFacts} from '../loop/accept-version.ts';
 import type {HomeFiles} from '../loop/home-files.ts';
-import type {StartedSoFar} from '../loop/started-calls.ts';
+import type {StartedCallsCheckpoint} from '../loop/started-calls.ts';
 
 /** A file as it was when it was last read. */
 type Row = [path: string, signature: string, blob: string, settled: boolean, facts: PackedFacts];
@@ -27,7 +27,7 @@ interface Cached {
   executable: string[];
   /** Of the version log: versions up to this one are in the rows. Caches of version 0.1 have none. */
   seq?: number;
-  started?: StartedSoFar;
+  started?: StartedCallsCheckpoint;
   /** Row after row, in one list. */
   rows: Row[number][];
 }
@@ -48,7 +48,7 @@ export interface Checkpoint {
   committed: CommittedAt | undefined;
   /** The number of the last version that the cache knows of; 0: it knows of none. */
   seq: number;
-  started: StartedSoFar | undefined;
+  started: StartedCallsCheckpoint | undefined;
 }
 
 const ROW = 5;

@@ -16,7 +16,7 @@ export function reminderOf(key: string): string {
 }
 
 /** Whom the session has written to (since that delivery), by message or in a final answer, and not heard from after it. */
-export function awaited(messages: readonly Message[], since?: string): Set<string> {
+export function awaitedNames(messages: readonly Message[], since?: string): Set<string> {
   const open = new Map<string, number>();
   const count = (name: string, more: number) => open.set(name, Math.max(0, (open.get(name) ?? 0) + more));
   /** To whom each message of the last answer goes. */

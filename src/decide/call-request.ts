@@ -33,7 +33,7 @@ const QUESTION = [
 /** The item of the queue. */
 export function requestItem(request: CallRequest): NewTask {
   const {id, agent, created, ask} = request;
-  const command = ask.edits?.argument === 'command' ? partOf(ask, ask.edits.label) : undefined;
+  const command = ask.edits?.argument === 'command' ? askedPart(ask, ask.edits.label) : undefined;
   return newApprovalItem({
     id,
     title: ask.question ? `Answer ${ask.title}` : `Approve ${ask.title}`,
@@ -112,7 +112,7 @@ function plainKey(key: string): string {
 }
 
 /** The text that the person may change, as it was asked. */
-export function partOf({parts}: Ask, label: string): string | undefined {
+export function askedPart({parts}: Ask, label: string): string | undefined {
   return parts.find(part => part.label === label)?.text;
 }
 

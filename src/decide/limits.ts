@@ -25,7 +25,7 @@ export interface LimitInput {
 }
 
 /** A limit that is reached, and the request to go on beyond it. */
-export interface Reached {
+export interface ReachedLimit {
   /** Of the request: the same whoever meets the limit and how often, until the request is decided. */
   id: string;
   scope: LimitScope;
@@ -41,12 +41,12 @@ export interface Reached {
 }
 
 /** The first limit that is reached. */
-export function reached(input: LimitInput): Reached | undefined {
-  return allReached(input).next().value;
+export function firstReachedLimit(input: LimitInput): ReachedLimit | undefined {
+  return allReachedLimits(input).next().value;
 }
 
 /** Every limit that is reached: those of the session first. */
-export function* allReached(input: LimitInput): Generator<Reached, undefined> {
+export function* allReachedLimits(input: LimitInput): Generator<ReachedLimit, undefined> {
   const {own, home, work, spent, day, agent, session} = input;
   const found = (scope: LimitScope, what: keyof SpendLimits, used: number, prefix: () => string) => {
     const limit = scope === 'chain' ? (home?.hops ?? MOST_HOPS) : (scope === 'home' ? home : own)?.[what];

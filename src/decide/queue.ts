@@ -7,10 +7,10 @@ import type {NewTask} from '../formats/task/task-text.ts';
 import {type CallRequest, requestItem} from './call-request.ts';
 import type {Completed} from './complete.ts';
 import {budgetItem} from './limit-words.ts';
-import type {Reached} from './limits.ts';
+import type {ReachedLimit} from './limits.ts';
 
-/** A decision of a person's that counts, and is to be recorded. */
-export type Taken =
+/** A person's decision that counts and is to be recorded. */
+export type CountedDecision =
   | {decision: 'rejected'; by: string; at: string; reason: string | undefined}
   | {
       decision: 'approved';
@@ -35,12 +35,12 @@ export interface QueueContext {
   /** Whose decision it is if the item does not say: `Ada <ada@example.org>`. */
   by: string;
   /** Limits that are still reached and that sessions wait for, by id. */
-  asked: ReadonlyMap<string, Reached>;
+  asked: ReadonlyMap<string, ReachedLimit>;
   /** How many sessions wait for it. */
   waiting: (id: string) => number;
   /** Calls that wait for a person, as far as they are not in the queue yet. */
   requests: Iterable<CallRequest>;
-  taken: ReadonlyMap<string, Taken>;
+  taken: ReadonlyMap<string, CountedDecision>;
   outcomeOf: (id: string) => CallOutcome | undefined;
   /** Its session does not know it any more, or is not there. */
   isGone: (id: string) => boolean;
@@ -162,7 +162,7 @@ function broughtBack({decision}: ApprovalItem, outcome: CallOutcome): TaskChange
   return {box: yes ? 'x' : '-', fields: {...outcome, status}};
 }
 
-function decidedChange(item: ApprovalItem, decided: Taken): TaskChange {
+function decidedChange(item: ApprovalItem, decided: CountedDecision): TaskChange {
   const {by, at} = decided;
   if (decided.decision === 'rejected') {
     const reason = item.reason === undefined ? decided.reason : undefined;

@@ -5,7 +5,7 @@ import type {Claimed, ScheduleSlots} from '../formats/slots-file.ts';
 /** A time that is dealt with within this was not missed. */
 const IN_TIME_MS = 60_000;
 /** Of times that were missed, `all` delivers so many at most, the newest. */
-export const MOST_MISSED = 100;
+export const MAX_MISSED = 100;
 /** A clock that goes back by more was wrong before: what it has claimed would keep the schedule silent until then. */
 const WRONG_CLOCK_MS = 25 * 3_600_000;
 
@@ -23,15 +23,15 @@ export function claimSlots(
   if (!known) return {cron, to, last: at(now)};
   const last = Date.parse(known.last);
   if (last > now + WRONG_CLOCK_MS) return {...known, last: at(now)};
-  const slots = slotsBetween(schedule, last, now, MOST_MISSED + 1);
+  const slots = slotsBetween(schedule, last, now, MAX_MISSED + 1);
   const [newest] = slots;
   if (newest === undefined) return undefined;
   const inTime = now - newest < IN_TIME_MS;
-  const late = Math.min(slots.length - (inTime ? 1 : 0), MOST_MISSED);
+  const late = Math.min(slots.length - (inTime ? 1 : 0), MAX_MISSED);
   const due: Claimed[] =
     missed === 'all'
       ? slots
-          .slice(0, MOST_MISSED)
+          .slice(0, MAX_MISSED)
           .toReversed()
           .map(slot => ({slot: at(slot), ...(!(inTime && slot === newest) && {missed: 1})}))
       : missed === 'once' || inTime
@@ -49,7 +49,7 @@ export function claimSlots(
 /** What the agent is told. */
 export function slotWords({message}: ScheduleSetting, {slot, missed = 0}: Claimed): string {
   if (missed === 0) return message;
-  const many = missed >= MOST_MISSED ? `at least ${MOST_MISSED}` : missed;
+  const many = missed >= MAX_MISSED ? `at least ${MAX_MISSED}` : missed;
   const due = missed === 1 ? `This was due at ${slot}` : `This was due ${many} times, the last at ${slot}`;
   return `${message}\n\n(${due}. No daemon ran then.)`;
 }

@@ -26,12 +26,12 @@ export function assignmentWords({id, said}: Assignment, mayUpdate: boolean): str
 }
 
 /** What an agent was told of a task that was brought to it: its title in quotes, and its id before if it has another. */
-export interface Brought {
+export interface DeliveredTask {
   title: string;
   before?: string;
 }
 
-export function assignmentIn(content: string): Brought | undefined {
+export function assignmentIn(content: string): DeliveredTask | undefined {
   const [first = '', ...rest] = content.split('\n');
   const lineOf = (label: string) => rest.find(line => line.startsWith(label))?.slice(label.length);
   const title = first === ASSIGNED ? lineOf('Title: ') : RENAMED.exec(first)?.[1];
@@ -111,7 +111,7 @@ function lines(parts: readonly (string | undefined | false | '')[]): string {
 }
 
 /** What a message about a task says of where it comes from. `chain`: what led to it; null: a person did. */
-export function messageOn(
+export function taskMessage(
   task: Task,
   content: string,
   chain: Chain | null | undefined = chainOfTask(task),

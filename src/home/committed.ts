@@ -1,5 +1,5 @@
 import {join} from 'node:path';
-import type {Published} from './git/git-batch.ts';
+import type {PublishedEntry} from './git/git-batch.ts';
 import {
   type CommittedVersion,
   changedFiles,
@@ -8,10 +8,10 @@ import {
   filesOf,
   homePath,
   isEdit,
-  pastVersions,
   recentVersions,
   resolveHead,
   type Version,
+  versionsInGit,
 } from './git/git-history.ts';
 import {contentId, lstat} from './git/git-index-file.ts';
 import {type Head, sameHead} from './git/git-refs.ts';
@@ -109,7 +109,7 @@ export class CommittedFiles {
   }
 
   /** A commit of ours is in HEAD. `isTheirs`: of what the person did. */
-  adopt({commit, blobs, already}: Published, cause: string | undefined, isTheirs: boolean): void {
+  adopt({commit, blobs, already}: PublishedEntry, cause: string | undefined, isTheirs: boolean): void {
     this.head = {branch: this.head.branch, commit};
     for (const [full, blob] of blobs) {
       const path = homePath(this.#repository, full);
@@ -136,7 +136,7 @@ export class CommittedFiles {
    */
   async undone(path: string, blob: string): Promise<CommittedVersion[]> {
     const from = this.#left.get(`${path}\0${blob}`);
-    const past = from === undefined ? [] : await pastVersions(this.#repository, from, path, UNDONE);
+    const past = from === undefined ? [] : await versionsInGit(this.#repository, from, path, UNDONE);
     if (past[0]?.blob !== blob) return [];
     const now = this.files.get(path);
     const known = past.findIndex(version => version.blob === now);

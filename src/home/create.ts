@@ -16,7 +16,7 @@ import {parseTasks} from '../formats/task/task-parse.ts';
 import {commitOnly, git} from './git/git.ts';
 
 /** What git must not record in a home: derived, raw input, and workspaces, which have histories of their own. */
-export const ignored = [
+export const ignoredInHome = [
   '.agentdir/',
   '.agentdir-*.tmp',
   '.workspaces/',
@@ -32,7 +32,7 @@ export const ignored = [
 const copied = ['agentdir.yaml', 'allowlist.yaml', 'templates', 'memory', 'playbooks', 'schemas'];
 const kept = ['sessions', 'inbox', 'workflows', 'workspaces'];
 
-export interface Created {
+export interface CreatedHome {
   dir: string;
   made: string[];
   /** Files that were there already and were left alone. */
@@ -42,7 +42,7 @@ export interface Created {
 }
 
 /** Make a home of `dir` from the package's own home at `source`. Never overwrites: what is there stays. */
-export async function createHome(dir: string, source: string): Promise<Created> {
+export async function createHome(dir: string, source: string): Promise<CreatedHome> {
   try {
     refuseObstacles(dir);
     makeFolder(dir);
@@ -135,7 +135,7 @@ function ignore(dir: string, made: string[]): void {
   const path = join(dir, '.gitignore');
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
   const lines = new Set(text.split(/\r?\n/));
-  const missing = ignored.filter(line => !lines.has(line));
+  const missing = ignoredInHome.filter(line => !lines.has(line));
   if (missing.length === 0) return;
   const gap = text === '' ? '' : text.endsWith('\n') ? '\n' : '\n\n';
   writeFileSync(path, `${text}${gap}# Agentdir\n${missing.join('\n')}\n`);

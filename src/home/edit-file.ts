@@ -1,7 +1,7 @@
 import {UserError} from '../formats/common/errors.ts';
 import {nodeDisk} from './disk/disk.ts';
 import {blobId} from './git/blob-id.ts';
-import type {ReplacedFile} from './replaced.ts';
+import type {ReplacedFile} from './replaced-files.ts';
 import {save} from './save.ts';
 import {daemonOf} from './status.ts';
 import {leaveNote, noteOn} from './versions/command-notes.ts';
@@ -50,7 +50,7 @@ async function letGo(home: string, replaced: ReplacedFile): Promise<void> {
     if (
       !daemonOf(nodeDisk(home)) &&
       !(await nodeDisk(home).isOpenElsewhere(replaced.inode)) &&
-      replaced.late() === undefined
+      replaced.lateWrite() === undefined
     )
       replaced.forget();
   } catch {

@@ -19,7 +19,7 @@ export interface JournalEntry {
   time?: number;
 }
 
-export interface Committed {
+export interface CommittedEntry {
   commit: string;
   subject: string;
   paths: string[];

@@ -8,14 +8,14 @@ export type LiveEnd = 'answered' | 'dropped' | 'failed';
  * What a model is asked with: so many messages of the session file, and how many of those are answers. Its own is to
  * stand right after them. Older versions did not say.
  */
-export interface AskedWith {
+export interface QuestionSize {
   messages: number;
   answers: number;
 }
 
 /** What happens in a turn, for whoever watches it. Derived: the session file alone says what was answered. */
 export type LiveEvent = {at: string; agent: string; session: string; turn: string} & (
-  | {event: 'begin'; after?: AskedWith}
+  | {event: 'begin'; after?: QuestionSize}
   | {event: 'text'; text: string}
   | {event: 'call'; name: string; args: string}
   /** Whatever text came before is void; it is asked again at `next`. */
@@ -63,7 +63,7 @@ export class LiveOutput {
     this.#agent = agent;
   }
 
-  begin(turn: string, after: AskedWith): void {
+  begin(turn: string, after: QuestionSize): void {
     this.#flush();
     this.#close();
     this.#turn = turn;

@@ -8,7 +8,7 @@ import {Cat} from './git/git-cat.ts';
 import {headCommit} from './history.ts';
 import {listFolder, readHomeFile} from './read.ts';
 
-export type Visit = (path: string, session: Session) => void;
+export type VisitSession = (path: string, session: Session) => void;
 
 export interface PastSessionCounts {
   /** Files, each once. */
@@ -27,7 +27,7 @@ export interface PastSessionCounts {
  */
 export async function everySession(
   home: string,
-  visit: Visit,
+  visit: VisitSession,
   progress: (done: number, total: number) => void = () => {},
 ): Promise<PastSessionCounts> {
   const paths = new Set<string>();

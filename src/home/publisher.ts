@@ -1,8 +1,8 @@
 import {setImmediate as turn} from 'node:timers/promises';
 import type {CommittedFiles} from './committed.ts';
-import type {Committed, JournalEntry, JournalOptions} from './entry.ts';
-import type {BatchOutcome, CommitBatch, Pending} from './git/git-batch.ts';
-import {busy} from './git/git-busy.ts';
+import type {CommittedEntry, JournalEntry, JournalOptions} from './entry.ts';
+import type {BatchOutcome, CommitBatch, PendingEntry} from './git/git-batch.ts';
+import {busyReason} from './git/git-busy.ts';
 import {STAMP_MS} from './git/git-clean.ts';
 import type {GitConfig} from './git/git-config.ts';
 import {FastBatch, type FastState} from './git/git-fast-batch.ts';
@@ -11,14 +11,14 @@ import {workplace} from './git/git-locks.ts';
 import {PlainBatch} from './git/git-plain-batch.ts';
 import {readHead} from './git/git-refs.ts';
 import type {Repository} from './git/git-repository.ts';
-import {stands} from './git/git-stands.ts';
+import {isStillTip} from './git/git-still-tip.ts';
 import {Maintenance} from './maintenance.ts';
 import {failureWords, WaitNotice} from './wait-notice.ts';
 
 interface Queued {
   entry: JournalEntry;
-  pending: Pending;
-  resolve: (done: Committed & {already?: true}) => void;
+  pending: PendingEntry;
+  resolve: (done: CommittedEntry & {already?: true}) => void;
   reject: (error: Error) => void;
 }
 
@@ -76,7 +76,7 @@ export class Publisher {
   }
 
   /** It resolves when it is published, or was in HEAD already; only `close` rejects. */
-  add(entry: JournalEntry, pending: Pending): Promise<Committed & {already?: true}> {
+  add(entry: JournalEntry, pending: PendingEntry): Promise<CommittedEntry & {already?: true}> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new Error('the journal is closed'));
       this.#queue.push({entry, pending, resolve, reject});
@@ -137,7 +137,7 @@ export class Publisher {
   /** One batch; or why it must wait. */
   async #round(): Promise<string | undefined> {
     const {dirs, processes} = this.#repository;
-    const why = busy(dirs, processes);
+    const why = busyReason(dirs, processes);
     if (why) return why;
     await this.#committed.look();
     const batch = await this.#begin();
@@ -147,7 +147,7 @@ export class Publisher {
         const result = await batch.publish();
         if (!('done' in result)) return result;
         const tip = result.done.findLast(({already}) => !already)?.commit;
-        if (tip !== undefined && !(await stands(this.#repository, tip))) return {moved: true};
+        if (tip !== undefined && !(await isStillTip(this.#repository, tip))) return {moved: true};
         this.#adopt(result.done);
         return result;
       });
@@ -206,7 +206,7 @@ export class Publisher {
     return back + Math.min(MOST_SLICE_MS, Math.max(SLICE_MS, (back - left) * share));
   }
 
-  #stillWanted(pending: Pending): Pending {
+  #stillWanted(pending: PendingEntry): PendingEntry {
     const {prefix} = this.#repository;
     const changes = pending.changes.filter(
       ({path, since}) => !this.#committed.isOvertaken(path.slice(prefix.length), since),
@@ -252,6 +252,6 @@ export class Publisher {
   }
 }
 
-function isFresh({changes}: Pending): boolean {
+function isFresh({changes}: PendingEntry): boolean {
   return changes.some(({stat, since}) => stat !== undefined && Number(stat.ctimeMs) >= since - STAMP_MS);
 }

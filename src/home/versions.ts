@@ -1,6 +1,6 @@
 import type {FileStat} from './disk/disk.ts';
 import type {Committed, Entry, Journal} from './journal.ts';
-import type {LoggedVersion, NewVersion, Unpublished, VersionLog} from './versions/version-log.ts';
+import type {LoggedVersion, NewVersion, UnpublishedVersion, VersionLog} from './versions/version-log.ts';
 
 /** What the log needs of git. */
 export type PublishingJournal = Pick<Journal, 'add' | 'committed'>;
@@ -19,7 +19,7 @@ export class Versions {
   readonly #journal: PublishingJournal;
   readonly #onCommitted: (committed: Committed) => void;
   /** Published, and not marked so in the log yet; the commit of the last one. */
-  #published: Unpublished[] = [];
+  #published: UnpublishedVersion[] = [];
   #commit = '';
   /** Versions that are recorded, and that no file holds yet. In order. */
   readonly #preparing = new Set<number>();
@@ -58,7 +58,7 @@ export class Versions {
 
   /** Record versions before the file holds the last of them. Resolves when they are durable. */
   async prepare(versions: readonly NewVersion[]): Promise<DurableVersions> {
-    const prepared: Unpublished[] = [];
+    const prepared: UnpublishedVersion[] = [];
     const settled = () => {
       for (const {seq} of prepared) this.#preparing.delete(seq);
     };
@@ -110,7 +110,7 @@ export class Versions {
     return undefined;
   }
 
-  #publish(version: Unpublished, stat: FileStat | undefined): void {
+  #publish(version: UnpublishedVersion, stat: FileStat | undefined): void {
     if (version.local) return;
     if (this.#held) {
       if (stat) this.#held.set(version.seq, stat);
@@ -135,7 +135,7 @@ export class Versions {
   }
 }
 
-function entryOf(version: Unpublished, stat: FileStat | undefined): Entry {
+function entryOf(version: UnpublishedVersion, stat: FileStat | undefined): Entry {
   const {path, mode, movedFrom, author, subject, trailers, time} = version;
   const bytes = version.bytes();
   const gone = movedFrom === undefined ? [] : [{path: movedFrom, content: undefined, stat: undefined}];

@@ -1,4 +1,4 @@
-/** Why something waits, told only once it has lasted; and no more when it is over. */
+/** Why something waits. Reported only once the wait has lasted, and cleared when it is over. */
 export class WaitNotice {
   /** Called when `waiting` changes. */
   onChange: (why: string | undefined) => void = () => {};

@@ -1,4 +1,4 @@
-import {undoes} from '../formats/merge/merge-lasting.ts';
+import {undoesLasting} from '../formats/merge/merge-lasting.ts';
 import {versionText} from './accept-version.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
 import type {HomeFiles} from './home-files.ts';
@@ -8,7 +8,7 @@ import {pastVersions} from './past-versions.ts';
  * Whether git brought a text into the file (checkout, revert, reset): then it is meant, whatever it lacks. At a start also a text
  * that lacks nothing of what a person, or an undo, staged while no daemon ran. `good`: the last accepted version.
  */
-export async function isMeant(files: HomeFiles, seen: FileSnapshot, good: string): Promise<boolean> {
+export async function isBroughtByGit(files: HomeFiles, seen: FileSnapshot, good: string): Promise<boolean> {
   const {path, kind, text, blob} = seen;
   const {journal, phase} = files;
   const {loading} = phase;
@@ -22,7 +22,7 @@ export async function isMeant(files: HomeFiles, seen: FileSnapshot, good: string
   if (staged === blob) return loading || isBroughtBack(files, seen, good);
   if (!loading || staged === undefined || staged === committed || staged === good) return false;
   const before = await versionText(files, staged, path);
-  return before !== undefined && text !== undefined && !undoes(kind, before, text);
+  return before !== undefined && text !== undefined && !undoesLasting(kind, before, text);
 }
 
 /**

@@ -17,8 +17,8 @@ export interface Guard {
   changedBeforeStart(path: string, before: string | undefined): void;
 }
 
-/** Before anything is looked at. */
-export const everythingCounts: Guard = {
+/** The guard before the first look: every change counts. */
+export const allowAllGuard: Guard = {
   whyVoid: () => undefined,
   takeBack: async () => undefined,
   cutLinks: async () => undefined,

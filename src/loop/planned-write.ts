@@ -1,7 +1,7 @@
 import type {FileContent, FileSnapshot} from './file-snapshot.ts';
 
 /** What the journal says of something that the daemon wrote. */
-export interface OwnEntry {
+export interface DaemonEntry {
   words: string;
   cause: string;
   /** Ids of the tasks it concerns. */
@@ -17,13 +17,13 @@ export interface OwnEntry {
 /** A version of a file that only the journal gets: the file itself goes on to a later one in the same write. */
 export interface EarlierVersion {
   text: string;
-  entry: OwnEntry;
+  entry: DaemonEntry;
 }
 
-/** What the daemon writes into one file, and what the journal says of it. */
+/** A text the daemon is to write into one file, with its journal entry. */
 export interface PlannedWrite {
   text: string;
-  entry: OwnEntry;
+  entry: DaemonEntry;
   /** Versions on the way to `text`, oldest first. Each is a commit of its own. */
   earlier?: readonly EarlierVersion[];
   /** How the written file is read again, where the caller has it parsed already. */

@@ -22,7 +22,7 @@ export async function settle(daemon: Loop, seen: FileSnapshot): Promise<LookOutc
   const {path} = seen;
   const trouble = `complete ${path}`;
   const reconciler = files.kinds.reconcilers.for(path, seen.kind);
-  files.looks.nudged.delete(path);
+  files.looks.lookAgain.delete(path);
   try {
     // A file that is a link is read, and never written.
     const isWritable = linkTarget(files.disk, path) === undefined;
@@ -66,7 +66,7 @@ async function settleWith(
   }
   const isDone = (await reconciler?.finish?.(current)) ?? true;
   const known = files.known.get(seen.path);
-  if (known) known.settled = isDone && !files.looks.nudged.has(seen.path);
+  if (known) known.settled = isDone && !files.looks.lookAgain.has(seen.path);
   files.phase.unsaved = true;
   return undefined;
 }
@@ -76,7 +76,7 @@ export async function createMissing(daemon: Loop, path: string): Promise<LookOut
   const {files} = daemon;
   const kind = kindOf(path);
   const reconciler = kind && files.kinds.reconcilers.for(path, kind);
-  files.looks.nudged.delete(path);
+  files.looks.lookAgain.delete(path);
   // Nothing is put where a home was unmounted or moved away.
   if (!reconciler?.create || files.phase.loading || !files.disk.exists(MARKER)) return undefined;
   const creation = await reconciler.create(path);

@@ -1,7 +1,7 @@
 import {type Clock, timestamp} from '../home/disk/clock.ts';
 
 /** What a checkpoint keeps of calls that were started. */
-export interface StartedSoFar {
+export interface StartedCallsCheckpoint {
   /** From when on every started call is named: what is older, the journal tells. */
   since: string;
   names: readonly string[];
@@ -21,7 +21,7 @@ export class StartedCalls {
   /** Sessions of which all is here that the journal tells. */
   readonly #recalled = new Set<string>();
 
-  constructor(clock: Clock, {since, names}: StartedSoFar) {
+  constructor(clock: Clock, {since, names}: StartedCallsCheckpoint) {
     this.#clock = clock;
     this.#since = since;
     this.#names = new Set(names);
@@ -51,7 +51,7 @@ export class StartedCalls {
     this.#recalled.clear();
   }
 
-  soFar(): StartedSoFar {
+  soFar(): StartedCallsCheckpoint {
     return {since: this.#since, names: [...this.#names]};
   }
 }

@@ -2,7 +2,7 @@ import {type Others, standing, wordsIn} from '../check/rows.ts';
 import type {FileRow} from './file-rows.ts';
 import {type Cell, cellsOf, columnsOf, rowid, type TableName, tableNames} from './tables.ts';
 
-/** What is to be done to a table: rows that go, and rows that come or are others now. */
+/** Changes to a table: rows to remove, and rows to add or replace. */
 export interface TableChange {
   table: TableName;
   remove: number[];

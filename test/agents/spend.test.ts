@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {wake, wakeInTime} from '../../src/agents/sessions/wake.ts';
+import {wakeOnTimer, wakeSessions} from '../../src/agents/sessions/wake.ts';
 import {Approvals} from '../../src/agents/state/approvals.ts';
 import type {With} from '../../src/agents/state/parts.ts';
 import {Spend} from '../../src/agents/state/spend.ts';
@@ -94,7 +94,7 @@ describe('sessions that wait', () => {
         disk: nodeDisk('/nowhere'),
         index,
         known: new Map(),
-        looks: {nudged: new Set<string>()},
+        looks: {lookAgain: new Set<string>()},
         kinds: {followers: [waits]},
         phase: {unsaved: false, loading: false},
         queue: {add: (path: string) => looked.add(path)},
@@ -114,7 +114,7 @@ describe('sessions that wait', () => {
     };
     const woken = () => {
       looked.clear();
-      wake(parts);
+      wakeSessions(parts);
       return [...looked].sort();
     };
     return {parts, clock, looked, put, woken};
@@ -147,7 +147,7 @@ describe('sessions that wait', () => {
     expect(woken()).toEqual([]);
     clock.time = '2026-11-17T00:00:00.000Z';
     looked.clear();
-    wakeInTime(parts);
+    wakeOnTimer(parts);
     expect([...looked].sort()).toEqual(all);
     parts.spend.close();
   });

@@ -27,7 +27,7 @@ it('what many agents change in one file at a time is one save, and each has its 
   const files = {
     disk: {clock: systemClock},
     known: new Map(),
-    looks: {nudged: new Set()},
+    looks: {lookAgain: new Set()},
     queue: {add: () => {}},
   } as unknown as HomeFiles;
   const completed = settleEdits({tasks, files}, path, parseTasks(lines(5)));

@@ -19,7 +19,7 @@ import {decide} from '../../src/surfaces/actions/decide/decide.ts';
 import {editable, takeBack} from '../../src/surfaces/actions/decide/edited.ts';
 import {findRequests, type Request} from '../../src/surfaces/actions/decide/queue.ts';
 import {approveCommand} from '../../src/surfaces/cli/approve.ts';
-import {type ApproveOptions, sayYes} from '../../src/surfaces/cli/say-yes.ts';
+import {type ApproveOptions, approveRequests} from '../../src/surfaces/cli/approve-requests.ts';
 import {terminal} from '../daemon/terminal.ts';
 import {playDaemon} from './played-daemon.ts';
 import {agentdir, environment, main, newHome, put, type Run, startAgentdir, until} from './run.ts';
@@ -514,7 +514,7 @@ describe('agentdir approve --sign', () => {
     const home = await asked({id: 'aa11', command: 'ls'});
     put(home, {'agentdir.yaml': 'format: 1\napprovals: {signers: signers}\n'});
     const before = read(home);
-    await expect(sayYes({...plain, home, ids: []}, findRequests(home, ['aa11']))).rejects.toThrow(
+    await expect(approveRequests({...plain, home, ids: []}, findRequests(home, ['aa11']))).rejects.toThrow(
       'a yes without a signature is not taken; nothing was written',
     );
     expect(read(home)).toBe(before);

@@ -3,7 +3,7 @@ import {expect, it} from 'vitest';
 import {historyProblems} from '../../src/check/session-history.ts';
 import type {ChatMessage} from '../../src/decide/chat.ts';
 import {chatHistory} from '../../src/decide/history.ts';
-import {nextOf} from '../../src/decide/turn.ts';
+import {nextAction} from '../../src/decide/turn.ts';
 import {parseSession} from '../../src/formats/session/session.ts';
 import type {Message} from '../../src/formats/session/session-schema.ts';
 import {forkSession} from '../../src/formats/undo/fork-session.ts';
@@ -81,7 +81,7 @@ it('at each message of any history the fork is valid, says nothing new, and has 
         expect(isValid(chat)).toBe(true);
         // Each call has its own result in the file, and none that the reader made up.
         expect(JSON.stringify(chat)).not.toContain('no result of this call was recorded');
-        expect(nextOf(session.messages)).toEqual({do: awaits ? 'ask' : 'rest'});
+        expect(nextAction(session.messages)).toEqual({do: awaits ? 'ask' : 'rest'});
         expect(session.header?.status).toBe(awaits ? 'active' : 'sleeping');
         for (const mark of ['approval:', 'started:', 'run:', 'where:', 'delivery:', 'reply_to:'])
           expect(text).not.toMatch(new RegExp(`^ +(?:- )?${mark}`, 'm'));

@@ -5,7 +5,7 @@ import {type Kind, kinds} from '../../src/formats/common/key.ts';
 import {describeEdit} from '../../src/formats/merge/describe-edit.ts';
 import {merge} from '../../src/formats/merge/merge.ts';
 import {findMergeBase} from '../../src/formats/merge/merge-base.ts';
-import {undoes} from '../../src/formats/merge/merge-lasting.ts';
+import {undoesLasting} from '../../src/formats/merge/merge-lasting.ts';
 import {parseSession, type Session, sessionText} from '../../src/formats/session/session.ts';
 import {appendMessage, insertMessage, setInMessage, setSessionField} from '../../src/formats/session/session-edit.ts';
 import {fieldOf, type Task} from '../../src/formats/task/task.ts';
@@ -346,7 +346,7 @@ describe('any texts at all', () => {
         expect(merge(kind, base, person, base).text).toBe(person);
         expect(merge(kind, base, base, daemon).text).toBe(daemon);
         expect(merge(kind, base, person, person).text).toBe(person);
-        expect(undoes(kind, person, person)).toBe(false);
+        expect(undoesLasting(kind, person, person)).toBe(false);
         expect(findMergeBase(kind, [daemon, base, person], person)).toBeLessThan(3);
         expect(describeEdit(kind, base, person).words).not.toBe('');
       }),

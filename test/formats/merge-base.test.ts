@@ -3,7 +3,7 @@ import {describe, expect, it} from 'vitest';
 import {describeEdit} from '../../src/formats/merge/describe-edit.ts';
 import {merge} from '../../src/formats/merge/merge.ts';
 import {findMergeBase, mayBeOlder} from '../../src/formats/merge/merge-base.ts';
-import {undoes} from '../../src/formats/merge/merge-lasting.ts';
+import {undoesLasting} from '../../src/formats/merge/merge-lasting.ts';
 import {cpu} from '../cpu.ts';
 
 describe('other files are merged line by line', () => {
@@ -68,13 +68,13 @@ describe('notes of agents in a file of the memory', () => {
     ['a note gone, and a line more', `${base}Mine.\n`, true],
     ['a note gone, and another changed', noted.replace('Redis runs.\n', '').replace(note, ''), true],
     ['nothing but a note gone: a person took it out', base, false],
-  ])('%s', (_, now, expected) => expect(undoes('memory', noted, now)).toBe(expected));
+  ])('%s', (_, now, expected) => expect(undoesLasting('memory', noted, now)).toBe(expected));
 
   it('tell the version a text was made from', () => {
     const second = `${noted}- 2026-11-16 @scout: More.\n`;
     expect(findMergeBase('memory', [second, noted, base], noted.replace('moved', 'is'))).toBe(1);
     expect(findMergeBase('memory', [second, noted, base], `${base}Mine.\n`)).toBe(2);
-    expect(undoes('memory', second, noted.replace('moved', 'is'))).toBe(true);
+    expect(undoesLasting('memory', second, noted.replace('moved', 'is'))).toBe(true);
   });
 });
 
@@ -87,7 +87,7 @@ describe('undoes', () => {
     ['another time', before.replace('10:00', '11:00'), true],
     ['an id', before.replace('  id: t1\n', ''), true],
     ['a box', before.replace('[/]', '[ ]'), true],
-  ])('tasks: %s', (_, now, expected) => expect(undoes('tasks', before, now)).toBe(expected));
+  ])('tasks: %s', (_, now, expected) => expect(undoesLasting('tasks', before, now)).toBe(expected));
 
   const session =
     "agent_id: p\nupdated: '2026-11-16T10:00:00.000Z'\nmessages:\n  - role: user\n    content: hi\n  - role: assistant\n    content: ho\n";
@@ -96,7 +96,7 @@ describe('undoes', () => {
     ['an edited message', session.replace('hi', 'hello'), false],
     ['an older version', session.replace('T10', 'T09'), true],
     ['a missing reply', session.replace('  - role: assistant\n    content: ho\n', ''), true],
-  ])('sessions: %s', (_, now, expected) => expect(undoes('session', session, now)).toBe(expected));
+  ])('sessions: %s', (_, now, expected) => expect(undoesLasting('session', session, now)).toBe(expected));
 
   it('tasks: the same, however much stands before and after what was changed', () => {
     const line = fc.constantFrom('  id: a', '  id: b', '  started: 1', '- [x] "t"', '- [ ] "t"', 'prose', '');
@@ -112,7 +112,7 @@ describe('undoes', () => {
         const left = lasting(now ?? []);
         const lacks = lasting(before ?? []).some(key => left.splice(left.indexOf(key) >>> 0, 1).length === 0);
         const text = (all: readonly string[] = []) => all.map(one => `${one}\n`).join('');
-        expect(undoes('tasks', text(before), text(now))).toBe(lacks);
+        expect(undoesLasting('tasks', text(before), text(now))).toBe(lacks);
       }),
       {numRuns: 80},
     );
@@ -120,9 +120,9 @@ describe('undoes', () => {
 
   it('approval pages: a decision', () => {
     const page = 'status: approved\n\n## Review\n\n**Decision:** APPROVED\n';
-    expect(undoes('approval', page, page.replace('APPROVED', '<!-- APPROVED | REJECTED -->'))).toBe(true);
-    expect(undoes('approval', page, `${page}more\n`)).toBe(false);
-    expect(undoes('memory', 'a', '')).toBe(false);
+    expect(undoesLasting('approval', page, page.replace('APPROVED', '<!-- APPROVED | REJECTED -->'))).toBe(true);
+    expect(undoesLasting('approval', page, `${page}more\n`)).toBe(false);
+    expect(undoesLasting('memory', 'a', '')).toBe(false);
   });
 });
 

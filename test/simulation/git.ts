@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {isJournalled, kindOf} from '../../src/formats/common/key.ts';
 import {parseSession} from '../../src/formats/session/session.ts';
 import type {Disk} from '../../src/home/disk/disk.ts';
-import type {Committed, JournalEntry} from '../../src/home/entry.ts';
+import type {CommittedEntry, JournalEntry} from '../../src/home/entry.ts';
 import {blobId} from '../../src/home/git/blob-id.ts';
 import type {RecentCommit} from '../../src/home/git/git-committed-over.ts';
 import {type CommittedVersion, isEdit, type Version} from '../../src/home/git/git-history.ts';
@@ -40,7 +40,7 @@ export interface GitFaults {
 interface Queued {
   entry: JournalEntry;
   since: number;
-  resolve: (done: Committed & {already?: true}) => void;
+  resolve: (done: CommittedEntry & {already?: true}) => void;
   reject: (error: Error) => void;
 }
 
@@ -354,7 +354,7 @@ class SimulatedJournal implements HomeJournal {
     return past.slice(0, since).reverse();
   }
 
-  add(entry: JournalEntry): Promise<Committed & {already?: true}> {
+  add(entry: JournalEntry): Promise<CommittedEntry & {already?: true}> {
     this.#process.check();
     const since = this.#time.now;
     for (const {content} of entry.changes) if (content) this.#git.put(content.bytes);

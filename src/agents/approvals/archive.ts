@@ -1,5 +1,5 @@
 import {isQueue} from '../../check/parse-file.ts';
-import {archiveText, toArchive, withoutItems} from '../../decide/archive.ts';
+import {archiveText, requestsToArchive, withoutItems} from '../../decide/archive.ts';
 import type {Completed} from '../../decide/complete.ts';
 import type {ApprovalItem} from '../../formats/approval/approval-item.ts';
 import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
@@ -12,10 +12,10 @@ import type {With} from '../state/parts.ts';
 type Queue = TaskFile & {items: readonly ApprovalItem[]};
 
 /** The queue without what has been copied to the archive; what is not there yet is handed over first. */
-export function leaveQueue({files, approvals}: With<'files' | 'approvals'>, file: Queue): Completed | undefined {
+export function archiveDecided({files, approvals}: With<'files' | 'approvals'>, file: Queue): Completed | undefined {
   const {index} = files;
   const there: ApprovalItem[] = [];
-  for (const [path, items] of toArchive(file.items)) {
+  for (const [path, items] of requestsToArchive(file.items)) {
     const isThere = ({id}: ApprovalItem) => index.definitionsOf(`item/${id}`).some(found => found.path === path);
     there.push(...items.filter(isThere));
     const missing = items.filter(item => !isThere(item));
@@ -29,7 +29,7 @@ export function leaveQueue({files, approvals}: With<'files' | 'approvals'>, file
 }
 
 /** tasks/archive/approvals-*.task.md: requests that are decided and done. */
-export function archiveFiles(daemon: With<'files' | 'approvals'>): Reconciler {
+export function archiveReconciler(daemon: With<'files' | 'approvals'>): Reconciler {
   return {
     kind: 'tasks',
     owns: isQueue,

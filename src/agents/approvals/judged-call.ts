@@ -12,7 +12,7 @@ import type {With} from '../state/parts.ts';
 import {type CallSetting, settingOf} from './call-context.ts';
 
 /** A call by the policy and the template as they are now. */
-export async function judged(
+export async function judgeCall(
   {reports, current, effects}: With<'reports' | 'current' | 'effects'>,
   {agent, template}: Caller,
   {name, arguments: args}: Call['function'],
@@ -49,7 +49,7 @@ export async function editedDigest(
   edited: Call,
   setting: CallSetting,
 ): Promise<string> {
-  const anew = await judged(daemon, caller, edited.function, setting);
+  const anew = await judgeCall(daemon, caller, edited.function, setting);
   const ask = 'ready' in anew ? await anew.ready.ask() : undefined;
   return boundDigest(caller, edited, ask && !isFailure(ask) ? ask.basis : {});
 }
@@ -71,7 +71,7 @@ export async function currentEditedDigest(
 }
 
 async function sessionAt(files: HomeFiles, path: string): Promise<Session | undefined> {
-  let parsed = files.kept.latest.get(path)?.parsed;
+  let parsed = files.caches.snapshots.get(path)?.parsed;
   if (parsed?.kind !== 'session') {
     const blob = files.known.get(path)?.blob;
     const text = blob === undefined ? undefined : await versionText(files, blob, path);

@@ -21,16 +21,16 @@ export function isBeingSaved({disk, known}: HomeFiles, path: string): boolean {
 }
 
 /** Where the page of a request lies whose yes was recorded: it moves a moment later. */
-export function takenPage({known}: HomeFiles, id: string): string {
+export function recordedPagePath({known}: HomeFiles, id: string): string {
   return known.has(approvedPath(id)) ? approvedPath(id) : pendingPath(id);
 }
 
 /** Until its call is started, a person may turn on the page what was recorded. Undefined: it says what the item says. */
-export async function turnedOnPage(
+export async function changedDecision(
   files: HomeFiles,
   {id = '', by, at}: ApprovalItem,
 ): Promise<{no: Pick<Review, 'by' | 'at' | 'reason'>} | {problem: string} | undefined> {
-  const path = takenPage(files, id);
+  const path = recordedPagePath(files, id);
   const page = await knownPage(files, path);
   const review = page?.review;
   if (review?.decision === 'rejected') {

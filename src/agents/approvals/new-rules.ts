@@ -9,7 +9,7 @@ import {timestamp} from '../../home/disk/clock.ts';
 import {versionText} from '../../loop/accept-version.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import {reconsider} from '../sessions/wake.ts';
+import {rejudgeWaitingCalls} from '../sessions/wake.ts';
 import {plannedWriteOf} from '../state/completed-write.ts';
 import type {With} from '../state/parts.ts';
 
@@ -36,13 +36,13 @@ export async function ruleFor(
 }
 
 /** allowlist.yaml: gets the rules that persons add by `always`; when it changes, calls that wait are judged again. */
-export function policyFile(daemon: With<'files' | 'approvals'>): Reconciler {
+export function policyReconciler(daemon: With<'files' | 'approvals'>): Reconciler {
   return {
     kind: 'policy',
     settle: ({parsed}) =>
       parsed?.kind === 'policy' ? plannedWriteOf(settlePolicy(daemon, parsed.file.text), 'always') : undefined,
     accepted: ({facts}) => {
-      if (!daemon.files.phase.loading && !blocks(facts.problems)) reconsider(daemon);
+      if (!daemon.files.phase.loading && !blocks(facts.problems)) rejudgeWaitingCalls(daemon);
     },
   };
 }

@@ -1,7 +1,7 @@
 import {parseSession} from '../../formats/session/session.ts';
 import {versionText} from '../../loop/accept-version.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
-import {isProtected, SINGLE} from './void.ts';
+import {isProtected, PROTECTED_FILES} from './protected-files.ts';
 
 /** So many versions of a file are looked at. */
 const MOST = 50;
@@ -19,7 +19,7 @@ export async function committedSince(
   const began = await commitOfStart(files, session);
   const since = began === undefined ? undefined : await journal.since(began);
   if (!since || ![...since.values()].some(cause => cause === undefined)) return found;
-  for (const path of new Set([...SINGLE, ...[...journal.committed.keys()].filter(isProtected)])) {
+  for (const path of new Set([...PROTECTED_FILES, ...[...journal.committed.keys()].filter(isProtected)])) {
     const versions = await journal.versions(path, MOST);
     const foreign = versions.findLast(({commit, cause}) => cause === undefined && since.has(commit));
     if (foreign) found.set(path, await journal.before(foreign.commit, path));

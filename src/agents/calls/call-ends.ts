@@ -18,19 +18,19 @@ export function resultOfDecision(
       code: 'REJECTED',
       error: `the person did not answer${item.reason === undefined ? '' : `: ${item.reason}`}`,
     };
-  if (state === 'rejected') return rejected(item?.reason);
+  if (state === 'rejected') return rejectedResult(item?.reason);
   if (state === 'expired')
     return {success: false, code: 'EXPIRED', error: 'nobody decided in time, so this call was not made'};
   return undefined;
 }
 
-export function rejected(reason: string | undefined): ToolResult {
+export function rejectedResult(reason: string | undefined): ToolResult {
   const why = reason === undefined ? '; no reason was given' : `: ${reason}`;
   return {success: false, code: 'REJECTED', error: `a person rejected this call${why}. Do not try the same again`};
 }
 
 /** What an earlier daemon had started. It is told only when nothing of it runs any more. */
-export async function interrupted(
+export async function interruptedResult(
   effects: Effects,
   call: Call,
   {session}: Caller,

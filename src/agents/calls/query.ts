@@ -1,6 +1,6 @@
 import type {QueriedRows, ResultCode, ToolFailure} from '../../effects/tool/tool.ts';
 import {versionText} from '../../loop/accept-version.ts';
-import {onDisk} from '../../loop/current.ts';
+import {versionOnDisk} from '../../loop/current-config.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import type {QueryFailure} from '../../query/task-query.ts';
 import type {With} from '../state/parts.ts';
@@ -28,7 +28,7 @@ export async function runQuery(
     index,
     files: () => versions(known),
     read: (path: string, blob: string) =>
-      files.kept.texts.get(blob) ?? onDisk(disk, path, blob) ?? versionText(files, blob, path),
+      files.caches.texts.get(blob) ?? versionOnDisk(disk, path, blob) ?? versionText(files, blob, path),
   };
   const answer = await effects.queries.ask(source, text, {most: MOST, signal, taint: true});
   if (!('failed' in answer)) return answer;

@@ -53,7 +53,7 @@ function notWritable({disk, index}: HomeFiles, path: string): string | undefined
 }
 
 /** memory/: files get the notes of agents. */
-export function memoryFiles({notes, files}: With<'files' | 'notes'>): Reconciler {
+export function memoryReconciler({notes, files}: With<'files' | 'notes'>): Reconciler {
   const due = {notes, clock: files.disk.clock};
   return {
     kind: 'memory',

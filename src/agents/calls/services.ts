@@ -7,8 +7,8 @@ import type {With} from '../state/parts.ts';
 import {createTasks} from '../tasks/create-tasks.ts';
 import {updateTaskForAgent} from '../tasks/update-task.ts';
 import {runQuery} from './query.ts';
+import {recordSent} from './record-sent.ts';
 import {addMemoryNote} from './remember.ts';
-import {recordSent} from './sent.ts';
 
 /** What a call asks of the daemon. */
 export function servicesFor(

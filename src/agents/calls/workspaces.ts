@@ -8,7 +8,7 @@ import {crashPoint} from '../../home/disk/crash.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {toolNamed} from '../../policy/tools.ts';
-import {suspectChanges} from '../approvals/void.ts';
+import {suspectChanges} from '../approvals/protected-files.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {effectsOf} from '../world/effects.ts';
@@ -127,7 +127,7 @@ function changed({files, approvals}: With<'files' | 'approvals'>, {agent, path: 
   for (const path of approvals.waits.paths()) {
     const waits = approvals.waits.callsOf(path).length > 0 && files.index.facts(path)?.session?.agent === agent;
     if (!waits || path === own) continue;
-    approvals.stale.add(path);
+    approvals.staleSessions.add(path);
     lookAgain(files, path);
   }
 }

@@ -14,7 +14,7 @@ import type {Inboxes} from '../state/inboxes.ts';
 import type {With} from '../state/parts.ts';
 
 /** state/schedules.yaml: which times of schedules are dealt with. */
-export function slotsFile(daemon: With<'files' | 'current' | 'mail' | 'inboxes'>): Reconciler {
+export function scheduleReconciler(daemon: With<'files' | 'current' | 'mail' | 'inboxes'>): Reconciler {
   return {
     kind: 'state',
     owns: path => path === SLOTS_FILE,

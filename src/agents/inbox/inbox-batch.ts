@@ -18,22 +18,22 @@ import type {Rejected} from '../../formats/rejected.ts';
 import type {InboxRoute, Settings} from '../../formats/settings.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import {MAX_LINE, type RawLine} from '../../home/inbox-lines.ts';
-import {agentExists, whoElse} from '../mail/agents.ts';
+import {agentExists, suggestAgents} from '../mail/agents.ts';
 import {inboxSession} from '../mail/receivers.ts';
-import type {Reading} from '../state/inboxes.ts';
+import type {InboxReading} from '../state/inboxes.ts';
 import type {Letter} from '../state/mail.ts';
 import type {AgentReports, With} from '../state/parts.ts';
 import {keysDelivered} from './lines-found.ts';
 
 /** A letter, and the session that it goes to. */
-export interface Addressed {
+export interface AddressedLetter {
   path: string;
   letter: Omit<Letter, 'delivered'>;
 }
 
 /** What some lines of an inbox come to. */
 export interface InboxBatch {
-  letters: Addressed[];
+  letters: AddressedLetter[];
   rejected: Rejected[];
   /** How many of the lines these are, and where the next begins. */
   lines: number;
@@ -45,9 +45,9 @@ export interface InboxBatch {
 const SLICE_MS = 5;
 
 /** Read lines as messages. `at`: of the file that they stand in; `skip`: lines that were delivered before. */
-export async function batchOf(
+export async function readBatch(
   daemon: With<'files' | 'reports' | 'current'>,
-  reading: Reading,
+  reading: InboxReading,
   at: Position,
   lines: readonly RawLine[],
 ): Promise<InboxBatch> {
@@ -87,7 +87,7 @@ export async function batchOf(
 }
 
 interface Line {
-  reading: Pick<Reading, 'name' | 'path'>;
+  reading: Pick<InboxReading, 'name' | 'path'>;
   /** Of its delivery, unless it has a key. */
   id: string;
   line: Pick<RawLine, 'length' | 'bytes' | 'tooLong'>;
@@ -96,7 +96,11 @@ interface Line {
   settings: Settings;
 }
 
-type Read = Addressed | {rejected: Rejected} | {blocked: Omit<NonNullable<InboxBatch['blocked']>, 'line'>} | undefined;
+type Read =
+  | AddressedLetter
+  | {rejected: Rejected}
+  | {blocked: Omit<NonNullable<InboxBatch['blocked']>, 'line'>}
+  | undefined;
 
 /** Undefined: nothing is to be delivered. */
 async function readLine({files, reports, current}: With<'files' | 'reports' | 'current'>, of: Line): Promise<Read> {
@@ -127,7 +131,7 @@ async function readLine({files, reports, current}: With<'files' | 'reports' | 'c
   if (agent === undefined || agent === '') return {blocked: {problem: nobody(reading.path, number)}};
   const template = agentExists(files, agent) ? await current.template(agent) : undefined;
   if (!template && own !== undefined)
-    return reject(`expected an agent in "to", got "${agent}": ${whoElse(files, agent)}`, {to: agent});
+    return reject(`expected an agent in "to", got "${agent}": ${suggestAgents(files, agent)}`, {to: agent});
   if (!template) return {blocked: {agent}};
   const key = route?.key === undefined ? undefined : recordValue(record.data, route.key);
   const id = route && key !== undefined ? keyDelivery(route, key) : of.id;
@@ -160,7 +164,7 @@ function nobody(path: string, line: number): Problem {
 }
 
 /** Without records whose key was delivered before, to whichever session. */
-export async function newOnes<T extends Addressed>(
+export async function withoutDeliveredKeys<T extends AddressedLetter>(
   {files, inboxes}: With<'files' | 'inboxes'>,
   letters: readonly T[],
 ): Promise<T[]> {
@@ -172,10 +176,10 @@ export async function newOnes<T extends Addressed>(
 }
 
 /** A line that had been set aside because its agent was not there; undefined: it still is not, or cannot be read. */
-export async function released(
+export async function releasedLine(
   daemon: With<'files' | 'reports' | 'current'>,
   entry: Rejected,
-): Promise<Addressed | undefined> {
+): Promise<AddressedLetter | undefined> {
   const settings = await daemon.current.settings();
   const name = entry.file.slice('inbox/'.length);
   if (entry.text === undefined || entry.to === undefined || !agentExists(daemon.files, entry.to)) return undefined;
@@ -189,12 +193,16 @@ export async function released(
 }
 
 /** How far the file is read when these lines are. */
-export function after(at: Position, {lines, end}: InboxBatch, marks: Pick<Position, 'head' | 'tail'>): Position {
+export function positionAfter(
+  at: Position,
+  {lines, end}: InboxBatch,
+  marks: Pick<Position, 'head' | 'tail'>,
+): Position {
   return {...at, offset: end, line: at.line + lines, ...marks};
 }
 
 /** The cursor with one of its files read further; `rewritten` is over when that place is reached. */
-export function advanced(cursor: Cursor, next: Position): Cursor {
+export function advanceCursor(cursor: Cursor, next: Position): Cursor {
   if (next.generation !== cursor.generation) {
     const rotated = (cursor.rotated ?? []).map(each => (each.generation === next.generation ? next : each));
     return {...cursor, rotated};

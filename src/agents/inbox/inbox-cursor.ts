@@ -5,10 +5,10 @@ import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {plannedWriteOf} from '../state/completed-write.ts';
 import type {With} from '../state/parts.ts';
-import {newOnes, released} from './inbox-batch.ts';
+import {releasedLine, withoutDeliveredKeys} from './inbox-batch.ts';
 
 /** state/inbox/NAME.yaml: how far each inbox is read. */
-export function cursorFiles(daemon: With<'files' | 'inboxes'>): Reconciler {
+export function cursorReconciler(daemon: With<'files' | 'inboxes'>): Reconciler {
   return {
     kind: 'state',
     owns: path => inboxOf(path) !== undefined,
@@ -21,7 +21,7 @@ export function cursorFiles(daemon: With<'files' | 'inboxes'>): Reconciler {
 }
 
 /** inbox/rejected/: lines that could not be delivered. Their files stay wrong until somebody mends them. */
-export function rejectedFiles(daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>): Reconciler {
+export function rejectedReconciler(daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>): Reconciler {
   return {
     kind: 'rejected',
     settlesWithErrors: true,
@@ -72,7 +72,7 @@ async function settleRejected(
   }
   for (const entry of file.entries) {
     if (entry.to === undefined || inboxes.releasing.has(entry.id)) continue;
-    const addressed = await released(daemon, entry);
+    const addressed = await releasedLine(daemon, entry);
     if (!addressed) continue;
     const {letter} = addressed;
     inboxes.releasing.add(entry.id);
@@ -81,7 +81,7 @@ async function settleRejected(
       inboxes.released.add(entry.id);
       lookAgain(files, path);
     };
-    const [isNew] = await newOnes(daemon, [addressed]);
+    const [isNew] = await withoutDeliveredKeys(daemon, [addressed]);
     if (isNew) {
       daemon.mail.post(addressed.path, {...letter, delivered});
       lookAgain(files, addressed.path);

@@ -10,7 +10,7 @@ export function agentExists({index}: HomeFiles, name: string): boolean {
 const MOST_NAMED = 12;
 
 /** For an agent that named somebody who is not there: who was meant, or who is. */
-export function whoElse({index}: HomeFiles, name: string): string {
+export function suggestAgents({index}: HomeFiles, name: string): string {
   const known = index.pathsOf('template').map(stemOf);
   const near = nearest(name, known);
   if (near !== undefined) return `did you mean "${near}"?`;

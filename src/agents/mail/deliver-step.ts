@@ -8,9 +8,9 @@ import {timestamp} from '../../home/disk/clock.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
-import type {OwnEntry} from '../../loop/planned-write.ts';
+import type {DaemonEntry} from '../../loop/planned-write.ts';
 import type {Creation} from '../../loop/reconciler.ts';
-import {FULL_AT, makeRoom, movable} from '../sessions/make-room.ts';
+import {countMovable, FULL_AT, makeRoom} from '../sessions/make-room.ts';
 import type {SessionStep} from '../sessions/step.ts';
 import type {Letter} from '../state/mail.ts';
 import type {With} from '../state/parts.ts';
@@ -72,11 +72,11 @@ async function withLetters(
   if (letters.length === 0) return undefined;
   const single = letters.filter(({bulk}) => !bulk);
   // It is full, and what it is at must end first.
-  const isFull = session.body.length > FULL_AT / 2 && movable(daemon, path, session) === 0;
+  const isFull = session.body.length > FULL_AT / 2 && countMovable(daemon, path, session) === 0;
   const many = isFull ? [] : letters.filter(({bulk}) => bulk);
   let result = session;
   for (const letter of single) {
-    const {asked, ahead} = {asked: turns.asked(path), ahead: turns.ahead(path)};
+    const {asked, ahead} = {asked: turns.question(path), ahead: turns.questionAhead(path)};
     const basis = Math.max(asked?.basis.length ?? 0, ahead?.basis.length ?? 0);
     const at = letter.message.priority === 'high' ? placeOfUrgent(result.messages, basis) : result.messages.length;
     const instead = letter.unless?.(session.messages);
@@ -177,7 +177,7 @@ function placeOfUrgent(messages: readonly Message[], basis: number): number {
   return at;
 }
 
-function entryOf(letters: readonly Letter[]): OwnEntry {
+function entryOf(letters: readonly Letter[]): DaemonEntry {
   const from = [...new Set(letters.map(({message}) => message.from ?? ''))];
   const words = from.length > 3 ? `${from.slice(0, 3).join(', ')} and ${from.length - 3} more` : from.join(', ');
   return {

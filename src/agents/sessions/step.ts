@@ -1,11 +1,11 @@
 import type {ChangedSession} from '../../decide/budget.ts';
 import type {Session} from '../../formats/session/session.ts';
-import type {OwnEntry} from '../../loop/planned-write.ts';
+import type {DaemonEntry} from '../../loop/planned-write.ts';
 
 /** A session as it is to be written, and what the journal says of it. */
 export interface SessionStep {
   session: Session;
-  entry: OwnEntry;
+  entry: DaemonEntry;
   /** As soon as it is in the file: tell of it. */
   written?: () => void;
   /** Then, once it is known to be there. */

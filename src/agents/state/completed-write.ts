@@ -1,5 +1,5 @@
 import type {Completed} from '../../decide/complete.ts';
-import type {OwnEntry, PlannedWrite} from '../../loop/planned-write.ts';
+import type {DaemonEntry, PlannedWrite} from '../../loop/planned-write.ts';
 
 /** A completed file as a change. `cause`: what the journal gives as the reason. */
 export function plannedWriteOf(completed: Completed | undefined, cause: string): PlannedWrite | undefined {
@@ -15,7 +15,7 @@ export function plannedWriteOf(completed: Completed | undefined, cause: string):
 
 const MOST_TRAILERS = 10;
 
-function entryOf({words, tasks, approvals = [], agent}: Completed, cause: string): OwnEntry {
+function entryOf({words, tasks, approvals = [], agent}: Completed, cause: string): DaemonEntry {
   const trailers = approvals.slice(0, MOST_TRAILERS).map((id): [string, string] => ['Approval', id]);
   return {words, tasks, cause, trailers, ...(agent !== undefined && {agent})};
 }

@@ -1,10 +1,10 @@
 import {basename} from 'node:path';
 import type {Cursor} from '../../formats/cursor-file.ts';
-import {LinesRead, MOST_REMEMBERED} from './lines-read.ts';
+import {LinesRead, MAX_REMEMBERED_LINES} from './lines-read.ts';
 import type {Schedules} from './schedules.ts';
 
 /** What is known of an inbox beyond its files: all of it can be found out again. */
-export interface Reading {
+export interface InboxReading {
   readonly path: string;
   /** Of the file: slack.jsonl. */
   readonly name: string;
@@ -41,7 +41,7 @@ export interface Reading {
 
 /** The inboxes of the home, by path. */
 export class Inboxes {
-  readonly #readings = new Map<string, Reading>();
+  readonly #readings = new Map<string, InboxReading>();
   /** A file that was made later was made while this home was served, ns. */
   readonly servedSince: bigint;
   /** Messages at fixed times. */
@@ -58,17 +58,17 @@ export class Inboxes {
     this.schedules = schedules;
   }
 
-  of(path: string): Reading {
+  of(path: string): InboxReading {
     const known = this.#readings.get(path);
     if (known) return known;
-    const reading: Reading = {
+    const reading: InboxReading = {
       path,
       name: basename(path),
       cursor: undefined,
       saved: '',
       savedAt: 0,
       over: undefined,
-      lines: new LinesRead(MOST_REMEMBERED),
+      lines: new LinesRead(MAX_REMEMBERED_LINES),
       counted: false,
       skip: undefined,
       underWay: 0,
@@ -84,7 +84,7 @@ export class Inboxes {
     return reading;
   }
 
-  get(path: string): Reading | undefined {
+  get(path: string): InboxReading | undefined {
     return this.#readings.get(path);
   }
 

@@ -1,5 +1,5 @@
 /** Files with more lines are not remembered line by line. */
-export const MOST_REMEMBERED = 100_000;
+export const MAX_REMEMBERED_LINES = 100_000;
 
 /** How often each line was read, by content. Only an editor that writes a file anew makes anybody ask. */
 export class LinesRead {

@@ -1,8 +1,8 @@
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
 import type {Clock} from '../../home/disk/clock.ts';
 
-/** Where a letter is now. `begun`: its agent has answered since. `at`: what its message has as its time, if that is known. */
-export interface Delivered {
+/** Where a letter was delivered. `begun`: its agent has answered since. `at`: the time of its message, if known. */
+export interface DeliveryPlace {
   session: string;
   begun: boolean;
   at?: string | undefined;
@@ -24,7 +24,7 @@ export interface Letter {
   /** One of many: it waits as long as there is no room for it in the session. */
   bulk?: true;
   /** It is in the file, and that is durable. */
-  delivered: (where: Delivered) => void;
+  delivered: (where: DeliveryPlace) => void;
 }
 
 /** So long a session waits for the rest of what is on its way. */
@@ -94,7 +94,7 @@ export class Mail {
   }
 
   /** It is in the file. */
-  delivered(path: string, letter: Letter, where: Delivered): void {
+  delivered(path: string, letter: Letter, where: DeliveryPlace): void {
     // Another may have been posted in its place meanwhile, or to another session.
     const to = this.#to.get(letter.id) ?? path;
     const posted = this.#due.get(to)?.get(letter.id) ?? letter;

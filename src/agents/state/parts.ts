@@ -1,7 +1,7 @@
 import type {Sandbox} from '../../effects/sandbox/sandbox.ts';
 import type {Tools} from '../../effects/tools/provider.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
-import type {Current} from '../../loop/current.ts';
+import type {CurrentConfig} from '../../loop/current-config.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import type {Reports as LoopReports} from '../../loop/parts.ts';
 import type {TaskQuery} from '../../query/task-query.ts';
@@ -66,7 +66,7 @@ export interface Daemon {
   readonly files: HomeFiles;
   readonly reports: AgentReports;
   /** Settings, policy, templates and playbooks as they are now. */
-  readonly current: Current;
+  readonly current: CurrentConfig;
   /** Questions and calls under way. */
   readonly turns: Turns;
   /** What is on its way into sessions. */

@@ -1,6 +1,6 @@
 import type {Answer, Reply} from '../../effects/model/answer.ts';
 import {connectorVariables} from '../../formats/connector-settings.ts';
-import type {Happening, Report} from '../../formats/daemon-event.ts';
+import type {DaemonEvent, Report} from '../../formats/daemon-event.ts';
 import type {Settings} from '../../formats/settings.ts';
 import type {Random} from '../../home/disk/random.ts';
 import {makeRedactor, type Redactor} from '../../policy/redact/redact.ts';
@@ -86,7 +86,7 @@ export function redactReport(redact: Redactor, report: Report): Report {
     const {text, ...rest} = happening;
     if (text !== looked.text)
       looked = {text, shown: text !== undefined && redact.text(text) === text ? text : undefined};
-    report({...redact.value(rest), text: looked.shown} satisfies Happening);
+    report({...redact.value(rest), text: looked.shown} satisfies DaemonEvent);
   };
 }
 

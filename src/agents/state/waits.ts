@@ -22,7 +22,7 @@ interface Waiting {
 }
 
 /** What may have to be done since somebody last asked. */
-export interface Due {
+export interface DueWaits {
   all: boolean;
   /** Sessions. */
   paths: readonly string[];
@@ -112,7 +112,7 @@ export class Waits implements FactsFollower {
   }
 
   /** What is to be looked at again, once. Undefined: nothing. */
-  takeDue(): Due | undefined {
+  takeDue(): DueWaits | undefined {
     if (!this.#allDue && this.#due.size + this.#left.size + this.#changed.size === 0) return undefined;
     const due = {
       all: this.#allDue,

@@ -10,7 +10,7 @@ import {queueItem} from '../approvals/decisions.ts';
 import {signatureProblem} from '../approvals/signatures.ts';
 import {EXPIRE_AFTER} from '../calls/next-call.ts';
 import {approvalStateOf} from '../sessions/budget.ts';
-import {putIntoWords} from '../sessions/wake.ts';
+import {registerRequest} from '../sessions/wake.ts';
 import {newApprovalId} from '../state/approvals.ts';
 import type {With} from '../state/parts.ts';
 import {deliverTask} from '../tasks/deliver-task.ts';
@@ -30,7 +30,7 @@ export async function askToStart(
   const assignment = assignmentOf(task, path);
   const digest = digestFor(task, assignment, key, path);
   const anew = () => {
-    tasks.add(key, {approval: newApprovalId(daemon.effects.world.random)});
+    tasks.addNews(key, {approval: newApprovalId(daemon.effects.world.random)});
     lookAgain(files, path);
   };
   if (id === undefined) return tasks.get(key)?.approval === undefined ? anew() : undefined;
@@ -50,11 +50,11 @@ export async function askToStart(
     }
     case 'rejected': {
       const reason = (await queueItem(files, APPROVALS_FILE, id))?.reason;
-      tasks.add(key, {refused: {state: 'skipped', why: `not started: rejected${reason ? `: ${reason}` : ''}`}});
+      tasks.addNews(key, {refused: {state: 'skipped', why: `not started: rejected${reason ? `: ${reason}` : ''}`}});
       return lookAgain(files, path);
     }
     case 'expired':
-      tasks.add(key, {refused: {state: 'blocked', why: 'not started: nobody approved it in time'}});
+      tasks.addNews(key, {refused: {state: 'blocked', why: 'not started: nobody approved it in time'}});
       return lookAgain(files, path);
     case 'superseded':
       return anew();
@@ -64,7 +64,7 @@ export async function askToStart(
         approvals.outcomes.set(id, {status: 'superseded', outcome: 'the task has changed since it was asked'});
         return anew();
       }
-      putIntoWords(daemon, await requestFor(daemon, path, task, assignment, {id, digest}));
+      registerRequest(daemon, await requestFor(daemon, path, task, assignment, {id, digest}));
     }
   }
 }

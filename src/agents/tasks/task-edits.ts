@@ -8,9 +8,9 @@ import {parseTasks} from '../../formats/task/task-parse.ts';
 import {linkTarget} from '../../home/read.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
-import {whenStuck} from '../mail/when-stuck.ts';
+import {reportIfStuck} from '../mail/report-if-stuck.ts';
 import type {With} from '../state/parts.ts';
-import type {AgentTaskEdit, TaskEdited, Tasks} from '../state/task-news.ts';
+import type {AgentTaskEdit, EditedTaskFile, Tasks} from '../state/task-news.ts';
 
 /** Change a task file when it is looked at, as all are; what could not be written in time is taken back. */
 export async function requestTaskEdit(
@@ -23,7 +23,7 @@ export async function requestTaskEdit(
   const problem = notWritable(files, path);
   if (problem !== undefined) return {success: false, code: 'FAILED', error: `${path} ${problem}`};
   const failed = await new Promise<ToolFailure | undefined>(resolve => {
-    const stop = whenStuck(
+    const stop = reportIfStuck(
       files,
       () => path,
       () => {
@@ -93,7 +93,7 @@ function drop({edits}: Tasks, path: string, over: readonly AgentTaskEdit[]): voi
   else edits.delete(path);
 }
 
-function tryEdit(edit: AgentTaskEdit, file: TaskFile): TaskEdited | ToolFailure | undefined {
+function tryEdit(edit: AgentTaskEdit, file: TaskFile): EditedTaskFile | ToolFailure | undefined {
   try {
     return edit.make(file);
   } catch (error) {

@@ -12,11 +12,11 @@ import {updateTask as edit, type TaskChange} from '../../formats/task/task-edit.
 import {hasNote} from '../../formats/task/task-notes.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
-import {type Caller, upToCall} from '../state/caller.ts';
+import {type Caller, sessionUpToCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
-import type {TaskEdited} from '../state/task-news.ts';
+import type {EditedTaskFile} from '../state/task-news.ts';
 import {requestTaskEdit} from './task-edits.ts';
-import {circleIn, wrongIn} from './wrong-task.ts';
+import {findCircle, problemInTask} from './wrong-task.ts';
 
 /** A change of an agent to a task that it created or has to do. Made again, it changes nothing. */
 export async function updateTaskForAgent(
@@ -35,13 +35,13 @@ export async function updateTaskForAgent(
   const path = files.index.definitionsOf(`task/${id}`)[0]?.path;
   if (path === undefined || kindOf(path) !== 'tasks')
     return {success: false, code: 'INVALID_ARGUMENTS', error: `id: there is no task "${id}"`};
-  const wrong = wrongIn(files, fields) ?? circleOf(files, id, fields);
+  const wrong = problemInTask(files, fields) ?? circleOf(files, id, fields);
   if (wrong !== undefined) return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: ${wrong}`};
   // Of the answer that has the call, so that the same call made again is known by its time.
   const asking = caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call));
   const time = asking?.timestamp ?? timestamp(files.disk.clock);
   let state: TaskState | undefined;
-  const make = (file: TaskFile): TaskEdited | ToolFailure | undefined => {
+  const make = (file: TaskFile): EditedTaskFile | ToolFailure | undefined => {
     const task = file.tasks.find(each => fieldOf(each, 'id') === id);
     if (!task) return {success: false, code: 'FAILED', error: `there is no task "${id}" in ${path} any more`};
     if (!isOwn(task, caller))
@@ -58,7 +58,7 @@ export async function updateTaskForAgent(
         error: `task ${id} is ${task.state} already; only "pending" gives it out again`,
       };
     state = status ?? task.state;
-    const chain = chainOf(upToCall(caller, call).messages, `${caller.session}#${call.id}`);
+    const chain = chainOf(sessionUpToCall(caller, call).messages, `${caller.session}#${call.id}`);
     const change = taskChangeFor(task, caller, args, {time, now: timestamp(files.disk.clock), chain});
     const isNothing = change.box === undefined && !change.note && Object.keys(change.fields ?? {}).length === 0;
     return isNothing ? undefined : {text: edit(file, task, change), words: wordsOf(task, args), tasks: [id]};
@@ -67,7 +67,7 @@ export async function updateTaskForAgent(
 }
 
 function circleOf(files: HomeFiles, id: string, {depends_on}: Readonly<Record<string, string>>): string | undefined {
-  return depends_on === undefined ? undefined : circleIn(files, new Map([[id, idsIn(depends_on)]]));
+  return depends_on === undefined ? undefined : findCircle(files, new Map([[id, idsIn(depends_on)]]));
 }
 
 /** It is for the agent, was created by it, or the session was made for it. */

@@ -13,7 +13,7 @@ export function isAtWork({files, mail}: With<'files' | 'mail'>, path: string): b
 }
 
 /** It has named others who do not know it yet, or said something of its tasks that their files do not say yet. */
-export function owesNews({header}: Session): boolean {
+export function hasUndeliveredNews({header}: Session): boolean {
   return (header?.mentions_due?.length ?? 0) > 0 || (header?.tasks_due?.length ?? 0) > 0;
 }
 
@@ -28,7 +28,7 @@ export function wakeWaiting(daemon: With<'files' | 'mail' | 'tasks'>, path: stri
   const {tasks} = daemon;
   if (!tasks.isWaitedFor(path) || isAtWork(daemon, path)) return;
   for (const waiting of tasks.takeWaiting(path)) {
-    tasks.unsure.add(waiting);
+    tasks.askAgain.add(waiting);
     lookAgain(daemon.files, waiting);
   }
 }

@@ -11,7 +11,7 @@ import {lookAgain} from '../../loop/look-again.ts';
 import type {SessionStep} from '../sessions/step.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
-import type {TaskEdited} from '../state/task-news.ts';
+import type {EditedTaskFile} from '../state/task-news.ts';
 import {requestTaskEdit} from '../tasks/task-edits.ts';
 import {taskChangeFor} from '../tasks/update-task.ts';
 import type {DueTask} from './after-answer.ts';
@@ -62,7 +62,7 @@ async function write(daemon: With<'files' | 'reports' | 'tasks'>, caller: Caller
   const id = /^task\/(.+)#\d+$/.exec(due.task)?.[1] ?? '';
   const path = files.index.definitionsOf(`task/${id}`)[0]?.path;
   if (path === undefined) return {success: true};
-  const make = (file: TaskFile): TaskEdited | undefined => {
+  const make = (file: TaskFile): EditedTaskFile | undefined => {
     const task = file.tasks.find(each => attemptKey(each) === due.task);
     const change = task && isOpen(task) ? changeFor(task, caller, due, timestamp(files.disk.clock)) : undefined;
     if (!task || !change) return undefined;

@@ -9,7 +9,7 @@ import type {With} from '../state/parts.ts';
 import type {Spend} from '../state/spend.ts';
 
 /** state/spend.yaml: what agents have used today. */
-export function spendFile(daemon: With<'files' | 'spend'>): Reconciler {
+export function spendReconciler(daemon: With<'files' | 'spend'>): Reconciler {
   const {spend} = daemon;
   return {
     kind: 'state',

@@ -3,7 +3,7 @@ import {PassThrough} from 'node:stream';
 import {isLocal, MAIL_FILE, readMailbox} from '../../formats/connector-settings.ts';
 import {failure} from '../tool/failure.ts';
 import type {Outside, ToolFailure} from '../tool/tool.ts';
-import {notReached, unknownOutcome} from './outcome.ts';
+import {notReachedCode, unknownOutcome} from './outcome.ts';
 import {variable} from './set-up.ts';
 
 const CONNECT_MS = 15_000;
@@ -118,7 +118,7 @@ function mailFailure(error: unknown, begun: boolean): ToolFailure {
   const {responseCode, message} = error as {responseCode?: number; message: string};
   if (responseCode !== undefined && responseCode >= 400)
     return failure('FAILED', `the mail server refuses it: ${message}`);
-  const reached = notReached(error);
+  const reached = notReachedCode(error);
   if (reached !== undefined) return failure('FAILED', `the mail server cannot be reached (${reached})`);
   if (!begun) return failure('FAILED', `the mail was not sent: ${message}`);
   return unknownOutcome(`the connection to the mail server failed (${message})`);

@@ -38,7 +38,7 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
  * Living processes whose environment has this mark. Empty where there is no /proc. Throws if a process could not be
  * looked at for want of file descriptors or memory: it may be one of them.
  */
-export function marked(mark: string): Promise<number[]> {
+export function markedProcesses(mark: string): Promise<number[]> {
   const wanted = Buffer.from(`${markName}=${mark}\0`);
   return those('environ', environ => {
     const at = environ.indexOf(wanted);
@@ -46,7 +46,7 @@ export function marked(mark: string): Promise<number[]> {
   });
 }
 
-/** Living processes inside a sandbox of this mark, whatever they did to their environment. Throws as `marked` does. */
+/** Living processes inside a sandbox of this mark, whatever they did to their environment. Throws as `markedProcesses` does. */
 export function sandboxedAs(mark: string): Promise<number[]> {
   const wanted = Buffer.from(` ${markMount(mark)} `);
   return those('mountinfo', mounts => mounts.includes(wanted));

@@ -12,22 +12,22 @@ import {type IndexUpdate, updateIndex} from './update-index.ts';
 import {type Vectors, vectorsOf} from './vectors.ts';
 
 /** A passage that was found. */
-export interface Ranked {
+export interface RankedPassage {
   root: Root;
   file: IndexedFile;
   passage: IndexedPassage;
   score: number;
 }
 
-export interface Searched {
+export interface FileSearchResult {
   /** Best first. */
-  ranked: Ranked[];
+  ranked: RankedPassage[];
   looked: IndexUpdate[];
   /** What to know of the search by meaning. */
   notes: string[];
 }
 
-type Candidate = Omit<Ranked, 'score'>;
+type Candidate = Omit<RankedPassage, 'score'>;
 
 /** How many places of each list count. */
 const MOST_PLACES = 100;
@@ -39,7 +39,7 @@ export async function search(
   context: ToolContext,
   places: readonly ToolPath[],
   query: string,
-): Promise<Searched | ToolFailure> {
+): Promise<FileSearchResult | ToolFailure> {
   const embedder = embedderOf(context.search?.embeddings, process.env);
   if (embedder && !('failed' in embedder)) return withMeaning(context, places, query, embedder);
   const lists = await ofPlaces(context, places, query, false);
@@ -52,7 +52,7 @@ async function withMeaning(
   places: readonly ToolPath[],
   query: string,
   embedder: Embedder,
-): Promise<Searched | ToolFailure> {
+): Promise<FileSearchResult | ToolFailure> {
   const [lists, {vectors, vector}] = await Promise.all([
     ofPlaces(context, places, query, true),
     meant(context, embedder, query),
@@ -81,7 +81,7 @@ async function withMeaning(
   };
 }
 
-function byWords(lists: readonly OfPlace[]): Pick<Searched, 'ranked' | 'looked'> {
+function byWords(lists: readonly OfPlace[]): Pick<FileSearchResult, 'ranked' | 'looked'> {
   return {ranked: lists.flatMap(({found}) => found).sort(inOrder), looked: lists.map(({looked}) => looked)};
 }
 
@@ -112,7 +112,7 @@ interface OfPlace {
   root: Root;
   index: FileIndex;
   looked: IndexUpdate;
-  found: Ranked[];
+  found: RankedPassage[];
   /** All passages of the place, if they are asked for. */
   candidates: Candidate[];
 }
@@ -153,7 +153,7 @@ function leastOf(scored: readonly {score: number}[]): number {
 }
 
 /** Of equals the one whose path comes first: what is found does not depend on the order in which files were read. */
-function inOrder(a: Ranked, b: Ranked): number {
+function inOrder(a: RankedPassage, b: RankedPassage): number {
   if (a.score !== b.score) return b.score - a.score;
   if (a.root !== b.root) return a.root < b.root ? -1 : 1;
   const [left, right] = [a.file.parts.join('/'), b.file.parts.join('/')];

@@ -5,11 +5,11 @@ import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, type Folder, openFolder, writtenRoot} from '../workspace/folder.ts';
 import {fileTypeAt, glance, lookAt} from '../workspace/open-file.ts';
 import type {ToolPath} from '../workspace/place.ts';
-import {type Walked, walkFolder} from '../workspace/walk.ts';
+import {type WalkResult, walkFolder} from '../workspace/walk.ts';
 import {type FileIndex, forget, type IndexedFile, readInto} from './file-index.ts';
 
 /** What a look at the files of a place came to. */
-export interface IndexUpdate extends Walked {
+export interface IndexUpdate extends WalkResult {
   /** Files that can be searched. */
   files: number;
   binary: number;
@@ -101,7 +101,7 @@ async function readAt(
 type Visit = (folder: Folder, name: string, parts: readonly string[]) => true;
 
 /** What is named itself is looked at whatever ignore files say. */
-async function one(context: ToolContext, place: ToolPath, visit: Visit): Promise<Walked | ToolFailure> {
+async function one(context: ToolContext, place: ToolPath, visit: Visit): Promise<WalkResult | ToolFailure> {
   const folder = openFolder(context, place, place.parts.slice(0, -1));
   if (isFailure(folder)) return folder;
   try {
@@ -112,7 +112,7 @@ async function one(context: ToolContext, place: ToolPath, visit: Visit): Promise
   return {ignored: 0, hidden: 0};
 }
 
-function all(context: ToolContext, place: ToolPath, visit: Visit): Promise<Walked | ToolFailure> {
+function all(context: ToolContext, place: ToolPath, visit: Visit): Promise<WalkResult | ToolFailure> {
   return walkFolder(context, place, {
     start: true,
     enter: () => true,

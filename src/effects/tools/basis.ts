@@ -7,6 +7,6 @@ export function fileDigest(bytes: Buffer): string {
 }
 
 /** Of a file that is not read: programs can set its time of modification, but not the one of its last change. */
-export function unread({ino, size, ctimeMs}: Stats): string {
+export function unreadDigest({ino, size, ctimeMs}: Stats): string {
   return `unread ${ino} ${size} ${ctimeMs}`;
 }

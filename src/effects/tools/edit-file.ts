@@ -4,7 +4,7 @@ import {failure, isFailure} from '../tool/failure.ts';
 import type {Arguments, Tool, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {isBinary, readPlace} from '../workspace/open-file.ts';
 import {parseToolPath, type ToolPath} from '../workspace/place.ts';
-import {MOST_WRITTEN, replaceFile, wouldReplace} from '../workspace/replace-file.ts';
+import {MAX_WRITTEN, replaceFile, wouldReplace} from '../workspace/replace-file.ts';
 import {fileDigest} from './basis.ts';
 import {diffOf} from './diff-of.ts';
 import {notFound} from './near-miss.ts';
@@ -49,7 +49,7 @@ export const editFileTool: Tool<'edit_file'> = {
 async function edit(args: Arguments<'edit_file'>, context: ToolContext): Promise<Edited | ToolFailure> {
   const place = parseToolPath(args.path, 'write', context.workspace);
   if (isFailure(place)) return place;
-  const file = await readPlace(context, place, MOST_WRITTEN);
+  const file = await readPlace(context, place, MAX_WRITTEN);
   if (isFailure(file)) return file;
   // Decoding anything else would lose bytes on the way back.
   if (isBinary(file.bytes) || !isUtf8(file.bytes))

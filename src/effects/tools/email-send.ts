@@ -1,6 +1,6 @@
 import {isAddress} from '../../formats/connector-settings.ts';
 import {domainOf, mailAccess, sendMail} from '../connect/mail.ts';
-import {logged, uuidOf} from '../connect/outcome.ts';
+import {logSent, uuidOf} from '../connect/outcome.ts';
 import {failure, isFailure} from '../tool/failure.ts';
 import type {Arguments, Tool, ToolFailure} from '../tool/tool.ts';
 
@@ -17,7 +17,7 @@ export const emailSendTool: Tool<'email_send'> = {
     const sent = await sendMail(access, {to, subject, text, messageId, answers: thread}, signal);
     if (isFailure(sent)) return sent;
     const record = {id: messageId, source: 'email', text, subject, recipient: to, thread: thread ?? messageId};
-    return {success: true, to, message_id: messageId, ...(await logged(context, access.file, record))};
+    return {success: true, to, message_id: messageId, ...(await logSent(context, access.file, record))};
   },
   ask(args, {outside}) {
     const access = unfit(args) ?? mailAccess(outside);

@@ -18,7 +18,7 @@ import type {
 import {lookup} from '../web/resolve.ts';
 import {readAddress, type WebAddress} from '../web/web-address.ts';
 import {CommandOutput} from './command-output.ts';
-import {MOST_TEXT} from './cut.ts';
+import {MAX_TEXT} from './cut.ts';
 
 /** What bounds a call, and where its names and certificates come from. */
 const defaults = {
@@ -79,7 +79,7 @@ async function execute(
 
 /** What the result has of it, and the file with the whole if that is more. Others get their turn meanwhile. */
 async function kept(content: string, context: ToolContext): Promise<{text: string; file?: string}> {
-  const output = new CommandOutput(context, 'page', {untrusted: true, most: MOST_TEXT});
+  const output = new CommandOutput(context, 'page', {untrusted: true, most: MAX_TEXT});
   const bytes = Buffer.from(content);
   const rest = pace(context.signal);
   for (let at = 0; at < bytes.length; at += PIECE) {

@@ -4,7 +4,7 @@ import {globPattern} from '../workspace/glob-pattern.ts';
 import {fileTypeAt} from '../workspace/open-file.ts';
 import {parseToolPath, shownPath, withoutWorkspace} from '../workspace/place.ts';
 import {walkFolder} from '../workspace/walk.ts';
-import {MOST_TEXT} from './cut.ts';
+import {MAX_TEXT} from './cut.ts';
 
 const MOST = 1000;
 const WILD = /[*?[{\\]/;
@@ -41,7 +41,7 @@ export const globTool: Tool<'glob'> = {
         if (kind !== 'file') return true;
         const matched = compiled.step(state, name);
         if (!matched || !compiled.accepts(matched)) return true;
-        if (files.length >= MOST || bytes > MOST_TEXT) {
+        if (files.length >= MOST || bytes > MAX_TEXT) {
           more = true;
           return false;
         }

@@ -6,7 +6,7 @@ import {closeFolder, type Folder, openFolder} from '../workspace/folder.ts';
 import {beginRegular, type FileBeginning, fileTypeAt, readAll} from '../workspace/open-file.ts';
 import {parseToolPath, shownPath, type ToolPath} from '../workspace/place.ts';
 import {isUtf16} from '../workspace/text-encoding.ts';
-import {type Walked, walkFolder} from '../workspace/walk.ts';
+import {type WalkResult, walkFolder} from '../workspace/walk.ts';
 import {type FileFilter, fileFilter} from './file-filter.ts';
 import {wholeLines} from './large-file.ts';
 import {type LineFinder, makeLineFinder, PIECE} from './line-finder.ts';
@@ -57,7 +57,7 @@ export const grepTool: Tool<'grep'> = {
   },
 };
 
-interface Seen extends Walked {
+interface Seen extends WalkResult {
   /** Files that the glob wants. */
   wanted: number;
   skipped: number;

@@ -6,7 +6,7 @@ import type {ToolFailure} from '../tool/tool.ts';
 import {isBinary} from '../workspace/open-file.ts';
 import {fromUtf16} from '../workspace/text-encoding.ts';
 import {inBoundedTime} from './bounded-time.ts';
-import {MOST_TEXT} from './cut.ts';
+import {MAX_TEXT} from './cut.ts';
 
 /**
  * Text that is searched in one go: as much as takes this many milliseconds, judging by the last time. Setting a limit
@@ -40,7 +40,7 @@ export interface LineFinder {
 export function makeLineFinder(search: LineSearch, most: number, signal: AbortSignal, redact: Redactor): LineFinder {
   const lines: string[] = [];
   const files = new Set<string>();
-  const left = {matches: most, bytes: MOST_TEXT};
+  const left = {matches: most, bytes: MAX_TEXT};
   let slow = 0;
   let binary = 0;
   let failed: ToolFailure | undefined;

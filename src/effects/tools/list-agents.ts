@@ -1,5 +1,5 @@
 import type {Tool} from '../tool/tool.ts';
-import {fitting, MOST_TEXT} from './cut.ts';
+import {fitting, MAX_TEXT} from './cut.ts';
 
 const MOST = 200;
 const MOST_IDS = 2_000;
@@ -14,8 +14,8 @@ export const listAgentsTool: Tool<'list_agents'> = {
       ...(description !== undefined && {description: shorten(redact.text(description))}),
     }));
     const ids = all.map(({id}) => id);
-    const forIds = Math.min(JSON.stringify(ids).length, MOST_TEXT / 2);
-    const fit = fitting(lines, MOST, MOST_TEXT - forIds);
+    const forIds = Math.min(JSON.stringify(ids).length, MAX_TEXT / 2);
+    const fit = fitting(lines, MOST, MAX_TEXT - forIds);
     // Whoever is named can be written to.
     const others = fitting(ids.slice(fit.length), MOST_IDS, forIds);
     const left = all.length - fit.length - others.length;

@@ -5,7 +5,7 @@ import type {Tool, ToolContext, ToolResult} from '../tool/tool.ts';
 import {isBinary, openPlace, readAll} from '../workspace/open-file.ts';
 import {parseToolPath, type ToolPath} from '../workspace/place.ts';
 import {asUtf8, characterStart} from '../workspace/text-encoding.ts';
-import {MOST_TEXT} from './cut.ts';
+import {MAX_TEXT} from './cut.ts';
 import {largeRange} from './large-range.ts';
 
 /** Of larger files only the lines asked for are read, and those before them. */
@@ -123,8 +123,8 @@ function textOf(
   starts: readonly number[],
   redact?: Redactor,
 ): {content: string; left_out?: unknown} {
-  if (to - from <= MOST_TEXT) return {content: decode(bytes, from, to)};
-  const half = MOST_TEXT / 2;
+  if (to - from <= MAX_TEXT) return {content: decode(bytes, from, to)};
+  const half = MAX_TEXT / 2;
   const first = lineAt(starts, from + half);
   const last = lineAt(starts, to - half - 1) + 1;
   // Lines longer than that are cut themselves: no range of lines shows the rest of them.

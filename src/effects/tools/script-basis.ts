@@ -9,7 +9,7 @@ import {closeFolder, openFolder} from '../workspace/folder.ts';
 import {nameMatcher} from '../workspace/name-pattern.ts';
 import {openPlace, readPlace} from '../workspace/open-file.ts';
 import {makeToolPath, type ToolPath} from '../workspace/place.ts';
-import {fileDigest, unread} from './basis.ts';
+import {fileDigest, unreadDigest} from './basis.ts';
 
 const MOST_FILES = 64;
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -44,7 +44,7 @@ export async function scriptBasis(
     if (!sure && !isProgram(found, context)) return;
     const {at, stat} = found;
     const readable = at !== undefined && stat.size <= MOST_BYTES && left-- > 0;
-    basis[`script ${path}`] = readable ? await digest(at, context) : unread(stat);
+    basis[`script ${path}`] = readable ? await digest(at, context) : unreadDigest(stat);
   };
   for (const path of named) for (const each of expand(path, context)) await add(each, true);
   for (const path of possible) for (const each of expand(path, context)) await add(each, false);

@@ -1,6 +1,6 @@
 import type {IndexedFile} from '../search/file-index.ts';
 import type {TextOf} from '../search/passage-text.ts';
-import type {Ranked} from '../search/search.ts';
+import type {RankedPassage} from '../search/search.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {Arguments, Tool, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
@@ -72,10 +72,10 @@ interface Shown {
 }
 
 /** The first of them with their texts, none that overlaps a better one. */
-async function shown(context: ToolContext, ranked: readonly Ranked[], limit: number) {
+async function shown(context: ToolContext, ranked: readonly RankedPassage[], limit: number) {
   const {readTexts} = await import('../search/passage-text.ts');
   const texts = new Map<IndexedFile, TextOf | undefined>();
-  const taken = new Map<IndexedFile, Ranked['passage'][]>();
+  const taken = new Map<IndexedFile, RankedPassage['passage'][]>();
   const passages: Shown[] = [];
   let changed = 0;
   for (const {root, file, passage, score} of ranked) {

@@ -1,5 +1,5 @@
 import {riskOfTool, summary} from '../../policy/risk.ts';
-import {logged, uuidOf} from '../connect/outcome.ts';
+import {logSent, uuidOf} from '../connect/outcome.ts';
 import {slackAccess} from '../connect/set-up.ts';
 import {callSlack} from '../connect/slack.ts';
 import {failure, isFailure} from '../tool/failure.ts';
@@ -33,7 +33,7 @@ export const slackSendTool: Tool<'slack_send'> = {
       channel: place ?? channel,
       ts,
       message_id: id,
-      ...(await logged(context, access.file, record)),
+      ...(await logSent(context, access.file, record)),
     };
   },
   ask(args, {outside}) {

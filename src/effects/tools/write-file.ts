@@ -2,8 +2,8 @@ import {isFailure} from '../tool/failure.ts';
 import type {Tool} from '../tool/tool.ts';
 import {readPlace} from '../workspace/open-file.ts';
 import {parseToolPath} from '../workspace/place.ts';
-import {MOST_WRITTEN, replaceFile, wouldReplace} from '../workspace/replace-file.ts';
-import {fileDigest, unread} from './basis.ts';
+import {MAX_WRITTEN, replaceFile, wouldReplace} from '../workspace/replace-file.ts';
+import {fileDigest, unreadDigest} from './basis.ts';
 import {diffOf} from './diff-of.ts';
 
 export const writeFileTool: Tool<'write_file'> = {
@@ -19,8 +19,8 @@ export const writeFileTool: Tool<'write_file'> = {
     const target = wouldReplace(context, place, content, 'anything');
     if (isFailure(target)) return target;
     const {stat} = target;
-    const large = stat && stat.size > MOST_WRITTEN;
-    const file = stat && !large ? await readPlace(context, place, MOST_WRITTEN) : undefined;
+    const large = stat && stat.size > MAX_WRITTEN;
+    const file = stat && !large ? await readPlace(context, place, MAX_WRITTEN) : undefined;
     if (isFailure(file)) return file;
     return {
       title: `write file: ${place.path}`,
@@ -34,7 +34,7 @@ export const writeFileTool: Tool<'write_file'> = {
         {label: 'Content', text: content},
       ],
       edits: {argument: 'content', label: 'Content'},
-      basis: {file: large ? unread(stat) : file ? fileDigest(file.bytes) : 'none'},
+      basis: {file: large ? unreadDigest(stat) : file ? fileDigest(file.bytes) : 'none'},
     };
   },
 };

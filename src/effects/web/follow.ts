@@ -19,7 +19,7 @@ export interface PageRequest {
   approved: boolean;
 }
 
-export interface Arrived {
+export interface PageResponse {
   address: WebAddress;
   answer: IncomingMessage;
   redirected: boolean;
@@ -30,7 +30,7 @@ export async function followRedirects(
   asked: PageRequest,
   limits: RequestLimits & {lookup: Lookup},
   signal: AbortSignal,
-): Promise<Arrived | ToolFailure> {
+): Promise<PageResponse | ToolFailure> {
   let {address} = asked;
   for (let i = 0; i <= MOST_REDIRECTS; i++) {
     let answer: IncomingMessage;

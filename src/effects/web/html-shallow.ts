@@ -17,7 +17,7 @@ const flat = new Set(
 const dropped = /^(script|style|iframe|noembed|noframes)$/;
 
 /** The same text without scripts, styles and comments, and without the tags that would make it too deep. */
-export function shallow(html: string): string {
+export function shallowText(html: string): string {
   // In the quirks of old pages tables would stand in paragraphs.
   const parts = ['<!doctype html>'];
   /** How many are open, by name: an end tag of what is not open ends nothing. */

@@ -2,7 +2,7 @@ import {failure, isFailure} from '../tool/failure.ts';
 import type {ToolFailure, ToolResult} from '../tool/tool.ts';
 import {readResponseBody} from './body.ts';
 import {decodeText} from './charset.ts';
-import type {Arrived} from './follow.ts';
+import type {PageResponse} from './follow.ts';
 import type {HtmlText} from './html-thread.ts';
 import {type MediaType, mediaType, sniff, textKind} from './media-type.ts';
 import {webFailure} from './web-failure.ts';
@@ -19,7 +19,7 @@ const MOST_ERROR_BYTES = 256 * 1024;
 
 /** What an answer says, as text. Throws if it is stopped. */
 export async function readPage(
-  {address, answer, redirected}: Arrived,
+  {address, answer, redirected}: PageResponse,
   mostBytes: number,
   signal: AbortSignal,
 ): Promise<WebPage | ToolFailure> {

@@ -1,5 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {isUnfinished} from '../../home/git/git-busy.ts';
+import {unfinishedOperation} from '../../home/git/git-busy.ts';
 import {commitBody, personText} from '../../home/git/git-commit.ts';
 import type {IndexChange} from '../../home/git/git-index.ts';
 import {clearStaleGitLocks, release} from '../../home/git/git-locks.ts';
@@ -7,7 +7,7 @@ import {moveHead} from '../../home/git/git-move-head.ts';
 import {type Head, readHead} from '../../home/git/git-refs.ts';
 import {mustRead} from '../../home/git/git-repository.ts';
 import {StagedObjects} from '../../home/git/git-staged.ts';
-import {isLoaded, leafAt, loadWay, setLeaf, type Tree, type TreeStore, writeTrees} from '../../home/git/git-trees.ts';
+import {isLoaded, leafAt, loadPath, setLeaf, type Tree, type TreeStore, writeTrees} from '../../home/git/git-trees.ts';
 import type {FoundFile, WorkspaceFindings} from './findings.ts';
 import {findFiles} from './found-files.ts';
 import {type History, type HistoryEntry, locked, readWorkspaceIndex, treeAt} from './history.ts';
@@ -79,7 +79,7 @@ async function commitFound(
     if ('commit' in outcome) return {commit: outcome.commit, leftOut};
     if ('moved' in outcome && ++moves < MOST_MOVES) continue;
     // A merge or rebase takes as long as the person does.
-    if (performance.now() > end || 'moved' in outcome || isUnfinished(history.dirs))
+    if (performance.now() > end || 'moved' in outcome || unfinishedOperation(history.dirs))
       return {waits: 'waits' in outcome ? outcome.waits : 'HEAD of the workspace does not hold still', leftOut};
     // What is in the way may be a dead process of ours, and whoever else is there may have pruned.
     clearStaleGitLocks(history.dirs);
@@ -152,7 +152,7 @@ export async function treeWith(
   const inOrder = [...changed].sort((a, b) => Number(a.content !== undefined) - Number(b.content !== undefined));
   for (const {name, content} of inOrder) {
     const names = name.split('/');
-    if (!isLoaded(tree, names)) await loadWay(store, tree, names);
+    if (!isLoaded(tree, names)) await loadPath(store, tree, names);
     const before = leafAt(tree, names);
     if (content?.bytes) staged.write('blob', content.bytes, before?.id);
     setLeaf(tree, names, content && {id: content.id, mode: content.mode.toString(8)});

@@ -14,7 +14,7 @@ import {
 import {openFolder} from './folder.ts';
 import {type IgnoreRules, ignoring, isNeverSearched, noRules, withIgnoreFiles} from './ignore-rules.ts';
 import {below, blobIn, isSkipped, learnPlaces, modeIn, nameIn, placeIn} from './index-state.ts';
-import {isModulesName, isOwn} from './own-name.ts';
+import {isModulesName, isNotAgentsFile} from './not-agents-file.ts';
 import {makeToolPath} from './place.ts';
 
 const MOST_ENTRIES = 200_000;
@@ -70,7 +70,7 @@ async function only(scan: Scan, top: ByteFolder, path: string): Promise<void> {
   const prefix: string[] = [];
   try {
     for (const name of names) {
-      if (isOwn(name, prefix.length)) return;
+      if (isNotAgentsFile(name, prefix.length)) return;
       rules = withRules(folder, prefix.length, rules, () => true);
       prefix.push(name);
       ignored ||= isNeverSearched(name) || ignoring(rules, textParts(prefix.join('/')), true) === 'ignored';
@@ -79,7 +79,7 @@ async function only(scan: Scan, top: ByteFolder, path: string): Promise<void> {
       folder = next;
     }
     rules = withRules(folder, prefix.length, rules, () => true);
-    const stat = isOwn(last, prefix.length) ? undefined : lookAt(folder, last);
+    const stat = isNotAgentsFile(last, prefix.length) ? undefined : lookAt(folder, last);
     const named = stat?.isDirectory() === false;
     if (stat) await entry(scan, folder, last, [...prefix, last].join('/'), stat, rules, named ? 'never' : ignored);
   } catch (error) {
@@ -107,7 +107,7 @@ async function inside(
   scan.left -= entries.length;
   const rules = withRules(folder, depth, above, name => entries.includes(name));
   for (const name of entries) {
-    if (isOwn(name, depth)) continue;
+    if (isNotAgentsFile(name, depth)) continue;
     const stat = lookAt(folder, name);
     const full = path === '' ? name : `${path}/${name}`;
     // Almost always there is nothing to wait for.
@@ -206,7 +206,7 @@ function gone(scan: Scan, path: string): void {
     const name = nameIn(state, i);
     if (seen.has(name) || isSkipped(state, i) || modeIn(state, i) === modes.repository) continue;
     if (hidden.some(folder => folder === '' || name.startsWith(`${folder}/`))) continue;
-    if (name.split('/').some((part, depth) => isOwn(part, depth))) continue;
+    if (name.split('/').some((part, depth) => isNotAgentsFile(part, depth))) continue;
     scan.found.changed.push({name, content: undefined});
   }
 }

@@ -2,7 +2,7 @@ import {exit, UserError} from '../../formats/common/errors.ts';
 import {readHead} from '../../home/git/git-refs.ts';
 import type {Leaf} from '../../home/git/git-trees.ts';
 import {textOfName} from './byte-folder.ts';
-import {cleanGit, type GitSaid} from './clean-git.ts';
+import {type CleanGitResult, cleanGit} from './clean-git.ts';
 import {cloneOf} from './clone-record.ts';
 
 /** A commit of a workspace. */
@@ -150,7 +150,7 @@ function isUnborn(gitDir: string): boolean {
 }
 
 /** Something of it is missing or damaged. */
-function unreadable(command: string, {stderr}: GitSaid): UserError {
+function unreadable(command: string, {stderr}: CleanGitResult): UserError {
   const lines = stderr.trim().split('\n');
   const why = lines.find(line => /^(?:fatal|error):/.test(line)) ?? lines[0];
   return new UserError(

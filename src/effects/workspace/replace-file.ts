@@ -31,7 +31,7 @@ import {lookAt} from './open-file.ts';
 import type {ToolPath} from './place.ts';
 
 /** Larger contents are not text that a model wrote. */
-export const MOST_WRITTEN = 16 * 1024 * 1024;
+export const MAX_WRITTEN = 16 * 1024 * 1024;
 
 const OPEN_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const TEMPORARY = /^\.agentdir-[0-9a-f]{16}\.tmp$/;
@@ -64,8 +64,7 @@ export async function replaceFile(
   const name = place.parts.at(-1);
   if (name === undefined) return failure('FAILED', `${place.path} is a directory`);
   const bytes = Buffer.from(content);
-  if (bytes.length > MOST_WRITTEN)
-    return failure('FAILED', `more than ${MOST_WRITTEN / 1024 / 1024} MB is not written`);
+  if (bytes.length > MAX_WRITTEN) return failure('FAILED', `more than ${MAX_WRITTEN / 1024 / 1024} MB is not written`);
   const folder = openFolder(context, place, place.parts.slice(0, -1), {make: typeof over === 'string'});
   if (isFailure(folder)) return folder;
   try {
@@ -104,8 +103,8 @@ export function wouldReplace(
 ): {stat: Stats | undefined} | ToolFailure {
   const name = place.parts.at(-1);
   if (name === undefined) return failure('FAILED', `${place.path} is a directory`);
-  if (Buffer.byteLength(content) > MOST_WRITTEN)
-    return failure('FAILED', `more than ${MOST_WRITTEN / 1024 / 1024} MB is not written`);
+  if (Buffer.byteLength(content) > MAX_WRITTEN)
+    return failure('FAILED', `more than ${MAX_WRITTEN / 1024 / 1024} MB is not written`);
   const folder = openIfThere(context, place, place.parts.slice(0, -1));
   if (folder === undefined) return {stat: undefined};
   if (isFailure(folder)) return folder;

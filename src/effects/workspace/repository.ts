@@ -14,9 +14,9 @@ import {forgetHistory, type History, isHistoryOpen, locked, workspaceHistory} fr
 import {closeSubmodules} from './submodules.ts';
 import {inTurn} from './turns.ts';
 import {finishUndo} from './undo-steps.ts';
-import type {CallCommit, CloneOrigin, Kept, Workspace} from './workspace.ts';
+import type {CallCommit, CloneOrigin, CommitResult, Workspace} from './workspace.ts';
 
-export type {CallCommit, CloneOrigin as Origin, Kept, Workspace} from './workspace.ts';
+export type {CallCommit, CloneOrigin as Origin, CommitResult as Kept, Workspace} from './workspace.ts';
 
 /**
  * Make the workspace and its history if they are not there yet; at the first time in a process, commit what an earlier
@@ -27,7 +27,7 @@ export function openWorkspace(
   workspace: Workspace,
   origin?: CloneOrigin,
   signal?: AbortSignal,
-): Promise<Kept | ToolFailure> {
+): Promise<CommitResult | ToolFailure> {
   return guarded(
     workspace,
     async () => (await make(workspace, origin, signal)) ?? withOther(workspace, origin, await open(workspace)),
@@ -40,7 +40,7 @@ export function openWorkspace(
  * may change, if known, from the workspace on. With `call`, what is found after a crash is known as that call's;
  * `commitCall` must follow, whatever came of it. Never throws.
  */
-export function keepFound(workspace: Workspace, paths?: readonly string[], call?: CallCommit): Promise<Kept> {
+export function keepFound(workspace: Workspace, paths?: readonly string[], call?: CallCommit): Promise<CommitResult> {
   return whileOpen(workspace, async (history, notes) => {
     const done = await commitOthers(workspace, history, names(paths));
     if (call) markCall(history.gitDir, call);
@@ -49,7 +49,11 @@ export function keepFound(workspace: Workspace, paths?: readonly string[], call?
 }
 
 /** After it: the commit of what it changed, if it changed something. One that must wait is made later, as this call's. Never throws. */
-export async function commitCall(workspace: Workspace, call: CallCommit, paths?: readonly string[]): Promise<Kept> {
+export async function commitCall(
+  workspace: Workspace,
+  call: CallCommit,
+  paths?: readonly string[],
+): Promise<CommitResult> {
   const {home, agent} = workspace;
   let isMarked = false;
   const result = await whileOpen(workspace, async (history, notes) => {
@@ -72,11 +76,11 @@ export async function commitCall(workspace: Workspace, call: CallCommit, paths?:
 }
 
 /** Work on the history of a workspace, in turn with all others; what was owed is committed before. Never throws. */
-export function whileOpen<T extends Kept>(
+export function whileOpen<T extends CommitResult>(
   workspace: Workspace,
-  work: (history: History, notes: readonly string[]) => Promise<T | Kept>,
-): Promise<T | Kept> {
-  return guarded<T | Kept>(
+  work: (history: History, notes: readonly string[]) => Promise<T | CommitResult>,
+): Promise<T | CommitResult> {
+  return guarded<T | CommitResult>(
     workspace,
     async () => {
       const ready = (await make(workspace, undefined)) ?? (await open(workspace));
@@ -118,8 +122,8 @@ async function make(
 function withOther(
   workspace: Workspace,
   origin: CloneOrigin | undefined,
-  opened: Kept | ToolFailure,
-): Kept | ToolFailure {
+  opened: CommitResult | ToolFailure,
+): CommitResult | ToolFailure {
   const {gitDir, told} = workspaceHistory(workspace);
   const before = cloneOf(gitDir);
   if (isFailure(opened) || !before || origin?.clone === undefined) return opened;
@@ -132,7 +136,7 @@ function withOther(
 }
 
 /** The `.git` file in its place, and what is owed committed: by calls that ended, at first also whatever else is there. */
-async function open(workspace: Workspace): Promise<Kept | ToolFailure> {
+async function open(workspace: Workspace): Promise<CommitResult | ToolFailure> {
   const {home, agent} = workspace;
   const link = keepLink(home, agent);
   if (isFailure(link)) return link;
@@ -195,7 +199,7 @@ function kept(
   {commit, waits, leftOut}: CommitOutcome,
   notes: readonly string[],
   whole: boolean,
-): Kept {
+): CommitResult {
   const {told} = history;
   const fresh = leftOut.filter(words => !told.has(words));
   const more = fresh.length > MOST_NAMED ? [`and ${fresh.length - MOST_NAMED} more`] : [];

@@ -5,14 +5,14 @@ import {readHead} from '../../home/git/git-refs.ts';
 import {mustRead} from '../../home/git/git-repository.ts';
 import {StagedObjects} from '../../home/git/git-staged.ts';
 import type {Leaf} from '../../home/git/git-trees.ts';
-import {leafAt, loadWay} from '../../home/git/git-trees.ts';
+import {leafAt, loadPath} from '../../home/git/git-trees.ts';
 import {textOfName} from './byte-folder.ts';
 import {emptyCall, markEmpty, markedCalls} from './call-marks.ts';
 import {type History, locked, treeAt} from './history.ts';
 import {EMPTY_TREE, filesBetween, readChanges, type TreeChange, type WorkspaceCommit} from './read-history.ts';
 import {commitOthers, whileOpen} from './repository.ts';
 import {isSame, takeSteps} from './undo-steps.ts';
-import type {CallCommit, Kept, Workspace} from './workspace.ts';
+import type {CallCommit, CommitResult, Workspace} from './workspace.ts';
 import {leafOnDisk, obstacle} from './write-back.ts';
 import {type FileStep, fileOf, isSubmodule} from './write-steps.ts';
 
@@ -22,13 +22,13 @@ interface Conflict {
   why: string;
 }
 
-export type Undone =
+export type UndoResult =
   | {undone: WorkspaceCommit; commit: string; files: readonly string[]; notes: readonly string[]}
   | {undone: WorkspaceCommit; conflicts: readonly Conflict[]; notes: readonly string[]}
   | {undone: WorkspaceCommit; nothing: true; notes: readonly string[]};
 
 /** What the history does not say. */
-export interface Besides {
+export interface UndoContext {
   /** The last call, in words, if the history has nothing of it. */
   empty: string | undefined;
   /** Calls that have not ended: what they did so far may be in it. */
@@ -42,12 +42,12 @@ export interface Besides {
  */
 export async function undoCommit(
   workspace: Workspace,
-  pick: (changes: readonly WorkspaceCommit[], also: Besides) => WorkspaceCommit,
-): Promise<Undone | {failed: readonly string[]}> {
+  pick: (changes: readonly WorkspaceCommit[], also: UndoContext) => WorkspaceCommit,
+): Promise<UndoResult | {failed: readonly string[]}> {
   let thrown: {error: unknown} | undefined;
-  let outcome: Undone | undefined;
+  let outcome: UndoResult | undefined;
   const kept = await whileOpen(workspace, (history, notes) =>
-    locked(history, async (): Promise<Kept> => {
+    locked(history, async (): Promise<CommitResult> => {
       const before = await commitOthers(workspace, history);
       if (before.waits !== undefined) return {notes: [before.waits]};
       try {
@@ -71,7 +71,7 @@ async function takeBack(
   history: History,
   change: WorkspaceCommit,
   notes: readonly string[],
-): Promise<Undone> {
+): Promise<UndoResult> {
   const files = await filesBetween(history.gitDir, change.parent ?? EMPTY_TREE, change.commit);
   const conflicts: Conflict[] = [];
   const steps: FileStep[] = [];
@@ -139,6 +139,6 @@ async function leafNow(history: History, name: string): Promise<Leaf | undefined
   const head = readHead(history.dirs);
   const tree = await treeAt(history, 'commit' in head ? head.commit : undefined);
   const names = name.split('/');
-  await loadWay({load: id => mustRead(history, id), write: () => ''}, tree, names);
+  await loadPath({load: id => mustRead(history, id), write: () => ''}, tree, names);
   return leafAt(tree, names);
 }

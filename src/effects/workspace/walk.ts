@@ -36,7 +36,7 @@ export interface Visitor<T> {
   withoutHidden?: boolean;
 }
 
-export interface Walked {
+export interface WalkResult {
   /** Why it did not see all, in words. */
   incomplete?: string;
   /** Files and folders that ignore files kept out. */
@@ -51,7 +51,7 @@ interface Tour<T> {
   breathe: () => Promise<void> | undefined;
   until: number;
   left: number;
-  walked: Walked;
+  walked: WalkResult;
   ended: boolean;
 }
 
@@ -60,7 +60,7 @@ export async function walkFolder<T>(
   context: ToolContext,
   place: ToolPath,
   visitor: Visitor<T>,
-): Promise<Walked | ToolFailure> {
+): Promise<WalkResult | ToolFailure> {
   let rules = noRules;
   let depth = 0;
   const entered = (folder: Folder) => {

@@ -1,7 +1,7 @@
 import {diff3Merge} from 'node-diff3';
 import {inOrder} from '../common/align.ts';
 
-export interface Merged {
+export interface MergeResult {
   text: string;
   /** In words, for a person: what could not be merged. Empty: all was. */
   conflicts: string[];
@@ -14,7 +14,7 @@ const most = {product: 4_000_000, pairs: 200_000};
  * Line by line. Where both sides changed the same lines, the person's stay and are named in `conflicts`. `both`: where both put lines between
  * the same two, all of them stay.
  */
-export function mergeLines(base: string, person: string, daemon: string, {both = false} = {}): Merged {
+export function mergeLines(base: string, person: string, daemon: string, {both = false} = {}): MergeResult {
   const [o, a, b] = [linesOf(base), linesOf(person), linesOf(daemon)];
   const out: string[] = [];
   const conflicts: string[] = [];

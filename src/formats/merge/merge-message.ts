@@ -2,13 +2,13 @@ import {editYaml} from '../yaml/yaml-edit.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
 import {mergeLines} from './merge-lines.ts';
 import {isMap, settleValues, setValues, type ValueChange, valueChanges} from './merge-values.ts';
-import {callIdOf, type Part} from './message-match.ts';
+import {callIdOf, type MessagePart} from './message-match.ts';
 
 /** The person's message with what the daemon set in it: `started`, `approval`, `usage` … `results` are calls that have one now. */
 export function mergeMessage(
-  base: Part,
-  person: Part,
-  daemon: Part,
+  base: MessagePart,
+  person: MessagePart,
+  daemon: MessagePart,
   results: ReadonlySet<string>,
   said: (words: string) => void,
 ): string {
@@ -47,8 +47,8 @@ interface CallChange {
 }
 
 function changesOf(
-  base: Part,
-  daemon: Part,
+  base: MessagePart,
+  daemon: MessagePart,
   results: ReadonlySet<string>,
 ): {changes: ValueChange[]; calls: CallChange[]} {
   const {tool_calls: _, ...was} = base.value();
@@ -73,7 +73,13 @@ function messageIn(text: string): unknown {
 }
 
 /** Comments of the later version were edited by hand: lines may go together, if they mean the same. */
-function withOtherLines(base: Part, person: Part, daemon: Part, text: string, said: (words: string) => void): string {
+function withOtherLines(
+  base: MessagePart,
+  person: MessagePart,
+  daemon: MessagePart,
+  text: string,
+  said: (words: string) => void,
+): string {
   const comments = (lines: string) =>
     [...lines.matchAll(/^\s*#.*$/gm)]
       .map(([line]) => line.trim())

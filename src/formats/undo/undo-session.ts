@@ -1,6 +1,6 @@
 import {hasErrors} from '../common/diagnostic.ts';
 import {isMap} from '../merge/merge-values.ts';
-import {matchMessages, type Part} from '../merge/message-match.ts';
+import {type MessagePart, matchMessages} from '../merge/message-match.ts';
 import {parseSession, type Session, sessionText} from '../session/session.ts';
 import {insertMessage, setInMessage, setKeysInMessage, setSessionFields} from '../session/session-edit.ts';
 import type {Call, Message, SessionHeader} from '../session/session-schema.ts';
@@ -200,7 +200,7 @@ function callsOf({messages}: Session): Call[] {
   return messages.flatMap(({tool_calls = []}) => tool_calls);
 }
 
-function partsOf({items, messages}: Session): Part[] {
+function partsOf({items, messages}: Session): MessagePart[] {
   return messages.map((message, i) => ({
     text: items?.[i]?.text ?? JSON.stringify(message),
     value: () => (isMap(message) ? message : {}),

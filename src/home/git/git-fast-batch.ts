@@ -5,9 +5,9 @@ import {
   type CommitBatch,
   isSameLeaf,
   modeOf,
-  type Pending,
   type PendingChange,
-  type Published,
+  type PendingEntry,
+  type PublishedEntry,
   reflogText,
 } from './git-batch.ts';
 import {cleanStat, isTakenBack} from './git-clean.ts';
@@ -25,8 +25,8 @@ import {
   isLoaded,
   type Leaf,
   leafAt,
+  loadPath,
   loadTree,
-  loadWay,
   setLeaf,
   type Tree,
   type TreeStore,
@@ -54,7 +54,7 @@ export class FastBatch implements CommitBatch {
   readonly #store: TreeStore;
   readonly #staged: StagedObjects;
   readonly #root: Tree;
-  readonly #results: Published[] = [];
+  readonly #results: PublishedEntry[] = [];
   readonly #subjects: string[] = [];
   readonly #final = new Map<string, {change: PendingChange; names: string[]; base: {id: string | undefined}}>();
   #tip: string | undefined;
@@ -92,13 +92,13 @@ export class FastBatch implements CommitBatch {
     return new FastBatch(state, config, head, staged, store, root);
   }
 
-  async prepare(pending: Pending): Promise<void> {
+  async prepare(pending: PendingEntry): Promise<void> {
     const {repository} = this.#state;
     const wanted: {names: string[]; leaf: Leaf | undefined; before: Leaf | undefined; change: PendingChange}[] = [];
     const blobs = new Map<string, string | undefined>();
     for (const change of pending.changes) {
       const names = treeNames(change.path);
-      if (!isLoaded(this.#root, names)) await loadWay(this.#store, this.#root, names);
+      if (!isLoaded(this.#root, names)) await loadPath(this.#store, this.#root, names);
       const before = leafAt(this.#root, names);
       const leaf = change.bytes && {
         id: await blobOf(repository, this.#staged, change, this.#config, before?.id),

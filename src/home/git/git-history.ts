@@ -148,7 +148,7 @@ export interface CommittedVersion {
 }
 
 /** Newest first: what a file was up to a commit, at most n, none from before it was removed last. */
-export async function pastVersions(
+export async function versionsInGit(
   repository: Repository,
   commit: string,
   path: string,

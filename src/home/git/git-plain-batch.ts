@@ -6,13 +6,13 @@ import {
   type CommitBatch,
   isSameLeaf,
   modeOf,
-  type Pending,
   type PendingChange,
-  type Published,
+  type PendingEntry,
+  type PublishedEntry,
   reflogText,
 } from './git-batch.ts';
-import {busy, lockWords} from './git-busy.ts';
-import {clean, messageOf, stampOf} from './git-commit.ts';
+import {busyReason, lockText} from './git-busy.ts';
+import {cleanMessage, messageOf, stampOf} from './git-commit.ts';
 import type {GitConfig, Person} from './git-config.ts';
 import {release, type Workplace} from './git-locks.ts';
 import type {Head} from './git-refs.ts';
@@ -29,7 +29,7 @@ export class PlainBatch implements CommitBatch {
   readonly #repository: Repository;
   readonly #place: Workplace;
   readonly #config: GitConfig;
-  readonly #results: Published[] = [];
+  readonly #results: PublishedEntry[] = [];
   readonly #subjects: string[] = [];
   readonly #final = new Map<string, Leaf | undefined>();
   #tip: string | undefined;
@@ -49,7 +49,7 @@ export class PlainBatch implements CommitBatch {
     return batch;
   }
 
-  async prepare(pending: Pending): Promise<void> {
+  async prepare(pending: PendingEntry): Promise<void> {
     const wanted: {leaf: Leaf | undefined; change: PendingChange}[] = [];
     const blobs = new Map<string, string | undefined>();
     for (const change of pending.changes) {
@@ -87,7 +87,7 @@ export class PlainBatch implements CommitBatch {
   async publish(): Promise<BatchOutcome> {
     if (this.#tip === undefined || this.#tip === this.head.commit) return {done: this.#results};
     const {top, dirs, processes} = this.#repository;
-    const why = busy(dirs, processes);
+    const why = busyReason(dirs, processes);
     if (why) return {wait: why};
     // The index first: one that is ahead of HEAD reverts nothing.
     const staged = await git(top, stage, {input: this.#lines(this.#final)});
@@ -98,7 +98,7 @@ export class PlainBatch implements CommitBatch {
     });
     if (moved.code === 0) return {done: this.#results};
     const lock = /'([^']+\.lock)': File exists/.exec(moved.stderr)?.[1];
-    return lock === undefined ? {moved: true} : {wait: lockWords(resolve(top, lock))};
+    return lock === undefined ? {moved: true} : {wait: lockText(resolve(top, lock))};
   }
 
   discard(): void {
@@ -131,8 +131,8 @@ const stage = ['update-index', '--add', '--replace', '-z', '--index-info'];
 
 function who(role: 'AUTHOR' | 'COMMITTER', {name, email}: Person, time: number): Record<string, string> {
   return {
-    [`GIT_${role}_NAME`]: clean(name) || 'agentdir',
-    [`GIT_${role}_EMAIL`]: clean(email) || 'agentdir@localhost',
+    [`GIT_${role}_NAME`]: cleanMessage(name) || 'agentdir',
+    [`GIT_${role}_EMAIL`]: cleanMessage(email) || 'agentdir@localhost',
     [`GIT_${role}_DATE`]: stampOf(time),
   };
 }

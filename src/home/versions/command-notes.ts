@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {crashPoint} from '../disk/crash.ts';
 import type {Disk} from '../disk/disk.ts';
-import type {Undo} from './record.ts';
+import type {VersionUndo} from './record.ts';
 
 /**
  * What a command tells the daemon about a version that it wrote: the text is complete, what it was made from, and whether
@@ -10,7 +10,7 @@ import type {Undo} from './record.ts';
 export interface CommandNote {
   /** Git's name for what the file held before; null: there was none. */
   base: string | null;
-  undo?: Undo;
+  undo?: VersionUndo;
 }
 
 const FOLDER = '.agentdir/commands';

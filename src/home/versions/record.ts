@@ -4,7 +4,7 @@ export type FileMode = '100644' | '100755' | '120000';
 export type Author = {name: string; email: string} | 'human';
 
 /** What `agentdir undo` took back: such a version may lack lines that no stale buffer may remove. */
-export interface Undo {
+export interface VersionUndo {
   /** The commit that is taken back, and its subject. */
   commit: string;
   words: string;
@@ -31,7 +31,7 @@ export interface VersionHead {
   movedFrom?: string;
   /** Calls and approvals that this version marks as started: they must never start again. */
   started?: readonly string[];
-  undo?: Undo;
+  undo?: VersionUndo;
   /** Git ignores the file: the log alone has its versions. */
   local?: true;
   /**

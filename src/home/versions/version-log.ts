@@ -46,7 +46,7 @@ export interface LoggedVersion extends VersionHead {
 }
 
 /** A version that git does not have yet. */
-export interface Unpublished extends LoggedVersion {
+export interface UnpublishedVersion extends LoggedVersion {
   /** Whether the file held it at some time. */
   placed: boolean;
 }
@@ -98,8 +98,8 @@ export class VersionLog {
   readonly #options: VersionLogOptions;
   /** Oldest first; the last one is being written. */
   readonly #segments: Segment[] = [];
-  readonly #unpublished = new Map<number, Unpublished>();
-  readonly #last = new Map<string, Unpublished>();
+  readonly #unpublished = new Map<number, UnpublishedVersion>();
+  readonly #last = new Map<string, UnpublishedVersion>();
   readonly #previous = new Map<string, Previous>();
   #previousLength = 0;
   #file: LogFile | undefined;
@@ -117,7 +117,7 @@ export class VersionLog {
    * Found by `open`, the last of each path: versions of an earlier run that came after the checkpoint; after a power cut, also those
    * whose files may not have reached the disk.
    */
-  readonly recovered = new Map<string, Unpublished>();
+  readonly recovered = new Map<string, UnpublishedVersion>();
   /** Found by `open`: calls and approvals that were started since the checkpoint, and perhaps before. */
   readonly started: string[] = [];
   /** Found by `open`: versions that files held, and the first one that was read. */
@@ -150,17 +150,17 @@ export class VersionLog {
   }
 
   /** Versions that git does not have yet, oldest first. */
-  get unpublished(): Iterable<Unpublished> {
+  get unpublished(): Iterable<UnpublishedVersion> {
     return this.#unpublished.values();
   }
 
   /** The last version of a path that git does not have yet. */
-  lastUnpublished(path: string): Unpublished | undefined {
+  lastUnpublished(path: string): UnpublishedVersion | undefined {
     return this.#last.get(path);
   }
 
   /** Record a version. It is durable when a `durable()` that is called after this resolves. Throws what the disk says. */
-  append({bytes, blob, ...rest}: NewVersion): Unpublished {
+  append({bytes, blob, ...rest}: NewVersion): UnpublishedVersion {
     const {path} = rest;
     const head: VersionHead = {
       ...rest,
@@ -177,7 +177,7 @@ export class VersionLog {
     this.#seq = head.seq;
     addTo(segment.offsets, path, at);
     this.#remember(path, bytes, isShort ? (before?.splices ?? 0) + 1 : 0);
-    const version: Unpublished = {...head, bytes: () => bytes, placed: false};
+    const version: UnpublishedVersion = {...head, bytes: () => bytes, placed: false};
     if (!head.local) this.#await(version);
     return version;
   }
@@ -195,7 +195,7 @@ export class VersionLog {
   }
 
   /** The file holds this version now. */
-  placed(version: Unpublished): void {
+  placed(version: UnpublishedVersion): void {
     version.placed = true;
     this.#mark({placed: version.seq});
   }
@@ -206,14 +206,14 @@ export class VersionLog {
   }
 
   /** This version never became visible: the file had changed before it could be put in place. */
-  cancelled(version: Unpublished): void {
+  cancelled(version: UnpublishedVersion): void {
     this.#forget(version, true);
     this.#previous.delete(version.path);
     this.#mark({cancelled: version.seq});
   }
 
   /** Git has these versions, the last one of them in `commit`. In the order in which they were appended. */
-  publish(versions: readonly Unpublished[], commit: string): void {
+  publish(versions: readonly UnpublishedVersion[], commit: string): void {
     for (const version of versions) {
       this.#forget(version);
       this.#published = Math.max(this.#published, version.seq);
@@ -299,7 +299,7 @@ export class VersionLog {
     this.rebooted = newest !== undefined && newest.head?.boot !== this.#options.boot;
     for (const version of versions) {
       if (cancelled.has(version.seq)) continue;
-      const recovered: Unpublished = {...version, placed: placed.has(version.seq)};
+      const recovered: UnpublishedVersion = {...version, placed: placed.has(version.seq)};
       this.started.push(...(version.started ?? []));
       const isRecovered = version.seq > this.#options.checkpoint || (this.rebooted && version.time > unsynced);
       if (isRecovered && !version.stale) this.recovered.set(version.path, recovered);
@@ -309,14 +309,14 @@ export class VersionLog {
   }
 
   /** Git is to get this version. */
-  #await(version: Unpublished): void {
+  #await(version: UnpublishedVersion): void {
     this.#unpublished.set(version.seq, version);
     this.#last.set(version.path, version);
     const {movedFrom} = version;
     if (movedFrom !== undefined) this.#last.set(movedFrom, {...version, path: movedFrom, blob: null});
   }
 
-  #forget({seq, path, movedFrom}: Unpublished, isCancelled = false): void {
+  #forget({seq, path, movedFrom}: UnpublishedVersion, isCancelled = false): void {
     this.#unpublished.delete(seq);
     for (const each of movedFrom === undefined ? [path] : [path, movedFrom])
       if (this.#last.get(each)?.seq === seq) this.#last.delete(each);

@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
 import {exit} from '../../formats/common/errors.ts';
-import type {Happening} from '../../formats/daemon-event.ts';
+import type {DaemonEvent} from '../../formats/daemon-event.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {readStatus} from '../../home/status.ts';
 import {startDaemon} from '../demo/daemon-child.ts';
@@ -85,7 +85,7 @@ export async function demoCommand(options: DemoOptions): Promise<number> {
 }
 
 /** What a person has to know beside the story: the file they just edited has a mistake, the disk is full. */
-function tellAside(teller: Teller, happening: Happening): void {
+function tellAside(teller: Teller, happening: DaemonEvent): void {
   if (happening.event === 'problem' && happening.problem.severity === 'error') {
     const {file, line, message, hint} = happening.problem;
     teller.aside(`${file}:${line}: ${message}${hint ? `; ${hint}` : ''}`);

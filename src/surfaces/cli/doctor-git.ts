@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {basename, join, resolve} from 'node:path';
-import {git, loggedIn} from '../../home/git/git.ts';
+import {git, loginName} from '../../home/git/git.ts';
 import type {DoctorFinding} from './doctor-finding.ts';
 
 export async function checkGit(home: string): Promise<DoctorFinding> {
@@ -17,7 +17,7 @@ export async function checkIdentity(home: string): Promise<DoctorFinding> {
     : {
         name: 'identity',
         state: 'note',
-        message: `git does not know who you are; edits are committed as ${loggedIn()}`,
+        message: `git does not know who you are; edits are committed as ${loginName()}`,
         hint: 'git config --global user.name "Your Name"; git config --global user.email you@example.org',
       };
 }

@@ -4,7 +4,7 @@ import {makeSandbox} from '../../effects/sandbox/sandbox.ts';
 import {exit} from '../../formats/common/errors.ts';
 import {folders} from '../../formats/common/key.ts';
 import {parseSettings} from '../../formats/settings.ts';
-import {ignored} from '../../home/create.ts';
+import {ignoredInHome} from '../../home/create.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {MARKER} from '../../home/locate.ts';
 import {readHomeFile} from '../../home/read.ts';
@@ -132,7 +132,7 @@ function ignoring(home: string): DoctorFinding {
   const lines = existsSync(join(home, '.gitignore'))
     ? readFileSync(join(home, '.gitignore'), 'utf8').split(/\r?\n/)
     : [];
-  const missing = ignored.filter(line => !lines.includes(line));
+  const missing = ignoredInHome.filter(line => !lines.includes(line));
   return missing.length === 0
     ? {name: '.gitignore', state: 'ok', message: 'leaves out what is derived'}
     : {

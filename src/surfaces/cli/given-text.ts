@@ -11,13 +11,16 @@ export function stdinText(): string {
   return text.replace(/\r?\n$/, '');
 }
 
-export interface Given<K extends string> {
+export interface GivenText<K extends string> {
   texts: Record<K, string | undefined>;
   replaced: ReplacedSecret[];
 }
 
 /** Texts as they may be written down: `-` is standard input, credentials are replaced. An empty one is refused. */
-export function givenTexts<K extends string>(home: string, given: Readonly<Record<K, string | undefined>>): Given<K> {
+export function givenTexts<K extends string>(
+  home: string,
+  given: Readonly<Record<K, string | undefined>>,
+): GivenText<K> {
   const entries = Object.entries<string | undefined>(given);
   if (entries.filter(([, value]) => value === '-').length > 1)
     throw new UserError('only one text can come from standard input', exit.usage);
@@ -34,7 +37,7 @@ export function givenTexts<K extends string>(home: string, given: Readonly<Recor
 }
 
 /** Where something was written down otherwise than it was given. */
-export function tellReplaced(replaced: readonly ReplacedSecret[]): void {
+export function reportReplaced(replaced: readonly ReplacedSecret[]): void {
   for (const {what, count} of replaced)
     note(`note: ${count === 1 ? `1 ${what} was` : `${count} × ${what} were`} replaced before writing`);
 }

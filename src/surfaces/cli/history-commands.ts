@@ -1,6 +1,6 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
-import {choice} from './choice.ts';
+import {choiceOption} from './choice.ts';
 import type {CommandContext} from './command-context.ts';
 import {whole} from './number-argument.ts';
 
@@ -94,7 +94,7 @@ export function addHistoryCommands(program: Command, {home, json, finish}: Comma
       )
       .option('--all', 'all sessions that the journal has')
       .addOption(
-        choice('--policy <when>', 'judge calls by the policy of their time, or by the one on disk now', [
+        choiceOption('--policy <when>', 'judge calls by the policy of their time, or by the one on disk now', [
           'then',
           'now',
         ]).default('then'),

@@ -2,7 +2,7 @@ import {exit, UserError} from '../../formats/common/errors.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import {MAIL_FILE, readMailbox} from '../../formats/connector-settings.ts';
 import {noteConnector} from '../../home/connector-state.ts';
-import {openReceived} from '../../home/received.ts';
+import {openReceivedIds} from '../../home/received-ids.ts';
 import {
   claimConnector,
   connectorRedactor,
@@ -54,7 +54,17 @@ export async function mailCommand({home, once, json}: {home: string; once: boole
       imap,
       password,
       once,
-      mailbox: {home, name, path, first, stopping: stop.signal, received: openReceived(home, file), own, redact, tell},
+      mailbox: {
+        home,
+        name,
+        path,
+        first,
+        stopping: stop.signal,
+        received: openReceivedIds(home, file),
+        own,
+        redact,
+        tell,
+      },
       stopping: stop.signal,
       trouble(why, seconds) {
         note(why);

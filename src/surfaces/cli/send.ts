@@ -8,10 +8,10 @@ import {readApprovalRow} from '../actions/decide/row.ts';
 import {answerText, errorOf, usageOf} from '../actions/talk/answer.ts';
 import {readSession} from '../actions/talk/find-session.ts';
 import {type ReplacedSecret, redactMessage} from '../actions/talk/redact-message.ts';
-import {type SentMessage, say} from '../actions/talk/say.ts';
+import {type SentMessage, writeMessage} from '../actions/talk/write-message.ts';
 import {colors, complain, note, print, printJson} from '../terminal/output.ts';
 import {plainScreen, streamingScreen} from './answer-screen.ts';
-import {stdinText, tellReplaced} from './given-text.ts';
+import {reportReplaced, stdinText} from './given-text.ts';
 import {type Waited, waitForAnswer} from './wait.ts';
 
 export interface SendOptions {
@@ -30,8 +30,8 @@ export interface SendOptions {
 export async function sendCommand(options: SendOptions): Promise<number> {
   const {home, words, to, session, wait, json} = options;
   const {content, replaced} = redactMessage(home, contentOf(words));
-  const said = await say({home, content, session, agent: to});
-  tellReplaced(replaced);
+  const said = await writeMessage({home, content, session, agent: to});
+  reportReplaced(replaced);
   const extra = replaced.length > 0 ? {replaced} : {};
   const running = daemonOf(nodeDisk(home)) !== undefined;
   if (wait && running) return answer(options, said, extra);

@@ -1,14 +1,14 @@
 import type {Command} from 'commander';
 import {exit} from '../../formats/common/errors.ts';
 import {about} from './about.ts';
-import {chosen} from './choice.ts';
+import {choiceArgument} from './choice.ts';
 
 /** completions, and what its scripts ask. */
 export function addShellCommands(program: Command, finish: (code: number) => void): void {
   about(
     program
       .command('completions')
-      .addArgument(chosen('<shell>', 'which shell', ['bash', 'zsh', 'fish']))
+      .addArgument(choiceArgument('<shell>', 'which shell', ['bash', 'zsh', 'fish']))
       .summary('let your shell complete commands, options and ids')
       .description(
         'Prints a script that lets your shell complete commands, options, files, and the names of agents, sessions, tasks and approvals. Load it where your shell starts, as below; it needs no update when commands change.',

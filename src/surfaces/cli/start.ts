@@ -1,5 +1,5 @@
 import {visibleLine} from '../../formats/common/visible.ts';
-import type {Happening, Report} from '../../formats/daemon-event.ts';
+import type {DaemonEvent, Report} from '../../formats/daemon-event.ts';
 import {colors, plural, print, printWhole} from '../terminal/output.ts';
 import {firstSteps, startingPoint} from './first-steps.ts';
 import {renderProblem} from './problem.ts';
@@ -22,19 +22,19 @@ const BESIDE_TIME = '00:00:00 '.length;
 let isNew = false;
 
 /** The same in one line, for a log. */
-export function describeWhole(happening: Happening): string | undefined {
+export function describeWhole(happening: DaemonEvent): string | undefined {
   const line = describe(happening);
   const hint = hintOf(happening);
   return line === undefined || hint === undefined ? line : `${line}; ${visibleLine(hint)}`;
 }
 
-function hintOf(happening: Happening): string | undefined {
+function hintOf(happening: DaemonEvent): string | undefined {
   const {event} = happening;
   return event === 'model' || event === 'sandbox' || event === 'notice' ? happening.hint : undefined;
 }
 
 /** Undefined: nothing that a person wants to read. */
-function describe(happening: Happening): string | undefined {
+function describe(happening: DaemonEvent): string | undefined {
   switch (happening.event) {
     case 'serving':
       return `serving ${colors.bold(visibleLine(happening.home))}: ${plural(happening.agents, 'agent')}, ${plural(happening.sessions, 'session')}, ${plural(happening.tasks, 'task')}`;

@@ -35,7 +35,7 @@ async function lookedUp(home: string): Promise<Shown> {
 }
 
 async function skimmed(home: string, files: readonly SessionFile[]): Promise<Shown> {
-  const {skim} = await import('./skim.ts');
+  const {summarizeHome: skim} = await import('./summarize-home.ts');
   return {home, ...skim(home, files), errors: null, warnings: null, troubles: []};
 }
 

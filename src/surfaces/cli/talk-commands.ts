@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 import {sessionStatuses} from '../../formats/session/session-status.ts';
 import {about} from './about.ts';
-import {choice} from './choice.ts';
+import {choiceOption} from './choice.ts';
 import type {CommandContext} from './command-context.ts';
 import {whole} from './number-argument.ts';
 
@@ -104,7 +104,7 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
       .summary('agents and sessions with their status')
       .description('Agents and sessions with their status, the latest first.')
       .option('--agent <name>', 'only this agent')
-      .addOption(choice('--status <status>', 'only such sessions', [...sessionStatuses, 'new', 'wrong']))
+      .addOption(choiceOption('--status <status>', 'only such sessions', [...sessionStatuses, 'new', 'wrong']))
       .action(async (options: {agent?: string; status?: string}) =>
         finish(
           (await import('./list.ts')).listCommand({

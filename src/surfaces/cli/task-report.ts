@@ -7,7 +7,7 @@ import type {ReplacedSecret} from '../actions/talk/redact-message.ts';
 import type {TaskStanding} from '../actions/tasks/standing.ts';
 import {readTaskHome, type TaskHome} from '../actions/tasks/task-home.ts';
 import {colors, note, print, printJson} from '../terminal/output.ts';
-import {tellReplaced} from './given-text.ts';
+import {reportReplaced} from './given-text.ts';
 
 export interface TaskReport {
   home: string;
@@ -34,7 +34,7 @@ export async function printTaskReport({home, json, ids, written, replaced, line,
     return exit.done;
   }
   for (const {row} of rows) print(line(row));
-  tellReplaced(replaced);
+  reportReplaced(replaced);
   for (const step of next) note(step);
   if (!daemon && !quiet) note('no daemon runs: agentdir start');
   return exit.done;

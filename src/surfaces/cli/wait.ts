@@ -8,7 +8,7 @@ import type {SessionFile} from '../../home/session-files.ts';
 import {daemonOf} from '../../home/status.ts';
 import type {Request} from '../actions/decide/queue.ts';
 import {awaitedRequests, openRequests} from '../actions/decide/waits-for.ts';
-import {type AskedMessage, type Over, progressOf} from '../actions/talk/answer.ts';
+import {type AskedMessage, progressOf, type WaitEnd} from '../actions/talk/answer.ts';
 import {type FoundSession, readSession} from '../actions/talk/find-session.ts';
 import type {AnswerScreen} from './answer-screen.ts';
 
@@ -25,7 +25,7 @@ export interface AnswerWait {
 }
 
 export interface Waited {
-  over: Over | 'timeout' | 'no-daemon';
+  over: WaitEnd | 'timeout' | 'no-daemon';
   replies: readonly Message[];
   header: SessionHeader | undefined;
   /** What a person has to decide before it goes on. */
@@ -41,7 +41,7 @@ export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Answ
   let result: Waited = {over: 'no-daemon', replies: [], header: undefined, requests: []};
   let undecided: (() => Request[]) | undefined;
   const stuck = patient(() => undecided === undefined);
-  const look = (): Over | undefined => {
+  const look = (): WaitEnd | undefined => {
     const found = looker.look();
     if (!found) return looker.gone ? 'removed' : undefined;
     const {messages} = found.session;
@@ -71,7 +71,7 @@ export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Answ
       // The queue has it a moment after the session; and what was decided is over a moment later.
       const requests = undecided?.() ?? [];
       if (over === 'waiting' ? requests.length > 0 || !stuck() : over !== undefined)
-        return {...result, over: over as Over, requests};
+        return {...result, over: over as WaitEnd, requests};
       if (performance.now() > end) return {...result, over: 'timeout'};
       if (!daemon()) return {...result, over: 'no-daemon'};
       await new Promise(resolve => setTimeout(resolve, LOOK_MS));

@@ -1,5 +1,5 @@
 import {readFileSync} from 'node:fs';
-import {ownProblems} from '../../check/own-problems.ts';
+import {problemsWithin} from '../../check/problems-within.ts';
 import {parseAllowlist} from '../../formats/allowlist.ts';
 import {hasErrors} from '../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../formats/common/errors.ts';
@@ -51,7 +51,7 @@ export async function policyWhatIfCommand({home, allowlist, agent, json}: WhatIf
   const tests = testsOf(file.policy);
   if (json) printWhole(jsonText({...toJson(result), sessions, commits, tests}));
   else {
-    for (const problem of ownProblems({kind: 'policy', path: name, file}).filter(p => p.severity === 'warning'))
+    for (const problem of problemsWithin({kind: 'policy', path: name, file}).filter(p => p.severity === 'warning'))
       printWhole(`${renderProblem({...problem, file: name}, text)}\n`);
     report(result);
     print(

@@ -3,7 +3,7 @@ import type {FetchMessageObject, ImapFlow} from 'imapflow';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {newRecord} from '../../formats/inbox.ts';
 import type {MailCursor} from '../../formats/mail-cursors.ts';
-import type {Received} from '../../home/received.ts';
+import type {ReceivedIds} from '../../home/received-ids.ts';
 import type {Redactor} from '../../policy/redact/redact.ts';
 import {cursorOf, moveCursor} from './cursors.ts';
 import {letterRecord} from './letter.ts';
@@ -22,7 +22,7 @@ export interface Mailbox {
   first: 'new' | 'all';
   /** What is left is left for the next time. */
   stopping: AbortSignal;
-  received: Received;
+  received: ReceivedIds;
   /** The address that agents write from. */
   own: string | undefined;
   redact: Redactor;

@@ -3,7 +3,7 @@ import {type Context, Hono} from 'hono';
 import type {ContentfulStatusCode} from 'hono/utils/http-status';
 import type {Webhook} from '../../formats/connector-settings.ts';
 import {newRecord} from '../../formats/inbox.ts';
-import {openReceived, type Received} from '../../home/received.ts';
+import {openReceivedIds, type ReceivedIds} from '../../home/received-ids.ts';
 import type {Redactor} from '../../policy/redact/redact.ts';
 import {readRequestBody} from './body.ts';
 import {eventOf} from './event.ts';
@@ -41,9 +41,9 @@ type Env = {Bindings: HttpBindings};
 /** Requests in, lines out. A request is answered with 200 only when its line is on the disk. */
 export function receiveRequests({home, routes, bodyMs, redact, tell}: WebhookReceiver): Hono<Env> {
   const app = new Hono<Env>();
-  const received = new Map<string, Received>();
+  const received = new Map<string, ReceivedIds>();
   const into = (file: string) => {
-    const found = received.get(file) ?? openReceived(home, file);
+    const found = received.get(file) ?? openReceivedIds(home, file);
     received.set(file, found);
     return found;
   };

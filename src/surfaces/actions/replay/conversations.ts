@@ -1,20 +1,20 @@
 import {isSegment} from '../../../formats/common/key.ts';
 import {parseSession, type Session} from '../../../formats/session/session.ts';
 import {type HomeState, templateOf} from '../verify/home-state.ts';
-import {brought, kept} from './brought.ts';
 import {replayStep} from './engine-step.ts';
-import {type Doing, type Gone, type MessageEntry, type MessageOrigin, printOf} from './entry.ts';
+import {type MessageEntry, type MessageOrigin, type MissingEntry, printOf, type VersionSource} from './entry.ts';
 import {Ledger} from './ledger.ts';
+import {keepEntry, matchEntries} from './match-entries.ts';
 import type {Unread} from './replayed.ts';
 import type {Oddity, Stepped, TemplateNow, VersionStep} from './step.ts';
 import {allEntries, allMessages, type PastHome, sessionIdOf, settledIn, type Track} from './track.ts';
-import {changedVerdict, type Done, doneIn, verdictOddity} from './verdicts.ts';
+import {type CallDone, callsDoneIn, changedVerdict, verdictOddity} from './verdicts.ts';
 
 /** Something the engine would have done otherwise, and where. */
 export interface FoundOddity extends Oddity {
   kind: 'step' | 'verdict';
   path: string;
-  by: Doing;
+  by: VersionSource;
   /** The message it is about. */
   entry: MessageEntry | undefined;
 }
@@ -34,7 +34,7 @@ const NEAR_MS = 10_000;
 
 interface Suspect {
   found: FoundOddity;
-  done: Done;
+  done: CallDone;
   findings: SessionFindings;
 }
 
@@ -63,7 +63,7 @@ export class Conversations {
     state: PastHome,
     path: string,
     read: {text: string | undefined} | {problem: string},
-    {by, begins}: {by: Doing; begins: boolean},
+    {by, begins}: {by: VersionSource; begins: boolean},
   ): void {
     const id = sessionIdOf(path);
     const findings = this.findings(id);
@@ -102,7 +102,7 @@ export class Conversations {
   }
 
   /** The policy, the settings or a template are others now. */
-  policyChanged(home: HomeState, {time}: Doing): void {
+  policyChanged(home: HomeState, {time}: VersionSource): void {
     for (const template of home.templates.values()) {
       const known = this.#templates.get(template.id) ?? {
         agent_type: new Set(),
@@ -124,7 +124,10 @@ export class Conversations {
   }
 
   /** The history was cut off here: what is there counts as recorded. */
-  #begin({messages}: Session, from: Omit<MessageOrigin, 'at' | 'print'>): {entries: MessageEntry[]; gone: Gone[]} {
+  #begin(
+    {messages}: Session,
+    from: Omit<MessageOrigin, 'at' | 'print'>,
+  ): {entries: MessageEntry[]; gone: MissingEntry[]} {
     const entries = messages.map((message, at): MessageEntry => {
       const origin = this.ledger.record(message, {...from, at, print: printOf(message)});
       return {message, print: origin.print, origin, edits: []};
@@ -138,13 +141,13 @@ export class Conversations {
     {messages}: Session,
     from: Omit<MessageOrigin, 'at' | 'print'>,
     former: Track | undefined,
-  ): {entries: readonly MessageEntry[]; gone: Gone[]} {
-    if (former) return brought(former.entries, messages, from, this.ledger);
+  ): {entries: readonly MessageEntry[]; gone: MissingEntry[]} {
+    if (former) return matchEntries(former.entries, messages, from, this.ledger);
     const id = sessionIdOf(from.path);
     const main = [...state.tracks.values()].find(({path}) => !isSegment(path) && sessionIdOf(path) === id);
     const entries = messages.map((message, at): MessageEntry => {
       const own = main?.entries[at];
-      if (own?.print === printOf(message)) return kept(own, message);
+      if (own?.print === printOf(message)) return keepEntry(own, message);
       return this.ledger.entryFor(message, {...from, at, print: printOf(message)});
     });
     return {entries, gone: []};
@@ -153,9 +156,9 @@ export class Conversations {
   #next(
     state: PastHome,
     session: Session,
-    from: {by: Doing; path: string},
+    from: {by: VersionSource; path: string},
     before: Track | undefined,
-  ): {entries: readonly MessageEntry[]; gone: Gone[]} {
+  ): {entries: readonly MessageEntry[]; gone: MissingEntry[]} {
     const {by, path} = from;
     const all = allEntries(state, before?.session.header ?? {}, before?.entries ?? []);
     const messages = allMessages(state, session);
@@ -180,7 +183,7 @@ export class Conversations {
       }
     }
     const wrong = by.engine && !OTHERS.has(by.cause) && by.cause !== 'recovered';
-    const {entries, gone} = brought(all, messages, {path, by: wrong ? {...by, wrong} : by}, this.ledger);
+    const {entries, gone} = matchEntries(all, messages, {path, by: wrong ? {...by, wrong} : by}, this.ledger);
     return {entries: own(entries), gone};
   }
 
@@ -192,7 +195,7 @@ export class Conversations {
       entry: oddity.at === undefined ? undefined : stepped.entries[oddity.at],
     });
     for (const oddity of stepped.oddities) findings.oddities.push(found(oddity, 'step'));
-    for (const done of doneIn(step, stepped)) {
+    for (const done of callsDoneIn(step, stepped)) {
       const key = [stepped.entries[done.at]?.origin.print, done.call.id, done.call.started, done.how].join(' ');
       if (this.#judged.size === this.#judged.add(key).size) continue;
       const oddity = this.#now ? changedVerdict(done, state.home, this.#now) : verdictOddity(done, state.home);
@@ -209,7 +212,7 @@ function isOfFormer({former}: PastHome, {found, done}: Suspect): boolean {
   return former !== undefined && isNear(former.time, found.by.time) && explains(former.home, done);
 }
 
-function explains(home: HomeState, done: Done): boolean {
+function explains(home: HomeState, done: CallDone): boolean {
   return templateOf(home, done.agent) !== undefined && verdictOddity(done, home) === undefined;
 }
 

@@ -1,13 +1,13 @@
-import {mayWork, workOf} from '../../../decide/turn.ts';
+import {mayWork, nextSessionAction} from '../../../decide/turn.ts';
 import {isSegment} from '../../../formats/common/key.ts';
 import {parseSession} from '../../../formats/session/session.ts';
 import type {Call, Message} from '../../../formats/session/session-schema.ts';
-import {brought} from './brought.ts';
 import type {Conversations, FoundOddity} from './conversations.ts';
 import type {Difference} from './difference.ts';
-import {type Doing, isRecordedMessage, type MessageEntry, type MessageOrigin, printOf} from './entry.ts';
+import {isRecordedMessage, type MessageEntry, type MessageOrigin, printOf, type VersionSource} from './entry.ts';
 import {type Differing, fieldThatDiffers} from './field-that-differs.ts';
 import {type Fate, judgeEnd} from './judge-end.ts';
+import {matchEntries} from './match-entries.ts';
 import {isBefore} from './out-of-place.ts';
 import {lineOf, lineThatDiffers, whereTheyDiffer} from './place.ts';
 import type {Replayed} from './replayed.ts';
@@ -79,7 +79,7 @@ class Ending {
       versions: this.#track.versions,
       answers: of('assistant'),
       results: of('tool_result'),
-      working: mayWork(main.session.header) && workOf(main.session).do !== 'rest',
+      working: mayWork(main.session.header) && nextSessionAction(main.session).do !== 'rest',
       differences: differences.sort((a, b) => a.order - b.order || (a.message ?? 0) - (b.message ?? 0)),
       notes: this.#notes,
       unread: [...findings.unread.values()],
@@ -107,10 +107,10 @@ class Ending {
       unread.set(track.path, {path: track.path, commit: undefined, why: 'it has errors'});
       return track;
     }
-    const by: Doing = {
+    const by: VersionSource = {
       ...{commit: undefined, order: this.#world.order, author: 'somebody', time: '', cause: '', engine: false},
     };
-    const {entries, gone} = brought(
+    const {entries, gone} = matchEntries(
       track.entries,
       session.messages,
       {by, path: track.path},

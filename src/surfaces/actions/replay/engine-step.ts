@@ -1,10 +1,10 @@
-import {GO_ON, mayGoOn, nextOf} from '../../../decide/turn.ts';
+import {CONTINUE_PROMPT, mayContinue, nextAction} from '../../../decide/turn.ts';
 import type {Call, Message} from '../../../formats/session/session-schema.ts';
 import {effectOf} from '../verify/verdict-of.ts';
-import {kept} from './brought.ts';
 import {isRecordedMessage, type MessageEntry, printOf} from './entry.ts';
 import {headerOddities} from './header-step.ts';
 import type {Ledger} from './ledger.ts';
+import {keepEntry} from './match-entries.ts';
 import type {Oddity, Stepped, VersionStep} from './step.ts';
 
 /**
@@ -20,7 +20,7 @@ export function replayStep(step: VersionStep, ledger: Ledger): Stepped | undefin
     const message = messages[at] as Message;
     const was = before[next];
     if (was && (was.message === message || was.print === printOf(message))) {
-      entries.push(kept(was, message));
+      entries.push(keepEntry(was, message));
       next++;
       continue;
     }
@@ -49,7 +49,7 @@ function placeOddity(messages: readonly Message[], at: number, lastResult: numbe
   // There may be many of these.
   if (message.role === 'user') return goOnOddity(messages, at) ?? queueOddity(messages, at, lastResult);
   const above = messages.slice(0, at);
-  const next = nextOf(above);
+  const next = nextAction(above);
   const odd = (what: string, recorded: string, replayed: string): Oddity => ({
     at,
     field: 'role',
@@ -59,9 +59,9 @@ function placeOddity(messages: readonly Message[], at: number, lastResult: numbe
   });
   if (message.role === 'assistant') {
     if (next.do !== 'ask') return odd('an answer stands where the model would not be asked', 'asked', wordsFor(next));
-    const isCut = message.cut === true && !message.tool_calls?.length && mayGoOn(above);
-    if (!isCut || messages[at + 1]?.content === GO_ON) return undefined;
-    return odd('an answer that was cut off would be gone on with', 'nothing', GO_ON);
+    const isCut = message.cut === true && !message.tool_calls?.length && mayContinue(above);
+    if (!isCut || messages[at + 1]?.content === CONTINUE_PROMPT) return undefined;
+    return odd('an answer that was cut off would be gone on with', 'nothing', CONTINUE_PROMPT);
   }
   if (message.role === 'tool_result') {
     const id = message.tool_call_id ?? '';
@@ -79,14 +79,14 @@ function goOnOddity(messages: readonly Message[], at: number): Oddity | undefine
   const {from, content, delivery} = messages[at] as Message;
   if (from !== 'system' || delivery !== undefined) return undefined;
   const answer = messages[at - 1];
-  const due = answer?.cut === true && !answer.tool_calls?.length && mayGoOn(messages.slice(0, at - 1));
-  if (due && content === GO_ON) return undefined;
+  const due = answer?.cut === true && !answer.tool_calls?.length && mayContinue(messages.slice(0, at - 1));
+  if (due && content === CONTINUE_PROMPT) return undefined;
   return {
     at,
     field: 'content',
     what: due ? 'an answer that was cut off would be gone on with in other words' : 'nothing would be said here',
     recorded: content ?? '',
-    replayed: due ? GO_ON : 'nothing',
+    replayed: due ? CONTINUE_PROMPT : 'nothing',
   };
 }
 
@@ -100,7 +100,7 @@ function queueOddity(messages: readonly Message[], at: number, lastResult: numbe
   return {at, field: 'role', what, recorded: `above message ${below + 1}`, replayed: 'below the results'};
 }
 
-function wordsFor(next: ReturnType<typeof nextOf>): string {
+function wordsFor(next: ReturnType<typeof nextAction>): string {
   if (next.do !== 'call') return next.do === 'ask' ? 'the model is to be asked' : 'nothing is to be done';
   return `results are due of ${next.open.calls.map(({id}) => id).join(', ')}`;
 }

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import type {Message} from '../../../formats/session/session-schema.ts';
 
 /** A commit that has another version of a session, or the file as it is on disk. */
-export interface Doing {
+export interface VersionSource {
   /** Undefined: nobody has committed it. */
   commit: string | undefined;
   /** Its place in the history. */
@@ -20,7 +20,7 @@ export interface Doing {
 
 /** Where a message comes from: the first version that has it. One object for one message, whatever becomes of it. */
 export interface MessageOrigin {
-  by: Doing;
+  by: VersionSource;
   path: string;
   /** Its place among all messages of that version. */
   at: number;
@@ -33,15 +33,15 @@ export interface MessageEntry {
   message: Message;
   print: string;
   origin: MessageOrigin;
-  edits: readonly Doing[];
+  edits: readonly VersionSource[];
   /** Who put it where it stands, if it was not recorded there. */
-  moved?: Doing;
+  moved?: VersionSource;
 }
 
 /** A message that a version does not have any more. */
-export interface Gone {
+export interface MissingEntry {
   entry: MessageEntry;
-  by: Doing;
+  by: VersionSource;
   /** What stood above it, nearest first. */
   above: readonly MessageOrigin[];
 }

@@ -1,7 +1,7 @@
 import {isDeepStrictEqual} from 'node:util';
 import {mentionedNames} from '../../../decide/mentions.ts';
 import {taintOf} from '../../../decide/taint.ts';
-import {mayWork, nextOf, statusFor, workOf} from '../../../decide/turn.ts';
+import {mayWork, nextAction, nextSessionAction, statusFor} from '../../../decide/turn.ts';
 import type {Session} from '../../../formats/session/session.ts';
 import type {Message, SessionHeader, SessionStatus} from '../../../formats/session/session-schema.ts';
 import type {Oddity, VersionStep} from './step.ts';
@@ -92,12 +92,12 @@ function statusesFor(
   const was = before?.header?.status;
   const {header, messages} = after;
   const works = mayWork(before?.header);
-  const next = nextOf(messages);
+  const next = nextAction(messages);
   const due = statusFor(next);
   const afterAnswer = next.do === 'rest' ? 'sleeping' : 'active';
   const failed: SessionStatus[] = header?.error === undefined ? [] : ['error'];
   const waits: SessionStatus[] = header?.waiting_for === undefined ? [] : ['waiting'];
-  const resting = before ? [statusFor(workOf(before))] : [];
+  const resting = before ? [statusFor(nextSessionAction(before))] : [];
   switch (by.cause) {
     case 'turn':
       if (added.length > 0) return new Set([afterAnswer]);
@@ -128,7 +128,7 @@ function statusesFor(
         ...resting,
         ...failed,
         ...waits,
-        statusFor(nextOf(beforeUnseen(messages))),
+        statusFor(nextAction(beforeUnseen(messages))),
         'active',
         'paused',
         'completed',

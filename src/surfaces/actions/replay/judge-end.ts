@@ -1,5 +1,11 @@
 import type {Message} from '../../../formats/session/session-schema.ts';
-import {type Doing, type Gone, isRecordedMessage, type MessageEntry, type MessageOrigin} from './entry.ts';
+import {
+  isRecordedMessage,
+  type MessageEntry,
+  type MessageOrigin,
+  type MissingEntry,
+  type VersionSource,
+} from './entry.ts';
 import {outOfPlace} from './out-of-place.ts';
 import {sessionIdOf} from './track.ts';
 
@@ -7,7 +13,7 @@ import {sessionIdOf} from './track.ts';
 export interface Fate {
   kind: 'changed' | 'missing' | 'added' | 'moved';
   entry: MessageEntry;
-  by: Doing;
+  by: VersionSource;
   /** Its place among all messages; of one that is gone, the place after which it stood. */
   at: number;
   /** Part of what happened: nothing that follows says otherwise. */
@@ -19,7 +25,7 @@ export interface Fate {
  * recorded and is another now, or stands elsewhere, is a difference, unless the model was asked about it anew, and so is what
  * was put between or taken out above an answer. What people wrote themselves is theirs to change, too: that is only told.
  */
-export function judgeEnd(session: string, entries: readonly MessageEntry[], gone: readonly Gone[]): Fate[] {
+export function judgeEnd(session: string, entries: readonly MessageEntry[], gone: readonly MissingEntry[]): Fate[] {
   const fates: Fate[] = [];
   const below = ordersBelow(entries);
   const copies = copiesIn(session, entries);

@@ -5,7 +5,7 @@ import {readHomeFile} from '../../../home/read.ts';
 import {applyFile, nextState, settleState} from '../verify/home-state.ts';
 import {Conversations} from './conversations.ts';
 import {endings} from './ending.ts';
-import type {Doing} from './entry.ts';
+import type {VersionSource} from './entry.ts';
 import {presentHome} from './present.ts';
 import type {Replayed} from './replayed.ts';
 import {copyHome, emptyHome, type PastHome, sessionIdOf} from './track.ts';
@@ -81,7 +81,7 @@ class Replayer {
   async #commit(commit: WalkedCommit, order: number): Promise<PastHome> {
     const state = this.#take(commit.parents);
     const {id, author, time, cause} = commit;
-    const by: Doing = {
+    const by: VersionSource = {
       commit: id,
       order,
       author: author.name,

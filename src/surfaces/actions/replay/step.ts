@@ -1,6 +1,6 @@
 import type {Session} from '../../../formats/session/session.ts';
 import type {Call, Message} from '../../../formats/session/session-schema.ts';
-import type {Doing, MessageEntry} from './entry.ts';
+import type {MessageEntry, VersionSource} from './entry.ts';
 
 /** Something that the engine would have done otherwise. `at`: the place of the message among all. */
 export interface Oddity {
@@ -13,7 +13,7 @@ export interface Oddity {
 }
 
 export interface VersionStep {
-  by: Doing;
+  by: VersionSource;
   path: string;
   before: Session | undefined;
   after: Session;

@@ -2,7 +2,7 @@ import {isSegment, stemOf} from '../../../formats/common/key.ts';
 import type {Session} from '../../../formats/session/session.ts';
 import type {Message, SessionHeader} from '../../../formats/session/session-schema.ts';
 import {copyState, emptyState, type HomeState} from '../verify/home-state.ts';
-import type {Doing, Gone, MessageEntry} from './entry.ts';
+import type {MessageEntry, MissingEntry, VersionSource} from './entry.ts';
 
 /** A file of a session as one version has it. */
 export interface Track {
@@ -11,9 +11,9 @@ export interface Track {
   text: string;
   /** Of its own messages. */
   entries: readonly MessageEntry[];
-  gone: readonly Gone[];
+  gone: readonly MissingEntry[];
   versions: number;
-  last: Doing;
+  last: VersionSource;
   /** From how many versions its messages were read. */
   read: number;
 }

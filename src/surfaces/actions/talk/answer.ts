@@ -6,11 +6,11 @@ export interface AnswerProgress {
   at: number;
   /** What the agent wrote since, oldest first. */
   replies: readonly Message[];
-  over: Over | undefined;
+  over: WaitEnd | undefined;
 }
 
 /** Why nothing more is to be waited for. */
-export type Over = 'answered' | 'waiting' | 'paused' | 'error' | 'unanswered' | 'removed';
+export type WaitEnd = 'answered' | 'waiting' | 'paused' | 'error' | 'unanswered' | 'removed';
 
 /** The message that is to be answered, and how many segments the session had then. */
 export interface AskedMessage {
@@ -57,7 +57,7 @@ export function answerText(replies: readonly Message[]): string {
     .join('');
 }
 
-function stopped({status}: SessionHeader): Over | undefined {
+function stopped({status}: SessionHeader): WaitEnd | undefined {
   if (status === 'error' || status === 'waiting' || status === 'paused') return status;
   return status === 'completed' ? 'unanswered' : undefined;
 }

@@ -9,9 +9,9 @@ import {nodeDisk} from '../../../home/disk/disk.ts';
 import {editFile} from '../../../home/edit-file.ts';
 import {readHomeFile} from '../../../home/read.ts';
 import type {FoundTask} from './find-tasks.ts';
-import {standOf, untilKept} from './kept.ts';
-import {patiently} from './patience.ts';
 import {readTasks, taskOf} from './read-tasks.ts';
+import {repeatUntilKept, taskFingerprint} from './repeat-until-kept.ts';
+import {retryWhileSaving} from './retry-while-saving.ts';
 
 /** What a person does to a task with an editor. A note that is there already is not written again. */
 export interface PersonTaskEdit extends TaskChange {
@@ -32,7 +32,7 @@ export async function editTasks(
 ): Promise<Map<string, string>> {
   const edits = [...new Set(found.map(({path}) => path))].map(path => {
     const ids = found.filter(one => one.path === path).map(({id}) => id);
-    return {path, edit: () => patiently(home, () => editedText(home, path, ids, editOf))};
+    return {path, edit: () => retryWhileSaving(home, () => editedText(home, path, ids, editOf))};
   });
   for (const {edit} of edits) await edit();
   const texts = new Map<string, string>();
@@ -60,7 +60,7 @@ async function saveEdit(home: string, path: string, edit: () => Promise<Edited>)
       if (!(error instanceof UserError)) throw error;
     }
   };
-  await untilKept(isKept, again);
+  await repeatUntilKept(isKept, again);
   return text;
 }
 
@@ -76,8 +76,8 @@ function editedText(home: string, path: string, ids: readonly string[], editOf: 
       const old = taskOf(read.file, path, id);
       const now = later.tasks.find(task => fieldOf(task, 'id') === id);
       const {note} = editOf(old);
-      const stood = standOf(old);
-      const stands = now && (standOf(now) !== stood || standOf(taskOf(file, path, id)) === stood);
+      const stood = taskFingerprint(old);
+      const stands = now && (taskFingerprint(now) !== stood || taskFingerprint(taskOf(file, path, id)) === stood);
       return stands === true && (!note || hasNote(now, note));
     });
   return {expected: read.bytes, text, saved: () => ({text, isIn})};

@@ -11,7 +11,7 @@ import {toolNamed, tools} from '../../../policy/tools.ts';
 import type {UndoEdit} from './plan-file.ts';
 import {workspaceUndo} from './workspace-undo.ts';
 
-/** What an undo leaves as it is, and what comes of it. */
+/** What an undo cannot take back, and what happens next. */
 export interface UndoConsequences {
   cannot: string[];
   next: string[];

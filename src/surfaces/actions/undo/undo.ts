@@ -5,10 +5,10 @@ import {visibleLine} from '../../../formats/common/visible.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {editFile} from '../../../home/edit-file.ts';
 import {blobId} from '../../../home/git/blob-id.ts';
-import {removeIf} from '../../../home/move.ts';
+import {removeIfUnchanged} from '../../../home/move.ts';
 import {readChange, type WholeChange, withObjects} from '../../../home/one-change.ts';
 import {readHomeFile} from '../../../home/read.ts';
-import {type StagedWrite, stage} from '../../../home/stage.ts';
+import {type StagedWrite, stageFile} from '../../../home/stage.ts';
 import {daemonOf} from '../../../home/status.ts';
 import {leaveNote} from '../../../home/versions/command-notes.ts';
 import {consequencesOf, type UndoConsequences} from './consequences.ts';
@@ -111,7 +111,7 @@ export async function writeUndo(home: string, {change, edits, versions}: Plan): 
     written.push(edit.path);
   }
   if (!daemonOf(nodeDisk(home)))
-    await stage(
+    await stageFile(
       home,
       edits.map(edit => stagedOf(home, edit)),
     );
@@ -138,7 +138,7 @@ async function writeOne(
     });
   if (!bytes) {
     mark(now, undefined);
-    if (now && !removeIf(nodeDisk(home), path, now))
+    if (now && !removeIfUnchanged(nodeDisk(home), path, now))
       throw refusal(change, `${path} was changed at that moment`, 'try again');
     return;
   }

@@ -1,6 +1,6 @@
 import type {WalkedCommit} from '../../../home/journal-walk.ts';
 import type {Decisions} from './decisions.ts';
-import type {Called, Execution} from './executions.ts';
+import type {CallSummary, Execution} from './executions.ts';
 import type {AuditFinding, Objection} from './finding.ts';
 import {emptyState, findItem, type HomeState} from './home-state.ts';
 import {type CallEvidence, objectionTo} from './objection-to.ts';
@@ -119,7 +119,12 @@ export class Starts {
   }
 }
 
-export function findingOf(commit: WalkedCommit, session: string, called: Called, objection: Objection): AuditFinding {
+export function findingOf(
+  commit: WalkedCommit,
+  session: string,
+  called: CallSummary,
+  objection: Objection,
+): AuditFinding {
   const {id: call, ...rest} = called;
   return {...objection, commit: commit.id, time: commit.time, session, call, ...rest};
 }

@@ -15,7 +15,7 @@ const LOOK_MS = 5;
  * lock keeps them from it, for they hold none while they resolve HEAD. A command that is not here any more now has
  * done whatever it does.
  */
-export async function stands(repository: Repository, tip: string): Promise<boolean> {
+export async function isStillTip(repository: Repository, tip: string): Promise<boolean> {
   const {processes, top} = repository;
   if (!processes.visible) await sleep(UNSEEN_MS);
   const end = performance.now() + PATIENCE_MS;

@@ -4,7 +4,7 @@ import type {HomeJournal} from '../home/home-git.ts';
 const GATHER_MS = 2;
 
 /** Which files git ignores: asked once for many, and again when a .gitignore may have changed. */
-export class Ignored {
+export class IgnoredFiles {
   readonly #clock: Clock;
   readonly #journal: Pick<HomeJournal, 'ignored' | 'isSurelyKept'>;
   readonly #answers = new Map<string, boolean>();

@@ -10,7 +10,7 @@ import type {Request} from '../actions/decide/queue.ts';
 import {readApprovalRow} from '../actions/decide/row.ts';
 import {colors, complain, note, print, printWhole} from '../terminal/output.ts';
 
-export interface Telling {
+export interface DecisionReport {
   home: string;
   json: boolean;
   wait: boolean;
@@ -18,12 +18,12 @@ export interface Telling {
 }
 
 /** What was decided, and what comes of it; with `wait`, once it has. */
-export async function tellDecided(
+export async function reportDecisions(
   decided: readonly Request[],
-  {home, json, wait, timeoutMs}: Telling,
+  {home, json, wait, timeoutMs}: DecisionReport,
 ): Promise<number> {
   const daemon = daemonOf(nodeDisk(home)) !== undefined;
-  if (!json) for (const request of decided) tellOne(home, request, daemon);
+  if (!json) for (const request of decided) reportDecision(home, request, daemon);
   const waited = wait && daemon ? await waitForOutcomes(home, decided, timeoutMs) : undefined;
   const rows = (waited?.requests ?? decided).map(request => readApprovalRow(home, request));
   if (json) printWhole(jsonText({daemon, approvals: rows}));
@@ -34,7 +34,7 @@ export async function tellDecided(
 }
 
 /** What is written down now, and what happens next. */
-export function tellOne(home: string, request: Request, daemon: boolean): void {
+export function reportDecision(home: string, request: Request, daemon: boolean): void {
   const word = request.decision === 'approved' ? colors.green('approved') : colors.red('rejected');
   print(
     `${word} ${colors.bold(visibleLine(request.id))}: ${next(request)}${daemon ? ' now' : ' at the next agentdir start'}`,

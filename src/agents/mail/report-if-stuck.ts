@@ -11,7 +11,7 @@ const MOST_MS = 10 * 60_000;
  * Tell when a file cannot be written: it has errors, or git is at work in the home. One that only many want to change is
  * waited for much longer. Call what it returns when the file was written. `where`: which file it is by then.
  */
-export function whenStuck(files: HomeFiles, where: () => string, tell: () => void): () => void {
+export function reportIfStuck(files: HomeFiles, where: () => string, tell: () => void): () => void {
   let began = files.disk.clock.monotonic();
   let before = where();
   let cancel: Cancel;

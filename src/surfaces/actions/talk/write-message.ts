@@ -10,7 +10,7 @@ import {agentName} from './find-agent.ts';
 import {findSharedSession, readSession, sessionFile} from './find-session.ts';
 import {makeSession} from './make-session.ts';
 
-export interface Saying {
+export interface MessageToSend {
   home: string;
   content: string;
   /** A session, by any unique part of its id; else the agent's. */
@@ -29,7 +29,7 @@ export interface SentMessage extends SessionFile {
 const TRY_MS = 10_000;
 
 /** Put a message into a session as a person would with an editor, after all that are there. */
-export async function say({home, content, session, agent}: Saying): Promise<SentMessage> {
+export async function writeMessage({home, content, session, agent}: MessageToSend): Promise<SentMessage> {
   if (session !== undefined) {
     const file = sessionFile(home, session);
     if (agent !== undefined) refuseOther(home, file, agentName(home, agent));

@@ -12,7 +12,7 @@ const TAIL = 32 * 1024 * 1024;
 const NAME = 24;
 
 /** What came from outside, each once. */
-export interface Received {
+export interface ReceivedIds {
   /**
    * Append the line unless something came under one of these ids before. Durable when it is over; of two at the same
    * time the second waits for what became of the first. Throws if it could not be written: then it did not come.
@@ -25,7 +25,7 @@ export interface Received {
  * A memory of what was appended to this file of `inbox/`. The lines themselves have the first id of each (`id:`); the
  * others, and those of lines that were rotated away, are in `.agentdir/received/`.
  */
-export function openReceived(home: string, file: string): Received {
+export function openReceivedIds(home: string, file: string): ReceivedIds {
   const path = `inbox/${file}`;
   const memory = join(home, '.agentdir/received', file.replace(/\.jsonl$/, ''));
   const known = new Set<string>([...remembered(memory), ...idsInTail(join(home, path)).map(nameOf)]);

@@ -14,14 +14,15 @@ export interface ReplacedFile {
   base: string;
   next: string;
   inode: bigint;
-  /** What was written into it since; undefined if nothing. */
-  late: () => Late | undefined;
-  /** These bytes are taken care of: from now on only what is written after them is late. */
-  after: (bytes: Buffer) => ReplacedFile;
+  /** The bytes an editor wrote into it since. Undefined: none. */
+  lateWrite: () => LateWrite | undefined;
+  /** Call when these bytes are merged: only what is written after them is a late write. */
+  acknowledge: (bytes: Buffer) => ReplacedFile;
   forget: () => void;
 }
 
-export interface Late {
+/** Bytes that an editor wrote into a file after it was replaced. */
+export interface LateWrite {
   path: string;
   /** Git's name for what the file held when it was compared. */
   base: string;
@@ -36,7 +37,7 @@ const TICK_MS = 50n;
 /** Links to files that the daemon or a command replaced. */
 const FOLDER = '.agentdir/replaced';
 
-export interface Replacing {
+export interface FileReplacement {
   disk: Disk;
   path: string;
   /** Where the file really is, in the home. */
@@ -48,7 +49,7 @@ export interface Replacing {
 }
 
 /** Undefined where the file system has no hard links, or the path is too long for a name. */
-export function keepReplaced({disk, path, target, temp, expected, bytes}: Replacing): ReplacedFile | undefined {
+export function linkReplaced({disk, path, target, temp, expected, bytes}: FileReplacement): ReplacedFile | undefined {
   const parts = [blobId(expected), idOf(temp), shortId(blobId(bytes)), Buffer.from(path).toString('base64url')];
   const name = parts.join('.');
   if (name.length > 255) return undefined;
@@ -84,7 +85,7 @@ function replacedAt(disk: Disk, name: string): ReplacedFile {
     base,
     next,
     inode: found?.ino ?? 0n,
-    late: () => {
+    lateWrite: () => {
       const stat = statOf(disk, link);
       if (stat.mtimeNs === seen?.mtimeNs && stat.size === seen.size) return undefined;
       const found = lateIn(disk, link, path, base);
@@ -92,7 +93,7 @@ function replacedAt(disk: Disk, name: string): ReplacedFile {
       if (!found && BigInt(Math.trunc(disk.clock.now())) - stat.mtimeMs > TICK_MS) seen = stat;
       return found;
     },
-    after: bytes => {
+    acknowledge: bytes => {
       const later = [blobId(bytes), id, next, encoded].join('.');
       disk.rename(link, `${FOLDER}/${later}`);
       return replacedAt(disk, later);
@@ -106,7 +107,7 @@ function replacedAt(disk: Disk, name: string): ReplacedFile {
  * All that earlier runs left. Where the crash came while the new file was still at its temporary name, nothing was
  * replaced: that is let go at once.
  */
-export function leftReplaced(disk: Disk): ReplacedFile[] {
+export function listReplaced(disk: Disk): ReplacedFile[] {
   return namesIn(disk).flatMap(name => {
     const replaced = replacedAt(disk, name);
     const id = name.split('.')[1] ?? '';
@@ -154,7 +155,7 @@ function idOf(temp: string): string {
   return basename(temp, '.tmp').slice('.agentdir-'.length);
 }
 
-function lateIn(disk: Disk, link: string, path: string, base: string): Late | undefined {
+function lateIn(disk: Disk, link: string, path: string, base: string): LateWrite | undefined {
   const {ino, mtimeMs} = statOf(disk, link);
   const bytes = disk.read(link);
   // Still, or again, the file itself: a crash came before the rename.
@@ -170,7 +171,7 @@ function statOf(disk: Disk, link: string): FileStat {
   return stat;
 }
 
-/** Enough of git's name for a content to know it again, in a file name that has room for little. */
+/** The beginning of a blob id: enough to recognize the content, short enough for a file name. */
 export function shortId(blob: string): string {
   return blob.slice(0, 16);
 }

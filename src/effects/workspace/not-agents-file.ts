@@ -4,7 +4,7 @@ import {isGitName} from './git-name.ts';
 import {isTemporary} from './replace-file.ts';
 
 /** What is not the agent's work: any spelling of `.git`, and what the daemon keeps there. */
-export function isOwn(bytes: string, depth: number): boolean {
+export function isNotAgentsFile(bytes: string, depth: number): boolean {
   const name = textOfName(bytes);
   if (isGitName(name) || isTemporary(name)) return true;
   return depth === 0 && (name === OUTPUT_FOLDER || name === UNTRUSTED_FOLDER || /^\.git-found-/.test(name));

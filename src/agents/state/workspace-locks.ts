@@ -15,7 +15,7 @@ interface Room {
  * The workspaces of agents, for calls that change files there: many at a time, or one alone. In the order they came, so
  * that whoever wants it alone is not kept out by those who come after.
  */
-export class Rooms {
+export class WorkspaceLocks {
   readonly #rooms = new Map<string, Room>();
 
   /** Whether nobody would have to wait. */

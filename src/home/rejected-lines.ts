@@ -13,7 +13,12 @@ export function rejectedPath(inbox: string): string {
 }
 
 /** Put these where a person finds them, durably. `again`: a crash may have left some there already. */
-export async function setAside(disk: Disk, inbox: string, entries: readonly Rejected[], again: boolean): Promise<void> {
+export async function appendRejected(
+  disk: Disk,
+  inbox: string,
+  entries: readonly Rejected[],
+  again: boolean,
+): Promise<void> {
   const place = rejectedPath(inbox);
   disk.makeDirectory(dirname(place));
   const file = disk.open(place, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o644);

@@ -1,15 +1,15 @@
 import {setImmediate} from 'node:timers/promises';
 import {expect, it} from 'vitest';
-import {Rooms} from '../../src/agents/state/rooms.ts';
+import {WorkspaceLocks} from '../../src/agents/state/workspace-locks.ts';
 
 const never = new AbortController().signal;
 
 /** Who is inside, in the order they went in. */
 function visits() {
-  const rooms = new Rooms();
+  const locks = new WorkspaceLocks();
   const inside: string[] = [];
   const enter = (name: string, alone: boolean, signal = never) => {
-    const entered = rooms.enter('coder', alone, signal).then(leave => {
+    const entered = locks.enter('coder', alone, signal).then(leave => {
       if (leave) inside.push(name);
       return leave;
     });
@@ -19,18 +19,18 @@ function visits() {
       await setImmediate();
     };
   };
-  return {rooms, inside, enter};
+  return {locks, inside, enter};
 }
 
 it('many share a room, and one who wants it alone waits for those before, not for those after', async () => {
-  const {rooms, inside, enter} = visits();
+  const {locks, inside, enter} = visits();
   const [a, b] = [enter('a', false), enter('b', false)];
   const c = enter('c', true);
   const d = enter('d', false);
   const e = enter('e', false);
   await setImmediate();
   expect(inside).toEqual(['a', 'b']);
-  expect([rooms.isFree('coder', false), rooms.isFree('other', true)]).toEqual([false, true]);
+  expect([locks.isFree('coder', false), locks.isFree('other', true)]).toEqual([false, true]);
   await a();
   expect(inside).toEqual(['b']);
   await b();
@@ -39,7 +39,7 @@ it('many share a room, and one who wants it alone waits for those before, not fo
   expect(inside).toEqual(['d', 'e']);
   await d();
   await e();
-  expect(rooms.isFree('coder', true)).toBe(true);
+  expect(locks.isFree('coder', true)).toBe(true);
 });
 
 it('who gives up lets those in who waited behind', async () => {

@@ -1,18 +1,25 @@
-import {matchMessages, type Part} from '../../../formats/merge/message-match.ts';
+import {type MessagePart, matchMessages} from '../../../formats/merge/message-match.ts';
 import type {Message} from '../../../formats/session/session-schema.ts';
-import {type Doing, type Gone, isRecordedMessage, type MessageEntry, type MessageOrigin, printOf} from './entry.ts';
+import {
+  isRecordedMessage,
+  type MessageEntry,
+  type MessageOrigin,
+  type MissingEntry,
+  printOf,
+  type VersionSource,
+} from './entry.ts';
 import type {Ledger} from './ledger.ts';
 
 /**
  * A version as somebody wrote it: a person, a merge, git. Which message is which follows from both; what was recorded and
  * is another now, or is not there any more, is kept in mind: whether that matters shows in the end.
  */
-export function brought(
+export function matchEntries(
   before: readonly MessageEntry[],
   messages: readonly Message[],
-  {by, path}: {by: Doing; path: string},
+  {by, path}: {by: VersionSource; path: string},
   ledger: Ledger,
-): {entries: MessageEntry[]; gone: Gone[]} {
+): {entries: MessageEntry[]; gone: MissingEntry[]} {
   let head = 0;
   const shorter = Math.min(before.length, messages.length);
   while (head < shorter && isSame(before[head], messages[head])) head++;
@@ -29,19 +36,19 @@ export function brought(
   const placed = (entry: MessageEntry): MessageEntry => (isPlaced ? {...entry, moved: by} : entry);
   const stays = isInOrder(match.from) ? (entry: MessageEntry) => entry : placed;
   const entries = messages.map((message, at): MessageEntry => {
-    if (at < head) return kept(before[at] as MessageEntry, message);
+    if (at < head) return keepEntry(before[at] as MessageEntry, message);
     if (at >= messages.length - tail)
-      return kept(before[before.length - messages.length + at] as MessageEntry, message);
+      return keepEntry(before[before.length - messages.length + at] as MessageEntry, message);
     const print = printOf(message);
     const was = from[match.from[at - head] as number];
-    if (was?.print === print) return stays(kept(was, message));
+    if (was?.print === print) return stays(keepEntry(was, message));
     const origin: MessageOrigin = {by, path, at, print};
     if (!was || ledger.has(print) || isRecordedMessage(was.message) !== isRecordedMessage(message))
       return placed(ledger.entryFor(message, origin));
     return stays({...was, message, print, edits: print === was.origin.print ? [] : [...was.edits, by]});
   });
   const there = new Set(entries.map(({origin}) => origin));
-  const gone = from.flatMap((entry, i): Gone[] => {
+  const gone = from.flatMap((entry, i): MissingEntry[] => {
     if (there.has(entry.origin)) return [];
     const above = before.slice(Math.max(0, head + i - ABOVE), head + i).toReversed();
     return [{entry, by, above: above.map(({origin}) => origin)}];
@@ -69,10 +76,10 @@ function isSame(entry: MessageEntry | undefined, message: Message | undefined): 
 }
 
 /** The same message, as the newer version has it. */
-export function kept(entry: MessageEntry, message: Message): MessageEntry {
+export function keepEntry(entry: MessageEntry, message: Message): MessageEntry {
   return entry.message === message ? entry : {...entry, message};
 }
 
-function partOf({message, print}: Pick<MessageEntry, 'message' | 'print'>): Part {
+function partOf({message, print}: Pick<MessageEntry, 'message' | 'print'>): MessagePart {
   return {text: print, value: () => message};
 }

@@ -8,25 +8,25 @@ import type {Disk} from '../home/disk/disk.ts';
 import {blobId} from '../home/git/blob-id.ts';
 import type {HomeJournal} from '../home/home-git.ts';
 import {readHomeFile} from '../home/read.ts';
-import type {FileState, Texts} from './file-state.ts';
+import type {FileState, VersionTexts} from './file-state.ts';
 
 /** What it reads from. */
-export interface CurrentSource {
+export interface ConfigSource {
   readonly disk: Disk;
   readonly index: HomeIndex;
   readonly known: ReadonlyMap<string, FileState>;
-  readonly kept: {readonly texts: Texts};
+  readonly caches: {readonly texts: VersionTexts};
   readonly journal: HomeJournal;
 }
 
 type Served = 'settings' | 'policy' | 'template' | 'playbook';
 
 /** What settings, policy, templates and playbooks say now: of a file with errors, what it said before. Read once each. */
-export class Current {
-  readonly #source: CurrentSource;
+export class CurrentConfig {
+  readonly #source: ConfigSource;
   readonly #parsed = new Map<string, {blob: string; file: FileOf<Served> | undefined}>();
 
-  constructor(source: CurrentSource) {
+  constructor(source: ConfigSource) {
     this.#source = source;
   }
 
@@ -60,12 +60,12 @@ export class Current {
   }
 
   async #file<K extends Served>(kind: K, path: string): Promise<FileOf<K> | undefined> {
-    const {disk, known, kept, journal} = this.#source;
+    const {disk, known, caches, journal} = this.#source;
     const blob = known.get(path)?.good;
     if (blob === undefined) return undefined;
     let parsed = this.#parsed.get(path);
     if (parsed?.blob !== blob) {
-      const text = kept.texts.get(blob) ?? onDisk(disk, path, blob) ?? (await journal.read(blob))?.toString();
+      const text = caches.texts.get(blob) ?? versionOnDisk(disk, path, blob) ?? (await journal.read(blob))?.toString();
       // Not before it is needed: it takes long to load.
       const {parseFile} = await import('../check/parse-file.ts');
       const file = text === undefined ? undefined : (parseFile(path, text) as FileOf<Served> | undefined);
@@ -77,7 +77,7 @@ export class Current {
 }
 
 /** The text of a file, if it still is this version. */
-export function onDisk(disk: Disk, path: string, blob: string): string | undefined {
+export function versionOnDisk(disk: Disk, path: string, blob: string): string | undefined {
   const read = readHomeFile(disk, path);
   return read && 'text' in read && blobId(read.bytes) === blob ? read.text : undefined;
 }

@@ -1,10 +1,10 @@
 import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import {kindOf} from '../../formats/common/key.ts';
-import {removeIf} from '../../home/move.ts';
+import {removeIfUnchanged} from '../../home/move.ts';
 import {listFolder, readHomeFile} from '../../home/read.ts';
 import {acceptVersion, lastBlob, setFacts, versionText} from '../../loop/accept-version.ts';
 import {keepConflict} from '../../loop/conflict.ts';
-import {type FileSnapshot, seenText} from '../../loop/file-snapshot.ts';
+import {type FileSnapshot, snapshotOfText} from '../../loop/file-snapshot.ts';
 import {statSignature} from '../../loop/file-state.ts';
 import type {Guard} from '../../loop/guard.ts';
 import {lookAgain} from '../../loop/look-again.ts';
@@ -13,7 +13,7 @@ import {createText, replaceText} from '../../loop/write.ts';
 import type {Approvals} from '../state/approvals.ts';
 import type {With} from '../state/parts.ts';
 
-export const SINGLE: readonly string[] = ['agentdir.yaml', 'allowlist.yaml', APPROVALS_FILE];
+export const PROTECTED_FILES: readonly string[] = ['agentdir.yaml', 'allowlist.yaml', APPROVALS_FILE];
 const FOLDERS = ['templates', 'approvals/pending', 'tasks/archive'];
 
 /** Guards the files in which a person decides against commands that run outside the sandbox. */
@@ -31,13 +31,13 @@ export function makeGuard(daemon: With<'files' | 'reports' | 'approvals'>): Guar
 
 /** Where a person decides, and what they have decided once and for all. */
 export function isProtected(path: string): boolean {
-  return SINGLE.includes(path) || FOLDERS.some(folder => path.startsWith(`${folder}/`));
+  return PROTECTED_FILES.includes(path) || FOLDERS.some(folder => path.startsWith(`${folder}/`));
 }
 
 /** An unsandboxed command has ended: what is not as it was known may be its doing. To be called before it counts as over. */
 export function suspectChanges({files, approvals}: With<'files' | 'approvals'>, why: string): void {
   const {disk, known} = files;
-  const there = [...SINGLE, ...FOLDERS.flatMap(folder => listFolder(disk, folder)), ...known.keys()].filter(
+  const there = [...PROTECTED_FILES, ...FOLDERS.flatMap(folder => listFolder(disk, folder)), ...known.keys()].filter(
     isProtected,
   );
   for (const path of new Set(there)) {
@@ -53,7 +53,7 @@ export function suspectChanges({files, approvals}: With<'files' | 'approvals'>, 
  * At the start: if an unsandboxed command ran when the last daemon was killed, what was changed since may be its doing.
  * Nothing was acted on yet.
  */
-export async function suspectEarlier(
+export async function suspectEarlierChanges(
   daemon: With<'files' | 'reports' | 'approvals'>,
   committed: (session: string) => Promise<ReadonlyMap<string, string | undefined>>,
 ): Promise<void> {
@@ -69,7 +69,7 @@ export async function suspectEarlier(
     const kind = kindOf(path);
     const read = kind && readHomeFile(disk, path);
     if (!kind || (read && !('text' in read))) continue;
-    const seen = read && seenText(path, kind, read.text, read);
+    const seen = read && snapshotOfText(path, kind, read.text, read);
     const why = `a command of ${sessions.map(({id}) => id).join(', ')}, which was interrupted,`;
     await takeBack(daemon, path, seen, why, {blob: former});
   }
@@ -109,7 +109,7 @@ async function takeBack(
   const conflict = `it was changed while ${why} ran outside the sandbox, so it does not count; if it was you, do it again`;
   if (seen && !(await keepConflict(daemon, path, seen.bytes, [conflict], true))) return {after: 1_000};
   if (text === undefined) {
-    if (seen) removeIf(files.disk, path, seen.bytes);
+    if (seen) removeIfUnchanged(files.disk, path, seen.bytes);
     files.known.delete(path);
     setFacts(files, path, undefined);
     lookAgain(files, path);

@@ -9,11 +9,11 @@ import {decide, type PersonDecision} from '../actions/decide/decide.ts';
 import {type Edited, editable, shownIn, takeBack, writePart} from '../actions/decide/edited.ts';
 import type {Request} from '../actions/decide/queue.ts';
 import {answerGiven, askAnswer} from './ask-answer.ts';
-import {noteReplaced, type Telling} from './decided.ts';
 import {inEditor} from './editor.ts';
-import {askKey, left, onTerminal} from './keys.ts';
+import {askKey, leftError, onTerminal} from './keys.ts';
+import {type DecisionReport, noteReplaced} from './report-decisions.ts';
 
-export interface ApproveOptions extends Telling {
+export interface ApproveOptions extends DecisionReport {
   /** None: one after the other is shown. */
   ids: readonly string[];
   edit: boolean;
@@ -24,7 +24,7 @@ export interface ApproveOptions extends Telling {
 }
 
 /** Ask for whatever is missing, sign if that is wanted, and write it. */
-export async function sayYes(options: ApproveOptions, requests: readonly Request[]): Promise<Request[]> {
+export async function approveRequests(options: ApproveOptions, requests: readonly Request[]): Promise<Request[]> {
   const {home, always} = options;
   const why = requests.every(isBudget) ? undefined : await unsigned(home, options.sign);
   if (why !== undefined) throw new UserError(`${why}; nothing was written`, exit.usage, 'agentdir approve --sign …');
@@ -63,7 +63,7 @@ async function editOne(home: string, request: Request): Promise<Edited | undefin
     return edited;
   }
   const yes = onTerminal() ? await askKey(`${request.id} is unchanged. Approve it as it is? [y]es, [n]o `) : 'n';
-  if (yes === undefined) throw left();
+  if (yes === undefined) throw leftError();
   if (/^y(?:es)?$/i.test(yes)) return undefined;
   throw new UserError(
     `${request.id} is unchanged; nothing was written`,

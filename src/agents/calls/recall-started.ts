@@ -6,7 +6,7 @@ import type {With} from '../state/parts.ts';
  * Before a call begins that is older than what is remembered of calls: what of its session was begun once, from the
  * journal. So `.agentdir/` may be deleted.
  */
-export async function recall(
+export async function recallStartedCalls(
   {effects, approvals}: With<'approvals' | 'effects'>,
   caller: Caller,
   call: Call,

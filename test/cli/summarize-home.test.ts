@@ -4,7 +4,7 @@ import {expect, it} from 'vitest';
 import {cursorPath, cursorText} from '../../src/formats/cursor-file.ts';
 import {listSessions} from '../../src/home/session-files.ts';
 import {indexHome} from '../../src/surfaces/actions/load-home.ts';
-import {skim} from '../../src/surfaces/cli/skim.ts';
+import {summarizeHome} from '../../src/surfaces/cli/summarize-home.ts';
 import {agentdir, newHome, put, thorough} from './run.ts';
 
 const session = (status: string) =>
@@ -40,7 +40,7 @@ it('says of a home what a check says of it', async () => {
   const home = await newHome(files);
   const {index} = indexHome(home);
   const needs = index.needs();
-  expect(skim(home, listSessions(home))).toEqual({
+  expect(summarizeHome(home, listSessions(home))).toEqual({
     agents: index.counts().agents,
     tasks: index.counts().tasks,
     sessions: {sleeping: 1, error: 1, new: 1},

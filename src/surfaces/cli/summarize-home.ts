@@ -9,7 +9,7 @@ import {listFolder, readHomeFile} from '../../home/read.ts';
 import {type SessionFile, sessionHead} from '../../home/session-files.ts';
 
 /** What can be said of a home without checking it. */
-export interface Skimmed {
+export interface HomeSummary {
   agents: number;
   tasks: number;
   sessions: Record<string, number>;
@@ -18,7 +18,7 @@ export interface Skimmed {
 }
 
 /** Of sessions only the heads are read, and nothing is parsed but tasks: a large home is looked at within a blink. */
-export function skim(home: string, files: readonly SessionFile[]): Skimmed {
+export function summarizeHome(home: string, files: readonly SessionFile[]): HomeSummary {
   const sessions: Record<string, number> = {};
   const ids = new Set<string | undefined>();
   for (const {id, path} of files) {

@@ -13,19 +13,19 @@ const FRESH_MS = 1_000;
  * A file that somebody is just saving may be empty, cut off or gone. What is refused for what it then says is looked at
  * again, as long as task files have only just been written.
  */
-export async function patiently<T>(home: string, look: () => T): Promise<T> {
+export async function retryWhileSaving<T>(home: string, look: () => T): Promise<T> {
   for (const end = performance.now() + PATIENCE_MS; ; ) {
     try {
       return look();
     } catch (error) {
-      if (!(error instanceof UserError) || performance.now() > end || !justWritten(home)) throw error;
+      if (!(error instanceof UserError) || performance.now() > end || !isJustWritten(home)) throw error;
     }
     await new Promise(resolve => setTimeout(resolve, LOOK_MS));
   }
 }
 
 /** Whether one of these, or without any a task file or their folder, was written within the last second. */
-export function justWritten(
+export function isJustWritten(
   home: string,
   paths: readonly string[] = ['tasks', ...listFolder(nodeDisk(home), 'tasks')],
 ): boolean {

@@ -13,7 +13,7 @@ const LONGEST = 160;
  * The end of every system prompt: whom the agent can address, its tools, and what it has to do. `task`: the one that its
  * session was made for.
  */
-export function reachOf(
+export function promptEnding(
   files: HomeFiles,
   agent: string,
   offered: readonly ToolOffer[],

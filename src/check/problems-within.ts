@@ -7,7 +7,7 @@ import type {FileOf, ParsedFile} from './parse-file.ts';
 import {historyProblems} from './session-history.ts';
 
 /** What is wrong with a file on its own, beyond what its parser says: its name, tools, tests, history. */
-export function ownProblems(parsed: ParsedFile): Problem[] {
+export function problemsWithin(parsed: ParsedFile): Problem[] {
   switch (parsed.kind) {
     case 'template':
       return [

@@ -1,6 +1,6 @@
 import type {Message} from '../formats/session/session-schema.ts';
 import {fieldOf, type Task} from '../formats/task/task.ts';
-import {assignmentIn, type Brought, quoted} from './task-words.ts';
+import {assignmentIn, type DeliveredTask, quoted} from './task-words.ts';
 
 export function idOfDelivery(delivery: string): string | undefined {
   return /^task\/(.+)#\d+$/.exec(delivery)?.[1];
@@ -17,7 +17,7 @@ interface Former {
  * What a task was called when it was brought to this session, if a person gave it another id since: no task has that one any
  * more, and its title is the same, or else it was brought when the task says that it was assigned.
  */
-export function formerOf(
+export function formerTaskId(
   task: Task,
   messages: readonly Message[],
   isGone: (id: string) => boolean,
@@ -34,7 +34,7 @@ function broughtIn(messages: readonly Message[]): Map<string, Former> {
   const all = new Map<string, Former>();
   for (const {delivery, content, timestamp} of messages) {
     const id = idOfDelivery(delivery ?? '');
-    const said: Brought | undefined = id === undefined ? undefined : assignmentIn(content ?? '');
+    const said: DeliveredTask | undefined = id === undefined ? undefined : assignmentIn(content ?? '');
     if (id === undefined || !said) continue;
     const before = said.before === undefined ? undefined : all.get(said.before);
     if (before) all.delete(before.id);
