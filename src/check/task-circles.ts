@@ -14,7 +14,7 @@ interface Knot {
 }
 
 /** Nobody reads more of one knot, and a hostile one has millions. */
-const MOST = 100;
+const MAX_CIRCLES = 100;
 
 /**
  * Finds open tasks that wait for each other, among the tasks of all files. A change costs what can be reached from the
@@ -135,7 +135,7 @@ export class TaskCircles {
       trail.push({id, at: 0});
     };
     enter(ordered[0] ?? '');
-    for (let top = trail.at(-1); top && circles.length < MOST; top = trail.at(-1)) {
+    for (let top = trail.at(-1); top && circles.length < MAX_CIRCLES; top = trail.at(-1)) {
       const next = this.#waitsFor(top.id)[top.at++];
       if (next === undefined) {
         trail.pop();

@@ -4,18 +4,18 @@ import {agentHint, isKnownName, type Names, namesSeen} from './names.ts';
 import {isOpenState, sessionAtWork, type TaskFact} from './task-facts.ts';
 
 /** Nobody reads a thousand problems of one file; a hostile one has millions. */
-const MOST = {ofTask: 100, ofFile: 1_000};
+const MAX_PROBLEMS = {ofTask: 100, ofFile: 1_000};
 
 /** Unknown names, unknown dependencies, circles, doubled ids and sessions that are gone, of the tasks of one file. */
 export function checkTasks(path: string, tasks: readonly TaskFact[], look: Look): Problem[] {
   const problems: Problem[] = [];
   const names = namesSeen(look);
   for (const task of tasks) {
-    if (problems.length > MOST.ofFile) break;
+    if (problems.length > MAX_PROBLEMS.ofFile) break;
     const own: Problem[] = [];
     const say: Say = (code, place, message, hint) => {
-      if (own.length < MOST.ofTask) own.push(problem(code, place, message, hint, path));
-      return own.length < MOST.ofTask;
+      if (own.length < MAX_PROBLEMS.ofTask) own.push(problem(code, place, message, hint, path));
+      return own.length < MAX_PROBLEMS.ofTask;
     };
     checkId(path, task, look, say);
     if (isOpenState(task.state)) checkOpen(task, look, names, say);

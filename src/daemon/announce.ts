@@ -17,8 +17,8 @@ export async function announce(
   await Promise.race([files.queue.whenIdle(), soon(files, AT_LAST_MS)]);
   await soon(files, SOON_MS);
   await announceSandbox(daemon);
-  if (told.has(status) || turns.stopped) return;
-  told.add(status);
+  if (announcedRuns.has(status) || turns.stopped) return;
+  announcedRuns.add(status);
   for (const {what, hint} of await daemon.effects.world.notices()) reports.report({event: 'notice', what, hint});
   if (!turns.stopped) reports.report({event: 'ready', home: files.home});
 }
@@ -30,7 +30,7 @@ function soon({disk}: HomeFiles, ms: number): Promise<void> {
 }
 
 /** Settings may change, and what they say is announced anew; the rest is said once. */
-const told = new WeakSet<RunStatus>();
+const announcedRuns = new WeakSet<RunStatus>();
 
 /** Which model answers where a template names none. */
 async function announceModel({

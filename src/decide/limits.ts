@@ -95,12 +95,12 @@ function stamp(since: string): string {
   return /^[0-9A-Za-z]+$/.test(time) ? time : hash(since);
 }
 
-const LONGEST = 64;
+const MAX_ID = 64;
 
 /** A name as part of an id. What has to be changed for that stays different from others by its hash. */
 function part(name: string): string {
-  if (isId(name) && name.length <= LONGEST) return name;
-  return `${name.slice(0, LONGEST).replace(/[^A-Za-z0-9._-]/g, '_')}.${hash(name)}`;
+  if (isId(name) && name.length <= MAX_ID) return name;
+  return `${name.slice(0, MAX_ID).replace(/[^A-Za-z0-9._-]/g, '_')}.${hash(name)}`;
 }
 
 /** FNV-1a, twice. */

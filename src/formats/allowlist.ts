@@ -53,7 +53,7 @@ export interface AllowlistFile {
 }
 
 /** Every test is judged by every rule. */
-const MOST = 2_000;
+const MAX_SIZE = 2_000;
 
 /** Must not throw. */
 export function parseAllowlist(text: string): AllowlistFile {
@@ -95,12 +95,12 @@ function readList(source: YamlSource, at: PlaceFinder): ReadPolicy {
     (value.tests ?? []).length,
     ...Object.values(value.commands ?? {}).map(list => (Array.isArray(list) ? list.length : 0)),
   );
-  if (size > MOST) {
+  if (size > MAX_SIZE) {
     problems.push(
       problem(
         'FILE_TOO_LARGE',
         at([]),
-        `expected at most ${MOST} rules or tests in a list, found ${size}`,
+        `expected at most ${MAX_SIZE} rules or tests in a list, found ${size}`,
         'write fewer, wider rules',
       ),
     );

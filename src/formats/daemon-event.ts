@@ -40,4 +40,4 @@ export type DaemonEvent =
   | {event: 'stopping'; why: string}
   | {event: 'stopped'};
 
-export type Report = (happening: DaemonEvent) => void;
+export type Report = (event: DaemonEvent) => void;

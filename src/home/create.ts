@@ -29,8 +29,8 @@ export const ignoredInHome = [
 ];
 
 /** The parts of the package's own home that a new home begins with. */
-const copied = ['agentdir.yaml', 'allowlist.yaml', 'templates', 'memory', 'playbooks', 'schemas'];
-const kept = ['sessions', 'inbox', 'workflows', 'workspaces'];
+const copiedPaths = ['agentdir.yaml', 'allowlist.yaml', 'templates', 'memory', 'playbooks', 'schemas'];
+const emptyFolders = ['sessions', 'inbox', 'workflows', 'workspaces'];
 
 export interface CreatedHome {
   dir: string;
@@ -69,12 +69,12 @@ export async function createHome(dir: string, source: string): Promise<CreatedHo
     make(target);
     made.push(path);
   };
-  for (const path of copied.flatMap(name => filesBelow(source, name))) {
+  for (const path of copiedPaths.flatMap(name => filesBelow(source, name))) {
     if (path === 'agentdir.yaml') write(path, target => writeFileSync(target, settingsFor(dir, source), {flag: 'wx'}));
     else write(path, target => copyFileSync(join(source, path), target));
   }
   write('tasks/approvals.task.md', target => writeFileSync(target, emptyQueue(source), {flag: 'wx'}));
-  for (const folder of kept) write(`${folder}/.gitkeep`, target => writeFileSync(target, ''));
+  for (const folder of emptyFolders) write(`${folder}/.gitkeep`, target => writeFileSync(target, ''));
   for (const folder of ['pending', 'approved', 'rejected'])
     mkdirSync(join(dir, 'approvals', folder), {recursive: true});
   ignore(dir, made);
@@ -86,7 +86,7 @@ export async function createHome(dir: string, source: string): Promise<CreatedHo
 
 /** Before anything is written: each folder of a home is a folder of its own, or nothing yet. */
 function refuseObstacles(dir: string): void {
-  const places = ['', ...copied, ...kept, 'tasks', 'approvals'].filter(name => !name.includes('.'));
+  const places = ['', ...copiedPaths, ...emptyFolders, 'tasks', 'approvals'].filter(name => !name.includes('.'));
   for (const name of places) {
     const found = lstatSync(join(dir, name), {throwIfNoEntry: false});
     if (

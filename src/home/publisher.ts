@@ -121,7 +121,7 @@ export class Publisher {
         why = failureWords(error as NodeJS.ErrnoException);
         kind = 'failed';
       }
-      this.patience.tell(why);
+      this.patience.update(why);
       tries = why === undefined ? 0 : tries + 1;
       if (why === undefined) continue;
       // Whoever was in the way may have pruned as well.
@@ -130,7 +130,7 @@ export class Publisher {
       await this.#sleep(Math.min(most, least * 2 ** Math.min(tries, 10)), false);
     }
     this.#running = undefined;
-    if (this.#queue.length === 0) this.patience.tell(undefined);
+    if (this.#queue.length === 0) this.patience.update(undefined);
     if (!this.#closed) this.#maintenance.plan();
   }
 
@@ -225,7 +225,7 @@ export class Publisher {
   #settle(outcome: BatchOutcome, count: number): string | undefined {
     if ('wait' in outcome) return outcome.wait;
     if ('moved' in outcome) return undefined;
-    this.patience.tell(undefined);
+    this.patience.update(undefined);
     if (outcome.done.some(({already}) => !already)) {
       this.#even = Math.max(this.#even, performance.now()) + this.#options.minGapMs;
       this.#maintenance.published();

@@ -6,7 +6,7 @@ import {appendLines, syncLines} from './append-line.ts';
 import {nodeDisk} from './disk/disk.ts';
 
 /** So many ids are remembered, at least. */
-const MOST = 100_000;
+const MAX_IDS = 100_000;
 /** So much of the end of the inbox file is looked through at the start. */
 const TAIL = 32 * 1024 * 1024;
 const NAME = 24;
@@ -18,7 +18,7 @@ export interface ReceivedIds {
    * time the second waits for what became of the first. Throws if it could not be written: then it did not come.
    * `besides`: ids that are only remembered.
    */
-  take: (ids: readonly string[], line: string, besides?: readonly string[]) => Promise<'taken' | 'known'>;
+  appendOnce: (ids: readonly string[], line: string, besides?: readonly string[]) => Promise<'taken' | 'known'>;
 }
 
 /**
@@ -61,7 +61,7 @@ export function openReceivedIds(home: string, file: string): ReceivedIds {
       for (const name of names) known.add(name);
       // What stands in the inbox counts; this only makes the memory longer. A torn name is a line of its own.
       await appendFile(memory, names.map(name => `\n${name}`).join('')).catch(() => {});
-      if (known.size > 2 * MOST) forgetOldest(known, memory);
+      if (known.size > 2 * MAX_IDS) forgetOldest(known, memory);
     }
     for (const each of batch) each.resolve(lines.includes(each) ? 'taken' : 'known');
   };
@@ -77,7 +77,7 @@ export function openReceivedIds(home: string, file: string): ReceivedIds {
     isWriting = false;
   };
   return {
-    take: (ids, line, besides = []) =>
+    appendOnce: (ids, line, besides = []) =>
       new Promise((resolve, reject) => {
         waiting.push({names: ids.map(nameOf), besides: besides.map(nameOf), line, resolve, reject});
         if (!isWriting) void writeAll();
@@ -110,7 +110,7 @@ function remembered(memory: string): string[] {
 }
 
 function forgetOldest(known: Set<string>, memory: string): void {
-  const kept = [...known].slice(-MOST);
+  const kept = [...known].slice(-MAX_IDS);
   known.clear();
   for (const name of kept) known.add(name);
   try {

@@ -11,7 +11,7 @@ export class WaitNotice {
     this.#tellMs = tellMs;
   }
 
-  tell(why: string | undefined): void {
+  update(why: string | undefined): void {
     const now = performance.now();
     if (why === undefined) this.#since = 0;
     else this.#since ||= now;

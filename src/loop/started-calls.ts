@@ -7,7 +7,7 @@ export interface StartedCallsCheckpoint {
   names: readonly string[];
 }
 
-const MOST = 60_000;
+const MAX_NAMES = 60_000;
 
 /**
  * Calls and approvals that were started once, by name. The mark in the session is what counts; this is for when an older version
@@ -44,7 +44,7 @@ export class StartedCalls {
 
   add(names: readonly string[]): void {
     for (const name of names) this.#names.add(name);
-    if (this.#names.size <= MOST) return;
+    if (this.#names.size <= MAX_NAMES) return;
     // The older half is forgotten.
     this.#names = new Set([...this.#names].slice(this.#names.size >> 1));
     this.#since = timestamp(this.#clock);

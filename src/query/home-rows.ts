@@ -57,9 +57,9 @@ export class HomeRows {
     this.#rows.settle(surroundings(source.index));
   }
 
-  /** What has changed since it was taken last. */
-  take(): TableChange[] {
-    return this.#rows.take();
+  /** The changes since the last call. */
+  takeChanges(): TableChange[] {
+    return this.#rows.takeChanges();
   }
 
   /** All rows, part by part. */

@@ -108,8 +108,8 @@ export class RowIndex {
     }
   }
 
-  /** All that differs since it was taken last. */
-  take(): TableChange[] {
+  /** The changes since the last call. */
+  takeChanges(): TableChange[] {
     const changes = changesOf(this.#put, this.#removed);
     this.#put.clear();
     this.#removed.clear();

@@ -30,7 +30,7 @@ export interface QueryOptions {
 
 /** A hostile query takes a core for so long, and no longer. */
 const MOST_MS = 2_000;
-const LONGEST = 100_000;
+const MAX_SQL = 100_000;
 /** After this long without a query the thread is not kept. */
 const IDLE_MS = 10 * 60_000;
 const DONE = {done: true} as const;
@@ -72,7 +72,7 @@ export class TaskQuery {
     text: string,
     {most, mostMs = MOST_MS, signal, taint = false}: QueryOptions,
   ): Promise<QueryRows | QueryFailure> {
-    if (text.length > LONGEST) return {failed: 'wrong', error: `it is longer than ${LONGEST} characters`};
+    if (text.length > MAX_SQL) return {failed: 'wrong', error: `it is longer than ${MAX_SQL} characters`};
     await this.#rows.sync(source);
     const translated = translate(text, this.#rows.taskFiles());
     const thread = await this.#load();
@@ -99,7 +99,7 @@ export class TaskQuery {
     this.#thread = thread;
     this.#ahead = undefined;
     this.#rest();
-    for (const changes of known ? [this.#rows.take()] : this.#rows.takeAll()) {
+    for (const changes of known ? [this.#rows.takeChanges()] : this.#rows.takeAll()) {
       const loaded = changes.length === 0 ? DONE : await thread.load(changes);
       if ('done' in loaded) continue;
       this.close();

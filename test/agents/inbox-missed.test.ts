@@ -72,7 +72,7 @@ describe('files that had the name of an inbox', () => {
       const file = openInbox(nodeDisk(home), 'inbox/x.jsonl');
       if (!file) throw new Error('it is there');
       const {files, inboxes} = parts(home, 0n);
-      const reading = inboxes.of('inbox/x.jsonl');
+      const reading = inboxes.readingOf('inbox/x.jsonl');
       const before = {...newCursor(1), inode: inode('x.jsonl.2')};
       reading.cursor = read ? before : {...newCursor(2), rotated: [before]};
       renameSync(join(home, 'inbox/x.jsonl'), join(home, 'inbox/x.jsonl.1'));

@@ -19,7 +19,7 @@ it('what many agents change in one file at a time is one save, and each has its 
       if (!task) return {success: false, code: 'FAILED', error: 'gone'};
       return {text: updateTask(file, task, {box: 'x'}), words: `done ${id}`, tasks: [id]};
     },
-    over: failed => over.push(`${agent} ${failed?.code ?? 'ok'}`),
+    finished: failed => over.push(`${agent} ${failed?.code ?? 'ok'}`),
   });
   const edits = [edit('a', 't0'), edit('b', 't1'), edit('b', 't2'), edit('c', 'no'), edit('a', 't3')];
   const tasks = new Tasks();

@@ -55,7 +55,7 @@ it('a free slot goes to the question that somebody waits for, whenever they bega
   const preferred = new Set<string>();
   const ask = (name: string) =>
     slots
-      .take('server', never, () => preferred.has(name))
+      .acquire('server', never, () => preferred.has(name))
       .then(release => {
         asked.push(name);
         return release;

@@ -68,14 +68,14 @@ class Files {
 
 async function synced(rows: HomeRows, files: Files): Promise<TableChange[]> {
   await rows.sync(files.source());
-  return rows.take();
+  return rows.takeChanges();
 }
 
 async function fresh(files: Files): Promise<Tables> {
   const tables = new Tables();
   const rows = new HomeRows();
   await rows.sync(files.source());
-  tables.apply(rows.take());
+  tables.apply(rows.takeChanges());
   return tables;
 }
 

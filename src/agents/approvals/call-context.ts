@@ -23,7 +23,7 @@ export interface CallSetting {
   signal: AbortSignal;
 }
 
-export async function settingOf(
+export async function callSettingOf(
   {files, reports, current, approvals, effects}: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
   caller: Caller,
   call: Call,

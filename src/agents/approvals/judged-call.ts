@@ -9,7 +9,7 @@ import {versionText} from '../../loop/accept-version.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
-import {type CallSetting, settingOf} from './call-context.ts';
+import {type CallSetting, callSettingOf} from './call-context.ts';
 
 /** A call by the policy and the template as they are now. */
 export async function judgeCall(
@@ -66,7 +66,7 @@ export async function currentEditedDigest(
   const template = await daemon.current.template(agent);
   if (!of || !call || !template) return undefined;
   const caller = {path, session, agent, template, of};
-  const setting = await settingOf(daemon, caller, call, new AbortController().signal);
+  const setting = await callSettingOf(daemon, caller, call, new AbortController().signal);
   return editedDigest(daemon, caller, withEdit(call, argument, text), setting);
 }
 

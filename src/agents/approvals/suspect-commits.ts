@@ -4,7 +4,7 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {isProtected, PROTECTED_FILES} from './protected-files.ts';
 
 /** So many versions of a file are looked at. */
-const MOST = 50;
+const MAX_VERSIONS_READ = 50;
 
 /**
  * At the start, after an unsandboxed command was interrupted: files in which a person decides that somebody committed
@@ -20,7 +20,7 @@ export async function committedSince(
   const since = began === undefined ? undefined : await journal.since(began);
   if (!since || ![...since.values()].some(cause => cause === undefined)) return found;
   for (const path of new Set([...PROTECTED_FILES, ...[...journal.committed.keys()].filter(isProtected)])) {
-    const versions = await journal.versions(path, MOST);
+    const versions = await journal.versions(path, MAX_VERSIONS_READ);
     const foreign = versions.findLast(({commit, cause}) => cause === undefined && since.has(commit));
     if (foreign) found.set(path, await journal.before(foreign.commit, path));
   }
@@ -35,7 +35,7 @@ async function commitOfStart(files: HomeFiles, session: string): Promise<string 
   const started = calls.findLast(({where}) => where === 'host')?.started;
   if (started === undefined) return undefined;
   let commit: string | undefined;
-  for (const version of await files.journal.versions(session, MOST)) {
+  for (const version of await files.journal.versions(session, MAX_VERSIONS_READ)) {
     if (!(await versionText(files, version.blob, session))?.includes(started)) break;
     commit = version.commit;
   }

@@ -44,7 +44,7 @@ export function noteMissingOutcomes(daemon: With<'files' | 'approvals'>, path: s
   }
 }
 
-const LONGEST = 200;
+const MAX_OUTCOME = 200;
 
 /** How it ended, in a few words. */
 function outcomeIn(content: string): string {
@@ -52,7 +52,7 @@ function outcomeIn(content: string): string {
     const {success, code, error, exit_code, answer} = JSON.parse(content) as Record<string, unknown>;
     if (typeof answer === 'string') return 'answered';
     if (success === true) return exit_code === undefined ? 'done' : `done, exit code ${exit_code}`;
-    return `${code}: ${String(error)}`.replace(/\s+/g, ' ').slice(0, LONGEST);
+    return `${code}: ${String(error)}`.replace(/\s+/g, ' ').slice(0, MAX_OUTCOME);
   } catch {
     return 'ended';
   }

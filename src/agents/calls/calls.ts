@@ -123,7 +123,7 @@ async function execute(
   // It may have waited, or somebody said no while it was marked: the policy and the decision count as they are now.
   const isJudgedAgain = ready !== undefined && (waits || call.approval !== undefined);
   const leave = enters ? await workspaceLocks.enter(agent, alone, signal) : undefined;
-  const release = ready && isCommand(call) ? await commands.take(agent, signal) : undefined;
+  const release = ready && isCommand(call) ? await commands.acquire(agent, signal) : undefined;
   const began = files.disk.clock.monotonic();
   let result: ToolResult;
   let edited: ReadyCall['edited'];

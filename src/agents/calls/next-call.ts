@@ -11,7 +11,7 @@ import type {Settings} from '../../formats/settings.ts';
 import {fieldOf} from '../../formats/task/task.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain, PAGE_SAVE_MS} from '../../loop/look-again.ts';
-import {type BegunCall, type CallSetting, settingOf} from '../approvals/call-context.ts';
+import {type BegunCall, type CallSetting, callSettingOf} from '../approvals/call-context.ts';
 import {queueItem, recordedEdit} from '../approvals/decisions.ts';
 import {boundDigest, editedDigest, judgeCall, withEdit} from '../approvals/judged-call.ts';
 import {changedDecision, isBeingSaved, recordedPagePath} from '../approvals/known-page.ts';
@@ -49,7 +49,7 @@ export async function planCall(
 ): Promise<NextCall> {
   const {files, approvals, effects} = daemon;
   if (!begun) await recallStartedCalls(daemon, caller, call);
-  const setting = await settingOf(daemon, caller, call, signal, begun);
+  const setting = await callSettingOf(daemon, caller, call, signal, begun);
   // A call that this daemon runs is known to `turns`.
   if (call.started !== undefined && !isRepeatable(call)) {
     const result = await interruptedResult(effects, call, caller, setting.context);

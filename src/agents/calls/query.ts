@@ -6,7 +6,7 @@ import type {QueryFailure} from '../../query/task-query.ts';
 import type {With} from '../state/parts.ts';
 
 /** What one result can carry, and a little more. */
-const MOST = {rows: 1_001, text: 64 * 1024, cell: 4_000};
+const QUERY_LIMITS = {rows: 1_001, text: 64 * 1024, cell: 4_000};
 
 const codes: Record<QueryFailure['failed'], ResultCode> = {
   wrong: 'INVALID_ARGUMENTS',
@@ -30,7 +30,7 @@ export async function runQuery(
     read: (path: string, blob: string) =>
       files.caches.texts.get(blob) ?? versionOnDisk(disk, path, blob) ?? versionText(files, blob, path),
   };
-  const answer = await effects.queries.ask(source, text, {most: MOST, signal, taint: true});
+  const answer = await effects.queries.ask(source, text, {most: QUERY_LIMITS, signal, taint: true});
   if (!('failed' in answer)) return answer;
   const {failed, error, hint} = answer;
   return {success: false, error: hint === undefined ? error : `${error}. ${hint}`, code: codes[failed]};

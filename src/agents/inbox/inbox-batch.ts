@@ -67,7 +67,7 @@ export async function readBatch(
     }
     const hash = shortHash(line.bytes);
     const number = at.line + batch.lines + 1;
-    const isOld = isMain && line.start < (reading.cursor?.rewritten ?? 0) && reading.skip?.take(hash) === true;
+    const isOld = isMain && line.start < (reading.cursor?.rewritten ?? 0) && reading.skip?.takeOne(hash) === true;
     const id = lineDelivery({...as, offset: line.start, hash});
     const read = isOld ? undefined : await readLine(daemon, {reading, id, line, number, route, settings});
     if (read && 'blocked' in read) {
@@ -110,7 +110,7 @@ async function readLine({files, reports, current}: With<'files' | 'reports' | 'c
       ...{id: of.id, file: reading.path, line: number, at: timestamp(files.disk.clock)},
       reason: reports.redact.text(reason),
       ...rest,
-      ...kept(reports, line),
+      ...rejectedFields(reports, line),
     },
   });
   if (line.tooLong)
@@ -147,8 +147,8 @@ function shown(text: string): string {
   return visibleLine(JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text));
 }
 
-/** What a person needs to mend it. The rest is in the inbox itself. */
-function kept({redact}: AgentReports, {bytes, length, tooLong}: Line['line']): Partial<Rejected> {
+/** The fields of a rejected line that a person needs to fix it. The inbox itself has the rest. */
+function rejectedFields({redact}: AgentReports, {bytes, length, tooLong}: Line['line']): Partial<Rejected> {
   const text = isUtf8(bytes) ? {text: redact.text(bytes.toString())} : {base64: bytes.toString('base64')};
   return {...text, ...(tooLong && {bytes: length})};
 }

@@ -86,7 +86,7 @@ export async function followMissingInbox(daemon: With<'files' | 'inboxes'>, read
 
 /** The same file, perhaps longer. Which lines it has is looked up once, as long as that is cheap. */
 async function known(disk: Disk, reading: InboxReading, file: OpenInbox, cursor: Cursor): Promise<number> {
-  reading.doubt = undefined;
+  reading.changedContent = undefined;
   if (!reading.counted && cursor.offset <= REMEMBERED)
     reading.lines = await linesOf(file, cursor.offset, MAX_REMEMBERED_LINES);
   reading.counted = true;
@@ -114,7 +114,7 @@ async function begin(daemon: With<'files' | 'inboxes'>, reading: InboxReading, f
   reading.lines.incomplete = other !== undefined;
   reading.counted = !other;
   reading.skip = undefined;
-  reading.doubt = undefined;
+  reading.changedContent = undefined;
   reading.unfinished = undefined;
   if (other) return known(files.disk, reading, file, cursor);
   // Its cursor may be lost: what sessions have of it is not delivered again.
@@ -152,7 +152,7 @@ function rewrite(reading: InboxReading, cursor: Cursor, file: OpenInbox, before:
   };
   reading.skip = before.copy();
   reading.lines = before.copy(MAX_REMEMBERED_LINES);
-  reading.doubt = undefined;
+  reading.changedContent = undefined;
   reading.unfinished = undefined;
 }
 
@@ -171,8 +171,8 @@ async function isRewritten(file: OpenInbox, before: LinesRead): Promise<boolean>
 function holdsStill(reading: InboxReading, file: OpenInbox): number {
   const now = file.clock.monotonic();
   const is = statSignature(file.stat);
-  if (reading.doubt?.signature !== is) reading.doubt = {signature: is, since: now};
-  return Math.max(0, Math.ceil(HALF_SAVED_MS - (now - reading.doubt.since)));
+  if (reading.changedContent?.signature !== is) reading.changedContent = {signature: is, since: now};
+  return Math.max(0, Math.ceil(HALF_SAVED_MS - (now - reading.changedContent.since)));
 }
 
 /** Whether the file that was read is there under another name, which is none that editors give. Numbers of files are used again. */
@@ -232,8 +232,8 @@ function readElsewhere(
     if (at.offset === 0) continue;
     if (isCopy && isContinuedIn(disk, path, at)) {
       // Perhaps the original is cut in a moment.
-      reading.doubt ??= {signature: '', since: files.disk.clock.monotonic()};
-      const left = COPYING_MS - (files.disk.clock.monotonic() - reading.doubt.since);
+      reading.changedContent ??= {signature: '', since: files.disk.clock.monotonic()};
+      const left = COPYING_MS - (files.disk.clock.monotonic() - reading.changedContent.since);
       if (left > 0) return Math.ceil(left);
       continue;
     }

@@ -31,7 +31,7 @@ import {
   hasRotatedToRead,
   isCursorSaved,
   isTakenOver,
-  openRotated,
+  openRotatedFile,
 } from './inbox-rotated.ts';
 import {showBlocked, showUnreadable} from './inbox-show.ts';
 import {findUnseen} from './inbox-unseen.ts';
@@ -69,7 +69,7 @@ async function lookAtInbox(
   path: string,
 ): Promise<LookOutcome> {
   const {files} = daemon;
-  const reading = daemon.inboxes.of(path);
+  const reading = daemon.inboxes.readingOf(path);
   if (files.phase.loading) {
     remember(files, path, '');
     return undefined;
@@ -99,7 +99,7 @@ async function lookAtInbox(
 function loadCursor(files: HomeFiles, reading: InboxReading): boolean {
   if (reading.cursor) return true;
   const {cursor, text, wrong} = readCursor(files.disk, reading.path);
-  reading.waits = wrong ? `${cursorPath(reading.path)} has errors` : undefined;
+  reading.waitsFor = wrong ? `${cursorPath(reading.path)} has errors` : undefined;
   if (wrong) return false;
   reading.saved = text;
   reading.counted = !cursor;
@@ -115,7 +115,7 @@ async function readRotated(
 ): Promise<{outcome: LookOutcome} | undefined> {
   const {files} = daemon;
   for (const at of reading.cursor?.rotated ?? []) {
-    const {name = '', file} = (await openRotated(files.disk, reading, at)) ?? {};
+    const {name = '', file} = (await openRotatedFile(files.disk, reading, at)) ?? {};
     try {
       const path = `inbox/${name}`;
       const isInbox = kindOf(path) !== undefined;
@@ -126,7 +126,7 @@ async function readRotated(
         const outcome = await readOn(daemon, reading, file, at);
         const now = reading.cursor?.rotated?.find(each => each.inode === at.inode);
         if (reading.underWay > 0 || now?.offset !== at.offset) return {outcome};
-        if (reading.waits !== undefined) return {outcome};
+        if (reading.waitsFor !== undefined) return {outcome};
         // A last line without its newline may still get it.
         const age = files.disk.clock.now() - Number(file.stat.mtimeMs);
         if (age > (at.offset === file.size ? OPEN_MS : UNFINISHED_MS)) {
@@ -280,8 +280,8 @@ async function gone(
     return unseen ? unseen.outcome : again(files, WAIT_MS);
   }
   const now = files.disk.clock.monotonic();
-  if (reading.doubt?.signature !== 'gone') reading.doubt = {signature: 'gone', since: now};
-  const left = HALF_SAVED_MS - (now - reading.doubt.since);
+  if (reading.changedContent?.signature !== 'gone') reading.changedContent = {signature: 'gone', since: now};
+  const left = HALF_SAVED_MS - (now - reading.changedContent.since);
   if (left > 0) return {after: Math.ceil(left)};
   await followMissingInbox(daemon, reading);
   const before = await readRotated(daemon, reading);

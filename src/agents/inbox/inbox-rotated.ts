@@ -6,7 +6,7 @@ import type {InboxReading} from '../state/inboxes.ts';
 import {findCopy} from './inbox-follow.ts';
 
 /** Whatever name it has now; in a home that was copied it has another number, and so has one that was compressed. */
-export async function openRotated(
+export async function openRotatedFile(
   disk: Disk,
   {name}: InboxReading,
   at: Position,
@@ -27,13 +27,13 @@ export function isTakenOver(other: InboxReading | undefined, {inode}: Position):
 /** Nothing more is to come of it. As long as nothing has the name, the last one says which files are newer, and so were missed. */
 export function finishRotated(reading: InboxReading, at: Position, isWorthAWrite: boolean): void {
   const {inode = '', rotated = []} = reading.cursor ?? {};
-  if (inode === '' && rotated.at(-1)?.inode === at.inode) reading.over = at.inode;
+  if (inode === '' && rotated.at(-1)?.inode === at.inode) reading.finishedFile = at.inode;
   else dropRotated(reading, at, isWorthAWrite);
 }
 
 /** Whether something may still come of files that had the name before. */
-export function hasRotatedToRead({cursor, over}: InboxReading): boolean {
-  return (cursor?.rotated ?? []).some(({inode}) => inode !== over);
+export function hasRotatedToRead({cursor, finishedFile}: InboxReading): boolean {
+  return (cursor?.rotated ?? []).some(({inode}) => inode !== finishedFile);
 }
 
 export function dropRotated(reading: InboxReading, {inode}: Position, isWorthAWrite = false): void {

@@ -17,8 +17,8 @@ export function showBlocked(
   const {path} = reading;
   const {agent, problem: wrong, line} = blocked ?? {};
   const waits = agent === undefined ? wrong?.message : `there is no agent "${agent}"`;
-  if (waits === reading.waits) return;
-  reading.waits = waits;
+  if (waits === reading.waitsFor) return;
+  reading.waitsFor = waits;
   const facts = unreadFacts(path, wrong ? [wrong] : []);
   const refers = agent === undefined ? [] : [{name: agent, line: line ?? 1, column: 1}];
   setFacts(daemon.files, path, {...facts, ...(refers.length > 0 && {refers})});
@@ -33,7 +33,7 @@ export function showUnreadable(
   const message = `expected a readable file, found ${error.code ?? error.message}`;
   const hint = 'look at its owner and permissions: ls -l';
   const found: Problem = problem('UNREADABLE', {line: 1, column: 1}, message, hint, path);
-  daemon.inboxes.of(path).waits = troubleText(path, error);
+  daemon.inboxes.readingOf(path).waitsFor = troubleText(path, error);
   setFacts(daemon.files, path, unreadFacts(path, [found]));
   reportProblems(daemon);
   return {after: 2 * HALF_SAVED_MS};

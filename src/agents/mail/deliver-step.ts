@@ -24,7 +24,7 @@ export async function deliverStep(
   now: string,
 ): Promise<SessionStep | undefined> {
   const {mail} = daemon;
-  const letters = mail.due(path);
+  const letters = mail.lettersFor(path);
   if (letters.length === 0) return undefined;
   const id = session.header?.session_id ?? stemOf(path);
   const there = new Map(session.messages.map(({delivery}, i) => [delivery, i]));
@@ -124,7 +124,7 @@ export async function newSessionFor(
   path: string,
 ): Promise<Creation> {
   // The rest comes when the session is there.
-  const letters = urgentFirst(mail.due(path)).slice(0, MOST_AT_FIRST);
+  const letters = urgentFirst(mail.lettersFor(path)).slice(0, MOST_AT_FIRST);
   const [first] = letters;
   const template = first && (await current.template(first.agent));
   if (!first || !template) return undefined;

@@ -86,7 +86,7 @@ async function post(
   message: Pick<Message, 'from' | 'content'> & Partial<Message>,
 ): Promise<ToolResult> {
   return new Promise<ToolResult>(resolve => {
-    const where = () => mail.to(id) ?? path;
+    const where = () => mail.destinationOf(id) ?? path;
     const stop = reportIfStuck(files, where, () => {
       const there = where();
       if (mail.takeBack(there, id))

@@ -34,7 +34,7 @@ function inputOf(
     day: spend.day,
     own: template === undefined ? undefined : index.facts(template)?.limits,
     home: index.facts('agentdir.yaml')?.limits,
-    spent: {agent: spend.of(of.agent), all: spend.all},
+    spent: {agent: spend.spentBy(of.agent), all: spend.all},
     stateOf: id => approvalStateOf(files, id),
   };
 }

@@ -3,7 +3,7 @@ import type {Cursor} from '../../formats/cursor-file.ts';
 import {LinesRead, MAX_REMEMBERED_LINES} from './lines-read.ts';
 import type {Schedules} from './schedules.ts';
 
-/** What is known of an inbox beyond its files: all of it can be found out again. */
+/** How far an inbox is read. All of it can be found out again from files. */
 export interface InboxReading {
   readonly path: string;
   /** Of the file: slack.jsonl. */
@@ -13,8 +13,8 @@ export interface InboxReading {
   /** The cursor as its file has it, when it was written, and how many lines ago. */
   saved: string;
   savedAt: number;
-  /** The last file that had the name, if nothing has it now and nothing more is to come of that one. */
-  over: string | undefined;
+  /** The inode of the last file with this name, if it is read to its end and no file has the name now. */
+  finishedFile: string | undefined;
   /** Lines that were read, by content. */
   lines: LinesRead;
   /** Those that an earlier run had read are among them, as far as that is cheap. */
@@ -23,8 +23,8 @@ export interface InboxReading {
   skip: LinesRead | undefined;
   /** Letters that are not delivered yet. */
   underWay: number;
-  /** Content that is not what was read before, and since when. */
-  doubt: {signature: string; since: number} | undefined;
+  /** The file no longer begins with what was read: its signature, and since when. */
+  changedContent: {signature: string; since: number} | undefined;
   /** The last line, which is not finished: where it begins, and up to where that is known. */
   unfinished: {from: number; to: number} | undefined;
   /** Zero bytes at this place, how far the file went when they were found, and when that was. */
@@ -33,8 +33,8 @@ export interface InboxReading {
   readonly expecting: Set<string>;
   /** Lines that were set aside in this run. */
   rejected: number;
-  /** What it waits for, in words. */
-  waits: string | undefined;
+  /** What the inbox waits for, in words. */
+  waitsFor: string | undefined;
   /** There is more to read than is read at a time: when it was last said how far it is, and whether it was said at all. */
   long: {told: number; said: boolean} | undefined;
 }
@@ -58,7 +58,7 @@ export class Inboxes {
     this.schedules = schedules;
   }
 
-  of(path: string): InboxReading {
+  readingOf(path: string): InboxReading {
     const known = this.#readings.get(path);
     if (known) return known;
     const reading: InboxReading = {
@@ -67,17 +67,17 @@ export class Inboxes {
       cursor: undefined,
       saved: '',
       savedAt: 0,
-      over: undefined,
+      finishedFile: undefined,
       lines: new LinesRead(MAX_REMEMBERED_LINES),
       counted: false,
       skip: undefined,
       underWay: 0,
-      doubt: undefined,
+      changedContent: undefined,
       unfinished: undefined,
       hole: undefined,
       expecting: new Set(),
       rejected: 0,
-      waits: undefined,
+      waitsFor: undefined,
       long: undefined,
     };
     this.#readings.set(path, reading);
@@ -94,6 +94,6 @@ export class Inboxes {
 
   /** Paths of those that wait for an agent, or for the settings to name one. */
   waiting(): string[] {
-    return [...this.#readings.values()].filter(({waits}) => waits !== undefined).map(({path}) => path);
+    return [...this.#readings.values()].filter(({waitsFor}) => waitsFor !== undefined).map(({path}) => path);
   }
 }

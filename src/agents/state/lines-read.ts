@@ -27,8 +27,8 @@ export class LinesRead {
     this.incomplete = true;
   }
 
-  /** One of these lines; false: there is none left. */
-  take(hash: string): boolean {
+  /** Count one occurrence of a line down. False: none is left. */
+  takeOne(hash: string): boolean {
     const line = Number.parseInt(hash, 16);
     const count = this.#counts.get(line) ?? 0;
     if (count > 0) this.#counts.set(line, count - 1);

@@ -53,12 +53,12 @@ export class Mail {
     this.#due.set(path, letters.set(letter.id, letter));
   }
 
-  /** The session that it is on its way to. */
-  to(id: string): string | undefined {
+  /** The session that a letter is on its way to. */
+  destinationOf(id: string): string | undefined {
     return this.#to.get(id);
   }
 
-  due(path: string): readonly Letter[] {
+  lettersFor(path: string): readonly Letter[] {
     return [...(this.#due.get(path)?.values() ?? [])];
   }
 
@@ -79,8 +79,8 @@ export class Mail {
     this.#expected.delete(path);
   }
 
-  /** Milliseconds for which its model is not asked. */
-  expects(path: string): number {
+  /** How many milliseconds to wait for more letters before asking the model of this session. */
+  expectMs(path: string): number {
     return Math.max(0, (this.#expected.get(path) ?? 0) - this.#clock.monotonic());
   }
 

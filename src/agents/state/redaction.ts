@@ -78,12 +78,12 @@ function redactArguments(redact: Redactor, args: string): string {
 export function redactReport(redact: Redactor, report: Report): Report {
   // All problems of a file are told one after the other: its text is looked through once.
   let looked: {text: string | undefined; shown: string | undefined} = {text: undefined, shown: undefined};
-  return happening => {
-    if (happening.event !== 'problem') {
+  return event => {
+    if (event.event !== 'problem') {
       looked = {text: undefined, shown: undefined};
-      return report(redact.value(happening));
+      return report(redact.value(event));
     }
-    const {text, ...rest} = happening;
+    const {text, ...rest} = event;
     if (text !== looked.text)
       looked = {text, shown: text !== undefined && redact.text(text) === text ? text : undefined};
     report({...redact.value(rest), text: looked.shown} satisfies DaemonEvent);

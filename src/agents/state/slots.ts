@@ -24,8 +24,8 @@ export class SlotPool {
     this.#limit = limit;
   }
 
-  /** Resolves to what gives the slot back; undefined if `signal` came first. */
-  async take(
+  /** Wait for a slot. Resolves to the function that releases it, or to undefined if `signal` came first. */
+  async acquire(
     group: string,
     signal: AbortSignal,
     isPreferred: () => boolean = () => false,

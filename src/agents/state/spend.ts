@@ -74,7 +74,7 @@ export class Spend {
     return this.#day;
   }
 
-  of(agent: string): Spent {
+  spentBy(agent: string): Spent {
     return (this.day && this.#agents.get(templateName(agent))) || NOTHING_SPENT;
   }
 

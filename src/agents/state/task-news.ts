@@ -14,7 +14,7 @@ export interface AgentTaskEdit {
   agent: string;
   /** Called with the file as it is then. Undefined: it is so already. A failure is what the agent is told. */
   make: (file: TaskFile) => EditedTaskFile | ToolFailure | undefined;
-  over: (failed?: ToolFailure) => void;
+  finished: (failed?: ToolFailure) => void;
 }
 
 /** News of a task. `heard`: its session has reported since this daemon started. */

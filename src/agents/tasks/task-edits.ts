@@ -31,11 +31,11 @@ export async function requestTaskEdit(
         resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
       },
     );
-    const over = (failure?: ToolFailure) => {
+    const finished = (failure?: ToolFailure) => {
       stop();
       resolve(failure);
     };
-    const edit: AgentTaskEdit = {agent, make, over};
+    const edit: AgentTaskEdit = {agent, make, finished};
     tasks.edits.set(path, [...(tasks.edits.get(path) ?? []), edit]);
     lookAgain(files, path);
   });
@@ -62,7 +62,7 @@ export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file:
     const edited = tryEdit(edit, current);
     if (!edited || isFailure(edited)) {
       drop(daemon.tasks, path, [edit]);
-      edit.over(edited);
+      edit.finished(edited);
       continue;
     }
     current = parseTasks(edited.text);
@@ -80,7 +80,7 @@ export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file:
     before: steps,
     written: () => {
       drop(daemon.tasks, path, waiting);
-      for (const edit of waiting) edit.over();
+      for (const edit of waiting) edit.finished();
       lookAgain(files, path);
     },
   };

@@ -120,7 +120,7 @@ async function once(
   const choice = chooseModel(asking.model ?? template.model, settings, effects.world.environment);
   if ('failed' in choice) return {answer: choice, server: ''};
   const server = choice.kind === 'playbook' ? 'playbook' : `${choice.id ?? ''} ${choice.baseURL ?? 'openai'}`.trim();
-  const release = await turns.slots.take(server, signal, () => files.queue.isPreferred(asking.path));
+  const release = await turns.slots.acquire(server, signal, () => files.queue.isPreferred(asking.path));
   if (!release) return {answer: {aborted: true}, server};
   try {
     // Others may have used up what was left while this waited for its slot.

@@ -7,7 +7,7 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 
 const MOST_AGENTS = 50;
 const MOST_TASKS = 20;
-const LONGEST = 160;
+const MAX_LINE_LENGTH = 160;
 
 /**
  * The end of every system prompt: whom the agent can address, its tools, and what it has to do. `task`: the one that its
@@ -64,5 +64,5 @@ function lineOf({id, state, title, priority, due, tainted}: TaskFact): string {
 
 function short(text: string): string {
   const line = visibleLine(text.replace(/\s+/g, ' ').trim());
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+  return line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH - 1)}…` : line;
 }

@@ -124,7 +124,7 @@ async function nextStep(
     if (step) return step;
     const later = await followUpStep(daemon, caller, session, now);
     if (later) return later;
-    const expects = daemon.mail.expects(path);
+    const expects = daemon.mail.expectMs(path);
     if (expects > 0) files.queue.addAfter(path, expects);
     else if (mayWork(header) && nextSessionAction(session).do === 'ask' && !turns.question(path))
       await startQuestion(daemon, caller, session, false);

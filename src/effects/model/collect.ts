@@ -10,7 +10,7 @@ interface PartialCall {
 }
 
 /** An answer put together from its pieces, or from one whole. Takes anything a server may send. */
-export class Collecting {
+export class ReplyCollector {
   readonly #onText: (delta: string) => void;
   readonly #calls: PartialCall[] = [];
   /** By the number the server gives a call. */
@@ -35,7 +35,7 @@ export class Collecting {
     return this.text.trim() === '' && this.#calls.length === 0;
   }
 
-  take(chunk: unknown): void {
+  addChunk(chunk: unknown): void {
     if (!isRecord(chunk)) return;
     if (chunk.error !== undefined && chunk.error !== null) this.error = chunk.error;
     // What is longer is no name; half of one might be half a secret.

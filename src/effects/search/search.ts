@@ -55,7 +55,7 @@ async function withMeaning(
 ): Promise<FileSearchResult | ToolFailure> {
   const [lists, {vectors, vector}] = await Promise.all([
     ofPlaces(context, places, query, true),
-    meant(context, embedder, query),
+    embedQuery(context, embedder, query),
   ]);
   if (isFailure(lists)) return lists;
   const words = byWords(lists);
@@ -99,7 +99,7 @@ async function ofPlaces(
   return lists;
 }
 
-async function meant(
+async function embedQuery(
   context: ToolContext,
   embedder: Embedder,
   query: string,

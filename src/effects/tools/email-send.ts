@@ -5,7 +5,7 @@ import {failure, isFailure} from '../tool/failure.ts';
 import type {Arguments, Tool, ToolFailure} from '../tool/tool.ts';
 
 const LONGEST_SUBJECT = 500;
-const LONGEST = 1024 * 1024;
+const MAX_MAIL_TEXT = 1024 * 1024;
 
 export const emailSendTool: Tool<'email_send'> = {
   async execute(args, context) {
@@ -49,7 +49,8 @@ function unfit({to, subject, text, thread}: Arguments<'email_send'>): ToolFailur
   if (subject.trim() === '' || subject.length > LONGEST_SUBJECT || CONTROL.test(subject))
     return wrong(`subject: expected one line of at most ${LONGEST_SUBJECT} characters`);
   if (text.trim() === '') return wrong('text: expected a message, got nothing but blanks');
-  if (text.length > LONGEST) return wrong(`text: expected at most ${LONGEST} characters, got ${text.length}`);
+  if (text.length > MAX_MAIL_TEXT)
+    return wrong(`text: expected at most ${MAX_MAIL_TEXT} characters, got ${text.length}`);
   if (text.includes('\0')) return wrong('text: expected plain text, got a NUL');
   if (thread !== undefined && !/^<[^<>\s]{1,400}>$/.test(thread))
     return wrong(`thread: expected a Message-ID such as <1@example.org>, got ${JSON.stringify(thread.slice(0, 100))}`);

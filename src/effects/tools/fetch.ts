@@ -68,7 +68,7 @@ async function execute(
     if (isFailure(arrived)) return arrived;
     const page = await readPage(arrived, world.mostBytes, signal);
     if (isFailure(page)) return {...page, untrusted: true};
-    const {text, file} = await kept(page.content, context);
+    const {text, file} = await fitPage(page.content, context);
     return {...page.head, content: text, ...(file && {content_file: file}), untrusted: true};
   } catch (error) {
     if (context.signal.aborted) return stopped(context);
@@ -77,8 +77,8 @@ async function execute(
   }
 }
 
-/** What the result has of it, and the file with the whole if that is more. Others get their turn meanwhile. */
-async function kept(content: string, context: ToolContext): Promise<{text: string; file?: string}> {
+/** Cut the page to what fits the result. A longer one is saved whole, in `file`. Yields to other work meanwhile. */
+async function fitPage(content: string, context: ToolContext): Promise<{text: string; file?: string}> {
   const output = new CommandOutput(context, 'page', {untrusted: true, most: MAX_TEXT});
   const bytes = Buffer.from(content);
   const rest = pace(context.signal);

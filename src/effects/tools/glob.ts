@@ -6,7 +6,7 @@ import {parseToolPath, shownPath, withoutWorkspace} from '../workspace/place.ts'
 import {walkFolder} from '../workspace/walk.ts';
 import {MAX_TEXT} from './cut.ts';
 
-const MOST = 1000;
+const MAX_FILES = 1000;
 const WILD = /[*?[{\\]/;
 
 export const globTool: Tool<'glob'> = {
@@ -41,7 +41,7 @@ export const globTool: Tool<'glob'> = {
         if (kind !== 'file') return true;
         const matched = compiled.step(state, name);
         if (!matched || !compiled.accepts(matched)) return true;
-        if (files.length >= MOST || bytes > MAX_TEXT) {
+        if (files.length >= MAX_FILES || bytes > MAX_TEXT) {
           more = true;
           return false;
         }

@@ -19,8 +19,8 @@ const LARGEST_BATCH = 4 * 1024 * 1024;
 /** Of larger files, so much at a time. */
 export const PIECE = 256 * 1024;
 /** How long one go may take before it is taken for the pattern's fault. */
-const LONGEST = 250;
-const LONGEST_IN_ALL = 3000;
+const BATCH_TIMEOUT_MS = 250;
+const TOTAL_TIMEOUT_MS = 3000;
 const MOST_TRIES = 20;
 const NEWLINE = 10;
 const MARK = Buffer.from('\ufeff');
@@ -77,7 +77,7 @@ export function makeLineFinder(search: LineSearch, most: number, signal: AbortSi
         rest.bytes -= found.bytes;
         return found;
       });
-    }, LONGEST);
+    }, BATCH_TIMEOUT_MS);
     if (!done) return oneByOne(parts);
     const quick = (characters * GOAL) / (performance.now() - began);
     enough = Math.max(SMALLEST_BATCH, Math.min(quick, enough * 4, LARGEST_BATCH));
@@ -95,10 +95,10 @@ export function makeLineFinder(search: LineSearch, most: number, signal: AbortSi
         await new Promise(setImmediate);
         if (signal.aborted || full()) return;
         const began = cpu();
-        done = inBoundedTime(() => searchText(search, part, left, redact), LONGEST);
+        done = inBoundedTime(() => searchText(search, part, left, redact), BATCH_TIMEOUT_MS);
         took += cpu() - began;
         if (done) take(part.path, done.result);
-        if ((!done && (took >= LONGEST || tries === MOST_TRIES)) || slow + took > LONGEST_IN_ALL)
+        if ((!done && (took >= BATCH_TIMEOUT_MS || tries === MOST_TRIES)) || slow + took > TOTAL_TIMEOUT_MS)
           failed = failure(
             'TIMEOUT',
             `the pattern takes too long on ${part.path}; avoid repetitions within repetitions`,

@@ -6,7 +6,7 @@ import {parseToolPath, type ToolPath} from '../workspace/place.ts';
 import {entriesOf, entryType, type WalkEntry, walkFolder} from '../workspace/walk.ts';
 import {fitting} from './cut.ts';
 
-const MOST = 1000;
+const MAX_ENTRIES = 1000;
 const MOST_SEEN = 50_000;
 
 interface Line {
@@ -22,7 +22,7 @@ export const listDirectoryTool: Tool<'list_directory'> = {
     if (isFailure(place)) return place;
     const seen = recursive ? await allBelow(context, place) : directlyIn(context, place);
     if (isFailure(seen)) return seen;
-    const entries = fitting(seen.lines, MOST);
+    const entries = fitting(seen.lines, MAX_ENTRIES);
     const left = seen.lines.length - entries.length;
     const incomplete =
       left > 0 || seen.incomplete
@@ -42,7 +42,7 @@ function directlyIn(context: ToolContext, place: ToolPath): Seen | ToolFailure {
   if (isFailure(folder)) return folder;
   try {
     const {list, cut} = entriesOf(folder, MOST_SEEN);
-    const lines = list.slice(0, MOST + 1).map(entry => lineOf(folder, entry.name, entryType(entry), entry.name));
+    const lines = list.slice(0, MAX_ENTRIES + 1).map(entry => lineOf(folder, entry.name, entryType(entry), entry.name));
     return {lines, incomplete: cut};
   } finally {
     closeFolder(folder);
@@ -56,7 +56,7 @@ async function allBelow(context: ToolContext, place: ToolPath): Promise<Seen | T
     enter: () => true,
     visit: ({folder, name, parts, kind}) => {
       lines.push(lineOf(folder, name, kind, parts.slice(place.parts.length).join('/')));
-      return lines.length <= MOST;
+      return lines.length <= MAX_ENTRIES;
     },
     ignoring: false,
   });

@@ -2,7 +2,7 @@ import {failure} from '../tool/failure.ts';
 import type {SessionLine, Tool} from '../tool/tool.ts';
 import {fitting} from './cut.ts';
 
-const MOST = 200;
+const MAX_SESSIONS = 200;
 
 export const listSessionsTool: Tool<'list_sessions'> = {
   execute: async ({agent, status}, {sessions, agents}) => {
@@ -19,13 +19,13 @@ export const listSessionsTool: Tool<'list_sessions'> = {
         (wanted === undefined || session.agent === wanted) && (status === undefined || session.status === status),
     );
     found.sort(latestFirst);
-    const lines = found.slice(0, MOST).map(session => ({
+    const lines = found.slice(0, MAX_SESSIONS).map(session => ({
       id: session.id,
       agent: session.agent,
       status: session.status,
       ...(session.updated !== undefined && {updated: session.updated}),
     }));
-    const fit = fitting(lines, MOST);
+    const fit = fitting(lines, MAX_SESSIONS);
     const left = found.length - fit.length;
     return {
       success: true,

@@ -8,7 +8,7 @@ import {makeToolPath, parseToolPath, shownPath, type ToolPath} from '../workspac
 import {fitting} from './cut.ts';
 
 const USUAL = 8;
-const MOST = 50;
+const MAX_PASSAGES = 50;
 
 export const searchFilesTool: Tool<'search_files'> = {
   execute: async (args, context) => {
@@ -19,7 +19,7 @@ export const searchFilesTool: Tool<'search_files'> = {
     const searched = await search(context, places, args.query);
     if (isFailure(searched)) return searched;
     const {ranked, looked, notes} = searched;
-    const limit = Math.min(args.limit ?? USUAL, MOST);
+    const limit = Math.min(args.limit ?? USUAL, MAX_PASSAGES);
     const {passages, changed} = await shown(context, ranked, limit);
     const sum = (key: 'files' | 'binary' | 'large' | 'full' | 'unread' | 'ignored' | 'hidden') =>
       looked.reduce((all, one) => all + one[key], 0);
@@ -29,7 +29,7 @@ export const searchFilesTool: Tool<'search_files'> = {
       ...(sum('binary') > 0 ? [`${sum('binary')} binary ${sum('binary') === 1 ? 'file' : 'files'}`] : []),
     ].join(', ');
     const note = [
-      ...((args.limit ?? 0) > MOST ? [`limit is ${MOST} at most, and was taken as that`] : []),
+      ...((args.limit ?? 0) > MAX_PASSAGES ? [`limit is ${MAX_PASSAGES} at most, and was taken as that`] : []),
       ...(changed > 0 ? [`${changed} passages changed just now and are left out; search again`] : []),
       ...notes,
       ...(passages.length > 0 ? [] : whyNone(places, sum)),

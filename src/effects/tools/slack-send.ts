@@ -6,7 +6,7 @@ import {failure, isFailure} from '../tool/failure.ts';
 import type {Arguments, AskPart, Tool, ToolFailure} from '../tool/tool.ts';
 
 /** Slack cuts what is longer: what was approved is what is sent. */
-const LONGEST = 40_000;
+const MAX_MESSAGE_TEXT = 40_000;
 
 export const slackSendTool: Tool<'slack_send'> = {
   async execute(args, context) {
@@ -65,7 +65,8 @@ function unfit({channel, text, thread}: Arguments<'slack_send'>): ToolFailure | 
   if (!/^[#@]?[\p{L}\p{N}._-]{1,100}$/u.test(channel))
     return wrong(`channel: expected an id such as C0123456789 or a #name, got ${JSON.stringify(channel.slice(0, 80))}`);
   if (text.trim() === '') return wrong('text: expected a message, got nothing but blanks');
-  if (text.length > LONGEST) return wrong(`text: expected at most ${LONGEST} characters, got ${text.length}`);
+  if (text.length > MAX_MESSAGE_TEXT)
+    return wrong(`text: expected at most ${MAX_MESSAGE_TEXT} characters, got ${text.length}`);
   if (text.includes('\0')) return wrong('text: expected plain text, got a NUL');
   if (thread !== undefined && !/^\d{1,12}\.\d{1,9}$/.test(thread))
     return wrong(

@@ -14,11 +14,11 @@ interface Lines {
 /** As grep has them. */
 const LARGEST = 64 * 1024 * 1024;
 /** One would be enough. */
-const MOST = 10;
+const MAX_SOURCES = 10;
 
 /** What a result says that has words of others. None: nothing. */
 export function untrustedFrom(sources: readonly string[]): {untrusted?: true; sources?: string[]} {
-  return sources.length > 0 ? {untrusted: true, sources: sources.slice(0, MOST)} : {};
+  return sources.length > 0 ? {untrusted: true, sources: sources.slice(0, MAX_SOURCES)} : {};
 }
 
 /** What from outside led to tasks whose lines a result shows, with those of their parts. */

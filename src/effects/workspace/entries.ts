@@ -6,7 +6,7 @@ import type {HistoryEntry} from './history.ts';
 import type {WorkspaceCommit} from './read-history.ts';
 import type {CallCommit, Workspace} from './workspace.ts';
 
-const LONGEST = 120;
+const MAX_SUBJECT = 120;
 
 /** What a call changed, by its agent. */
 export function entryOfCalls(workspace: Workspace, calls: readonly CallCommit[], cause: string): HistoryEntry {
@@ -64,5 +64,5 @@ function ofHome({home, name = home.slice(home.lastIndexOf('/') + 1)}: Workspace,
 
 function cut(text: string): string {
   const line = visibleLine(text);
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+  return line.length > MAX_SUBJECT ? `${line.slice(0, MAX_SUBJECT - 1)}…` : line;
 }

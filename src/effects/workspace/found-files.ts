@@ -19,7 +19,7 @@ import {makeToolPath} from './place.ts';
 
 const MOST_ENTRIES = 200_000;
 const DEEPEST = 200;
-const LONGEST = 4096;
+const MAX_PATH = 4096;
 const never = new AbortController().signal;
 
 /**
@@ -152,7 +152,7 @@ async function read(
   stat: BigIntStats,
   at: number | undefined,
 ): Promise<void> {
-  if (path.length > LONGEST) return leaveOut(scan, path, 'has too long a path');
+  if (path.length > MAX_PATH) return leaveOut(scan, path, 'has too long a path');
   if (stat.isSymbolicLink() && isModulesName(textOfName(name)))
     return leaveOut(scan, path, 'is a link, which git refuses under this name');
   try {

@@ -44,7 +44,7 @@ export function keepFound(workspace: Workspace, paths?: readonly string[], call?
   return whileOpen(workspace, async (history, notes) => {
     const done = await commitOthers(workspace, history, names(paths));
     if (call) markCall(history.gitDir, call);
-    return kept(history, done, notes, !paths);
+    return commitResult(history, done, notes, !paths);
   });
 }
 
@@ -61,7 +61,7 @@ export async function commitCall(
     let done: CommitOutcome | undefined;
     try {
       done = await commitOwed(workspace, history, [call], () => entryOfCalls(workspace, [call], 'call'), names(paths));
-      return kept(history, done, notes, !paths);
+      return commitResult(history, done, notes, !paths);
     } finally {
       if (done && done.waits === undefined) unmarkCall(history.gitDir, call);
       else markCall(history.gitDir, call, true);
@@ -155,7 +155,7 @@ async function open(workspace: Workspace): Promise<CommitResult | ToolFailure> {
   const cause = isLeft ? 'recovered' : owed.length > 0 ? 'call' : 'found';
   const done = await commitOwed(workspace, history, calls, found => entryOfOthers(workspace, calls, found, cause));
   if (done.waits === undefined) for (const {call} of owed) unmarkCall(history.gitDir, call);
-  return kept(history, done, notes, true);
+  return commitResult(history, done, notes, true);
 }
 
 /** While calls run, what is found is taken for theirs, else for the person's. */
@@ -193,8 +193,8 @@ export async function commitOthers(
 
 const MOST_NAMED = 5;
 
-/** What was told is not told again while it holds. `whole`: all of the workspace was looked at. */
-function kept(
+/** The result of a commit, without notes that were given before and still hold. `whole`: the whole workspace was looked at. */
+function commitResult(
   history: History,
   {commit, waits, leftOut}: CommitOutcome,
   notes: readonly string[],

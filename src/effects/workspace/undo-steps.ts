@@ -23,11 +23,11 @@ interface UndoMark {
 }
 
 /** All files, then the commit, which a killed process leaves to the next use. Throws what the system says, nothing changed. */
-export function takeSteps(workspace: Workspace, history: History, mark: UndoMark): Promise<CommitOutcome> {
-  return take(workspace, history, mark, mark.steps, mark.steps);
+export function runUndoSteps(workspace: Workspace, history: History, mark: UndoMark): Promise<CommitOutcome> {
+  return writeAndCommit(workspace, history, mark, mark.steps, mark.steps);
 }
 
-async function take(
+async function writeAndCommit(
   workspace: Workspace,
   history: History,
   {undone: {commit, subject}, steps}: UndoMark,
@@ -68,7 +68,7 @@ export async function finishUndo(workspace: Workspace, history: History): Promis
       else if (isSame(now, fileOf(step.from))) left.push(step);
     }
     try {
-      await take(workspace, history, mark, left, [...done, ...left]);
+      await writeAndCommit(workspace, history, mark, left, [...done, ...left]);
       return [];
     } catch (error) {
       return [`an undo that was cut off could not be finished: ${(error as Error).message}`];

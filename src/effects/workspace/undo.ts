@@ -11,7 +11,7 @@ import {emptyCall, markEmpty, markedCalls} from './call-marks.ts';
 import {type History, locked, treeAt} from './history.ts';
 import {EMPTY_TREE, filesBetween, readChanges, type TreeChange, type WorkspaceCommit} from './read-history.ts';
 import {commitOthers, whileOpen} from './repository.ts';
-import {isSame, takeSteps} from './undo-steps.ts';
+import {isSame, runUndoSteps} from './undo-steps.ts';
 import type {CallCommit, CommitResult, Workspace} from './workspace.ts';
 import {leafOnDisk, obstacle} from './write-back.ts';
 import {type FileStep, fileOf, isSubmodule} from './write-steps.ts';
@@ -88,7 +88,7 @@ async function takeBack(
   }
   if (conflicts.length > 0) return {undone: change, conflicts, notes};
   if (steps.length === 0) return {undone: change, nothing: true, notes};
-  const done = await takeSteps(workspace, history, {undone: change, steps});
+  const done = await runUndoSteps(workspace, history, {undone: change, steps});
   markEmpty(history.gitDir, undefined);
   if (done.commit === undefined)
     throw new UserError(`the files are as they were before it, but that is not committed yet: ${done.waits ?? ''}`);

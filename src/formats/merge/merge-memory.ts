@@ -22,7 +22,7 @@ export function mergeMemory(base: string, person: string, daemon: string): Merge
   const {rest, taken} = withoutNotes(daemon, notesIn(base));
   const merged = written(rest) === written(base) ? {text: person, conflicts: []} : mergeLines(base, person, rest);
   const has = notesIn(merged.text);
-  const missing = taken.filter(note => !take(has, note));
+  const missing = taken.filter(note => !takeNote(has, note));
   if (missing.length === 0) return merged;
   const {text} = merged;
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
@@ -51,13 +51,13 @@ function withoutNotes(text: string, kept: Map<string, number>): {rest: string; t
   const taken: string[] = [];
   let rest = '';
   for (const part of partsOf(text)) {
-    if (!part.isNote || take(kept, part.text)) rest += part.text;
+    if (!part.isNote || takeNote(kept, part.text)) rest += part.text;
     else taken.push(part.text);
   }
   return {rest, taken};
 }
 
-function take(counts: Map<string, number>, note: string): boolean {
+function takeNote(counts: Map<string, number>, note: string): boolean {
   const key = plain(note);
   const count = counts.get(key) ?? 0;
   if (count > 0) counts.set(key, count - 1);

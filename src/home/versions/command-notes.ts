@@ -15,7 +15,7 @@ export interface CommandNote {
 
 const FOLDER = '.agentdir/commands';
 /** Undos of one file that no daemon has seen yet. */
-const MOST = 100;
+const MAX_UNDOS = 100;
 
 /** `blob`: git's name for what the file will hold; null: it will be removed. */
 export function leaveNote(disk: Disk, path: string, blob: string | null, note: CommandNote): void {
@@ -38,7 +38,7 @@ export function noteOn(disk: Disk, path: string, blob: string | null): CommandNo
 /** The undos by which a file came to hold `blob`, oldest first, as far as the version log does not have them. */
 export function undosTo(disk: Disk, path: string, blob: string): {blob: string; note: CommandNote}[] {
   const undos: {blob: string; note: CommandNote}[] = [];
-  for (let at: string | null = blob; at !== null && undos.length < MOST; ) {
+  for (let at: string | null = blob; at !== null && undos.length < MAX_UNDOS; ) {
     const note = noteOn(disk, path, at);
     if (!note?.undo || undos.some(undo => undo.blob === at)) break;
     undos.unshift({blob: at, note});

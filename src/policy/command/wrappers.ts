@@ -3,10 +3,10 @@ import {abbreviates} from './deny.ts';
 import {linesInArguments} from './program-text.ts';
 import {readLine} from './shell.ts';
 import {subRunners} from './sub-runner-table.ts';
-import {type Inner, innerOfCapsh, innerOfFind, innerOfGit, innerOfShell} from './wrapper-cases.ts';
+import {type InnerCommand, innerOfCapsh, innerOfFind, innerOfGit, innerOfShell} from './wrapper-cases.ts';
 import {lineRunners, runners, shellOnly, shells, type WrapperSyntax} from './wrapper-table.ts';
 
-export interface Unwrapped {
+export interface UnwrappedCommand {
   why: string | undefined;
   doubts: string[];
 }
@@ -24,7 +24,7 @@ export function unwrap(
   argv: readonly string[],
   visit: (inner: string[]) => void,
   input: () => readonly string[] = () => [],
-): Unwrapped {
+): UnwrappedCommand {
   const doubts = new Set<string>();
   const work = [{base: argv, start: 0, depth: 0, seen: new Set<number>()}];
   const lines = new Set<string>();
@@ -64,7 +64,7 @@ export function unwrap(
   return {why, doubts: [...doubts]};
 }
 
-function innerOf(kind: string, argv: readonly string[]): Inner {
+function innerOf(kind: string, argv: readonly string[]): InnerCommand {
   if (shells.has(kind)) return innerOfShell(kind, argv);
   if (kind === 'eval') return {why: 'eval runs its words as a line', lines: [operandsOf(argv).join(' ')]};
   if (kind === 'trap') return {why: 'trap runs its first word as a line', lines: operandsOf(argv).slice(0, 1)};
@@ -95,7 +95,7 @@ function operandsOf(argv: readonly string[]): readonly string[] {
 /** Options that the table of a runner does not know, after which the search is given up. */
 const mostUnknown = 16;
 
-function innerOfRunner(name: string, runner: WrapperSyntax, argv: readonly string[], from: number): Inner {
+function innerOfRunner(name: string, runner: WrapperSyntax, argv: readonly string[], from: number): InnerCommand {
   const starts = new Set<number>();
   const lines = new Set<string>();
   const commands: string[][] = [];
@@ -140,7 +140,7 @@ function innerOfRunner(name: string, runner: WrapperSyntax, argv: readonly strin
   // Without a command of its own, `parallel ::: LINE LINE` runs each.
   const listed = argv.indexOf(':::');
   if (runner.joined && starts.has(listed)) for (const line of argv.slice(listed + 1)) lines.add(line);
-  const inner: Inner = {
+  const inner: InnerCommand = {
     starts: runner.joined ? [] : [...starts],
     commands,
     lines: [...lines].filter(line => line !== ''),

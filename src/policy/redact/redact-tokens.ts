@@ -28,7 +28,7 @@ interface TokenKind {
   part?: number;
 }
 
-const MOST = 400;
+const MAX_TOKEN = 400;
 
 /** As gitleaks and trufflehog know them. */
 const kinds: readonly TokenKind[] = [
@@ -104,7 +104,7 @@ export const tokenLabels: readonly string[] = kinds.map(({label}) => label);
 export const tokenMatchers: readonly Matcher[] = kinds.map(kind => ({
   anchors: kind.prefixes,
   match(text, at, final, anchor) {
-    const {label, body, least, most = MOST, exact, start, part} = kind;
+    const {label, body, least, most = MAX_TOKEN, exact, start, part} = kind;
     if (start && !isStart(text, at)) return undefined;
     const from = at + anchor.length;
     let end = runEnd(text, from, body, from + (exact ? least : most));

@@ -11,7 +11,7 @@ import {screen} from '../demo/screen.ts';
 import {startSlack} from '../demo/slack.ts';
 import {play} from '../demo/story.ts';
 import {taskTree, whatGitHas} from '../demo/tell-files.ts';
-import type {Teller} from '../demo/teller.ts';
+import type {StoryTeller} from '../demo/teller.ts';
 import {untilEnter} from '../demo/tick.ts';
 import {isOnPath} from './first-steps.ts';
 import {onTerminal} from './keys.ts';
@@ -85,11 +85,11 @@ export async function demoCommand(options: DemoOptions): Promise<number> {
 }
 
 /** What a person has to know beside the story: the file they just edited has a mistake, the disk is full. */
-function tellAside(teller: Teller, happening: DaemonEvent): void {
-  if (happening.event === 'problem' && happening.problem.severity === 'error') {
-    const {file, line, message, hint} = happening.problem;
+function tellAside(teller: StoryTeller, event: DaemonEvent): void {
+  if (event.event === 'problem' && event.problem.severity === 'error') {
+    const {file, line, message, hint} = event.problem;
     teller.aside(`${file}:${line}: ${message}${hint ? `; ${hint}` : ''}`);
-  } else if (happening.event === 'trouble') teller.aside(`waiting: ${happening.what}`);
+  } else if (event.event === 'trouble') teller.aside(`waiting: ${event.what}`);
 }
 
 /** Agents may still have a last word. */

@@ -51,10 +51,10 @@ function itemsOf(home: string, path: string, box: RegExp): Named[] {
   return named;
 }
 
-const MOST = 60;
+const MAX_TITLE = 60;
 
 function titleOf(item: string): string {
   const words = item.replace(/^\s*-\s*(?:\[.\]|[x-](?=\s))?\s*/, '').replace(/^(?:(?:[A-D]|[@#]\S+)\s+)*/, '');
   const quoted = /^"((?:\\.|[^"\\])*)"/.exec(words)?.[1];
-  return visibleLine(quoted?.replace(/\\(.)/g, '$1') ?? words).slice(0, MOST);
+  return visibleLine(quoted?.replace(/\\(.)/g, '$1') ?? words).slice(0, MAX_TITLE);
 }

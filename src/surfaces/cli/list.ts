@@ -14,7 +14,7 @@ export interface ListOptions {
 }
 
 /** On a terminal; --json lists them all. */
-const MOST = 50;
+const MAX_SESSIONS_SHOWN = 50;
 
 /** The agents, and the sessions with their state, the latest first. */
 export function listCommand({home, agent: wanted, status, json}: ListOptions): number {
@@ -62,7 +62,7 @@ function printSessions(sessions: readonly SessionRow[], status: string | undefin
     print(status ? `No sessions that are ${status}.` : 'No sessions. Begin one: agentdir send "Is Redis up?"');
     return;
   }
-  const shown = process.stdout.isTTY ? sessions.slice(0, MOST) : sessions;
+  const shown = process.stdout.isTTY ? sessions.slice(0, MAX_SESSIONS_SHOWN) : sessions;
   printWhole(tableOf(shown));
   const more = sessions.length - shown.length;
   if (more > 0)

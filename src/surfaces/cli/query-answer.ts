@@ -8,7 +8,7 @@ import {progressOn} from './progress.ts';
 import {queryFiles} from './query-files.ts';
 
 /** A person may look at all there is, and can press Ctrl-C. */
-const MOST = {rows: 200_000, text: 64 * 1024 * 1024, cell: 1024 * 1024};
+const QUERY_LIMITS = {rows: 200_000, text: 64 * 1024 * 1024, cell: 1024 * 1024};
 const MOST_MS = 20_000;
 
 export interface QueryCommand {
@@ -22,7 +22,7 @@ export async function answerQuery({home, sql, json}: QueryCommand, sqlite: SqlRu
   const queries = new TaskQuery(sqlite);
   try {
     const source = queryFiles(home, sql, progressOn(process.stderr, json, 'files'));
-    const answer = await queries.ask(source, sql, {most: MOST, mostMs: MOST_MS});
+    const answer = await queries.ask(source, sql, {most: QUERY_LIMITS, mostMs: MOST_MS});
     if ('failed' in answer)
       throw new UserError(answer.error, answer.failed === 'wrong' ? exit.usage : exit.failed, answer.hint);
     if (json) printWhole(jsonText(answer.rows));

@@ -81,7 +81,7 @@ function short(commit: string): string {
 /** `each`: also those in which there is nothing to tell. */
 function report({commits, shallow, sessions}: Replay, each: boolean, verbose: boolean): void {
   for (const session of sessions)
-    if (each || session.differences.length > 0 || session.unread.length > 0) tell(session, verbose);
+    if (each || session.differences.length > 0 || session.unread.length > 0) printReplay(session, verbose);
   if (shallow)
     print(
       colors.dim(
@@ -96,7 +96,7 @@ function report({commits, shallow, sessions}: Replay, each: boolean, verbose: bo
   else print(`${colors.green('identical')}: ${looked}`);
 }
 
-function tell(session: Replayed, verbose: boolean): void {
+function printReplay(session: Replayed, verbose: boolean): void {
   const {differences, notes, unread, passing, working, there} = session;
   const mark = differences.length > 0 ? colors.red('✗') : unread.length > 0 ? colors.yellow('!') : colors.green('✓');
   const counts = [

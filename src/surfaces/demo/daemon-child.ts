@@ -23,7 +23,7 @@ export function startDaemon(
   home: string,
   program: string,
   env: Record<string, string>,
-  tell: (happening: DaemonEvent) => void,
+  tell: (event: DaemonEvent) => void,
 ): DaemonChild {
   const own = Object.entries(process.env).filter(([name]) => !UNWANTED.test(name));
   const child = spawn(process.execPath, [program, '--home', home, 'start', '--json'], {
@@ -52,9 +52,9 @@ export function startDaemon(
   lost.catch(() => {});
   const serving = new Promise<void>(resolve => {
     createInterface({input: child.stdout as NodeJS.ReadableStream}).on('line', line => {
-      const happening = JSON.parse(line) as DaemonEvent;
-      if (happening.event === 'serving') resolve();
-      tell(happening);
+      const event = JSON.parse(line) as DaemonEvent;
+      if (event.event === 'serving') resolve();
+      tell(event);
     });
   });
   return {

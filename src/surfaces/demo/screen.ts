@@ -3,7 +3,7 @@ import {visibleLine} from '../../formats/common/visible.ts';
 import {colors, plural, printWhole as print} from '../terminal/output.ts';
 import {breakAt, cut, textWidth} from '../terminal/table.ts';
 import type {Line} from './commits.ts';
-import type {Ending, StoryStep, StoryTask, Teller, Turn} from './teller.ts';
+import type {Ending, StoryStep, StoryTask, StoryTeller, Turn} from './teller.ts';
 
 export interface ScreenOptions {
   /** At a pace that people can read. */
@@ -25,7 +25,7 @@ const LINE_MS = 60;
 const THOUGHT_MS = 900;
 
 /** For people. Nothing is wider than the terminal. */
-export function screen({paced, width, program, hears, signal}: ScreenOptions): Teller {
+export function screen({paced, width, program, hears, signal}: ScreenOptions): StoryTeller {
   const room = width - INDENT.length;
   let number = 0;
   const rest = async (ms: number) => {
@@ -60,7 +60,7 @@ export function screen({paced, width, program, hears, signal}: ScreenOptions): T
       await rest(THOUGHT_MS);
     },
 
-    async tell({title, path, lines, commit, author, more}: StoryStep) {
+    async showStep({title, path, lines, commit, author, more}: StoryStep) {
       const [first = '', ...others] = breakAt(title, room, true);
       print(colors.bold(`${String(++number).padStart(2)}  ${first.trimEnd()}`));
       for (const part of others) print(colors.bold(`${INDENT}${part.trimEnd()}`));

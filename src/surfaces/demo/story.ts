@@ -9,13 +9,13 @@ import {Commits, type CommittedFile} from './commits.ts';
 import {findScene, INBOX, question, type Scene, scenes, shownLines} from './scenes.ts';
 import type {Posted, StandIn} from './slack.ts';
 import {sentLine} from './tell-files.ts';
-import type {Teller} from './teller.ts';
+import type {StoryTeller} from './teller.ts';
 import {tick} from './tick.ts';
 
 export interface StoryOptions {
   home: string;
   auto: boolean;
-  teller: Teller;
+  teller: StoryTeller;
   slack: StandIn;
   /** Resolves when the person wants the box ticked for them; never where nobody can say so. */
   asksForTick: (signal: AbortSignal) => Promise<void>;
@@ -62,7 +62,7 @@ class Story {
     const {home, teller} = this.#options;
     const line = JSON.stringify(question).replaceAll('","', '", "').replaceAll('":"', '": "');
     await appendLines(nodeDisk(home), INBOX, `${line}\n`);
-    await teller.tell({
+    await teller.showStep({
       step: 'asked',
       title: 'Somebody asks in Slack. A connector appends the message to a file.',
       path: INBOX,
@@ -97,7 +97,7 @@ class Story {
     if (ended === scenes.failed) return this.#tell(ended, change);
     this.commits.push(decided.commit, change.commit);
     const line = sentLine(this.#options.home);
-    await this.#options.teller.tell({
+    await this.#options.teller.showStep({
       step: 'sent',
       title: 'Slack has it, once, and so has the file that it all began in.',
       path: INBOX,
@@ -116,7 +116,7 @@ class Story {
     const {commit, author, path} = change;
     this.commits.push(commit);
     const {step, title, more} = scene;
-    await this.#options.teller.tell({step, title, path, lines: shownLines(scene, change), commit, author, more});
+    await this.#options.teller.showStep({step, title, path, lines: shownLines(scene, change), commit, author, more});
   }
 
   async #first(...wanted: Scene[]): Promise<Found> {

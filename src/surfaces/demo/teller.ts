@@ -46,9 +46,9 @@ export interface Ending {
 }
 
 /** Tells the story: to people at a readable pace, or to programs. What is awaited may be cut short by the signal. */
-export interface Teller {
+export interface StoryTeller {
   begin: (home: string) => Promise<void>;
-  tell: (told: StoryStep) => Promise<void>;
+  showStep: (told: StoryStep) => Promise<void>;
   turn: (turn: Turn) => Promise<void>;
   /** Something beside the story: a problem of a file, trouble of the daemon. */
   aside: (text: string) => void;

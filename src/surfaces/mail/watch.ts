@@ -37,7 +37,7 @@ export async function watchMail(watching: Watching): Promise<void> {
       if (once) return;
     } catch (error) {
       if (stopping.aborted) return;
-      const failed = told(error, watching);
+      const failed = connectionError(error, watching);
       if (failed instanceof UserError || once) throw failed;
       trouble(failed.message, wait / 1000);
     }
@@ -121,7 +121,7 @@ async function goodbye(client: ImapFlow): Promise<void> {
   client.close();
 }
 
-function told(error: unknown, {imap: {host, user, password_env}}: Watching): Error {
+function connectionError(error: unknown, {imap: {host, user, password_env}}: Watching): Error {
   if (error instanceof UserError) return error;
   const {authenticationFailed, serverResponseCode, responseText, message, code} = error as Error & {
     authenticationFailed?: boolean;

@@ -82,7 +82,7 @@ export function receiveRequests({home, routes, bodyMs, redact, tell}: WebhookRec
       }
       const {id, ...rest} = event.record;
       try {
-        const became = await into(file).take(event.ids, newRecord({id, ...redact.value(rest)}));
+        const became = await into(file).appendOnce(event.ids, newRecord({id, ...redact.value(rest)}));
         tell({event: became === 'taken' ? 'received' : 'known', path, status: 200, id: String(id), file});
         return done();
       } catch (error) {

@@ -6,7 +6,7 @@ import type {Conversations, FoundOddity} from './conversations.ts';
 import type {Difference} from './difference.ts';
 import {isRecordedMessage, type MessageEntry, type MessageOrigin, printOf, type VersionSource} from './entry.ts';
 import {type Differing, fieldThatDiffers} from './field-that-differs.ts';
-import {type Fate, judgeEnd} from './judge-end.ts';
+import {type EntryFate, judgeEnd} from './judge-end.ts';
 import {matchEntries} from './match-entries.ts';
 import {isBefore} from './out-of-place.ts';
 import {lineOf, lineThatDiffers, whereTheyDiffer} from './place.ts';
@@ -62,7 +62,7 @@ class Ending {
     );
     const differences: Difference[] = [];
     for (const fate of fates)
-      if (fate.meant) this.#note(fate);
+      if (fate.intended) this.#note(fate);
       else differences.push(await this.#difference(fate, places));
     const byOrigin = new Map(places.map(place => [place.entry.origin, place]));
     for (const oddity of findings.oddities) differences.push(oddityAsDifference(oddity, byOrigin));
@@ -119,7 +119,7 @@ class Ending {
     return {...track, session, text: read.text, entries, gone: [...track.gone, ...gone], last: by};
   }
 
-  #note({kind, entry: {message, origin}, by, at}: Fate): void {
+  #note({kind, entry: {message, origin}, by, at}: EntryFate): void {
     if (kind === 'added') return;
     const what = isRecordedMessage(message) ? `${wordsOf(message)} (${shortCommit(origin.by.commit)})` : 'a message';
     const place = kind === 'missing' ? '' : `message ${at + 1}: `;
@@ -127,7 +127,7 @@ class Ending {
     this.#notes.push(`${place}${what} was ${DONE[kind]} by ${by.author} in ${shortCommit(by.commit)}${why}`);
   }
 
-  async #difference({kind, entry, by, at}: Fate, places: readonly Placed[]): Promise<Difference> {
+  async #difference({kind, entry, by, at}: EntryFate, places: readonly Placed[]): Promise<Difference> {
     const {message, origin} = entry;
     const recorded = kind === 'changed' ? await this.#asRecorded(origin) : kind === 'added' ? undefined : message;
     const now = kind === 'missing' ? undefined : message;

@@ -9,15 +9,15 @@ import {
 import {outOfPlace} from './out-of-place.ts';
 import {sessionIdOf} from './track.ts';
 
-/** What became of one message, seen from the end. */
-export interface Fate {
+/** What became of one message by the last version. */
+export interface EntryFate {
   kind: 'changed' | 'missing' | 'added' | 'moved';
   entry: MessageEntry;
   by: VersionSource;
   /** Its place among all messages; of one that is gone, the place after which it stood. */
   at: number;
   /** Part of what happened: nothing that follows says otherwise. */
-  meant: boolean;
+  intended: boolean;
 }
 
 /**
@@ -25,8 +25,12 @@ export interface Fate {
  * recorded and is another now, or stands elsewhere, is a difference, unless the model was asked about it anew, and so is what
  * was put between or taken out above an answer. What people wrote themselves is theirs to change, too: that is only told.
  */
-export function judgeEnd(session: string, entries: readonly MessageEntry[], gone: readonly MissingEntry[]): Fate[] {
-  const fates: Fate[] = [];
+export function judgeEnd(
+  session: string,
+  entries: readonly MessageEntry[],
+  gone: readonly MissingEntry[],
+): EntryFate[] {
+  const fates: EntryFate[] = [];
   const below = ordersBelow(entries);
   const copies = copiesIn(session, entries);
   const moved = new Set(outOfPlace(entries));
@@ -36,15 +40,15 @@ export function judgeEnd(session: string, entries: readonly MessageEntry[], gone
     const by = edits.at(-1);
     const put = entry.moved;
     if (put && copies.has(at))
-      fates.push({kind: 'added', entry, by: put, at, meant: !since || since.least > put.order});
+      fates.push({kind: 'added', entry, by: put, at, intended: !since || since.least > put.order});
     else if (by && origin.by.engine && isRecordedMessage(message)) {
-      const meant = !by.wrong && since !== undefined && since.least > by.order;
-      fates.push({kind: 'changed', entry, by, at, meant});
+      const intended = !by.wrong && since !== undefined && since.least > by.order;
+      fates.push({kind: 'changed', entry, by, at, intended});
     } else if (put && moved.has(at))
-      fates.push({kind: 'moved', entry, by: put, at, meant: since !== undefined && since.least > put.order});
-    else if (by && since && since.least < by.order) fates.push({kind: 'changed', entry, by, at, meant: true});
+      fates.push({kind: 'moved', entry, by: put, at, intended: since !== undefined && since.least > put.order});
+    else if (by && since && since.least < by.order) fates.push({kind: 'changed', entry, by, at, intended: true});
     if (!origin.by.engine && isRecordedMessage(message))
-      fates.push({kind: 'added', entry, by: origin.by, at, meant: !since || since.least > origin.by.order});
+      fates.push({kind: 'added', entry, by: origin.by, at, intended: !since || since.least > origin.by.order});
   }
   const places = new Map<MessageOrigin, number>(entries.map(({origin}, at) => [origin, at]));
   for (const {entry, by, above} of gone) {
@@ -56,7 +60,7 @@ export function judgeEnd(session: string, entries: readonly MessageEntry[], gone
         ({message, origin}) =>
           isAnswer(message, origin) && origin.by.order > entry.origin.by.order && origin.by.order < by.order,
       );
-    fates.push({kind: 'missing', entry, by, at, meant: !saw && !by.wrong});
+    fates.push({kind: 'missing', entry, by, at, intended: !saw && !by.wrong});
   }
   return fates;
 }

@@ -29,7 +29,7 @@ export function lineThatDiffers(a: string, b: string): number {
 }
 
 const AROUND = 40;
-const LONGEST = 160;
+const MAX_EXCERPT = 160;
 
 /** Two texts cut to where they differ, with some words around. */
 export function whereTheyDiffer(a: string, b: string): {a: string; b: string} {
@@ -41,7 +41,7 @@ export function whereTheyDiffer(a: string, b: string): {a: string; b: string} {
   const cut = (text: string) => {
     const end = Math.min(text.length, text.length - tail + AROUND);
     const part = text.slice(from, end);
-    const short = part.length > LONGEST ? `${part.slice(0, LONGEST - 1)}…` : part;
+    const short = part.length > MAX_EXCERPT ? `${part.slice(0, MAX_EXCERPT - 1)}…` : part;
     return `${from > 0 ? '…' : ''}${short}${end < text.length && part === short ? '…' : ''}`;
   };
   return {a: cut(a), b: cut(b)};

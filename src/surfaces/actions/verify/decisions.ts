@@ -22,13 +22,13 @@ export class Decisions {
     return this.#seen;
   }
 
-  /** The person's yes that holds. */
-  said(id: string): GivenApproval | undefined {
+  /** The approval of this request that holds. */
+  approvalOf(id: string): GivenApproval | undefined {
     return this.#items.get(id) ?? this.#pages.get(id);
   }
 
-  /** `rejected`, `expired` or `superseded`, in any version. */
-  against(id: string): string | undefined {
+  /** Why this request is not approved: `rejected`, `expired` or `superseded`, in any version. */
+  objectionOf(id: string): string | undefined {
     return this.#against.get(id);
   }
 

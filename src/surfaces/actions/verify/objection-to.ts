@@ -11,7 +11,7 @@ import type {GivenApproval} from './writing.ts';
 
 /** What else is known when a call is started. */
 export interface CallEvidence {
-  decisions: Pick<Decisions, 'said' | 'against'>;
+  decisions: Pick<Decisions, 'approvalOf' | 'objectionOf'>;
   /** By approval: the call that it was used for. */
   used: ReadonlyMap<string, string>;
   /** Text of the file of signers, as it was then. */
@@ -53,11 +53,11 @@ async function toApproval(
   const other = Object.entries({session, agent, call: call.id}).find(([name, value]) => item.field(name) !== value);
   if (other)
     return {kind: 'other-call', what: `approval ${id} is for another ${other[0]}: ${item.field(other[0]) ?? 'none'}`};
-  const against = decisions.against(id);
+  const against = decisions.objectionOf(id);
   if (against !== undefined)
     return {kind: against === 'expired' ? 'expired' : 'rejected', what: `approval ${id} was ${against} before`};
   if (item.decision !== 'approved') return {kind: 'undecided', what: `approval ${id} was not ticked before it started`};
-  const said = decisions.said(id);
+  const said = decisions.approvalOf(id);
   if (!said) return {kind: 'undecided', what: `no commit of a person has the decision about ${id}`};
   const expires = item.field('expires');
   if (expires !== undefined && Date.parse(item.at ?? said.time) > Date.parse(expires))

@@ -99,9 +99,12 @@ export class Starts {
     execution: Execution,
     commit: WalkedCommit,
     state: HomeState,
-    {taken, against = id => this.#decisions.against(id)}: {taken?: TakenAway; against?: Decisions['against']} = {},
+    {
+      taken,
+      against = id => this.#decisions.objectionOf(id),
+    }: {taken?: TakenAway; against?: Decisions['objectionOf']} = {},
   ): Promise<Objection | undefined> {
-    const decisions = {said: (id: string) => this.#decisions.said(id) ?? taken?.said, against};
+    const decisions = {approvalOf: (id: string) => this.#decisions.approvalOf(id) ?? taken?.said, objectionOf: against};
     const signers = (setting: string) => this.#signers(commit, setting);
     return objectionTo(execution, state, {decisions, used: this.#used, signers});
   }
