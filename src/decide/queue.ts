@@ -5,7 +5,7 @@ import {addTasks, type TaskChange, updateTasks} from '../formats/task/task-edit.
 import {parseTasks} from '../formats/task/task-parse.ts';
 import type {NewTask} from '../formats/task/task-text.ts';
 import {type CallRequest, requestItem} from './call-request.ts';
-import type {Completed} from './complete.ts';
+import type {CompletedFile} from './complete.ts';
 import {budgetItem} from './limit-words.ts';
 import type {ReachedLimit} from './limits.ts';
 
@@ -55,11 +55,11 @@ export interface QueueContext {
 export function completeQueue(
   file: TaskFile & {items: readonly ApprovalItem[]},
   context: QueueContext,
-): Completed | undefined {
+): CompletedFile | undefined {
   const changes: [Task, TaskChange][] = [];
   const words: string[] = [];
   const approvals: string[] = [];
-  const decided: NonNullable<Completed['decided']>[number][] = [];
+  const decided: NonNullable<CompletedFile['decided']>[number][] = [];
   const there = new Set<string>();
   for (const item of file.items) {
     if (item.id === undefined) continue;

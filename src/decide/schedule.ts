@@ -1,6 +1,6 @@
 import {slotsBetween} from '../formats/schedule-slots.ts';
 import type {ScheduleSetting} from '../formats/settings.ts';
-import type {Claimed, ScheduleSlots} from '../formats/slots-file.ts';
+import type {ClaimedSlot, ScheduleSlots} from '../formats/slots-file.ts';
 
 /** A time that is dealt with within this was not missed. */
 const IN_TIME_MS = 60_000;
@@ -28,7 +28,7 @@ export function claimSlots(
   if (newest === undefined) return undefined;
   const inTime = now - newest < IN_TIME_MS;
   const late = Math.min(slots.length - (inTime ? 1 : 0), MAX_MISSED);
-  const due: Claimed[] =
+  const due: ClaimedSlot[] =
     missed === 'all'
       ? slots
           .slice(0, MAX_MISSED)
@@ -47,7 +47,7 @@ export function claimSlots(
 }
 
 /** What the agent is told. */
-export function slotWords({message}: ScheduleSetting, {slot, missed = 0}: Claimed): string {
+export function slotWords({message}: ScheduleSetting, {slot, missed = 0}: ClaimedSlot): string {
   if (missed === 0) return message;
   const many = missed >= MAX_MISSED ? `at least ${MAX_MISSED}` : missed;
   const due = missed === 1 ? `This was due at ${slot}` : `This was due ${many} times, the last at ${slot}`;
@@ -55,6 +55,6 @@ export function slotWords({message}: ScheduleSetting, {slot, missed = 0}: Claime
 }
 
 /** The id of its delivery. */
-export function slotDelivery(id: string, {slot}: Claimed): string {
+export function slotDelivery(id: string, {slot}: ClaimedSlot): string {
   return `schedule/${id}@${slot}`;
 }

@@ -1,7 +1,7 @@
 import {fieldOf, idsIn, type Task, type TaskFile, type TaskState} from '../formats/task/task.ts';
 import {assigneeOf} from '../formats/task/task-assignee.ts';
 import {type TaskChange, updateTasks} from '../formats/task/task-edit.ts';
-import type {Completed} from './complete.ts';
+import type {CompletedFile} from './complete.ts';
 import {mentionedNames} from './mentions.ts';
 
 /** What is known of a task beyond its file, until the file says so too. */
@@ -49,7 +49,7 @@ function attemptOf(task: Task): number {
  * Fill in what a person left out or what follows from a box they set: ids of tasks that somebody is to do, times, and
  * what became of them. The box is the state; times follow it. Undefined if nothing is missing.
  */
-export function completeTasks(file: TaskFile, context: TaskContext): Completed | undefined {
+export function completeTasks(file: TaskFile, context: TaskContext): CompletedFile | undefined {
   const changes: [Task, TaskChange][] = [];
   const words: string[] = [];
   const ids: string[] = [];

@@ -38,7 +38,7 @@ export interface Selection {
   taint?: boolean;
 }
 
-export type Selected =
+export type SelectResult =
   | {
       columns: string[];
       rows: Record<string, Cell>[];
@@ -90,7 +90,7 @@ export class SqlDatabase {
   }
 
   /** Never throws. `sql` must begin with SELECT, WITH or VALUES. Whatever it says, it cannot write. */
-  select(selection: Selection): Selected {
+  select(selection: Selection): SelectResult {
     const selected = this.#select(selection);
     if ('error' in selected || !selection.taint || this.#tainted.none) return selected;
     const without = this.#withoutTainted(() => this.#select(selection));
@@ -99,7 +99,7 @@ export class SqlDatabase {
   }
 
   /** What is asked as if there were no rows that words from outside led to. */
-  #withoutTainted(ask: () => Selected): Selected {
+  #withoutTainted(ask: () => SelectResult): SelectResult {
     try {
       this.#db.run('PRAGMA query_only = 0; BEGIN');
       for (const [table, keys] of this.#tainted.keys()) {
@@ -114,8 +114,8 @@ export class SqlDatabase {
     }
   }
 
-  #select({sql, values, most}: Selection): Selected {
-    let selected: Selected | undefined;
+  #select({sql, values, most}: Selection): SelectResult {
+    let selected: SelectResult | undefined;
     try {
       for (const statement of this.#db.iterateStatements(sql)) {
         if (selected) return {error: 'one statement only'};
@@ -131,7 +131,7 @@ export class SqlDatabase {
   }
 }
 
-function rowsOf(statement: Statement, columns: string[], most: QueryLimits): Selected {
+function rowsOf(statement: Statement, columns: string[], most: QueryLimits): SelectResult {
   const rows: Record<string, Cell>[] = [];
   let text = 0;
   let cut = false;

@@ -1,6 +1,6 @@
 import {Script} from 'node:vm';
 import type {TableChange} from './row-index.ts';
-import {type Selected, type Selection, SqlDatabase} from './sql-database.ts';
+import {type Selection, type SelectResult, SqlDatabase} from './sql-database.ts';
 import {type LoadResult, type LostRunner, type SqlRunner, TIMED_OUT} from './sql-runner.ts';
 
 /** What runs within a time, handed over by a name, since a script takes no arguments. */
@@ -30,7 +30,7 @@ export class SqlHere implements SqlRunner {
     }
   }
 
-  async select(selection: Selection, mostMs: number): Promise<Selected | LostRunner> {
+  async select(selection: Selection, mostMs: number): Promise<SelectResult | LostRunner> {
     const database = await this.#opening;
     const answer = within(mostMs, () => database.select(selection));
     if (answer !== undefined) return answer;

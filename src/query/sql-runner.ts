@@ -1,5 +1,5 @@
 import type {TableChange} from './row-index.ts';
-import type {Selected, Selection} from './sql-database.ts';
+import type {Selection, SelectResult} from './sql-database.ts';
 
 export type LoadResult = {done: true} | {error: string};
 
@@ -13,6 +13,6 @@ export interface SqlRunner {
   readonly ended: boolean;
   load(changes: readonly TableChange[]): Promise<LoadResult | LostRunner>;
   /** A runner that can be interrupted ends with the signal, too. */
-  select(selection: Selection, mostMs: number, signal?: AbortSignal): Promise<Selected | LostRunner>;
+  select(selection: Selection, mostMs: number, signal?: AbortSignal): Promise<SelectResult | LostRunner>;
   close(): void;
 }

@@ -1,6 +1,6 @@
 import {parentPort, Worker, workerData} from 'node:worker_threads';
 import type {TableChange} from './row-index.ts';
-import type {Selected, Selection, SqlDatabase} from './sql-database.ts';
+import type {Selection, SelectResult, SqlDatabase} from './sql-database.ts';
 import type {LoadResult, LostRunner, SqlRunner} from './sql-runner.ts';
 
 const MARK = 'agentdir-sql';
@@ -9,7 +9,7 @@ const MOST_MB = 512;
 const LOAD_MS = 60_000;
 
 type Work = {changes: readonly TableChange[]} | {selection: Selection};
-type Answer = Selected | LoadResult;
+type Answer = SelectResult | LoadResult;
 
 /**
  * SQLite in a thread of its own: a query may take for ever, so the thread is ended when the time is over. One request at
@@ -42,8 +42,8 @@ export class SqlThread implements SqlRunner {
   }
 
   /** It ends with the signal, too. */
-  select(selection: Selection, mostMs: number, signal?: AbortSignal): Promise<Selected | LostRunner> {
-    return this.#ask({selection}, mostMs, signal) as Promise<Selected | LostRunner>;
+  select(selection: Selection, mostMs: number, signal?: AbortSignal): Promise<SelectResult | LostRunner> {
+    return this.#ask({selection}, mostMs, signal) as Promise<SelectResult | LostRunner>;
   }
 
   close(): void {

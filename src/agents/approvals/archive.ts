@@ -1,6 +1,6 @@
 import {isQueue} from '../../check/parse-file.ts';
 import {archiveText, requestsToArchive, withoutItems} from '../../decide/archive.ts';
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import type {ApprovalItem} from '../../formats/approval/approval-item.ts';
 import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import type {TaskFile} from '../../formats/task/task.ts';
@@ -12,7 +12,10 @@ import type {With} from '../state/parts.ts';
 type Queue = TaskFile & {items: readonly ApprovalItem[]};
 
 /** The queue without what has been copied to the archive; what is not there yet is handed over first. */
-export function archiveDecided({files, approvals}: With<'files' | 'approvals'>, file: Queue): Completed | undefined {
+export function archiveDecided(
+  {files, approvals}: With<'files' | 'approvals'>,
+  file: Queue,
+): CompletedFile | undefined {
   const {index} = files;
   const there: ApprovalItem[] = [];
   for (const [path, items] of requestsToArchive(file.items)) {
@@ -45,7 +48,7 @@ function settleArchive(
   {files, approvals}: With<'files' | 'approvals'>,
   path: string,
   file: Queue | undefined,
-): Completed | undefined {
+): CompletedFile | undefined {
   const due = approvals.archive.get(path);
   if (!due) return undefined;
   const there = new Set(file?.items.map(({id}) => id));

@@ -1,5 +1,5 @@
 import type {CallRequest} from '../../decide/call-request.ts';
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import {addRules} from '../../formats/allowlist-edit.ts';
 import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import {blocks} from '../../formats/common/diagnostic.ts';
@@ -48,7 +48,7 @@ export function policyReconciler(daemon: With<'files' | 'approvals'>): Reconcile
 }
 
 /** The policy with the rules that persons want added. */
-function settlePolicy(daemon: With<'files' | 'approvals'>, text: string): Completed | undefined {
+function settlePolicy(daemon: With<'files' | 'approvals'>, text: string): CompletedFile | undefined {
   const {rules} = daemon.approvals;
   let result = text;
   const added: string[] = [];

@@ -1,5 +1,5 @@
 import {parseFile} from '../../check/parse-file.ts';
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import {completeQueue} from '../../decide/queue.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../../formats/approval/approval-item.ts';
 import type {TaskFile} from '../../formats/task/task.ts';
@@ -46,7 +46,7 @@ export function approvalQueueReconciler(
 async function settleQueue(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'spend' | 'effects'>,
   file: TaskFile & {items: readonly ApprovalItem[]},
-): Promise<Completed | undefined> {
+): Promise<CompletedFile | undefined> {
   const {files, reports, approvals} = daemon;
   const {troubles} = reports;
   const {waits} = approvals;

@@ -1,4 +1,4 @@
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import {withNote} from '../../decide/note.ts';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {ToolResult} from '../../effects/tool/tool.ts';
@@ -67,7 +67,7 @@ export function settleMemory(
   {notes, clock}: {notes: Notes; clock: Clock},
   path: string,
   text: string,
-): Completed | undefined {
+): CompletedFile | undefined {
   const due = notes.due(path);
   const [first] = due;
   if (!first) return undefined;

@@ -1,10 +1,16 @@
 import {isDeepStrictEqual} from 'node:util';
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import {claimSlots, slotDelivery, slotWords} from '../../decide/schedule.ts';
 import {SLOTS_FILE} from '../../formats/common/key.ts';
 import {scheduleId} from '../../formats/schedule-slots.ts';
 import type {ScheduleSetting} from '../../formats/settings.ts';
-import {type AllSlots, type Claimed, type ScheduleSlots, type SlotsFile, slotsText} from '../../formats/slots-file.ts';
+import {
+  type AllSlots,
+  type ClaimedSlot,
+  type ScheduleSlots,
+  type SlotsFile,
+  slotsText,
+} from '../../formats/slots-file.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {agentExists} from '../mail/agents.ts';
@@ -28,7 +34,7 @@ export function scheduleReconciler(daemon: With<'files' | 'current' | 'mail' | '
 async function settleSlots(
   daemon: With<'files' | 'current' | 'mail' | 'inboxes'>,
   file: SlotsFile | undefined,
-): Promise<Completed | undefined> {
+): Promise<CompletedFile | undefined> {
   const {files, inboxes} = daemon;
   const schedules = (await daemon.current.settings()).schedules ?? [];
   const before = file?.value?.schedules ?? {};
@@ -82,7 +88,7 @@ async function postOne(
   {files, current, mail, inboxes}: With<'files' | 'current' | 'mail' | 'inboxes'>,
   schedule: ScheduleSetting,
   id: string,
-  claimed: Claimed,
+  claimed: ClaimedSlot,
 ): Promise<void> {
   const agent = agentOf(schedule);
   const delivery = slotDelivery(id, claimed);

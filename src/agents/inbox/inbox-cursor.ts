@@ -1,4 +1,4 @@
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import {type CursorFile, cursorText, inboxOf, isUnread} from '../../formats/cursor-file.ts';
 import {type RejectedFile, withoutEntries} from '../../formats/rejected.ts';
 import {lookAgain} from '../../loop/look-again.ts';
@@ -37,7 +37,7 @@ function settleCursor(
   {files, inboxes}: With<'files' | 'inboxes'>,
   path: string,
   file: CursorFile | undefined,
-): Completed | undefined {
+): CompletedFile | undefined {
   const inbox = inboxOf(path);
   const reading = inbox === undefined ? undefined : inboxes.get(inbox);
   // It had errors, and may be mended.
@@ -61,7 +61,7 @@ async function settleRejected(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
   path: string,
   file: RejectedFile,
-): Promise<Completed | undefined> {
+): Promise<CompletedFile | undefined> {
   const {files, inboxes} = daemon;
   const gone = new Set(file.entries.filter(({id}) => inboxes.released.has(id)).map(({id}) => id));
   if (gone.size > 0) {

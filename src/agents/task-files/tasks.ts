@@ -1,11 +1,11 @@
 import type {SessionFact} from '../../check/session-facts.ts';
 import type {TaskFact} from '../../check/task-facts.ts';
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import {attemptKey, completeTasks} from '../../decide/task.ts';
 import {dueOf, type TaskDue} from '../../decide/task-due.ts';
 import {endWords, mentionWords, partsWords, taskMessage} from '../../decide/task-words.ts';
 import {blocks} from '../../formats/common/diagnostic.ts';
-import {type Chain, chainIn, chainOfTask, longer} from '../../formats/session/chain.ts';
+import {type Chain, chainIn, chainOfTask, longerChain} from '../../formats/session/chain.ts';
 import {fieldOf, type Task, type TaskFile, type TaskState} from '../../formats/task/task.ts';
 import {newTaskId} from '../../formats/task/task-id.ts';
 import {parseTasks} from '../../formats/task/task-parse.ts';
@@ -40,7 +40,11 @@ export function taskReconciler(
 }
 
 /** A task file with what agents changed in it; else with what is missing. */
-function settleTasks(daemon: With<'files' | 'turns' | 'tasks'>, path: string, file: TaskFile): Completed | undefined {
+function settleTasks(
+  daemon: With<'files' | 'turns' | 'tasks'>,
+  path: string,
+  file: TaskFile,
+): CompletedFile | undefined {
   const {files} = daemon;
   const edited = settleEdits(daemon, path, file);
   if (edited) return edited;
@@ -168,7 +172,7 @@ function tellOwner(daemon: With<'files' | 'mail' | 'tasks'>, path: string, due: 
   const session = fieldOf(task, 'session') ?? fieldOf(task, 'created_in');
   post(daemon, to, session, {
     id: round > 1 ? `${key} parts ${count} ${round}` : `${key} parts ${count}`,
-    message: taskMessage(task, partsWords(task, count), longer(chainOfTask(task), chainOfParts(files, task))),
+    message: taskMessage(task, partsWords(task, count), longerChain(chainOfTask(task), chainOfParts(files, task))),
     delivered: () => {
       daemon.tasks.addNews(key, {partsTold: timestamp(files.disk.clock)});
       lookAgain(files, path);
@@ -227,7 +231,7 @@ function partsOf(files: HomeFiles, id: string): TaskState[] {
 /** The longest of what led to any of its parts. */
 function chainOfParts(files: HomeFiles, task: Task): Chain | undefined {
   let longest: Chain | undefined;
-  for (const {chain} of partFacts(files, fieldOf(task, 'id') ?? '')) longest = longer(longest, chainIn(chain));
+  for (const {chain} of partFacts(files, fieldOf(task, 'id') ?? '')) longest = longerChain(longest, chainIn(chain));
   return longest;
 }
 

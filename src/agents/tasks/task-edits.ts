@@ -1,4 +1,4 @@
-import type {Completed, CompletedStep} from '../../decide/complete.ts';
+import type {CompletedFile, CompletedStep} from '../../decide/complete.ts';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {ToolFailure, ToolResult} from '../../effects/tool/tool.ts';
 import {blocks} from '../../formats/common/diagnostic.ts';
@@ -51,7 +51,7 @@ function notWritable({disk, index}: HomeFiles, path: string): string | undefined
 const MOST_MS = 100;
 
 /** What one agent after the other changes in the file, each with the text that it leaves: all of it is one save. */
-export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file: TaskFile): Completed | undefined {
+export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file: TaskFile): CompletedFile | undefined {
   const {files} = daemon;
   const end = files.disk.clock.monotonic() + MOST_MS;
   let current = file;

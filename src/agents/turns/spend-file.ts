@@ -1,5 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import {SPEND_FILE} from '../../formats/session/spent.ts';
 import {type DaySpend, type SpendFile, spendText} from '../../formats/spend-file.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
@@ -25,7 +25,7 @@ export function spendReconciler(daemon: With<'files' | 'spend'>): Reconciler {
 }
 
 /** What was used today, if that is not what the file says. */
-function settleSpend(spend: Spend, file: SpendFile | undefined): Completed | undefined {
+function settleSpend(spend: Spend, file: SpendFile | undefined): CompletedFile | undefined {
   const value = spend.value();
   if (!value || isDeepStrictEqual(value, file?.value && ours(file.value))) return undefined;
   const {turns, input_tokens, output_tokens, cost_usd} = spend.all;

@@ -3,7 +3,7 @@ import {nullDevice} from './devices.ts';
 import {type Joint, joints} from './joints.ts';
 import type {RunOutput} from './output.ts';
 import type {Program, RunRequest} from './request.ts';
-import {type Exit, planStart, type Started, start} from './start.ts';
+import {type Exit, planStart, type StartedProgram, start} from './start.ts';
 
 /** Programs joined by pipes, and how they follow what is before them: `|` joins, everything else parts. */
 export function pipelines(programs: readonly Program[]): Program[][] {
@@ -24,7 +24,7 @@ export async function startPipeline(
   programs: readonly Program[],
   request: RunRequest,
   output: RunOutput,
-  running: Started[],
+  running: StartedProgram[],
 ): Promise<{ended: Promise<Exit>}> {
   const prepared = await Promise.all(programs.map(program => planStart(program, request)));
   const nothing = await nullDevice();

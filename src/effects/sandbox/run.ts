@@ -6,7 +6,7 @@ import {pipelines, startPipeline} from './pipeline.ts';
 import {markedProcesses} from './processes.ts';
 import {realWorkspace} from './profile.ts';
 import type {RunRequest, RunResult} from './request.ts';
-import type {Exit, Started} from './start.ts';
+import type {Exit, StartedProgram} from './start.ts';
 
 export type {Program, RunRequest, RunResult as Ran} from './request.ts';
 
@@ -40,7 +40,7 @@ async function runLine(
         const operator = programs[0]?.operator;
         if ((operator === '&&' && exit.code !== 0) || (operator === '||' && exit.code === 0)) continue;
         if (cut.why()) break;
-        const running: Started[] = [];
+        const running: StartedProgram[] = [];
         try {
           const {ended} = await startPipeline(programs, real, output, running);
           if (i === all.length - 1) output.allStarted();
@@ -69,6 +69,6 @@ async function runLine(
   }
 }
 
-async function askToEnd(running: readonly Started[]): Promise<void> {
+async function askToEnd(running: readonly StartedProgram[]): Promise<void> {
   await Promise.all(running.filter(one => one.ask()).map(one => one.exited));
 }

@@ -21,7 +21,7 @@ export interface Exit {
 }
 
 /** A program that was started. */
-export interface Started {
+export interface StartedProgram {
   exited: Promise<Exit>;
   /** Ask it to end; false: there is nobody to ask. */
   ask: () => boolean;
@@ -65,7 +65,7 @@ export function start(
   prepared: Extract<StartPlan, {file: string}>,
   stdio: readonly number[],
   nothing: number,
-): Started {
+): StartedProgram {
   const {file, argv, confined, env, cwd} = prepared;
   const filter = confined ? openFilter() : undefined;
   try {
@@ -81,7 +81,7 @@ export function start(
   }
 }
 
-function onHost(child: ChildProcess): Started {
+function onHost(child: ChildProcess): StartedProgram {
   const group = child.pid;
   return {
     exited: exitOf(child),
@@ -98,7 +98,7 @@ function onHost(child: ChildProcess): Started {
 }
 
 /** Bubblewrap tells which process is the first inside: when that is gone, so is everything inside. */
-function sandboxed(child: ChildProcess): Started {
+function sandboxed(child: ChildProcess): StartedProgram {
   let status = '';
   const first = (): number | undefined => {
     const pid = /"child-pid": (\d+)/.exec(status)?.[1];

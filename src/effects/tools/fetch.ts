@@ -3,7 +3,7 @@ import {addressParts, parsePattern} from '../../formats/address-pattern.ts';
 import type {Policy} from '../../formats/rule.ts';
 import {judgeAddress} from '../../policy/address.ts';
 import {riskOfAddress} from '../../policy/address-risk.ts';
-import {failure, isFailure, stopped} from '../tool/failure.ts';
+import {failure, isFailure, stoppedFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
 import type {
   Arguments,
@@ -71,7 +71,7 @@ async function execute(
     const {text, file} = await fitPage(page.content, context);
     return {...page.head, content: text, ...(file && {content_file: file}), untrusted: true};
   } catch (error) {
-    if (context.signal.aborted) return stopped(context);
+    if (context.signal.aborted) return stoppedFailure(context);
     if (limit.aborted) return failure('TIMEOUT', `it was not there after ${world.totalMs / 1000} s`);
     throw error;
   }

@@ -1,5 +1,5 @@
 import type {Tool} from '../tool/tool.ts';
-import {fitting, MAX_TEXT} from './cut.ts';
+import {fittingLines, MAX_TEXT} from './cut.ts';
 
 const MAX_AGENTS = 200;
 const MOST_IDS = 2_000;
@@ -15,9 +15,9 @@ export const listAgentsTool: Tool<'list_agents'> = {
     }));
     const ids = all.map(({id}) => id);
     const forIds = Math.min(JSON.stringify(ids).length, MAX_TEXT / 2);
-    const fit = fitting(lines, MAX_AGENTS, MAX_TEXT - forIds);
+    const fit = fittingLines(lines, MAX_AGENTS, MAX_TEXT - forIds);
     // Whoever is named can be written to.
-    const others = fitting(ids.slice(fit.length), MOST_IDS, forIds);
+    const others = fittingLines(ids.slice(fit.length), MOST_IDS, forIds);
     const left = all.length - fit.length - others.length;
     return {success: true, agents: fit, ...(others.length > 0 && {others}), ...(left > 0 && {left_out: left})};
   },

@@ -4,7 +4,7 @@ import {closeFolder, type Folder, openFolder} from '../workspace/folder.ts';
 import {lookAt} from '../workspace/open-file.ts';
 import {parseToolPath, type ToolPath} from '../workspace/place.ts';
 import {entriesOf, entryType, type WalkEntry, walkFolder} from '../workspace/walk.ts';
-import {fitting} from './cut.ts';
+import {fittingLines} from './cut.ts';
 
 const MAX_ENTRIES = 1000;
 const MOST_SEEN = 50_000;
@@ -22,7 +22,7 @@ export const listDirectoryTool: Tool<'list_directory'> = {
     if (isFailure(place)) return place;
     const seen = recursive ? await allBelow(context, place) : directlyIn(context, place);
     if (isFailure(seen)) return seen;
-    const entries = fitting(seen.lines, MAX_ENTRIES);
+    const entries = fittingLines(seen.lines, MAX_ENTRIES);
     const left = seen.lines.length - entries.length;
     const incomplete =
       left > 0 || seen.incomplete

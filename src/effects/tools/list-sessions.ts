@@ -1,6 +1,6 @@
 import {failure} from '../tool/failure.ts';
 import type {SessionLine, Tool} from '../tool/tool.ts';
-import {fitting} from './cut.ts';
+import {fittingLines} from './cut.ts';
 
 const MAX_SESSIONS = 200;
 
@@ -25,7 +25,7 @@ export const listSessionsTool: Tool<'list_sessions'> = {
       status: session.status,
       ...(session.updated !== undefined && {updated: session.updated}),
     }));
-    const fit = fitting(lines, MAX_SESSIONS);
+    const fit = fittingLines(lines, MAX_SESSIONS);
     const left = found.length - fit.length;
     return {
       success: true,

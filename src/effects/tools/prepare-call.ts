@@ -2,7 +2,7 @@ import type {Policy} from '../../formats/rule.ts';
 import {judgeTool} from '../../policy/judge.ts';
 import {riskOfTool} from '../../policy/risk.ts';
 import {type ToolName, toolNamed, tools} from '../../policy/tools.ts';
-import {failure, isFailure, stopped, unexpected} from '../tool/failure.ts';
+import {failure, isFailure, stoppedFailure, unexpectedFailure} from '../tool/failure.ts';
 import type {
   Arguments,
   Ask,
@@ -116,7 +116,7 @@ async function asked(
       always: besides.length > 0 || !own.always ? {none} : own.always,
     });
   } catch (error) {
-    return unexpected(error, context);
+    return unexpectedFailure(error, context);
   }
 }
 
@@ -135,11 +135,11 @@ async function execute(
   approved: boolean,
   context: ToolContext,
 ): Promise<ToolResult> {
-  if (context.signal.aborted) return stopped(context);
+  if (context.signal.aborted) return stoppedFailure(context);
   try {
     return finalize(await markUntrusted(name, await prepared.execute(approved), context), context);
   } catch (error) {
-    return finalize(context.signal.aborted ? stopped(context) : unexpected(error, context), context);
+    return finalize(context.signal.aborted ? stoppedFailure(context) : unexpectedFailure(error, context), context);
   }
 }
 

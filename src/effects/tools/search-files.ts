@@ -5,7 +5,7 @@ import {isFailure} from '../tool/failure.ts';
 import type {Arguments, Tool, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
 import {makeToolPath, parseToolPath, shownPath, type ToolPath} from '../workspace/place.ts';
-import {fitting} from './cut.ts';
+import {fittingLines} from './cut.ts';
 
 const USUAL = 8;
 const MAX_PASSAGES = 50;
@@ -98,7 +98,7 @@ async function shown(context: ToolContext, ranked: readonly RankedPassage[], lim
       text,
     });
   }
-  return {passages: fitting(passages, limit), changed};
+  return {passages: fittingLines(passages, limit), changed};
 }
 
 type Sum = (key: 'files' | 'full' | 'unread' | 'ignored' | 'hidden') => number;

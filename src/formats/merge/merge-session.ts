@@ -2,7 +2,7 @@ import {isDeepStrictEqual} from 'node:util';
 import {hasErrors} from '../common/diagnostic.ts';
 import {UserError} from '../common/errors.ts';
 import {lineEnd} from '../common/lines.ts';
-import {type Cut, cutText, parseSession} from '../session/session.ts';
+import {type CutSessionText, cutText, parseSession} from '../session/session.ts';
 import {messageSchema} from '../session/session-schema.ts';
 import {validateValue} from '../yaml/validate.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
@@ -29,7 +29,7 @@ export function mergeSessions(base: string, person: string, daemon: string): Mer
 }
 
 /** Messages whose lines the other texts share are never read. */
-function partsOf(cut: Cut, known: Map<string, MessagePart>): MessagePart[] {
+function partsOf(cut: CutSessionText, known: Map<string, MessagePart>): MessagePart[] {
   return cut.items.map(text => {
     const part = known.get(text) ?? partOf(text);
     known.set(text, part);
@@ -56,7 +56,7 @@ function readPart(text: string): Record<string, unknown> {
   return message;
 }
 
-function mergeBodies(bCut: Cut, pCut: Cut, dCut: Cut, conflicts: string[]): string {
+function mergeBodies(bCut: CutSessionText, pCut: CutSessionText, dCut: CutSessionText, conflicts: string[]): string {
   if (pCut.body === bCut.body) return dCut.body;
   if (dCut.body === bCut.body) return pCut.body;
   const known = new Map<string, MessagePart>();

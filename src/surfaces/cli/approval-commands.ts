@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
 import type {CommandContext} from './command-context.ts';
-import {whole} from './number-argument.ts';
+import {wholeNumber} from './number-argument.ts';
 
 /** approvals, approve, reject. */
 export function addApprovalCommands(program: Command, {home, json, finish}: CommandContext): void {
@@ -44,7 +44,7 @@ export function addApprovalCommands(program: Command, {home, json, finish}: Comm
       .option('--sign', 'prove that it was you, with ssh-keygen')
       .option('--key <file>', 'with --sign: this key (default: the one git signs with, else the only one in ~/.ssh)')
       .option('--wait', 'until it has run')
-      .option('--timeout <seconds>', 'with --wait: no longer than that', whole)
+      .option('--timeout <seconds>', 'with --wait: no longer than that', wholeNumber)
       .action(async (ids: string[], options: ApproveFlags) =>
         finish(
           await (await import('./approve.ts')).approveCommand({
@@ -84,7 +84,7 @@ export function addApprovalCommands(program: Command, {home, json, finish}: Comm
       .description('Say no, by any unique part of an id; the agent is told why.')
       .option('--reason <text>', 'why; on a terminal you are asked for it')
       .option('--wait', 'until that is recorded')
-      .option('--timeout <seconds>', 'with --wait: no longer than that', whole)
+      .option('--timeout <seconds>', 'with --wait: no longer than that', wholeNumber)
       .action(async (ids: string[], options: WaitFlags & {reason?: string}) =>
         finish(
           await (await import('./reject.ts')).rejectCommand({

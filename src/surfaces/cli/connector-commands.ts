@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
 import type {CommandContext} from './command-context.ts';
-import {whole} from './number-argument.ts';
+import {wholeNumber} from './number-argument.ts';
 
 interface WebhookFlags {
   host: string;
@@ -18,7 +18,7 @@ export function addConnectorCommands(program: Command, {home, json, finish}: Com
       .description('Receive signed webhooks (Slack, GitHub, Standard Webhooks) into inbox/, until stopped.')
       .option('--port <number>', 'where to listen; 0 takes any', port, 8788)
       .option('--host <address>', 'on which address; put a proxy with TLS in front of it', '127.0.0.1')
-      .option('--body-timeout <seconds>', 'how long headers and body may take to come, each', whole, 10)
+      .option('--body-timeout <seconds>', 'how long headers and body may take to come, each', wholeNumber, 10)
       .action(async (flags: WebhookFlags) =>
         finish(
           await (await import('./webhook.ts')).webhookCommand({
@@ -60,5 +60,5 @@ export function addConnectorCommands(program: Command, {home, json, finish}: Com
 }
 
 function port(text: string): number {
-  return text === '0' ? 0 : whole(text);
+  return text === '0' ? 0 : wholeNumber(text);
 }

@@ -2,7 +2,7 @@ import type {Command} from 'commander';
 import {about} from './about.ts';
 import {choiceOption} from './choice.ts';
 import type {CommandContext} from './command-context.ts';
-import {whole} from './number-argument.ts';
+import {wholeNumber} from './number-argument.ts';
 
 /** log, undo, fork, replay, verify. */
 export function addHistoryCommands(program: Command, {home, json, finish}: CommandContext): void {
@@ -12,7 +12,7 @@ export function addHistoryCommands(program: Command, {home, json, finish}: Comma
       .summary('the journal in plain words')
       .description('The journal in plain words: all of it, or about an agent, session, task, approval or file.')
       .option('-f, --follow', 'go on as things happen, until Ctrl-C')
-      .option('-n, --count <number>', 'the last so many (default: 30, with --json all)', whole)
+      .option('-n, --count <number>', 'the last so many (default: 30, with --json all)', wholeNumber)
       .option('--all', 'every commit of the repository, also those that change no file of the home')
       .action(async (what: string | undefined, options: {follow?: boolean; count?: number; all?: boolean}) =>
         finish(

@@ -3,7 +3,7 @@ import {makeVisible} from '../../formats/common/visible.ts';
 import {agentName} from '../actions/talk/find-agent.ts';
 import {type AgentRow, agentRows, type SessionRow, sessionRows} from '../actions/talk/rows.ts';
 import {colors, plural, print, printJson, printWhole, screenWidth} from '../terminal/output.ts';
-import {cut, fitTable} from '../terminal/table.ts';
+import {cutToWidth, fitTable} from '../terminal/table.ts';
 import {ago} from './short-text.ts';
 
 export interface ListOptions {
@@ -51,7 +51,7 @@ function printAgents(agents: readonly AgentRow[]): void {
   const room = screenWidth() - name - widest - 6;
   for (const [i, {what, length}] of states.entries()) {
     const {id = '', description} = agents[i] ?? {};
-    const about = room > 20 ? colors.dim(cut(makeVisible(description ?? ''), room)) : '';
+    const about = room > 20 ? colors.dim(cutToWidth(makeVisible(description ?? ''), room)) : '';
     print(`  ${id.padEnd(name)}  ${about === '' ? what : `${what}${' '.repeat(widest - length)}  ${about}`}`);
   }
   print('');

@@ -12,7 +12,7 @@ import {MARKER} from '../../home/locate.ts';
 import {listHome, readHomeFile} from '../../home/read.ts';
 import {listSessions} from '../../home/session-files.ts';
 import {colors, print, printJson} from '../terminal/output.ts';
-import {cut} from '../terminal/table.ts';
+import {cutToWidth} from '../terminal/table.ts';
 import {whenReaderGoes} from './reader.ts';
 
 export interface LogOptions {
@@ -149,7 +149,7 @@ function show({commit, author, time, subject, trailers, paths}: JournalChange, j
   const what = thing ? `${colors.bold(visibleLine(thing.replace('(', ' ').replace(/\)$/, '')))}: ` : '';
   const note = recovered ? colors.dim(' (found at the start)') : '';
   print(
-    `${colors.dim(localTime(time))}  ${cut(visibleLine(author), WHO).padEnd(WHO)} ${what}${visibleLine(words ?? '')}${note} ${colors.dim(commit.slice(0, 7))}`,
+    `${colors.dim(localTime(time))}  ${cutToWidth(visibleLine(author), WHO).padEnd(WHO)} ${what}${visibleLine(words ?? '')}${note} ${colors.dim(commit.slice(0, 7))}`,
   );
 }
 

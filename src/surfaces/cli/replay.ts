@@ -4,7 +4,7 @@ import {pathsEver} from '../../home/journal-walk.ts';
 import {listSessions} from '../../home/session-files.ts';
 import {type Difference, differenceKinds} from '../actions/replay/difference.ts';
 import {type Replay, replay} from '../actions/replay/replay.ts';
-import type {Replayed} from '../actions/replay/replayed.ts';
+import type {ReplayedSession} from '../actions/replay/replayed.ts';
 import {sessionIdOf} from '../actions/replay/track.ts';
 import {oneOf} from '../actions/talk/one-of.ts';
 import {colors, plural, print, printWhole} from '../terminal/output.ts';
@@ -96,7 +96,7 @@ function report({commits, shallow, sessions}: Replay, each: boolean, verbose: bo
   else print(`${colors.green('identical')}: ${looked}`);
 }
 
-function printReplay(session: Replayed, verbose: boolean): void {
+function printReplay(session: ReplayedSession, verbose: boolean): void {
   const {differences, notes, unread, passing, working, there} = session;
   const mark = differences.length > 0 ? colors.red('✗') : unread.length > 0 ? colors.yellow('!') : colors.green('✓');
   const counts = [

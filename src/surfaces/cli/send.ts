@@ -12,7 +12,7 @@ import {type SentMessage, writeMessage} from '../actions/talk/write-message.ts';
 import {colors, complain, note, print, printJson} from '../terminal/output.ts';
 import {plainScreen, streamingScreen} from './answer-screen.ts';
 import {reportReplaced, stdinText} from './given-text.ts';
-import {type Waited, waitForAnswer} from './wait.ts';
+import {type AnswerWaitResult, waitForAnswer} from './wait.ts';
 
 export interface SendOptions {
   home: string;
@@ -120,7 +120,7 @@ async function answer(
 }
 
 /** Tell what became of it: the exit code. With --json the one value is on stdout already. */
-async function outcome(home: string, said: SentMessage, {over, header, requests}: Waited): Promise<number> {
+async function outcome(home: string, said: SentMessage, {over, header, requests}: AnswerWaitResult): Promise<number> {
   const {id, path, status} = said;
   switch (over) {
     case 'answered':

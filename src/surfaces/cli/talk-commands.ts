@@ -3,7 +3,7 @@ import {sessionStatuses} from '../../formats/session/session-status.ts';
 import {about} from './about.ts';
 import {choiceOption} from './choice.ts';
 import type {CommandContext} from './command-context.ts';
-import {whole} from './number-argument.ts';
+import {wholeNumber} from './number-argument.ts';
 
 /** send, new, peek, list, show. */
 export function addTalkCommands(program: Command, {home, json, finish}: CommandContext): void {
@@ -16,7 +16,7 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
       .option('--session <id>', 'into this session: any unique part of its id')
       .option('--wait', 'until it is answered')
       .option('--no-stream', 'with --wait: the last answer alone, once it is whole')
-      .option('--timeout <seconds>', 'with --wait: no longer than that', whole)
+      .option('--timeout <seconds>', 'with --wait: no longer than that', wholeNumber)
       .action(async (words: string[], options: SendFlags) =>
         finish(
           await (await import('./send.ts')).sendCommand({
@@ -78,7 +78,7 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
       .option('--to <agent>', 'only this agent')
       .option('--session <id>', 'only this session: any unique part of its id')
       .option('-f, --follow', 'word by word as it comes, until Ctrl-C')
-      .option('-n, --count <number>', 'of so many sessions (default: 3)', whole)
+      .option('-n, --count <number>', 'of so many sessions (default: 3)', wholeNumber)
       .action(async (options: {to?: string; session?: string; follow?: boolean; count?: number}) =>
         finish(
           await (await import('./peek.ts')).peekCommand({

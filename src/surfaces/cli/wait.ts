@@ -24,7 +24,7 @@ export interface AnswerWait {
   timeoutMs: number | undefined;
 }
 
-export interface Waited {
+export interface AnswerWaitResult {
   over: WaitEnd | 'timeout' | 'no-daemon';
   replies: readonly Message[];
   header: SessionHeader | undefined;
@@ -33,12 +33,12 @@ export interface Waited {
 }
 
 /** Until the session is done with the message: the session file tells, live output only comes before it. */
-export async function waitForAnswer({home, file, asked, screen, timeoutMs}: AnswerWait): Promise<Waited> {
+export async function waitForAnswer({home, file, asked, screen, timeoutMs}: AnswerWait): Promise<AnswerWaitResult> {
   const looker = new SessionLooker(home, file);
   const daemon = patient(() => daemonOf(nodeDisk(home)) !== undefined);
   let given = 0;
   let [place, answers] = [Number.POSITIVE_INFINITY, 0];
-  let result: Waited = {over: 'no-daemon', replies: [], header: undefined, requests: []};
+  let result: AnswerWaitResult = {over: 'no-daemon', replies: [], header: undefined, requests: []};
   let undecided: (() => Request[]) | undefined;
   const stuck = patient(() => undecided === undefined);
   const look = (): WaitEnd | undefined => {

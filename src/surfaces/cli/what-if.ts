@@ -10,7 +10,7 @@ import type {Session} from '../../formats/session/session.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {everySession} from '../../home/past-sessions.ts';
 import {readHomeFile} from '../../home/read.ts';
-import {type PastCall, type Rejudged, type WhatIf, whatIf} from '../../policy/what-if.ts';
+import {type PastCall, type RejudgedCall, type WhatIf, whatIf} from '../../policy/what-if.ts';
 import {colors, note, plural, print, printWhole, screenWidth} from '../terminal/output.ts';
 import {fitTable} from '../terminal/table.ts';
 import {noteUnknownAgent, paint, printTests, readStdin, testsOf} from './policy.ts';
@@ -99,7 +99,7 @@ function callsOf(path: string, {header, messages}: Session): PastCall[] {
 }
 
 function toJson({commands, commandCalls, changed, tools}: WhatIf): Record<string, unknown> {
-  const row = ({what: _, when, grants, rule, ...rest}: Rejudged) => ({
+  const row = ({what: _, when, grants, rule, ...rest}: RejudgedCall) => ({
     ...rest,
     when: when ?? null,
     rule: rule ?? null,
@@ -113,8 +113,9 @@ function toJson({commands, commandCalls, changed, tools}: WhatIf): Record<string
   };
 }
 
-const change = ({before, after, grants}: Rejudged): string => {
-  const label = (verdict: Rejudged['before'], grant: string) => `${paint[verdict](verdict)}${grant && ` (${grant})`}`;
+const change = ({before, after, grants}: RejudgedCall): string => {
+  const label = (verdict: RejudgedCall['before'], grant: string) =>
+    `${paint[verdict](verdict)}${grant && ` (${grant})`}`;
   return `${label(before, grants.before)} → ${label(after, grants.after)}`;
 };
 
@@ -144,8 +145,8 @@ function report({commands, commandCalls, changed, tools}: WhatIf): void {
   );
 }
 
-function grouped(changed: readonly Rejudged[]): Map<string, Rejudged[]> {
-  const groups = new Map<string, Rejudged[]>();
+function grouped(changed: readonly RejudgedCall[]): Map<string, RejudgedCall[]> {
+  const groups = new Map<string, RejudgedCall[]>();
   for (const one of changed) {
     const group = groups.get(change(one));
     if (group) group.push(one);

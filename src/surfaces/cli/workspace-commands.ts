@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
 import type {CommandContext} from './command-context.ts';
-import {whole} from './number-argument.ts';
+import {wholeNumber} from './number-argument.ts';
 
 /** workspace, and its list, diff, log and undo. */
 export function addWorkspaceCommands(program: Command, {home, json, finish}: CommandContext): void {
@@ -56,7 +56,7 @@ export function addWorkspaceCommands(program: Command, {home, json, finish}: Com
       .command('log <agent>')
       .summary('the calls that changed files')
       .description('The calls that changed files, newest first.')
-      .option('-n, --count <number>', 'the last so many (default: 30, with --json all)', whole)
+      .option('-n, --count <number>', 'the last so many (default: 30, with --json all)', wholeNumber)
       .action(async (agent: string, options: {count?: number}) =>
         finish(await (await load()).workspaceLogCommand({home: home(), agent, count: options.count, json: json()})),
       ),

@@ -1,7 +1,7 @@
 import {setTimeout as pause} from 'node:timers/promises';
 import {visibleLine} from '../../formats/common/visible.ts';
 import {colors, plural, printWhole as print} from '../terminal/output.ts';
-import {breakAt, cut, textWidth} from '../terminal/table.ts';
+import {breakAt, cutToWidth, textWidth} from '../terminal/table.ts';
 import type {Line} from './commits.ts';
 import type {Ending, StoryStep, StoryTask, StoryTeller, Turn} from './teller.ts';
 
@@ -159,8 +159,8 @@ async function taskRows(
   const left = '  '.repeat(depth);
   const who = `@${visibleLine(assignee)}`.padEnd(16 - left.length);
   const mark = box === 'x' ? colors.green('[x]') : colors.yellow(`[${box}]`);
-  await row(`${left}${mark} ${colors.cyan(who)} ${cut(visibleLine(title), room - 22)}`);
-  if (note !== undefined) await row(colors.dim(`${' '.repeat(21)}${cut(visibleLine(note), room - 21)}`));
+  await row(`${left}${mark} ${colors.cyan(who)} ${cutToWidth(visibleLine(title), room - 22)}`);
+  if (note !== undefined) await row(colors.dim(`${' '.repeat(21)}${cutToWidth(visibleLine(note), room - 21)}`));
 }
 
 /** A commit, or a file that it changed, `path | 4 ++--`. */
@@ -168,7 +168,7 @@ function logRow(line: string, room: number): string {
   const [, path, marks] = /^ (.*\| +\d+ )([+-]*)$/.exec(line) ?? [];
   if (path === undefined) {
     const [commit = '', ...subject] = line.split(' ');
-    return `${colors.yellow(commit)} ${cut(visibleLine(subject.join(' ')), room - commit.length - 1)}`;
+    return `${colors.yellow(commit)} ${cutToWidth(visibleLine(subject.join(' ')), room - commit.length - 1)}`;
   }
   const plus = marks?.replaceAll('-', '') ?? '';
   const minus = marks?.replaceAll('+', '') ?? '';
@@ -184,7 +184,7 @@ async function commandRows(
 ): Promise<void> {
   for (const [command, why] of commands) {
     await row(colors.cyan(`${program} ${command}`));
-    await row(colors.dim(`${INDENT}${cut(why, Math.max(1, room - INDENT.length))}`));
+    await row(colors.dim(`${INDENT}${cutToWidth(why, Math.max(1, room - INDENT.length))}`));
   }
 }
 

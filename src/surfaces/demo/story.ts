@@ -7,7 +7,7 @@ import {nodeDisk} from '../../home/disk/disk.ts';
 import {isUndecided, type Request, readQueue} from '../actions/decide/queue.ts';
 import {Commits, type CommittedFile} from './commits.ts';
 import {findScene, INBOX, question, type Scene, scenes, shownLines} from './scenes.ts';
-import type {Posted, StandIn} from './slack.ts';
+import type {PostedMessage, StandIn} from './slack.ts';
 import {sentLine} from './tell-files.ts';
 import type {StoryTeller} from './teller.ts';
 import {tick} from './tick.ts';
@@ -22,10 +22,10 @@ export interface StoryOptions {
   signal: AbortSignal;
 }
 
-export interface Played {
+export interface StoryResult {
   /** Abbreviated ids of the commits that were told of, in order. */
   commits: readonly string[];
-  sent: readonly Posted[];
+  sent: readonly PostedMessage[];
 }
 
 type Found = readonly [Scene, CommittedFile];
@@ -35,7 +35,7 @@ const LOOK_MS = 60;
 const PATIENCE_MS = 120_000;
 
 /** From a line in the inbox to the answer, or to where a person said no. */
-export async function play(options: StoryOptions): Promise<Played> {
+export async function play(options: StoryOptions): Promise<StoryResult> {
   const story = new Story(options);
   await story.ask();
   await story.see(scenes.delivered);

@@ -1,5 +1,5 @@
 import type {Line} from './commits.ts';
-import type {Posted} from './slack.ts';
+import type {PostedMessage} from './slack.ts';
 
 /** Something that happened, with what is new in a file because of it. */
 export interface StoryStep {
@@ -39,7 +39,7 @@ export interface StoryTask {
 export interface Ending {
   home: string;
   tasks: readonly StoryTask[];
-  sent: readonly Posted[];
+  sent: readonly PostedMessage[];
   commits: number;
   /** Of the commits that were told of: `git log --oneline --stat`. */
   log: readonly string[];

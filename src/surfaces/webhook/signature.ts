@@ -2,7 +2,7 @@ import {createHmac, timingSafeEqual} from 'node:crypto';
 import type {Webhook} from '../../formats/connector-settings.ts';
 
 /** A request as it came, before anybody believes it. */
-export interface Signed {
+export interface SignedRequest {
   header: (name: string) => string | undefined;
   /** The bytes that were signed. */
   body: Buffer;
@@ -19,11 +19,15 @@ export type VerifiedRequest = {ids: readonly string[]} | {wrong: string};
 const WINDOW_SECONDS = 300;
 
 /** Whether one who knows one of the secrets signed these very bytes, and lately. */
-export function verifyRequest(kind: Webhook['kind'], secrets: readonly string[], request: Signed): VerifiedRequest {
+export function verifyRequest(
+  kind: Webhook['kind'],
+  secrets: readonly string[],
+  request: SignedRequest,
+): VerifiedRequest {
   return schemes[kind](secrets, request);
 }
 
-const schemes: Record<Webhook['kind'], (secrets: readonly string[], request: Signed) => VerifiedRequest> = {
+const schemes: Record<Webhook['kind'], (secrets: readonly string[], request: SignedRequest) => VerifiedRequest> = {
   slack(secrets, {header, body, now}) {
     const time = header('x-slack-request-timestamp');
     const given = header('x-slack-signature');

@@ -5,8 +5,8 @@ import {replayStep} from './engine-step.ts';
 import {type MessageEntry, type MessageOrigin, type MissingEntry, printOf, type VersionSource} from './entry.ts';
 import {Ledger} from './ledger.ts';
 import {keepEntry, matchEntries} from './match-entries.ts';
-import type {Unread} from './replayed.ts';
-import type {Oddity, Stepped, TemplateNow, VersionStep} from './step.ts';
+import type {UnreadVersion} from './replayed.ts';
+import type {Oddity, StepResult, TemplateNow, VersionStep} from './step.ts';
 import {allEntries, allMessages, type PastHome, sessionIdOf, settledIn, type Track} from './track.ts';
 import {type CallDone, callsDoneIn, changedVerdict, verdictOddity} from './verdicts.ts';
 
@@ -22,7 +22,7 @@ export interface FoundOddity extends Oddity {
 /** What is known of a session beside its versions. */
 export interface SessionFindings {
   oddities: FoundOddity[];
-  unread: Map<string, Unread>;
+  unread: Map<string, UnreadVersion>;
   passing: number;
 }
 
@@ -187,7 +187,7 @@ export class Conversations {
     return {entries: own(entries), gone};
   }
 
-  #judge(state: PastHome, step: VersionStep, stepped: Stepped): void {
+  #judge(state: PastHome, step: VersionStep, stepped: StepResult): void {
     const {by, path} = step;
     const findings = this.findings(sessionIdOf(path));
     const found = (oddity: Oddity, kind: FoundOddity['kind']): FoundOddity => ({

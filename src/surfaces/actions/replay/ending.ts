@@ -5,12 +5,12 @@ import type {Call, Message} from '../../../formats/session/session-schema.ts';
 import type {Conversations, FoundOddity} from './conversations.ts';
 import type {Difference} from './difference.ts';
 import {isRecordedMessage, type MessageEntry, type MessageOrigin, printOf, type VersionSource} from './entry.ts';
-import {type Differing, fieldThatDiffers} from './field-that-differs.ts';
+import {type FieldDifference, fieldThatDiffers} from './field-that-differs.ts';
 import {type EntryFate, judgeEnd} from './judge-end.ts';
 import {matchEntries} from './match-entries.ts';
 import {isBefore} from './out-of-place.ts';
 import {lineOf, lineThatDiffers, whereTheyDiffer} from './place.ts';
-import type {Replayed} from './replayed.ts';
+import type {ReplayedSession} from './replayed.ts';
 import {type PastHome, sessionIdOf, type Track} from './track.ts';
 
 export interface PresentHome {
@@ -22,12 +22,16 @@ export interface PresentHome {
 }
 
 /** Each session as it is in the end, compared with all that was recorded of it. */
-export async function endings(conversations: Conversations, state: PastHome, world: PresentHome): Promise<Replayed[]> {
+export async function endings(
+  conversations: Conversations,
+  state: PastHome,
+  world: PresentHome,
+): Promise<ReplayedSession[]> {
   conversations.settle();
   const ids = new Set([...state.tracks.keys()].filter(path => !isSegment(path)).map(sessionIdOf));
   const gone = [...state.removed].filter(([id]) => !ids.has(id)).map(([, track]) => track);
   const all = [...[...state.tracks.values()].filter(({path}) => !isSegment(path)), ...gone];
-  const ended: Replayed[] = [];
+  const ended: ReplayedSession[] = [];
   for (const track of all.sort((a, b) => (a.path < b.path ? -1 : 1)))
     ended.push(await new Ending(conversations, state, world, track).replayed());
   return ended;
@@ -48,7 +52,7 @@ class Ending {
     this.#track = track;
   }
 
-  async replayed(): Promise<Replayed> {
+  async replayed(): Promise<ReplayedSession> {
     const id = sessionIdOf(this.#track.path);
     const findings = this.#conversations.findings(id);
     const main = this.#asOnDisk(this.#track);
@@ -165,7 +169,7 @@ class Ending {
 }
 
 /** Below which message it was recorded, by the numbers of now, and below which it stands. */
-function placeThatDiffers(places: readonly Placed[], at: number): Differing {
+function placeThatDiffers(places: readonly Placed[], at: number): FieldDifference {
   const {origin} = (places[at] as Placed).entry;
   const [former = -1] = [...places.keys()]
     .filter(each => {

@@ -5,13 +5,13 @@ import {isRecordedMessage, type MessageEntry, printOf} from './entry.ts';
 import {headerOddities} from './header-step.ts';
 import type {Ledger} from './ledger.ts';
 import {keepEntry} from './match-entries.ts';
-import type {Oddity, Stepped, VersionStep} from './step.ts';
+import type {Oddity, StepResult, VersionStep} from './step.ts';
 
 /**
  * Do once more what the daemon did between two versions, with the answers, results, messages and ids that were recorded.
  * Undefined: messages that were there before are others now, so this was no such step.
  */
-export function replayStep(step: VersionStep, ledger: Ledger): Stepped | undefined {
+export function replayStep(step: VersionStep, ledger: Ledger): StepResult | undefined {
   const {by, path, entries: before, messages, settled} = step;
   const entries: (MessageEntry | undefined)[] = before.slice(0, settled);
   const added: number[] = [];

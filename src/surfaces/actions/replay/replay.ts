@@ -7,7 +7,7 @@ import {Conversations} from './conversations.ts';
 import {endings} from './ending.ts';
 import type {VersionSource} from './entry.ts';
 import {presentHome} from './present.ts';
-import type {Replayed} from './replayed.ts';
+import type {ReplayedSession} from './replayed.ts';
 import {copyHome, emptyHome, type PastHome, sessionIdOf} from './track.ts';
 
 export interface ReplayOptions {
@@ -21,7 +21,7 @@ export interface ReplayOptions {
 export interface Replay {
   commits: number;
   shallow: boolean;
-  sessions: Replayed[];
+  sessions: ReplayedSession[];
 }
 
 /** Sessions, once more from their beginning: with what was recorded, and without asking or running anything. */

@@ -26,7 +26,7 @@ export interface VersionStep {
 }
 
 /** What a commit of the daemon's is made of. */
-export interface Stepped {
+export interface StepResult {
   entries: MessageEntry[];
   oddities: Oddity[];
   /** Places of what is new. */

@@ -3,7 +3,7 @@ import {toolNamed} from '../../../policy/tools.ts';
 import {type HomeState, templateOf} from '../verify/home-state.ts';
 import {effectOf, verdictOf} from '../verify/verdict-of.ts';
 import type {MessageEntry} from './entry.ts';
-import type {Oddity, Stepped, VersionStep} from './step.ts';
+import type {Oddity, StepResult, VersionStep} from './step.ts';
 
 /** What was done about a call, as a version has it that no version before it had. */
 export interface CallDone {
@@ -16,7 +16,7 @@ export interface CallDone {
 }
 
 /** Calls that this step asked about, began, or ended without either. */
-export function callsDoneIn({entries: before, after, settled}: VersionStep, {entries, added}: Stepped): CallDone[] {
+export function callsDoneIn({entries: before, after, settled}: VersionStep, {entries, added}: StepResult): CallDone[] {
   const former = new Map<MessageEntry['origin'], MessageEntry>(
     before.slice(settled).map(entry => [entry.origin, entry]),
   );

@@ -2,7 +2,7 @@ import {stemOf} from '../../../formats/common/key.ts';
 import type {AuditFinding} from './finding.ts';
 import {findItem, findPage, type HomeState, type PastItem} from './home-state.ts';
 import {TakenAways} from './taken-away.ts';
-import type {GivenApproval, Writing} from './writing.ts';
+import type {DecisionCommit, GivenApproval} from './writing.ts';
 
 /** What was decided in the history up to now: who wrote a decision first, and what was ever said against it. */
 export class Decisions {
@@ -43,7 +43,12 @@ export class Decisions {
   }
 
   /** A commit made one of `before`, the states of its parents, into `after`. Decisions that an agent wrote are found. */
-  read(paths: readonly string[], before: readonly HomeState[], after: HomeState, writing: Writing): AuditFinding[] {
+  read(
+    paths: readonly string[],
+    before: readonly HomeState[],
+    after: HomeState,
+    writing: DecisionCommit,
+  ): AuditFinding[] {
     const findings: AuditFinding[] = [];
     for (const path of paths) {
       const items = after.queues.get(path);
@@ -66,7 +71,7 @@ export class Decisions {
     return findings;
   }
 
-  #item(id: string, before: readonly HomeState[], item: PastItem | undefined, writing: Writing): AuditFinding[] {
+  #item(id: string, before: readonly HomeState[], item: PastItem | undefined, writing: DecisionCommit): AuditFinding[] {
     const {decision, status} = item ?? {};
     if (decision !== undefined) this.#seen.add(id);
     // What nobody waited for was taken back by the daemon, not refused.
@@ -76,7 +81,7 @@ export class Decisions {
     return turn(this.#items, id, was, item && decision === 'approved', writing);
   }
 
-  #page(id: string, before: readonly HomeState[], after: HomeState, writing: Writing): AuditFinding[] {
+  #page(id: string, before: readonly HomeState[], after: HomeState, writing: DecisionCommit): AuditFinding[] {
     const page = findPage(after, id);
     const {decision} = page ?? {};
     if (decision === 'rejected' && !this.#against.has(id)) this.#isAgainst(id, 'rejected', writing);
@@ -84,7 +89,7 @@ export class Decisions {
     return turn(this.#pages, id, was, page && decision === 'approved', writing);
   }
 
-  #isAgainst(id: string, how: string, {cause}: Writing): void {
+  #isAgainst(id: string, how: string, {cause}: DecisionCommit): void {
     if (cause === 'recovered' && !this.#against.has(id)) this.#foundNow.add(id);
     this.#against.set(id, how);
   }
@@ -105,7 +110,7 @@ function turn(
   id: string,
   was: boolean,
   is: boolean | undefined,
-  {commit, time, writer}: Writing,
+  {commit, time, writer}: DecisionCommit,
 ): AuditFinding[] {
   if (is === undefined || is === was) return [];
   if (!is || writer === 'agent') said.delete(id);

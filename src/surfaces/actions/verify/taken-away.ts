@@ -1,5 +1,5 @@
 import {findItem, type HomeState, type PastItem} from './home-state.ts';
-import type {GivenApproval, Writing} from './writing.ts';
+import type {DecisionCommit, GivenApproval} from './writing.ts';
 
 /** A yes that a person's version of a queue does not have any more. */
 export interface TakenAway {
@@ -36,7 +36,11 @@ export class TakenAways {
   }
 
   /** Another version of this queue. Gives what the daemon put back as it was. */
-  next(path: string, after: HomeState, {writer, cause}: Writing): [id: string, said: GivenApproval | undefined][] {
+  next(
+    path: string,
+    after: HomeState,
+    {writer, cause}: DecisionCommit,
+  ): [id: string, said: GivenApproval | undefined][] {
     const back: [string, GivenApproval | undefined][] = [];
     for (const [id, taken] of this.#open) {
       if (taken.path !== path) continue;

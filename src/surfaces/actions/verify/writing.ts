@@ -19,7 +19,7 @@ export interface GivenApproval {
 }
 
 /** A commit, as far as it matters for decisions. */
-export interface Writing {
+export interface DecisionCommit {
   commit: string;
   time: string;
   writer: Writer;
