@@ -4,7 +4,7 @@ import {setKeysInMessage, setSessionFields} from '../formats/session/session-edi
 import type {Message, SessionHeader} from '../formats/session/session-schema.ts';
 import {SettledPrefix} from '../formats/session/settled-prefix.ts';
 
-export {laterTime as later} from '../formats/common/values.ts';
+export {laterTime} from '../formats/common/values.ts';
 
 /** What a session takes over from its agent's template when it begins. */
 interface SessionTemplate {

@@ -1,7 +1,7 @@
 import type {Session} from '../formats/session/session.ts';
 import {insertMessage, setKeysInMessage, setSessionFields} from '../formats/session/session-edit.ts';
 import type {Call, Message, SessionHeader, SessionStatus} from '../formats/session/session-schema.ts';
-import {later} from './session.ts';
+import {laterTime} from './session.ts';
 
 /** What a session has to do next. */
 export type NextAction =
@@ -114,7 +114,7 @@ export function withCallKeys(
 /** Keys of the session that are others now; undefined removes one. Each version has an `updated` of its own. */
 export function withHeader(session: Session, keys: Partial<SessionHeader>, now: string): Session {
   const others = Object.entries(keys).filter(([key, value]) => session.header?.[key] !== value);
-  return setSessionFields(session, {updated: later(now, session.header?.updated), ...Object.fromEntries(others)});
+  return setSessionFields(session, {updated: laterTime(now, session.header?.updated), ...Object.fromEntries(others)});
 }
 
 /** So often an answer that the server cut off is gone on with by itself. */

@@ -20,7 +20,7 @@ import {plainCommits} from './git/git-refs.ts';
 import {openRepository, type Repository} from './git/git-repository.ts';
 import {Publisher} from './publisher.ts';
 
-export type {CommittedEntry as Committed, FileChange, JournalEntry as Entry, JournalOptions} from './entry.ts';
+export type {CommittedEntry, FileChange, JournalEntry, JournalOptions} from './entry.ts';
 
 /** So many waiting, a blob of its own for each costs more than it saves: they go into one pack, a moment later. */
 const FLOODED = 16;

@@ -1,5 +1,5 @@
 import type {FileStat} from './disk/disk.ts';
-import type {Committed, Entry, Journal} from './journal.ts';
+import type {CommittedEntry, Journal, JournalEntry} from './journal.ts';
 import type {LoggedVersion, NewVersion, UnpublishedVersion, VersionLog} from './versions/version-log.ts';
 
 /** What the log needs of git. */
@@ -17,7 +17,7 @@ export interface DurableVersions {
 export class Versions {
   readonly log: VersionLog;
   readonly #journal: PublishingJournal;
-  readonly #onCommitted: (committed: Committed) => void;
+  readonly #onCommitted: (committed: CommittedEntry) => void;
   /** Published, and not marked so in the log yet; the commit of the last one. */
   #published: UnpublishedVersion[] = [];
   #commit = '';
@@ -26,7 +26,7 @@ export class Versions {
   /** Until publishing starts: stats of files whose versions wait. */
   #held: Map<number, FileStat> | undefined = new Map();
 
-  constructor(log: VersionLog, journal: PublishingJournal, onCommitted: (committed: Committed) => void) {
+  constructor(log: VersionLog, journal: PublishingJournal, onCommitted: (committed: CommittedEntry) => void) {
     this.log = log;
     this.#journal = journal;
     this.#onCommitted = onCommitted;
@@ -135,7 +135,7 @@ export class Versions {
   }
 }
 
-function entryOf(version: UnpublishedVersion, stat: FileStat | undefined): Entry {
+function entryOf(version: UnpublishedVersion, stat: FileStat | undefined): JournalEntry {
   const {path, mode, movedFrom, author, subject, trailers, time} = version;
   const bytes = version.bytes();
   const gone = movedFrom === undefined ? [] : [{path: movedFrom, content: undefined, stat: undefined}];

@@ -8,7 +8,7 @@ import {realWorkspace} from './profile.ts';
 import type {RunRequest, RunResult} from './request.ts';
 import type {Exit, StartedProgram} from './start.ts';
 
-export type {Program, RunRequest, RunResult as Ran} from './request.ts';
+export type {Program, RunRequest, RunResult} from './request.ts';
 
 /** Between SIGTERM and SIGKILL. */
 const graceMs = 300;

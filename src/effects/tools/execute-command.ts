@@ -1,5 +1,5 @@
 import {mayReachOut} from '../../policy/may-reach-out.ts';
-import {type Program, type Ran, runPrograms} from '../sandbox/run.ts';
+import {type Program, type RunResult, runPrograms} from '../sandbox/run.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {Arguments, JudgingTool, ResultCode, ToolContext, ToolFailure, ToolResult} from '../tool/tool.ts';
 import {
@@ -116,7 +116,7 @@ async function execute(
   return failed ? {...failed, ...shown, ...from} : {success: true, ...shown, ...from};
 }
 
-function failureOf(ran: Ran, seconds: number, {signal}: ToolContext): ToolFailure | undefined {
+function failureOf(ran: RunResult, seconds: number, {signal}: ToolContext): ToolFailure | undefined {
   const failed = (code: ResultCode, error: string): ToolFailure => ({success: false, error, code});
   switch (ran.how) {
     case 'timeout':

@@ -16,7 +16,7 @@ import {inTurn} from './turns.ts';
 import {finishUndo} from './undo-steps.ts';
 import type {CallCommit, CloneOrigin, CommitResult, Workspace} from './workspace.ts';
 
-export type {CallCommit, CloneOrigin as Origin, CommitResult as Kept, Workspace} from './workspace.ts';
+export type {CallCommit, CloneOrigin, CommitResult, Workspace} from './workspace.ts';
 
 /**
  * Make the workspace and its history if they are not there yet; at the first time in a process, commit what an earlier

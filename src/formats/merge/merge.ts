@@ -7,7 +7,7 @@ import {mergeMemory} from './merge-memory.ts';
 import {mergeSessions} from './merge-session.ts';
 import {mergeTasks} from './merge-tasks.ts';
 
-export type {MergeResult as Merged} from './merge-lines.ts';
+export type {MergeResult} from './merge-lines.ts';
 
 /**
  * The person's text with what the daemon changed since `base`, from which the person's was made. Every byte of the
