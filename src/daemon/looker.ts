@@ -43,11 +43,11 @@ export class Looker {
   /** What changed while no daemon ran may be the doing of a command of the last one. */
   async suspectEarlier(): Promise<void> {
     const daemon = this.#daemon();
-    const [{suspectEarlierChanges: suspectEarlier}, {committedSince}] = await Promise.all([
+    const [{suspectEarlierChanges}, {committedSince}] = await Promise.all([
       import('../agents/approvals/protected-files.ts'),
       import('../agents/approvals/suspect-commits.ts'),
     ]);
-    await suspectEarlier(daemon, session => committedSince(daemon.files, session));
+    await suspectEarlierChanges(daemon, session => committedSince(daemon.files, session));
   }
 
   load(): Promise<typeof look> {
@@ -63,7 +63,7 @@ export class Looker {
       {servicesFor},
       {builtInTools},
       {announce},
-      {recognizeUnchanged: recognize},
+      {recognizeUnchanged},
       {homeName},
     ] = await Promise.all([
       import('../loop/look.ts'),
@@ -80,7 +80,7 @@ export class Looker {
     daemon.files.kinds.guard = makeGuard(daemon);
     if (!daemon.effects.world.tools) daemon.effects.tools.add(builtInTools);
     daemon.effects.services = (caller, call, signal) => servicesFor(daemon, caller, call, signal);
-    this.#recognize = recognize;
+    this.#recognize = recognizeUnchanged;
     this.#announce = announce;
     return look;
   }

@@ -59,12 +59,9 @@ async function execute(
   const limit = AbortSignal.timeout(world.totalMs);
   const signal = AbortSignal.any([context.signal, limit]);
   // Whoever never fetches does not load it.
-  const [{followRedirects: follow}, {readPage}] = await Promise.all([
-    import('../web/follow.ts'),
-    import('../web/page.ts'),
-  ]);
+  const [{followRedirects}, {readPage}] = await Promise.all([import('../web/follow.ts'), import('../web/page.ts')]);
   try {
-    const arrived = await follow({address, policy, approved}, world, signal);
+    const arrived = await followRedirects({address, policy, approved}, world, signal);
     if (isFailure(arrived)) return arrived;
     const page = await readPage(arrived, world.mostBytes, signal);
     if (isFailure(page)) return {...page, untrusted: true};

@@ -69,9 +69,9 @@ function fromStdin(words: readonly string[]): string {
 async function tellStatus(home: string, {id, path, status}: SentMessage): Promise<void> {
   if (status === 'paused') note(`${id} is paused: it answers once "status: active" is set in ${path}`);
   if (status !== 'waiting') return;
-  const {openRequests, awaitedRequests: waitsFor} = await import('../actions/decide/waits-for.ts');
+  const {openRequests, awaitedRequests} = await import('../actions/decide/waits-for.ts');
   const found = readSession(home, {id, path});
-  const ids = found ? waitsFor(found.header, found.session.messages) : [];
+  const ids = found ? awaitedRequests(found.header, found.session.messages) : [];
   tellRequests(id, ids, openRequests(home, ids));
 }
 

@@ -35,8 +35,8 @@ async function lookedUp(home: string): Promise<Shown> {
 }
 
 async function skimmed(home: string, files: readonly SessionFile[]): Promise<Shown> {
-  const {summarizeHome: skim} = await import('./summarize-home.ts');
-  return {home, ...skim(home, files), errors: null, warnings: null, troubles: []};
+  const {summarizeHome} = await import('./summarize-home.ts');
+  return {home, ...summarizeHome(home, files), errors: null, warnings: null, troubles: []};
 }
 
 async function checked(home: string): Promise<Shown> {

@@ -37,12 +37,9 @@ export async function approving({home, request, by, always, answer, edited, key}
     approved_at: new Date().toISOString(),
   };
   if (key === undefined || isBudget(request)) return {request, decision: 'approved', fields};
-  const [{signDecision: signature}, {currentEdit: editedNow}] = await Promise.all([
-    import('./signing.ts'),
-    import('./asked-for.ts'),
-  ]);
-  const text = told ?? (edited ? edited.text : editedNow(home, request));
-  return {request, decision: 'approved', fields: {...fields, signature: await signature(home, request, text, key)}};
+  const [{signDecision}, {currentEdit}] = await Promise.all([import('./signing.ts'), import('./asked-for.ts')]);
+  const text = told ?? (edited ? edited.text : currentEdit(home, request));
+  return {request, decision: 'approved', fields: {...fields, signature: await signDecision(home, request, text, key)}};
 }
 
 /** A no. What a yes had written there goes, unless the daemon has recorded it. */
