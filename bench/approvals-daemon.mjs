@@ -3,7 +3,7 @@
 import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {run} from '../dist/effects/sandbox/run.js';
+import {runPrograms} from '../dist/effects/sandbox/run.js';
 import {serveHere} from './serve-here.mjs';
 
 const home = process.argv[2];
@@ -66,7 +66,7 @@ const work = {
     const workspace = join(home, 'workspaces/bench');
     const program = {argv: ['bash', '-c', COMMAND], operator: '', confined: true, network: false};
     const start = now();
-    await run({
+    await runPrograms({
       ...{programs: [program], home, workspace, readOnly: false, mark: 'bench', timeoutMs: 10_000},
       ...{mostOutput: 1 << 20, signal: new AbortController().signal, onOutput: (_, chunk) => out.push(chunk)},
     });

@@ -1,8 +1,8 @@
 import {mergeDiff3} from 'node-diff3';
 import {describeEdit} from '../dist/formats/merge/describe-edit.js';
 import {merge} from '../dist/formats/merge/merge.js';
-import {baseOf} from '../dist/formats/merge/merge-base.js';
-import {undoes} from '../dist/formats/merge/merge-lasting.js';
+import {findMergeBase} from '../dist/formats/merge/merge-base.js';
+import {undoesLasting} from '../dist/formats/merge/merge-lasting.js';
 import {appendMessage, parseSession, parseTasks, sessionText, setSessionField, updateTask} from '../dist/index.js';
 import {median, mediansInTurns, rounds, table, times} from './measure.mjs';
 import {row} from './row.mjs';
@@ -82,8 +82,8 @@ export default function merges() {
         every ?? '',
         lines,
         plain ?? 'not run',
-        median(() => undoes(kind, daemon, person)),
-        median(() => baseOf(kind, [daemon, base, daemon, base], person)),
+        median(() => undoesLasting(kind, daemon, person)),
+        median(() => findMergeBase(kind, [daemon, base, daemon, base], person)),
         median(() => describeEdit(kind, base, person)),
       ]);
     }
@@ -98,8 +98,8 @@ export default function merges() {
       'all changed',
       'by lines',
       'node-diff3',
-      'undoes',
-      'baseOf',
+      'undoesLasting',
+      'findMergeBase',
       'describeEdit',
     ],
     rows,

@@ -2,7 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {closeSync, mkdtempSync, openSync, rmSync, writeSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {nextOf, statusFor, withHeader} from '../dist/decide/turn.js';
+import {nextAction, statusFor, withHeader} from '../dist/decide/turn.js';
 import {appendMessage, parseSession, sessionText} from '../dist/index.js';
 import {replay} from '../dist/surfaces/actions/replay/replay.js';
 import {rounds, table} from './measure.mjs';
@@ -24,7 +24,7 @@ function* versionsOf(turns, from) {
   yield {who: 'Ada <ada@example.org>', cause: 'edit', text: sessionText(session)};
   const step = (message, who, cause) => {
     const added = appendMessage(session, message);
-    session = withHeader(added, cause === 'edit' ? {} : {status: statusFor(nextOf(added.messages))}, now());
+    session = withHeader(added, cause === 'edit' ? {} : {status: statusFor(nextAction(added.messages))}, now());
     return {who, cause, text: sessionText(session)};
   };
   const talker = 'talker <talker@home>';

@@ -3,7 +3,7 @@ import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {findBubblewrap} from '../dist/effects/sandbox/bubblewrap.js';
-import {run} from '../dist/effects/sandbox/run.js';
+import {runPrograms} from '../dist/effects/sandbox/run.js';
 import {rounds, table, times} from './measure.mjs';
 import {ratioAtMost, skipped, row as tell} from './row.mjs';
 
@@ -18,7 +18,7 @@ export default async function sandbox() {
   const workspace = join(home, 'workspaces', 'a');
   mkdirSync(workspace, {recursive: true});
   const ours = (argvs, options) => () =>
-    run({
+    runPrograms({
       programs: argvs.map((argv, i) => ({
         argv,
         operator: i === 0 ? '' : '|',

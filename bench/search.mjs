@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {hashOf} from '../dist/effects/search/file-index.js';
 import {forgetIndexes, writeIndexes} from '../dist/effects/search/indexes.js';
 import {nearestTo} from '../dist/effects/search/meaning.js';
-import {searchFiles} from '../dist/effects/tools/search-files.js';
+import {searchFilesTool} from '../dist/effects/tools/search-files.js';
 import {makeRedactor} from '../dist/policy/redact/redact.js';
 import {rounds, table, times} from './measure.mjs';
 import {atMost, row} from './row.mjs';
@@ -25,7 +25,7 @@ export default async function search() {
     // What has just changed is read twice.
     await new Promise(resolve => setTimeout(resolve, 200));
     const context = contextOf(home);
-    const find = query => searchFiles.execute({query}, context);
+    const find = query => searchFilesTool.execute({query}, context);
     const heap = heapUsed();
     const all = async () => {
       // On a busy machine one search does not read them all.

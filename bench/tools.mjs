@@ -2,8 +2,8 @@ import {execFileSync, spawn} from 'node:child_process';
 import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {glob} from '../dist/effects/tools/glob.js';
-import {grep} from '../dist/effects/tools/grep.js';
+import {globTool} from '../dist/effects/tools/glob.js';
+import {grepTool} from '../dist/effects/tools/grep.js';
 import {rounds, table, times} from './measure.mjs';
 import {ratioAtMost, row, skipped} from './row.mjs';
 import {makeTree} from './search-tree.mjs';
@@ -40,7 +40,7 @@ async function compareGrep(home, workspace) {
   const rows = [];
   for (const [name, args, options] of cases) {
     const theirs = async () => (await run('rg', ['--no-require-git', '-n', ...options, '.'], workspace)).length;
-    const ours = async () => (await grep.execute(args, contextOf(home))).matches;
+    const ours = async () => (await grepTool.execute(args, contextOf(home))).matches;
     const {a, b, counts, block} = await byTurns(theirs, ours);
     rows.push([name, counts.join(' '), a, b, times(b, a), block]);
     row(`grep, ${name}`, {ours: b, baseline: {name: 'ripgrep', value: a}, goal: ratioAtMost(3, 'issue 5')});
@@ -57,7 +57,7 @@ async function compareGlob(home, workspace, ripgrep) {
     ['**/*.ts, cut at 1,000', '**/*.ts', ['-name', '*.ts']],
     ['**/*, cut at 1,000', '**/*', []],
   ]) {
-    const ours = async () => (await glob.execute({pattern}, contextOf(home))).files.length;
+    const ours = async () => (await globTool.execute({pattern}, contextOf(home))).files.length;
     const {a, b, counts, block} = await byTurns(find(findArgs), ours);
     row(`glob ${name}`, {ours: b, baseline: {name: 'find', value: a}, goal: ratioAtMost(3, 'issue 5')});
     const files = async () => (await run('rg', ['--no-require-git', '--files', '-g', pattern, '.'], workspace)).length;

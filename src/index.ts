@@ -25,17 +25,17 @@ export {newSession, parseSession, type Session, sessionText} from './formats/ses
 export {
   appendMessage,
   insertMessage,
-  setField as setSessionField,
-  setFields as setSessionFields,
   setInMessage,
   setKeysInMessage,
+  setSessionField,
+  setSessionFields,
 } from './formats/session/session-edit.ts';
 export {parseSettings, type SettingsFile, setSetting, stringifySettings} from './formats/settings.ts';
 export {type AllSlots, parseSlots, type SlotsFile, slotsText, stringifySlots} from './formats/slots-file.ts';
 export {type DaySpend, parseSpend, type SpendFile, spendText, stringifySpend} from './formats/spend-file.ts';
 export {fieldOf, stringifyTasks, type Task, type TaskFile} from './formats/task/task.ts';
-export {addTask, appendNote, setBox, setField as setTaskField, updateTask} from './formats/task/task-edit.ts';
-export {setNames as setTaskNames} from './formats/task/task-names-edit.ts';
+export {addTask, appendNote, setBox, setTaskField, updateTask} from './formats/task/task-edit.ts';
+export {setTaskNames} from './formats/task/task-names-edit.ts';
 export {parseTasks} from './formats/task/task-parse.ts';
 export {newTemplate, parseTemplate, stringifyTemplate, type TemplateFile} from './formats/template.ts';
 export {parseMarkdownTemplate, setFrontMatter, setSection} from './formats/template-markdown.ts';

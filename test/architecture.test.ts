@@ -119,3 +119,15 @@ describe('import directions', () => {
       expect(page).toMatch(new RegExp(`^\\|[^|]*\`${folder.name}\`[^|]*\\|`, 'm'));
   });
 });
+
+describe('names', () => {
+  it('each exported name has one meaning: it is declared in one file', () => {
+    const declaration = /^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/gm;
+    const declaredIn = new Map<string, Set<string>>();
+    for (const path of files)
+      for (const [, name = ''] of readFileSync(join(root, path), 'utf8').matchAll(declaration))
+        declaredIn.set(name, (declaredIn.get(name) ?? new Set()).add(path));
+    const several = [...declaredIn].filter(([, paths]) => paths.size > 1);
+    expect(several.map(([name, paths]) => `${name}: ${[...paths].join(', ')}`)).toEqual([]);
+  });
+});

@@ -1,7 +1,7 @@
 import type {ApprovalState} from '../formats/approval/approval-state.ts';
 import type {Place, Problem} from '../formats/common/diagnostic.ts';
 import {type Kind, kindOf, stemOf} from '../formats/common/key.ts';
-import type {Limits} from '../formats/session/spent.ts';
+import type {SpendLimits} from '../formats/session/spent.ts';
 import type {DaySpend} from '../formats/spend-file.ts';
 import type {ItemFact, PageFact} from './approval-facts.ts';
 import type {Need} from './need.ts';
@@ -46,7 +46,7 @@ export interface Facts {
   expires?: string;
   page?: PageFact;
   /** Of a template what its agent may use, of the settings what all may in a day. */
-  limits?: Limits;
+  limits?: SpendLimits;
   /** Of state/spend.yaml. */
   spend?: DaySpend;
   refers?: Reference[];

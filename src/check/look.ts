@@ -1,5 +1,5 @@
 import type {Facts} from './facts.ts';
-import {isOpen} from './task-facts.ts';
+import {isOpenState} from './task-facts.ts';
 
 /** What other files may know of something that the file at `path` defines. */
 export interface Definition {
@@ -44,7 +44,7 @@ export function definitionsIn(path: string, facts: Facts): (readonly [name: stri
   for (const {id, line, state, waitsFor} of tasks ?? []) {
     const name = `task/${id}`;
     if (id !== undefined && !found.has(name))
-      found.set(name, {path, line, state, waitsFor: isOpen(state) ? (waitsFor ?? NONE) : NONE});
+      found.set(name, {path, line, state, waitsFor: isOpenState(state) ? (waitsFor ?? NONE) : NONE});
   }
   return [...found];
 }

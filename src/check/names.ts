@@ -33,7 +33,7 @@ export function isAgent(name: string, names: Names): boolean {
   return names.hasAgent(name) || /^[^/]+\/[^/]+$/.test(name);
 }
 
-export function isKnown(name: string, names: Names): boolean {
+export function isKnownName(name: string, names: Names): boolean {
   return name === 'human' || isAgent(name, names);
 }
 

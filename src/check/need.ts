@@ -15,14 +15,14 @@ export interface Need {
   state: 'pending' | 'in_progress' | 'blocked' | 'error';
 }
 
-const MOST = 160;
+const MAX_NEED_TITLE = 160;
 
 /** Enough of a title to know what it is about, on one line. */
 export function shortTitle(title: string): string {
   const line = title
-    .slice(0, 4 * MOST)
+    .slice(0, 4 * MAX_NEED_TITLE)
     .replace(/\s+/g, ' ')
     .trim();
   // Not in the middle of a character.
-  return line.length <= MOST ? line : `${line.slice(0, MOST - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  return line.length <= MAX_NEED_TITLE ? line : `${line.slice(0, MAX_NEED_TITLE - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -44,7 +44,7 @@ interface Group {
 }
 
 /** Nobody reads more; and no single file may push the others out. */
-const MOST = {items: 200, ofFile: 10, first: 25};
+const MAX_NEEDS = {items: 200, ofFile: 10, first: 25};
 
 /** The text of NEEDS_YOU.md: all that waits for a person, newest first, with links and what to do. Pure, and stable. */
 export function needsYou(input: NeedsYouInput): string {
@@ -97,7 +97,7 @@ function groupsOf(input: NeedsYouInput, errors: readonly Problem[], warnings: re
       title: 'Files with errors',
       todo: 'Nothing in such a file is acted on until it is mended.',
       items: errors.map(problem => problemItem(problem, input)),
-      ofFile: MOST.ofFile,
+      ofFile: MAX_NEEDS.ofFile,
       rest: '`agentdir check`',
     },
     {
@@ -116,7 +116,7 @@ function groupsOf(input: NeedsYouInput, errors: readonly Problem[], warnings: re
       title: 'Warnings',
       todo: 'These keep nothing from running.',
       items: warnings.map(problem => problemItem(problem, input)),
-      ofFile: MOST.ofFile,
+      ofFile: MAX_NEEDS.ofFile,
       rest: '`agentdir check`',
     },
   ];
@@ -163,8 +163,8 @@ function placed(since: number | undefined, path: string, line: number, rest = ''
 
 /** At least the first few of each group, and the rest in their order. */
 function share(sizes: readonly number[]): number[] {
-  const room = sizes.map(size => Math.min(size, MOST.first));
-  let left = MOST.items - room.reduce((sum, given) => sum + given, 0);
+  const room = sizes.map(size => Math.min(size, MAX_NEEDS.first));
+  let left = MAX_NEEDS.items - room.reduce((sum, given) => sum + given, 0);
   return room.map((given, i) => {
     const more = Math.min(left, (sizes[i] ?? 0) - given);
     left -= more;

@@ -1,14 +1,14 @@
 import {inFile, type Problem, problem} from '../formats/common/diagnostic.ts';
 import {kindOf, stemOf} from '../formats/common/key.ts';
-import type {Limits} from '../formats/session/spent.ts';
+import type {SpendLimits} from '../formats/session/spent.ts';
 import {type Settings, settingPlace} from '../formats/settings.ts';
 import type {TemplateValue} from '../formats/template.ts';
 import {itemFacts, pageFacts, stateFacts} from './approval-facts.ts';
 import {credentialProblems} from './credentials.ts';
 import {type Facts, type Reference, unreadFacts} from './facts.ts';
-import {ownProblems} from './own-problems.ts';
 import {type ParsedFile, parseFile} from './parse-file.ts';
-import {ownStrings, type SessionFact, sessionFacts} from './session-facts.ts';
+import {problemsWithin} from './problems-within.ts';
+import {detachStrings, type SessionFact, sessionFacts} from './session-facts.ts';
 import {taskFacts} from './task-facts.ts';
 
 /** Pure, and must not throw. The file must be one of ours. */
@@ -25,13 +25,13 @@ export function factsFrom(parsed: ParsedFile): Facts {
   const {path} = parsed;
   const facts: Facts = {
     kind: kindOf(path) ?? null,
-    problems: inFile(path, [...(parsed.file?.problems ?? []), ...ownProblems(parsed)]),
+    problems: inFile(path, [...(parsed.file?.problems ?? []), ...problemsWithin(parsed)]),
     defines: [],
     needs: [],
     counts: {},
     ...specific(parsed),
   };
-  return facts.session && isPlain(facts, facts.session) ? facts : ownStrings(facts);
+  return facts.session && isPlain(facts, facts.session) ? facts : detachStrings(facts);
 }
 
 /** Usual sessions, of which there are thousands, have strings of their own already. */
@@ -89,11 +89,11 @@ function homeLimits({per_day, agent_messages}: NonNullable<Settings['limits']> =
   return {...per_day, hops: agent_messages};
 }
 
-type AnyLimits = {[K in keyof Limits]: number | undefined};
+type AnyLimits = {[K in keyof SpendLimits]: number | undefined};
 
-function limitFacts({turns, tokens, cost_usd, hops}: AnyLimits = {}): {limits?: Limits} {
+function limitFacts({turns, tokens, cost_usd, hops}: AnyLimits = {}): {limits?: SpendLimits} {
   const set = Object.entries({turns, tokens, cost_usd, hops}).filter(([, limit]) => limit !== undefined);
-  return set.length > 0 ? {limits: Object.fromEntries(set) as Limits} : {};
+  return set.length > 0 ? {limits: Object.fromEntries(set) as SpendLimits} : {};
 }
 
 function references(file: Extract<ParsedFile, {kind: 'settings'}>['file']): Reference[] {

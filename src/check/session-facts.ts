@@ -80,13 +80,13 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
 }
 
 /** A copy with strings of its own. One that was cut from a text keeps the whole of that text in memory. */
-export function ownStrings<T>(value: T): T {
+export function detachStrings<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
 
 /** A short one is never a part of another. */
 function ownString<T extends string | null>(text: T): T {
-  return text === null || text.length < 13 ? text : ownStrings(text);
+  return text === null || text.length < 13 ? text : detachStrings(text);
 }
 
 function spending(header: SessionHeader, messages: Session['messages']): Partial<SessionFact> {

@@ -6,7 +6,7 @@ import {SettledPrefix} from '../formats/session/settled-prefix.ts';
 import {placesIn, type SessionPath} from './session-places.ts';
 
 /** Nobody reads more of one file. */
-const MOST = 100;
+const MAX_PROBLEMS = 100;
 
 /** A session_id that is not the file's name, and a history that a model would refuse. */
 export function historyProblems(path: string, session: Session): Problem[] {
@@ -16,7 +16,7 @@ export function historyProblems(path: string, session: Session): Problem[] {
   let placeOf: ReturnType<typeof placesIn> | undefined;
   const say = (code: Problem['code'], at: SessionPath, message: string, hint: string) => {
     placeOf ??= placesIn(session);
-    if (problems.length < MOST) problems.push(problem(code, placeOf(at), message, hint));
+    if (problems.length < MAX_PROBLEMS) problems.push(problem(code, placeOf(at), message, hint));
   };
   const stem = stemOf(path);
   const id = header.session_id ?? stem;

@@ -1,7 +1,7 @@
 import type {Place} from '../formats/common/diagnostic.ts';
 import {lineStarts, placeNear} from '../formats/common/lines.ts';
 import {type Session, sessionText} from '../formats/session/session.ts';
-import {placeOf, readYaml, type YamlSource} from '../formats/yaml/yaml-source.ts';
+import {placeOfValue, readYaml, type YamlSource} from '../formats/yaml/yaml-source.ts';
 
 export type SessionPath = readonly (string | number)[];
 
@@ -19,7 +19,7 @@ export function placesIn(session: Session): (path: SessionPath) => Place {
       const source = readYaml(sessionText(session));
       whole = {source, starts: lineStarts(source.text)};
     }
-    return placeOf(whole.source, path, whole.starts);
+    return placeOfValue(whole.source, path, whole.starts);
   };
   const inHead = (key: string): Place | undefined => {
     const offset = offsetInHead(session, key);
@@ -30,7 +30,7 @@ export function placesIn(session: Session): (path: SessionPath) => Place {
     if (text === undefined) return undefined;
     itemLines ??= linesBefore(session);
     if (lastItem?.index !== index) lastItem = {index, source: readYaml(text), starts: lineStarts(text)};
-    const {line, column} = placeOf(lastItem.source, [0, ...path], lastItem.starts);
+    const {line, column} = placeOfValue(lastItem.source, [0, ...path], lastItem.starts);
     return {line: (itemLines[index] ?? 0) + line, column};
   };
 

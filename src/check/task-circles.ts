@@ -1,5 +1,5 @@
 import type {Definition} from './look.ts';
-import {isOpen} from './task-facts.ts';
+import {isOpenState} from './task-facts.ts';
 
 /** A circle of tasks, begun with its first in the order of paths and lines. */
 interface Circle {
@@ -14,7 +14,7 @@ interface Knot {
 }
 
 /** Nobody reads more of one knot, and a hostile one has millions. */
-const MOST = 100;
+const MAX_CIRCLES = 100;
 
 /**
  * Finds open tasks that wait for each other, among the tasks of all files. A change costs what can be reached from the
@@ -83,7 +83,7 @@ export class TaskCircles {
   }
 
   #isOpen(id: string): boolean {
-    return isOpen(this.#first(id)?.state ?? null);
+    return isOpenState(this.#first(id)?.state ?? null);
   }
 
   /** Tarjan's strongly connected components of more than one task, or of one that waits for itself. */
@@ -135,7 +135,7 @@ export class TaskCircles {
       trail.push({id, at: 0});
     };
     enter(ordered[0] ?? '');
-    for (let top = trail.at(-1); top && circles.length < MOST; top = trail.at(-1)) {
+    for (let top = trail.at(-1); top && circles.length < MAX_CIRCLES; top = trail.at(-1)) {
       const next = this.#waitsFor(top.id)[top.at++];
       if (next === undefined) {
         trail.pop();
@@ -170,7 +170,7 @@ export class TaskCircles {
 
 /** Both stand in the same file, and wait for the same or are closed. */
 function sameEdges(a: Definition | undefined, b: Definition | undefined): boolean {
-  if (a?.path !== b?.path || isOpen(a?.state ?? null) !== isOpen(b?.state ?? null)) return false;
+  if (a?.path !== b?.path || isOpenState(a?.state ?? null) !== isOpenState(b?.state ?? null)) return false;
   const [before, after] = [a?.waitsFor ?? [], b?.waitsFor ?? []];
   return before === after || (before.length === after.length && before.every((id, i) => id === after[i]));
 }

@@ -44,7 +44,7 @@ export interface TaskFact {
   late?: {name: string; column: number};
 }
 
-export function isOpen(state: string | null): boolean {
+export function isOpenState(state: string | null): boolean {
   return state === 'pending' || state === 'in_progress' || state === 'blocked';
 }
 
@@ -56,7 +56,7 @@ export function taskFacts({text, tasks}: TaskFile): {counts: {tasks: number}; ne
 function factOf(text: string, task: Task): TaskFact {
   const {line, state} = task;
   const fact: TaskFact = {line, state};
-  const open = isOpen(state);
+  const open = isOpenState(state);
   if (open) openTask(fact, text, task);
   const nested = task.parent && fieldOf(task.parent, 'id');
   if (nested !== undefined) fact.nested = nested;
@@ -117,13 +117,13 @@ function needOf(fact: TaskFact): Need[] {
     const after = state === 'pending' && waitsFor.length > 0 && {after: waitsFor};
     return [{what: 'task', id: id ?? null, title: title ?? '', line, since: created ?? null, state, ...after}];
   }
-  const left = leavable(fact);
+  const left = sessionAtWork(fact);
   if (left === undefined) return [];
   return [{what: 'stalled', id: id ?? null, title: title ?? '', line, since: null, state: 'in_progress', left}];
 }
 
 /** The session that its agent is at it in: if that is gone, nobody is. Those of another home or of a workflow are not here. */
-export function leavable({state, names: [name = ''] = [], stalled, session}: TaskFact): string | undefined {
+export function sessionAtWork({state, names: [name = ''] = [], stalled, session}: TaskFact): string | undefined {
   const isOurs = name !== 'human' && !/[/@]/.test(name);
   return state === 'in_progress' && stalled === undefined && isOurs ? session : undefined;
 }

@@ -1,5 +1,5 @@
 import type {Facts} from './facts.ts';
-import {isOpen} from './task-facts.ts';
+import {isOpenState} from './task-facts.ts';
 
 /** The template of agents that are asked for by their model. */
 export const GENERAL = 'general-purpose';
@@ -54,7 +54,7 @@ function namesIn(facts: Facts | undefined): Set<string> {
   for (const {state, waitsFor, parent, nested, names: persons, assign, createdIn} of facts?.tasks ?? []) {
     const whole = parent ?? nested;
     if (whole !== undefined) names.add(`part/${whole}`);
-    if (!isOpen(state)) continue;
+    if (!isOpenState(state)) continue;
     for (const id of waitsFor ?? []) names.add(`waits/${id}`);
     if (createdIn !== undefined) names.add(`in/${createdIn}`);
     const who = newAgent(assign) ?? persons?.[0];

@@ -1,24 +1,24 @@
 import {nearest, type Place, type Problem, problem} from '../formats/common/diagnostic.ts';
 import type {Look} from './look.ts';
-import {agentHint, isKnown, type Names, namesSeen} from './names.ts';
-import {isOpen, leavable, type TaskFact} from './task-facts.ts';
+import {agentHint, isKnownName, type Names, namesSeen} from './names.ts';
+import {isOpenState, sessionAtWork, type TaskFact} from './task-facts.ts';
 
 /** Nobody reads a thousand problems of one file; a hostile one has millions. */
-const MOST = {ofTask: 100, ofFile: 1_000};
+const MAX_PROBLEMS = {ofTask: 100, ofFile: 1_000};
 
 /** Unknown names, unknown dependencies, circles, doubled ids and sessions that are gone, of the tasks of one file. */
 export function checkTasks(path: string, tasks: readonly TaskFact[], look: Look): Problem[] {
   const problems: Problem[] = [];
   const names = namesSeen(look);
   for (const task of tasks) {
-    if (problems.length > MOST.ofFile) break;
+    if (problems.length > MAX_PROBLEMS.ofFile) break;
     const own: Problem[] = [];
     const say: Say = (code, place, message, hint) => {
-      if (own.length < MOST.ofTask) own.push(problem(code, place, message, hint, path));
-      return own.length < MOST.ofTask;
+      if (own.length < MAX_PROBLEMS.ofTask) own.push(problem(code, place, message, hint, path));
+      return own.length < MAX_PROBLEMS.ofTask;
     };
     checkId(path, task, look, say);
-    if (isOpen(task.state)) checkOpen(task, look, names, say);
+    if (isOpenState(task.state)) checkOpen(task, look, names, say);
     problems.push(...own);
   }
   return [...problems, ...circleProblems(path, tasks, look.circles())];
@@ -40,7 +40,7 @@ function checkId(path: string, {id, idAt, line}: TaskFact, look: Look, say: Say)
 
 function checkOpen(task: TaskFact, look: Look, names: Names, say: Say): void {
   for (const [i, name] of (task.names ?? []).entries()) {
-    if (isKnown(name, names)) continue;
+    if (isKnownName(name, names)) continue;
     const place = {line: task.line, column: task.columns?.[i] ?? 1};
     if (!say('UNKNOWN_AGENT', place, `expected a known agent or @human, got @${name}`, agentHint(name, names))) return;
   }
@@ -48,7 +48,7 @@ function checkOpen(task: TaskFact, look: Look, names: Names, say: Say): void {
   for (const dependency of task.waitsFor ?? []) if (!checkDependency(task, dependency, look, say)) return;
   checkParent(task, look, say);
   checkSession(task, look, say);
-  if (task.late && isKnown(task.late.name, names))
+  if (task.late && isKnownName(task.late.name, names))
     say(
       'LATE_MENTION',
       {line: task.line, column: task.late.column},
@@ -105,7 +105,7 @@ function checkParent({parent, parentAt, nested, line}: TaskFact, look: Look, say
 /** It was deleted while its agent was at the task: nobody else goes on with it. */
 function checkSession(task: TaskFact, look: Look, say: Say): void {
   const {id, line, sessionAt} = task;
-  const session = leavable(task);
+  const session = sessionAtWork(task);
   if (session === undefined || look.named(`session/${session}`).length > 0) return;
   say(
     'MISSING_SESSION',

@@ -1,4 +1,4 @@
-import {isKnown} from './names.ts';
+import {isKnownName} from './names.ts';
 import {assigneeOfRow, type Others, type TaskRow, wordsIn} from './rows.ts';
 
 const MOST_NAMED = 5;
@@ -33,7 +33,7 @@ function blockedWords({result}: TaskRow, note: string | undefined): string {
 function unknownNames(row: TaskRow, {names}: Others): string[] {
   const {name, spawn} = assigneeOfRow(row);
   if (spawn) return name === undefined || names.hasAgent(name) ? [] : [`there is no template ${name}`];
-  const unknown = wordsIn(row.assignee).filter(each => !isKnown(each, names));
+  const unknown = wordsIn(row.assignee).filter(each => !isKnownName(each, names));
   if (unknown.length > 0) return unknown.map(each => `@${each} is not known`);
   const elsewhere = name !== undefined && name !== 'human' && !names.hasAgent(name);
   return elsewhere ? [`@${name} is not an agent of this home, so it is not delivered`] : [];

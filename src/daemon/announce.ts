@@ -1,5 +1,5 @@
-import type {Status, With} from '../agents/state/parts.ts';
-import {type Choice, chooseModel} from '../formats/model-choice.ts';
+import type {RunStatus, With} from '../agents/state/parts.ts';
+import {chooseModel, type ModelChoice} from '../formats/model-choice.ts';
 import type {HomeFiles} from '../loop/home-files.ts';
 import {announceSandbox} from './confinement.ts';
 
@@ -17,8 +17,8 @@ export async function announce(
   await Promise.race([files.queue.whenIdle(), soon(files, AT_LAST_MS)]);
   await soon(files, SOON_MS);
   await announceSandbox(daemon);
-  if (told.has(status) || turns.stopped) return;
-  told.add(status);
+  if (announcedRuns.has(status) || turns.stopped) return;
+  announcedRuns.add(status);
   for (const {what, hint} of await daemon.effects.world.notices()) reports.report({event: 'notice', what, hint});
   if (!turns.stopped) reports.report({event: 'ready', home: files.home});
 }
@@ -30,7 +30,7 @@ function soon({disk}: HomeFiles, ms: number): Promise<void> {
 }
 
 /** Settings may change, and what they say is announced anew; the rest is said once. */
-const told = new WeakSet<Status>();
+const announcedRuns = new WeakSet<RunStatus>();
 
 /** Which model answers where a template names none. */
 async function announceModel({
@@ -50,7 +50,7 @@ async function announceModel({
   reports.changed();
 }
 
-function inWords(choice: Choice): string {
+function inWords(choice: ModelChoice): string {
   if ('failed' in choice) return `none: ${choice.failed}; ${choice.hint}`;
   if (choice.kind === 'playbook') return `playbook (a script, not an AI): ${choice.why}`;
   return choice.id ?? `the first model of ${choice.baseURL ?? 'the server'}`;

@@ -11,7 +11,7 @@ import type {Disk} from '../home/disk/disk.ts';
 import type {HomeJournal} from '../home/home-git.ts';
 import {setFacts} from '../loop/accept-version.ts';
 import type {HomeFiles} from '../loop/home-files.ts';
-import type {StartedSoFar} from '../loop/started-calls.ts';
+import type {StartedCallsCheckpoint} from '../loop/started-calls.ts';
 
 /** A file as it was when it was last read. */
 type Row = [path: string, signature: string, blob: string, settled: boolean, facts: PackedFacts];
@@ -27,7 +27,7 @@ interface Cached {
   executable: string[];
   /** Of the version log: versions up to this one are in the rows. Caches of version 0.1 have none. */
   seq?: number;
-  started?: StartedSoFar;
+  started?: StartedCallsCheckpoint;
   /** Row after row, in one list. */
   rows: Row[number][];
 }
@@ -42,13 +42,13 @@ interface Remembered {
   phase: Pick<HomeFiles['phase'], 'unsaved'>;
 }
 
-export interface Restored {
+export interface Checkpoint {
   remembered: Remembered;
   /** What HEAD held then. */
   committed: CommittedAt | undefined;
   /** The number of the last version that the cache knows of; 0: it knows of none. */
   seq: number;
-  started: StartedSoFar | undefined;
+  started: StartedCallsCheckpoint | undefined;
 }
 
 const ROW = 5;
@@ -59,7 +59,7 @@ const CACHE = '.agentdir/cache.json';
 const versionOf = (version: string) => `${version}/${FACTS_VERSION}`;
 
 /** What an earlier run knew. Whether it still holds is for the scan to find out, file by file. */
-export async function restore(disk: Disk, version: string): Promise<Restored> {
+export async function readCheckpoint(disk: Disk, version: string): Promise<Checkpoint> {
   // Git is asked first: it answers while this goes on.
   await disk.clock.nextTurn();
   const [sessions, waits] = [new SessionCounts(), new Waits()];
@@ -100,7 +100,7 @@ export async function restore(disk: Disk, version: string): Promise<Restored> {
  * Forget files whose mode git has otherwise by now: the cache knows only what git had. Of a cache without a version log also files
  * whose content git has otherwise: the daemon may have gone on for long after it wrote the cache.
  */
-export function forgetOutdated(restored: Restored, journal: Pick<HomeJournal, 'committed' | 'executable'>): void {
+export function forgetOutdated(restored: Checkpoint, journal: Pick<HomeJournal, 'committed' | 'executable'>): void {
   const {remembered, committed, seq} = restored;
   const forget = (path: string) => {
     if (remembered.known.delete(path)) setFacts(remembered, path, undefined);
@@ -118,7 +118,7 @@ export function forgetOutdated(restored: Restored, journal: Pick<HomeJournal, 'c
  * is read again at the next start, because two writes within a tick of the clock have one signature. Makes way for other work,
  * unless the daemon is stopping. If it cannot be written, the next start takes longer.
  */
-export async function remember(daemon: With<'files' | 'approvals' | 'status'>): Promise<void> {
+export async function writeCheckpoint(daemon: With<'files' | 'approvals' | 'status'>): Promise<void> {
   if (!daemon.files.phase.unsaved) return;
   daemon.files.phase.unsaved = false;
   const rows: string[] = [];

@@ -22,16 +22,16 @@ import {Versions} from '../home/versions.ts';
 import {watchHome} from '../home/watch.ts';
 import {brokenDisk} from '../loop/broken-disk.ts';
 import {claim} from '../loop/claim.ts';
-import {Current} from '../loop/current.ts';
-import {Latest, Texts} from '../loop/file-state.ts';
-import {untilRoom} from '../loop/full-disk.ts';
-import {everythingCounts} from '../loop/guard.ts';
+import {CurrentConfig} from '../loop/current-config.ts';
+import {RecentSnapshots, VersionTexts} from '../loop/file-state.ts';
+import {waitForRoom} from '../loop/full-disk.ts';
+import {allowAllGuard} from '../loop/guard.ts';
 import type {HomeFiles} from '../loop/home-files.ts';
-import {Ignored} from '../loop/ignored.ts';
+import {IgnoredFiles} from '../loop/ignored-files.ts';
 import {findLastGood} from '../loop/last-good.ts';
-import {recoverReplaced} from '../loop/late-writes.ts';
+import {recoverReplacedFiles} from '../loop/late-writes.ts';
 import {lookAtSlots} from '../loop/look-again.ts';
-import {type Outcome, Queue} from '../loop/queue.ts';
+import {type LookOutcome, Queue} from '../loop/queue.ts';
 import {Reconcilers} from '../loop/reconciler.ts';
 import {recoverFromGit, recoverVersions} from '../loop/recover.ts';
 import {Renames} from '../loop/renames.ts';
@@ -39,11 +39,11 @@ import {Scanner} from '../loop/scanner.ts';
 import {StartedCalls} from '../loop/started-calls.ts';
 import {Troubles} from '../loop/troubles.ts';
 import {lazyRunner} from '../runners/runner.ts';
-import {forgetOutdated, remember, restore} from './checkpoint.ts';
+import {forgetOutdated, readCheckpoint, writeCheckpoint} from './checkpoint.ts';
 import {Looker} from './looker.ts';
-import {workOnce} from './run-once.ts';
-import {settleDown} from './shut-down.ts';
-import {Needs} from './status-files.ts';
+import {runOnce} from './run-once.ts';
+import {shutDown} from './shut-down.ts';
+import {StatusFiles} from './status-files.ts';
 import {systemWorld} from './system-world.ts';
 
 export interface ServeOptions {
@@ -75,7 +75,7 @@ export async function serve({
   const signals = world.untilStopped();
   /** A full disk is waited for, unless the work is to be done now. */
   const withRoom = <T>(step: () => T | Promise<T>): Promise<T | undefined> =>
-    once ? Promise.resolve(step()) : untilRoom({clock, report, asked: signals.signal}, step);
+    once ? Promise.resolve(step()) : waitForRoom({clock, report, asked: signals.signal}, step);
   const held = await withRoom(() => claim(disk)).catch((error: unknown) => {
     signals.release();
     throw error;
@@ -84,7 +84,7 @@ export async function serve({
   let served = false;
   let failed = false;
   try {
-    const restoring = restore(disk, version);
+    const restoring = readCheckpoint(disk, version);
     const looker = new Looker(() => daemon);
     const earlier = restoring.then(({committed}) => {
       if (!committed) looker.prepare();
@@ -100,7 +100,7 @@ export async function serve({
       VersionLog.open(logFolder(disk), {now: clock.now, boot, checkpoint: restored.seq}),
     );
     if (!log) return exit.done;
-    const before = restored.started ?? upgrading?.startedBefore(disk) ?? {since: timestamp(clock), names: []};
+    const before = restored.started ?? upgrading?.callsStartedByV01(disk) ?? {since: timestamp(clock), names: []};
     const started = new StartedCalls(clock, before);
     started.add(log.started);
     const broken = brokenDisk();
@@ -123,22 +123,22 @@ export async function serve({
       queue,
       index,
       known,
-      kept: {texts: new Texts(32 * 1024 * 1024), latest: new Latest(16 * 1024 * 1024)},
+      caches: {texts: new VersionTexts(32 * 1024 * 1024), snapshots: new RecentSnapshots(16 * 1024 * 1024)},
       looks: {
         pending: new Map(),
-        nudged: new Set(),
-        shown: new Map(),
-        making: new Set(),
+        lookAgain: new Set(),
+        reportedProblems: new Map(),
+        beingCreated: new Set(),
         savedAt: new Map(),
-        late: new Map(),
+        lateWrites: new Map(),
         unplaced: new Map(),
-        ignored: new Ignored(clock, journal),
+        ignored: new IgnoredFiles(clock, journal),
         renames: new Renames(disk),
       },
-      kinds: {reconcilers: new Reconcilers(), guard: everythingCounts, followers: kinds.followers},
+      kinds: {reconcilers: new Reconcilers(), guard: allowAllGuard, followers: kinds.followers},
       phase: {cause: 'recovered', loading: true, unsaved: phase.unsaved, hurry: false, once},
     };
-    const current = new Current(files);
+    const current = new CurrentConfig(files);
     const schedules = new Schedules({
       clock,
       settings: () => current.settings(),
@@ -190,7 +190,7 @@ export async function serve({
       );
       return true;
     };
-    const needs = new Needs(daemon, isGone);
+    const needs = new StatusFiles(daemon, isGone);
     const scanner = new Scanner(
       daemon,
       directory => watch?.cover(directory),
@@ -209,7 +209,7 @@ export async function serve({
       await withRoom(() => recoverVersions(daemon));
       await upgrading?.upgrade(daemon);
       await recoverFromGit(daemon.files, restored.committed?.commit);
-      recoverReplaced(daemon.files);
+      recoverReplacedFiles(daemon.files);
       await scanner.first(looker);
       await findLastGood(daemon.files);
       files.versions.startPublishing();
@@ -218,7 +218,7 @@ export async function serve({
       if (once) {
         await scanner.loaded(looker);
         await schedules.tick();
-        return await workOnce(daemon);
+        return await runOnce(daemon);
       }
       const {agents, sessions, tasks} = index.counts();
       served = true;
@@ -228,7 +228,7 @@ export async function serve({
       void looker.announce();
       void queue.whenIdle().then(() => {
         files.phase.cause = 'edit';
-        return remember(daemon);
+        return writeCheckpoint(daemon);
       });
       scanner.start();
       const forgetTimer = rememberEvery(daemon);
@@ -243,10 +243,10 @@ export async function serve({
       schedules.close();
       await scanner.stop();
       const gone = isGone();
-      await settleDown(daemon, gone ? 'gone' : broken.found() ? 'broken' : 'asked');
+      await shutDown(daemon, gone ? 'gone' : broken.found() ? 'broken' : 'asked');
       needs.write();
       needs.close();
-      if (!gone) await remember(daemon);
+      if (!gone) await writeCheckpoint(daemon);
     }
   } catch (error) {
     throw redactError(redact, error);
@@ -264,7 +264,7 @@ function rememberEvery(daemon: With<'files' | 'approvals' | 'status'>): Cancel {
     cancel = daemon.files.disk.clock.after(
       REMEMBER_MS,
       () => {
-        void remember(daemon);
+        void writeCheckpoint(daemon);
         again();
       },
       'held',
@@ -299,9 +299,9 @@ async function lookSafely(
   looker: Looker,
   path: string,
   {troubles, clock, waitingSince, onBroken}: Watching,
-): Promise<Outcome> {
+): Promise<LookOutcome> {
   const trouble = `look ${path}`;
-  let outcome: Outcome;
+  let outcome: LookOutcome;
   try {
     outcome = await looker.look(path);
     troubles.set(trouble, undefined);

@@ -1,7 +1,7 @@
 import type {Daemon} from '../agents/state/parts.ts';
 import type {look} from '../loop/look.ts';
-import type {Outcome} from '../loop/queue.ts';
-import type {recognize} from '../loop/recognize.ts';
+import type {LookOutcome} from '../loop/queue.ts';
+import type {recognizeUnchanged} from '../loop/recognize.ts';
 import type {announce} from './announce.ts';
 
 /**
@@ -11,7 +11,7 @@ import type {announce} from './announce.ts';
 export class Looker {
   readonly #daemon: () => Daemon;
   #loaded: Promise<typeof look> | undefined;
-  #recognize: typeof recognize = () => false;
+  #recognize: typeof recognizeUnchanged = () => false;
   #announce: typeof announce | undefined;
 
   /** `daemon`: asked when the first file is looked at, and not before. */
@@ -30,7 +30,7 @@ export class Looker {
     return this.#recognize(this.#daemon().files, path);
   }
 
-  async look(path: string): Promise<Outcome> {
+  async look(path: string): Promise<LookOutcome> {
     return (await this.load())(this.#daemon(), path);
   }
 
@@ -43,11 +43,11 @@ export class Looker {
   /** What changed while no daemon ran may be the doing of a command of the last one. */
   async suspectEarlier(): Promise<void> {
     const daemon = this.#daemon();
-    const [{suspectEarlier}, {committedSince}] = await Promise.all([
-      import('../agents/approvals/void.ts'),
+    const [{suspectEarlierChanges}, {committedSince}] = await Promise.all([
+      import('../agents/approvals/protected-files.ts'),
       import('../agents/approvals/suspect-commits.ts'),
     ]);
-    await suspectEarlier(daemon, session => committedSince(daemon.files, session));
+    await suspectEarlierChanges(daemon, session => committedSince(daemon.files, session));
   }
 
   load(): Promise<typeof look> {
@@ -56,23 +56,31 @@ export class Looker {
   }
 
   async #load(daemon: Daemon): Promise<typeof look> {
-    const [{look}, {makeReconcilers}, {makeGuard}, {servicesFor}, {builtInTools}, {announce}, {recognize}, {homeName}] =
-      await Promise.all([
-        import('../loop/look.ts'),
-        import('./reconcilers.ts'),
-        import('../agents/approvals/void.ts'),
-        import('../agents/calls/services.ts'),
-        import('../effects/tools/built-in.ts'),
-        import('./announce.ts'),
-        import('../loop/recognize.ts'),
-        import('../loop/file-snapshot.ts'),
-      ]);
+    const [
+      {look},
+      {makeReconcilers},
+      {makeGuard},
+      {servicesFor},
+      {builtInTools},
+      {announce},
+      {recognizeUnchanged},
+      {homeName},
+    ] = await Promise.all([
+      import('../loop/look.ts'),
+      import('./reconcilers.ts'),
+      import('../agents/approvals/protected-files.ts'),
+      import('../agents/calls/services.ts'),
+      import('../effects/tools/built-in.ts'),
+      import('./announce.ts'),
+      import('../loop/recognize.ts'),
+      import('../loop/file-snapshot.ts'),
+    ]);
     daemon.files.name = homeName(daemon.files.disk);
     daemon.files.kinds.reconcilers.add(makeReconcilers(daemon));
     daemon.files.kinds.guard = makeGuard(daemon);
     if (!daemon.effects.world.tools) daemon.effects.tools.add(builtInTools);
     daemon.effects.services = (caller, call, signal) => servicesFor(daemon, caller, call, signal);
-    this.#recognize = recognize;
+    this.#recognize = recognizeUnchanged;
     this.#announce = announce;
     return look;
   }

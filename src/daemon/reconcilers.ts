@@ -1,34 +1,34 @@
-import {archiveFiles} from '../agents/approvals/archive.ts';
-import {policyFile} from '../agents/approvals/new-rules.ts';
-import {approvalPages} from '../agents/approvals/pages.ts';
-import {approvalQueue} from '../agents/approvals/queue-file.ts';
-import {memoryFiles} from '../agents/calls/remember.ts';
-import {slotsFile} from '../agents/inbox/due-slots.ts';
-import {cursorFiles, rejectedFiles} from '../agents/inbox/inbox-cursor.ts';
-import {inboxFiles} from '../agents/inbox/inbox-look.ts';
+import {archiveReconciler} from '../agents/approvals/archive.ts';
+import {policyReconciler} from '../agents/approvals/new-rules.ts';
+import {approvalPageReconciler} from '../agents/approvals/pages.ts';
+import {approvalQueueReconciler} from '../agents/approvals/queue-file.ts';
+import {memoryReconciler} from '../agents/calls/remember.ts';
+import {scheduleReconciler} from '../agents/inbox/due-slots.ts';
+import {cursorReconciler, rejectedReconciler} from '../agents/inbox/inbox-cursor.ts';
+import {inboxReconciler} from '../agents/inbox/inbox-look.ts';
 import type {Daemon} from '../agents/state/parts.ts';
-import {taskFiles} from '../agents/task-files/tasks.ts';
-import {archivedSessions, sessionFiles} from '../agents/turns/session-files.ts';
-import {spendFile} from '../agents/turns/spend-file.ts';
+import {taskReconciler} from '../agents/task-files/tasks.ts';
+import {archivedSessionReconciler, sessionReconciler} from '../agents/turns/session-files.ts';
+import {spendReconciler} from '../agents/turns/spend-file.ts';
 import type {Reconciler} from '../loop/reconciler.ts';
-import {settingsFile} from './settings-file.ts';
+import {settingsReconciler} from './settings-file.ts';
 
 /** What the daemon does about each kind of file. A new kind is a line here; of two that own a path the first is asked. */
 const kinds: readonly ((daemon: Daemon) => Reconciler)[] = [
-  archivedSessions,
-  sessionFiles,
-  approvalQueue,
-  archiveFiles,
-  taskFiles,
-  approvalPages,
-  policyFile,
-  settingsFile,
-  memoryFiles,
-  inboxFiles,
-  cursorFiles,
-  rejectedFiles,
-  slotsFile,
-  spendFile,
+  archivedSessionReconciler,
+  sessionReconciler,
+  approvalQueueReconciler,
+  archiveReconciler,
+  taskReconciler,
+  approvalPageReconciler,
+  policyReconciler,
+  settingsReconciler,
+  memoryReconciler,
+  inboxReconciler,
+  cursorReconciler,
+  rejectedReconciler,
+  scheduleReconciler,
+  spendReconciler,
 ];
 
 export function makeReconcilers(daemon: Daemon): Reconciler[] {

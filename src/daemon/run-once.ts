@@ -12,13 +12,13 @@ const SLOW = 10;
  * Work until nothing is left to do, then say how it stands. 1: a session is in error, or something could not be
  * written or committed; 4: a file has errors; 3: something waits for a person; 0: all is done.
  */
-export async function workOnce(daemon: With<'files' | 'reports' | 'turns' | 'spend'>): Promise<number> {
+export async function runOnce(daemon: With<'files' | 'reports' | 'turns' | 'spend'>): Promise<number> {
   const {files, reports, spend} = daemon;
   const {journal, index} = files;
   const {troubles} = reports;
-  await whenDone(daemon);
+  await waitUntilIdle(daemon);
   spend.due();
-  await whenDone(daemon);
+  await waitUntilIdle(daemon);
   const published = await allPublished(journal, JOURNAL_MS);
   const needs = index.needs();
   const stuck = !published || journal.unfinished() !== undefined;
@@ -43,7 +43,7 @@ export async function allPublished(
 }
 
 /** When nothing is left to look at, and nothing is under way. */
-export async function whenDone({files, turns}: With<'files' | 'turns'>): Promise<void> {
+export async function waitUntilIdle({files, turns}: With<'files' | 'turns'>): Promise<void> {
   const {queue} = files;
   for (;;) {
     await queue.whenIdle();

@@ -2,7 +2,7 @@ import type {With} from '../agents/state/parts.ts';
 import type {Reconciler} from '../loop/reconciler.ts';
 
 /** agentdir.yaml: nothing is written into it, but much follows from it. */
-export function settingsFile(daemon: With<'files' | 'inboxes' | 'status'>): Reconciler {
+export function settingsReconciler(daemon: With<'files' | 'inboxes' | 'status'>): Reconciler {
   return {
     kind: 'settings',
     accepted: () => {

@@ -1,5 +1,5 @@
 import type {With} from '../agents/state/parts.ts';
-import {whenDone} from './run-once.ts';
+import {waitUntilIdle} from './run-once.ts';
 
 /** A stop takes ten seconds at most: so long for calls to end by themselves, for looks under way, then for the journal. */
 const STOP_CALLS_MS = 1_500;
@@ -13,7 +13,7 @@ export type StopReason = 'asked' | 'broken' | 'gone';
  * Finish what is under way, and what was saved just before the stop. Where nothing can be written any more, running
  * commands are ended and their results are not waited for.
  */
-export async function settleDown(daemon: With<'files' | 'turns' | 'spend'>, reason: StopReason): Promise<void> {
+export async function shutDown(daemon: With<'files' | 'turns' | 'spend'>, reason: StopReason): Promise<void> {
   const {files, turns, spend} = daemon;
   const {queue, journal, versions, looks, phase, disk} = files;
   const {pending} = looks;
@@ -27,12 +27,12 @@ export async function settleDown(daemon: With<'files' | 'turns' | 'spend'>, reas
   spend.close();
   if (looksMs > 0) {
     for (const path of pending.keys()) queue.add(path);
-    await Promise.race([whenDone(daemon), soon(Math.min(looksMs, STOP_CALLS_MS))]);
+    await Promise.race([waitUntilIdle(daemon), soon(Math.min(looksMs, STOP_CALLS_MS))]);
     turns.endCalls('the daemon was stopped');
-    await Promise.race([whenDone(daemon), soon(looksMs)]);
+    await Promise.race([waitUntilIdle(daemon), soon(looksMs)]);
   } else {
     turns.endCalls('the daemon was stopped');
-    await Promise.race([whenDone(daemon), soon(STOP_CALLS_MS)]);
+    await Promise.race([waitUntilIdle(daemon), soon(STOP_CALLS_MS)]);
   }
   await queue.stop();
   if (reason !== 'gone') await journal.flush(once ? 0 : STOP_JOURNAL_MS);

@@ -4,8 +4,8 @@ import {writeDerived, writeOver} from '../home/cache.ts';
 import {type Cancel, timestamp} from '../home/disk/clock.ts';
 import {crashPoint} from '../home/disk/crash.ts';
 import type {Disk} from '../home/disk/disk.ts';
-import {STATUS_FILE, type Status} from '../home/status.ts';
-import {inWords} from '../loop/troubles.ts';
+import {type DaemonStatus, STATUS_FILE} from '../home/status.ts';
+import {troubleText} from '../loop/troubles.ts';
 
 /** Many changes at once; and where there is much to tell, what is under way goes first. */
 const COALESCE_MS = 50;
@@ -18,11 +18,11 @@ const REMOVED_MS = 1_500;
 const COUNTS_MS = 500;
 
 /** What they are made from. */
-type Shown = With<'files' | 'reports' | 'approvals' | 'status'>;
+type StatusSource = With<'files' | 'reports' | 'approvals' | 'status'>;
 
 /** Keeps NEEDS_YOU.md and the daemon's status file in step with what the daemon knows. */
-export class Needs {
-  readonly #daemon: Shown;
+export class StatusFiles {
+  readonly #daemon: StatusSource;
   readonly #isGone: () => boolean;
   readonly #since: string;
   #timer: Cancel | undefined;
@@ -32,11 +32,11 @@ export class Needs {
   #writtenStatus = '';
   #statusAt = 0;
   #later: Cancel | undefined;
-  #stopped: Status['stopped'];
+  #stopped: DaemonStatus['stopped'];
   #incompleteSince: number | undefined;
 
   /** `isGone`: the home was moved or deleted, and nothing may be written to its old path. */
-  constructor(daemon: Shown, isGone: () => boolean) {
+  constructor(daemon: StatusSource, isGone: () => boolean) {
     this.#daemon = daemon;
     this.#isGone = isGone;
     this.#since = timestamp(daemon.files.disk.clock);
@@ -123,7 +123,7 @@ export class Needs {
       troubles.set(path, undefined);
       return true;
     } catch (error) {
-      troubles.set(path, inWords(path, error as Error));
+      troubles.set(path, troubleText(path, error as Error));
       return false;
     }
   }
@@ -164,7 +164,7 @@ export class Needs {
     );
   }
 
-  #status(): Status {
+  #status(): DaemonStatus {
     const {files, reports, status, approvals} = this.#daemon;
     const {home, disk, index} = files;
     const {troubles} = reports;

@@ -1,5 +1,5 @@
 import type {ApprovalState} from '../formats/approval/approval-state.ts';
-import type {Reached} from './limits.ts';
+import type {ReachedLimit} from './limits.ts';
 
 /**
  * What a session that waits does next. Whatever became of the request, a session whose limit is not reached any more
@@ -8,7 +8,7 @@ import type {Reached} from './limits.ts';
 export function afterWait(
   id: string,
   state: ApprovalState | undefined,
-  reached: Iterable<Reached>,
+  reached: Iterable<ReachedLimit>,
 ): 'wait' | 'go on' | 'pause' {
   if (state === 'rejected') return 'pause';
   if (state === 'approved' || state === 'withdrawn') return 'go on';

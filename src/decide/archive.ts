@@ -7,7 +7,7 @@ const KEPT = 100;
 const TOGETHER = 50;
 
 /** Requests that leave the queue, oldest first, by the file they go to. */
-export function toArchive(items: readonly ApprovalItem[]): Map<string, ApprovalItem[]> {
+export function requestsToArchive(items: readonly ApprovalItem[]): Map<string, ApprovalItem[]> {
   const settled = items.filter(isSettled);
   const leaving = settled.length < KEPT + TOGETHER ? [] : settled.slice(0, settled.length - KEPT);
   const byFile = new Map<string, ApprovalItem[]>();

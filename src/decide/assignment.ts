@@ -3,7 +3,7 @@ import {fieldOf, idsIn, parentId, type Task} from '../formats/task/task.ts';
 import {notesText} from './note-text.ts';
 
 /** Something that a task says. `as`: how it is delivered. */
-export interface Said {
+export interface TaskStatement {
   label: string;
   text: string;
   as: 'line' | 'title' | 'details' | 'notes';
@@ -15,7 +15,7 @@ export interface Said {
  */
 export interface Assignment {
   id: string;
-  said: readonly Said[];
+  said: readonly TaskStatement[];
   /** What from outside led to it. */
   taint: readonly string[];
 }
@@ -24,7 +24,7 @@ export function assignmentOf(task: Task, file: string): Assignment {
   const id = fieldOf(task, 'id') ?? '';
   const waitedFor = idsIn(fieldOf(task, 'depends_on'));
   const attempt = Number(fieldOf(task, 'attempt') ?? 1);
-  const said: [Said['as'], string, string | undefined][] = [
+  const said: [TaskStatement['as'], string, string | undefined][] = [
     ['line', 'Id', id],
     ['title', 'Title', task.title],
     ['line', 'Created by', fieldOf(task, 'created_by') ?? 'a person'],

@@ -1,6 +1,6 @@
 import type {Message} from '../formats/session/session-schema.ts';
 import {toolNamed} from '../policy/tools.ts';
-import {mentionsIn} from './mentions.ts';
+import {mentionedNames} from './mentions.ts';
 
 /** Tasks that were brought to a session, `task/ID#ATTEMPT`, in their order. */
 export function deliveredTasks(messages: readonly Message[]): string[] {
@@ -16,7 +16,7 @@ export function reminderOf(key: string): string {
 }
 
 /** Whom the session has written to (since that delivery), by message or in a final answer, and not heard from after it. */
-export function awaited(messages: readonly Message[], since?: string): Set<string> {
+export function awaitedNames(messages: readonly Message[], since?: string): Set<string> {
   const open = new Map<string, number>();
   const count = (name: string, more: number) => open.set(name, Math.max(0, (open.get(name) ?? 0) + more));
   /** To whom each message of the last answer goes. */
@@ -31,7 +31,7 @@ export function awaited(messages: readonly Message[], since?: string): Set<strin
     sending.clear();
     for (const {id, function: called} of tool_calls)
       if (toolNamed(called.name) === 'send_message') sending.set(id, receiverIn(called.arguments));
-    for (const name of tool_calls.length === 0 ? mentionsIn(content ?? '') : sending.values()) count(name, 1);
+    for (const name of tool_calls.length === 0 ? mentionedNames(content ?? '') : sending.values()) count(name, 1);
   }
   return new Set([...open].flatMap(([name, left]) => (left > 0 ? [name] : [])));
 }

@@ -2,7 +2,7 @@ import type {ApprovalState} from '../formats/approval/approval-state.ts';
 import type {Session} from '../formats/session/session.ts';
 import type {SessionHeader} from '../formats/session/session-schema.ts';
 import {afterWait} from './after-wait.ts';
-import type {Reached} from './limits.ts';
+import type {ReachedLimit} from './limits.ts';
 import {withHeader} from './turn.ts';
 
 /** A session as it is to be written, and why. */
@@ -12,14 +12,18 @@ export interface ChangedSession {
 }
 
 /** The session as it waits for a person to grant more. */
-export function waitForMore(session: Session, reached: Reached, now: string): ChangedSession {
+export function waitForMore(session: Session, reached: ReachedLimit, now: string): ChangedSession {
   return changed(session, {status: 'waiting', waiting_for: reached.id}, now, `waits for ${reached.id}`);
 }
 
 /** What a session does when its wait is over. Undefined: it goes on waiting, or does not wait. */
 export function endWait(
   session: Session,
-  {state, reached, now}: {state: (id: string) => ApprovalState | undefined; reached: Iterable<Reached>; now: string},
+  {
+    state,
+    reached,
+    now,
+  }: {state: (id: string) => ApprovalState | undefined; reached: Iterable<ReachedLimit>; now: string},
 ): ChangedSession | undefined {
   const {status, waiting_for: id} = session.header ?? {};
   if (id === undefined) return undefined;

@@ -31,9 +31,9 @@ const QUESTION = [
 ];
 
 /** The item of the queue. */
-export function itemFor(request: CallRequest): NewTask {
+export function requestItem(request: CallRequest): NewTask {
   const {id, agent, created, ask} = request;
-  const command = ask.edits?.argument === 'command' ? partOf(ask, ask.edits.label) : undefined;
+  const command = ask.edits?.argument === 'command' ? askedPart(ask, ask.edits.label) : undefined;
   return newApprovalItem({
     id,
     title: ask.question ? `Answer ${ask.title}` : `Approve ${ask.title}`,
@@ -57,7 +57,7 @@ export function itemFor(request: CallRequest): NewTask {
 }
 
 /** The page: everything there is to know, then the one place to decide. */
-export function pageFor(request: CallRequest): string {
+export function requestPage(request: CallRequest): string {
   const {id, ask} = request;
   const bound = Object.entries(ask.basis).sort(([a], [b]) => (a < b ? -1 : 1));
   const always = 'none' in ask.always ? noRule(ask.always.none) : rulesText(ask.always);
@@ -96,7 +96,7 @@ export function strayInItem({task, command}: ApprovalItem, request: CallRequest)
   const spaced = (text: string) => text.split(/\s+/).join(' ').trim();
   const hasCommand = edits?.argument === 'command';
   if (hasCommand && command === undefined) return 'its line "command:" is gone; put it back, or reject it';
-  if (spaced(task.title) === spaced(itemFor(request).title)) return undefined;
+  if (spaced(task.title) === spaced(requestItem(request).title)) return undefined;
   const may = hasCommand ? '"command:" below it' : edits ? `${edits.label} on its page` : undefined;
   const how = may === undefined ? '' : `; to have something else done, change ${may}`;
   return `its title was changed, and that changes nothing${how}; put the title back`;
@@ -112,7 +112,7 @@ function plainKey(key: string): string {
 }
 
 /** The text that the person may change, as it was asked. */
-export function partOf({parts}: Ask, label: string): string | undefined {
+export function askedPart({parts}: Ask, label: string): string | undefined {
   return parts.find(part => part.label === label)?.text;
 }
 

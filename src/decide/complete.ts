@@ -9,7 +9,7 @@ export interface CompletedStep {
 }
 
 /** What the daemon writes into a file. */
-export interface Completed extends CompletedStep {
+export interface CompletedFile extends CompletedStep {
   /** What others did to the file before that, in order: each is in the journal, and only the last text is written. */
   before?: readonly CompletedStep[];
   /** Ids of requests it concerns. */

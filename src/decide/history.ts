@@ -17,7 +17,7 @@ const unanswered = JSON.stringify({
  * it, and what came in between stands below. The beginning stays the same as long as the messages there do, so that
  * servers can reuse what they have read.
  */
-export function historyOf(system: string | undefined, messages: readonly Message[]): ChatMessage[] {
+export function chatHistory(system: string | undefined, messages: readonly Message[]): ChatMessage[] {
   const {state, count} = settled.of(messages);
   const chat = new Chat(state);
   for (let i = count; i < messages.length; i++) chat.add(messages[i] as Message);

@@ -2,7 +2,7 @@ import type {Call, Message} from '../formats/session/session-schema.ts';
 import {toolNamed} from '../policy/tools.ts';
 
 /** A call that was interrupted, and what another one has to do with it. */
-export interface Interrupted {
+export interface InterruptedCall {
   first: Call;
   /** `call`: it does the same; `message`: it goes to the same people, in whatever words. */
   as: 'call' | 'message';
@@ -20,7 +20,7 @@ const places: Readonly<Record<string, string>> = {slack_send: 'channel', email_s
  * The same call as it was made before, or a message to the same place, if it was interrupted then and has not come to an
  * end since. The first of them.
  */
-export function interruptedBefore(messages: readonly Message[], call: Call): Interrupted | undefined {
+export function findInterrupted(messages: readonly Message[], call: Call): InterruptedCall | undefined {
   const wanted = goalOf(call);
   const same = new Map<string, Call>();
   let first: Call | undefined;

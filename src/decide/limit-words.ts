@@ -1,8 +1,8 @@
 import type {NewApprovalItem} from '../formats/approval/approval-item.ts';
-import type {Reached} from './limits.ts';
+import type {ReachedLimit} from './limits.ts';
 
 /** The request to go on beyond a limit, for the person who decides. */
-export function budgetItem(reached: Reached, now: string): NewApprovalItem {
+export function budgetItem(reached: ReachedLimit, now: string): NewApprovalItem {
   const {id, scope, what, limit, agent, session} = reached;
   const key = {home: `per_day.${what}`, chain: 'limits.agent_messages', work: `max_${what}`, agent: `max_${what}`}[
     scope
@@ -28,30 +28,30 @@ export function budgetItem(reached: Reached, now: string): NewApprovalItem {
 }
 
 /** What approving it gives. */
-function grants({limit, what, scope, day}: Pick<Reached, 'limit' | 'what' | 'scope' | 'day'>): string {
+function grants({limit, what, scope, day}: Pick<ReachedLimit, 'limit' | 'what' | 'scope' | 'day'>): string {
   const until = {work: 'for this piece of work', chain: 'for this exchange'}[scope as string] ?? `on ${day}`;
   return limit === 0 ? `no limit of ${nouns[what]} ${until}` : `${amount(limit, what)} more ${until}`;
 }
 
 const nouns = {turns: 'turns', tokens: 'tokens', cost_usd: 'cost', hops: 'messages between agents'} as const;
 
-function who({scope, agent, session}: Reached): string {
+function who({scope, agent, session}: ReachedLimit): string {
   return {work: session, agent, home: 'all agents together', chain: session}[scope];
 }
 
-function used({what, used, allowed, scope, day}: Reached): string {
+function used({what, used, allowed, scope, day}: ReachedLimit): string {
   const much = allowed === used ? amount(used, what) : `${number(used, what)} of ${amount(allowed, what)}`;
   if (scope === 'chain') return `comes after ${much} without a person in between`;
   return `used ${much} ${scope === 'work' ? 'for one piece of work' : `on ${day}`}`;
 }
 
-function amount(value: number, what: Reached['what']): string {
+function amount(value: number, what: ReachedLimit['what']): string {
   if (what === 'cost_usd') return number(value, what);
   if (what === 'hops') return `${number(value, what)} ${value === 1 ? 'message between agents' : nouns.hops}`;
   return `${number(value, what)} ${value === 1 ? nouns[what].slice(0, -1) : nouns[what]}`;
 }
 
-function number(value: number, what: Reached['what']): string {
+function number(value: number, what: ReachedLimit['what']): string {
   if (what !== 'cost_usd') return value.toLocaleString('en-US');
   return `$${value.toLocaleString('en-US', {minimumFractionDigits: 2, maximumFractionDigits: 4})}`;
 }

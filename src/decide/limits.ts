@@ -1,6 +1,6 @@
 import type {ApprovalState} from '../formats/approval/approval-state.ts';
 import {isId} from '../formats/common/values.ts';
-import type {Limits, Spent, Work} from '../formats/session/spent.ts';
+import type {SpendLimits, Spent, Work} from '../formats/session/spent.ts';
 
 /** Of one piece of work of a session, of an agent in a day, of all agents in a day, or of messages that led to one another. */
 type LimitScope = 'work' | 'agent' | 'home' | 'chain';
@@ -16,20 +16,20 @@ export interface LimitInput {
   day: string;
   work: Work;
   /** Of the agent's template: turns for a piece of work, tokens and cost for a day. */
-  own: Limits | undefined;
+  own: SpendLimits | undefined;
   /** Of the settings: what all agents together may use in a day. */
-  home: Limits | undefined;
+  home: SpendLimits | undefined;
   spent: {agent: Spent; all: Spent};
   /** What became of a request for more; undefined if there is none of that id. */
   stateOf: (id: string) => ApprovalState | undefined;
 }
 
 /** A limit that is reached, and the request to go on beyond it. */
-export interface Reached {
+export interface ReachedLimit {
   /** Of the request: the same whoever meets the limit and how often, until the request is decided. */
   id: string;
   scope: LimitScope;
-  what: keyof Limits;
+  what: keyof SpendLimits;
   /** As it is set. */
   limit: number;
   /** With what was granted so far. */
@@ -41,14 +41,14 @@ export interface Reached {
 }
 
 /** The first limit that is reached. */
-export function reached(input: LimitInput): Reached | undefined {
-  return allReached(input).next().value;
+export function firstReachedLimit(input: LimitInput): ReachedLimit | undefined {
+  return allReachedLimits(input).next().value;
 }
 
 /** Every limit that is reached: those of the session first. */
-export function* allReached(input: LimitInput): Generator<Reached, undefined> {
+export function* allReachedLimits(input: LimitInput): Generator<ReachedLimit, undefined> {
   const {own, home, work, spent, day, agent, session} = input;
-  const found = (scope: LimitScope, what: keyof Limits, used: number, prefix: () => string) => {
+  const found = (scope: LimitScope, what: keyof SpendLimits, used: number, prefix: () => string) => {
     const limit = scope === 'chain' ? (home?.hops ?? MOST_HOPS) : (scope === 'home' ? home : own)?.[what];
     // What was granted matters only beyond the limit itself.
     if (limit === undefined || used < limit) return [];
@@ -95,12 +95,12 @@ function stamp(since: string): string {
   return /^[0-9A-Za-z]+$/.test(time) ? time : hash(since);
 }
 
-const LONGEST = 64;
+const MAX_ID = 64;
 
 /** A name as part of an id. What has to be changed for that stays different from others by its hash. */
 function part(name: string): string {
-  if (isId(name) && name.length <= LONGEST) return name;
-  return `${name.slice(0, LONGEST).replace(/[^A-Za-z0-9._-]/g, '_')}.${hash(name)}`;
+  if (isId(name) && name.length <= MAX_ID) return name;
+  return `${name.slice(0, MAX_ID).replace(/[^A-Za-z0-9._-]/g, '_')}.${hash(name)}`;
 }
 
 /** FNV-1a, twice. */

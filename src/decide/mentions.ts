@@ -1,5 +1,5 @@
 /** Names after @ in prose, each once. Not in code, nor as part of an address such as ada@example.org. Linear. */
-export function mentionsIn(text: string): string[] {
+export function mentionedNames(text: string): string[] {
   if (!text.includes('@')) return [];
   const names = new Set<string>();
   for (const [, name = ''] of withoutCode(text).matchAll(/(?<![\w.@/+-])@([A-Za-z0-9][A-Za-z0-9._-]{0,127})/g))

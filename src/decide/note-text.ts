@@ -1,11 +1,11 @@
 import type {Note} from '../formats/task/task.ts';
 
-const MOST = 5;
+const MAX_NOTES = 5;
 
 /** The last notes of a task, as agents are told of them. */
 export function notesText(notes: readonly Note[]): string {
   return notes
-    .slice(-MOST)
+    .slice(-MAX_NOTES)
     .map(({who, text}) => `- ${who === undefined ? '' : `@${who}: `}${text}`)
     .join('\n');
 }

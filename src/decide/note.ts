@@ -1,4 +1,4 @@
-import {apart} from '../formats/merge/merge-memory.ts';
+import {withBlankLine} from '../formats/merge/merge-memory.ts';
 
 /** Whatever any reader takes for the end of a line: what follows must be indented, or it would look like a note of somebody else. */
 const LINE_END = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;
@@ -9,5 +9,5 @@ export function withNote(text: string, note: {text: string; agent: string; day: 
   const [first = '', ...rest] = note.text.replace(LINE_END, '\n').trim().split('\n');
   const lines = [`- ${note.day} @${note.agent}: ${first}`, ...rest.map(line => (line === '' ? '' : `  ${line}`))];
   const gap = text === '' || text.endsWith('\n') ? '' : eol;
-  return `${text}${gap}${apart(text, eol)}${lines.join(eol)}${eol}`;
+  return `${text}${gap}${withBlankLine(text, eol)}${lines.join(eol)}${eol}`;
 }

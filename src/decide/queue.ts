@@ -4,13 +4,13 @@ import {fieldOf, type Task, type TaskFile} from '../formats/task/task.ts';
 import {addTasks, type TaskChange, updateTasks} from '../formats/task/task-edit.ts';
 import {parseTasks} from '../formats/task/task-parse.ts';
 import type {NewTask} from '../formats/task/task-text.ts';
-import {type CallRequest, itemFor} from './call-request.ts';
-import type {Completed} from './complete.ts';
+import {type CallRequest, requestItem} from './call-request.ts';
+import type {CompletedFile} from './complete.ts';
 import {budgetItem} from './limit-words.ts';
-import type {Reached} from './limits.ts';
+import type {ReachedLimit} from './limits.ts';
 
-/** A decision of a person's that counts, and is to be recorded. */
-export type Taken =
+/** A person's decision that counts and is to be recorded. */
+export type CountedDecision =
   | {decision: 'rejected'; by: string; at: string; reason: string | undefined}
   | {
       decision: 'approved';
@@ -35,12 +35,12 @@ export interface QueueContext {
   /** Whose decision it is if the item does not say: `Ada <ada@example.org>`. */
   by: string;
   /** Limits that are still reached and that sessions wait for, by id. */
-  asked: ReadonlyMap<string, Reached>;
+  asked: ReadonlyMap<string, ReachedLimit>;
   /** How many sessions wait for it. */
   waiting: (id: string) => number;
   /** Calls that wait for a person, as far as they are not in the queue yet. */
   requests: Iterable<CallRequest>;
-  taken: ReadonlyMap<string, Taken>;
+  taken: ReadonlyMap<string, CountedDecision>;
   outcomeOf: (id: string) => CallOutcome | undefined;
   /** Its session does not know it any more, or is not there. */
   isGone: (id: string) => boolean;
@@ -55,11 +55,11 @@ export interface QueueContext {
 export function completeQueue(
   file: TaskFile & {items: readonly ApprovalItem[]},
   context: QueueContext,
-): Completed | undefined {
+): CompletedFile | undefined {
   const changes: [Task, TaskChange][] = [];
   const words: string[] = [];
   const approvals: string[] = [];
-  const decided: NonNullable<Completed['decided']>[number][] = [];
+  const decided: NonNullable<CompletedFile['decided']>[number][] = [];
   const there = new Set<string>();
   for (const item of file.items) {
     if (item.id === undefined) continue;
@@ -76,7 +76,7 @@ export function completeQueue(
   const missing: [id: string, item: NewTask][] = [];
   for (const reached of context.asked.values())
     if (!there.has(reached.id)) missing.push([reached.id, newApprovalItem(budgetItem(reached, context.now))]);
-  for (const request of context.requests) if (!there.has(request.id)) missing.push([request.id, itemFor(request)]);
+  for (const request of context.requests) if (!there.has(request.id)) missing.push([request.id, requestItem(request)]);
   let text = changes.length > 0 ? updateTasks(file, changes) : file.text;
   if (missing.length > 0)
     text = addTasks(
@@ -162,7 +162,7 @@ function broughtBack({decision}: ApprovalItem, outcome: CallOutcome): TaskChange
   return {box: yes ? 'x' : '-', fields: {...outcome, status}};
 }
 
-function decidedChange(item: ApprovalItem, decided: Taken): TaskChange {
+function decidedChange(item: ApprovalItem, decided: CountedDecision): TaskChange {
   const {by, at} = decided;
   if (decided.decision === 'rejected') {
     const reason = item.reason === undefined ? decided.reason : undefined;

@@ -1,11 +1,11 @@
 import {slotsBetween} from '../formats/schedule-slots.ts';
 import type {ScheduleSetting} from '../formats/settings.ts';
-import type {Claimed, Slots} from '../formats/slots-file.ts';
+import type {ClaimedSlot, ScheduleSlots} from '../formats/slots-file.ts';
 
 /** A time that is dealt with within this was not missed. */
 const IN_TIME_MS = 60_000;
 /** Of times that were missed, `all` delivers so many at most, the newest. */
-export const MOST_MISSED = 100;
+export const MAX_MISSED = 100;
 /** A clock that goes back by more was wrong before: what it has claimed would keep the schedule silent until then. */
 const WRONG_CLOCK_MS = 25 * 3_600_000;
 
@@ -13,21 +13,25 @@ const WRONG_CLOCK_MS = 25 * 3_600_000;
  * Claim the times that have come. A new schedule begins now. Times that are claimed are not claimed again, also if the
  * clock goes back. Undefined: nothing is to be written.
  */
-export function claimSlots(schedule: ScheduleSetting, known: Slots | undefined, now: number): Slots | undefined {
+export function claimSlots(
+  schedule: ScheduleSetting,
+  known: ScheduleSlots | undefined,
+  now: number,
+): ScheduleSlots | undefined {
   const {cron, to, missed = 'once'} = schedule;
   const at = (time: number) => new Date(time).toISOString();
   if (!known) return {cron, to, last: at(now)};
   const last = Date.parse(known.last);
   if (last > now + WRONG_CLOCK_MS) return {...known, last: at(now)};
-  const slots = slotsBetween(schedule, last, now, MOST_MISSED + 1);
+  const slots = slotsBetween(schedule, last, now, MAX_MISSED + 1);
   const [newest] = slots;
   if (newest === undefined) return undefined;
   const inTime = now - newest < IN_TIME_MS;
-  const late = Math.min(slots.length - (inTime ? 1 : 0), MOST_MISSED);
-  const due: Claimed[] =
+  const late = Math.min(slots.length - (inTime ? 1 : 0), MAX_MISSED);
+  const due: ClaimedSlot[] =
     missed === 'all'
       ? slots
-          .slice(0, MOST_MISSED)
+          .slice(0, MAX_MISSED)
           .toReversed()
           .map(slot => ({slot: at(slot), ...(!(inTime && slot === newest) && {missed: 1})}))
       : missed === 'once' || inTime
@@ -43,14 +47,14 @@ export function claimSlots(schedule: ScheduleSetting, known: Slots | undefined, 
 }
 
 /** What the agent is told. */
-export function slotWords({message}: ScheduleSetting, {slot, missed = 0}: Claimed): string {
+export function slotWords({message}: ScheduleSetting, {slot, missed = 0}: ClaimedSlot): string {
   if (missed === 0) return message;
-  const many = missed >= MOST_MISSED ? `at least ${MOST_MISSED}` : missed;
+  const many = missed >= MAX_MISSED ? `at least ${MAX_MISSED}` : missed;
   const due = missed === 1 ? `This was due at ${slot}` : `This was due ${many} times, the last at ${slot}`;
   return `${message}\n\n(${due}. No daemon ran then.)`;
 }
 
 /** The id of its delivery. */
-export function slotDelivery(id: string, {slot}: Claimed): string {
+export function slotDelivery(id: string, {slot}: ClaimedSlot): string {
   return `schedule/${id}@${slot}`;
 }

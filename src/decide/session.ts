@@ -1,10 +1,10 @@
-import {later} from '../formats/common/values.ts';
+import {laterTime} from '../formats/common/values.ts';
 import type {Session} from '../formats/session/session.ts';
-import {setFields, setKeysInMessage} from '../formats/session/session-edit.ts';
+import {setKeysInMessage, setSessionFields} from '../formats/session/session-edit.ts';
 import type {Message, SessionHeader} from '../formats/session/session-schema.ts';
 import {SettledPrefix} from '../formats/session/settled-prefix.ts';
 
-export {later} from '../formats/common/values.ts';
+export {laterTime} from '../formats/common/values.ts';
 
 /** What a session takes over from its agent's template when it begins. */
 interface SessionTemplate {
@@ -71,7 +71,7 @@ export function completeSession(
   const untold = lacksSomething(session.messages);
   if (missing.length === 0 && !untold && header.updated !== undefined) return undefined;
   const words = missing.map(([key]) => key);
-  let result = setFields(session, {updated: later(now, header.updated), ...Object.fromEntries(missing)});
+  let result = setSessionFields(session, {updated: laterTime(now, header.updated), ...Object.fromEntries(missing)});
   for (const [index, {role, from, timestamp}] of session.messages.entries()) {
     if (role !== 'user' || (from !== undefined && timestamp !== undefined)) continue;
     const keys = {...(from === undefined && {from: 'human'}), ...(timestamp === undefined && {timestamp: now})};

@@ -6,7 +6,7 @@ import {toolNamed} from '../policy/tools.ts';
 type Called = NonNullable<Message['tool_calls']>[number]['function'];
 
 /** So many sources are named; one would be enough. */
-const MOST = 10;
+const MAX_SOURCES = 10;
 
 /**
  * Where text from outside came into a session: messages from an inbox, what those had read who sent others, and results
@@ -14,10 +14,10 @@ const MOST = 10;
  */
 export function taintOf({header, messages}: Pick<Session, 'header' | 'messages'>): readonly string[] {
   const known = header?.tainted ?? [];
-  if (known.length >= MOST) return known;
+  if (known.length >= MAX_SOURCES) return known;
   const {state, count} = settled.of(messages);
   const sources = new Set(known);
-  const add = (each: string) => sources.size < MOST && sources.add(each);
+  const add = (each: string) => sources.size < MAX_SOURCES && sources.add(each);
   for (const each of state) add(each);
   for (let i = count; i < messages.length; i++) for (const each of taintsOf(messages, i)) add(each);
   return sources.size === known.length ? known : [...sources];

@@ -1,8 +1,8 @@
 import {fieldOf, idsIn, type Note, type Task, type TaskFile, type TaskState} from '../formats/task/task.ts';
 import {assigneeOf, isReady} from '../formats/task/task-assignee.ts';
-import {mentionsIn} from './mentions.ts';
+import {mentionedNames} from './mentions.ts';
 import {type NoteMention, noteMentions} from './note-marks.ts';
-import {endOf, keyOf, partsRound, type TaskNews} from './task.ts';
+import {attemptKey, partsRound, type TaskNews, taskEnd} from './task.ts';
 
 /** What is to be done about tasks, besides writing their file. */
 export type TaskDue =
@@ -33,7 +33,7 @@ export interface DueContext {
 export function dueOf(file: TaskFile, context: DueContext): TaskDue[] {
   const due: TaskDue[] = [];
   for (const task of file.tasks) {
-    const key = keyOf(task);
+    const key = attemptKey(task);
     if (key === undefined) continue;
     if (task.state === 'pending') due.push(...startOf(task, key, context));
     else if (task.state !== 'in_progress') due.push(...afterEnd(task, key, context));
@@ -61,7 +61,7 @@ function startOf(task: Task, key: string, context: DueContext): TaskDue[] {
 function afterEnd(task: Task, key: string, {isAgent, news, isEphemeral}: DueContext): TaskDue[] {
   const due: TaskDue[] = [];
   const by = fieldOf(task, 'created_by')?.replace(/^@/, '');
-  const end = endOf(task);
+  const end = taskEnd(task);
   const isTold = fieldOf(task, 'notified') === end || news(key)?.told === end;
   if (by !== undefined && isAgent(by) && !isTold) due.push({do: 'tell', task, key, end, to: by});
   const session = fieldOf(task, 'session');
@@ -87,7 +87,7 @@ function partsDone(task: Task, key: string, {partsOf, isAgent, news}: DueContext
 /** Of a person's notes and of agents', but nobody wakes themselves. Each is woken once by each note. */
 function mentionsOf(task: Task, key: string, {isAgent, news}: DueContext): TaskDue[] {
   const marks = new Set([...idsIn(fieldOf(task, 'mentioned')), ...(news(key)?.mentioned ?? [])]);
-  const named = (note: Note) => mentionsIn(note.text).filter(name => name !== note.who && isAgent(name));
+  const named = (note: Note) => mentionedNames(note.text).filter(name => name !== note.who && isAgent(name));
   const mentions = noteMentions(task, named).filter(({mark}) => !marks.has(mark));
   return mentions.length === 0 ? [] : [{do: 'mention', task, key, mentions}];
 }

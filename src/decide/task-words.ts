@@ -3,7 +3,7 @@ import {type Chain, chainOfTask} from '../formats/session/chain.ts';
 import type {Message} from '../formats/session/session-schema.ts';
 import {taintIn} from '../formats/task/taint-field.ts';
 import {fieldOf, type Note, type Task} from '../formats/task/task.ts';
-import type {Assignment, Said} from './assignment.ts';
+import type {Assignment, TaskStatement} from './assignment.ts';
 import {notesText} from './note-text.ts';
 
 /** What agents are told of tasks. All begin alike, so that nobody takes them for a person's words. */
@@ -12,7 +12,7 @@ const ASSIGNED = `${MARK} You have been assigned a task:`;
 
 /** To whoever is to do it. `mayUpdate`: it has the tool to say what became of it. */
 export function assignmentWords({id, said}: Assignment, mayUpdate: boolean): string {
-  const of = (...as: Said['as'][]) => said.filter(each => as.includes(each.as));
+  const of = (...as: TaskStatement['as'][]) => said.filter(each => as.includes(each.as));
   const details = of('details').map(({text}) => text);
   return lines([
     ASSIGNED,
@@ -26,12 +26,12 @@ export function assignmentWords({id, said}: Assignment, mayUpdate: boolean): str
 }
 
 /** What an agent was told of a task that was brought to it: its title in quotes, and its id before if it has another. */
-export interface Brought {
+export interface DeliveredTask {
   title: string;
   before?: string;
 }
 
-export function assignmentIn(content: string): Brought | undefined {
+export function assignmentIn(content: string): DeliveredTask | undefined {
   const [first = '', ...rest] = content.split('\n');
   const lineOf = (label: string) => rest.find(line => line.startsWith(label))?.slice(label.length);
   const title = first === ASSIGNED ? lineOf('Title: ') : RENAMED.exec(first)?.[1];
@@ -111,7 +111,7 @@ function lines(parts: readonly (string | undefined | false | '')[]): string {
 }
 
 /** What a message about a task says of where it comes from. `chain`: what led to it; null: a person did. */
-export function messageOn(
+export function taskMessage(
   task: Task,
   content: string,
   chain: Chain | null | undefined = chainOfTask(task),

@@ -1,8 +1,8 @@
 import {fieldOf, idsIn, type Task, type TaskFile, type TaskState} from '../formats/task/task.ts';
 import {assigneeOf} from '../formats/task/task-assignee.ts';
 import {type TaskChange, updateTasks} from '../formats/task/task-edit.ts';
-import type {Completed} from './complete.ts';
-import {mentionsIn} from './mentions.ts';
+import type {CompletedFile} from './complete.ts';
+import {mentionedNames} from './mentions.ts';
 
 /** What is known of a task beyond its file, until the file says so too. */
 export interface TaskNews {
@@ -10,7 +10,7 @@ export interface TaskNews {
   delivered?: {at: string; session: string} | undefined;
   /** When its assignee began with it. */
   begun?: string | undefined;
-  /** The end that its creator was told of, as `endOf` has it. */
+  /** The end that its creator was told of, as `taskEnd` has it. */
   told?: string | undefined;
   /** When its owner was told that all its parts are done. */
   partsTold?: string | undefined;
@@ -35,7 +35,7 @@ export interface TaskContext {
 }
 
 /** A task, and which try at it this is: what is delivered once. Undefined: it has no id yet. */
-export function keyOf(task: Task): string | undefined {
+export function attemptKey(task: Task): string | undefined {
   const id = fieldOf(task, 'id');
   return id === undefined ? undefined : `task/${id}#${attemptOf(task)}`;
 }
@@ -49,7 +49,7 @@ function attemptOf(task: Task): number {
  * Fill in what a person left out or what follows from a box they set: ids of tasks that somebody is to do, times, and
  * what became of them. The box is the state; times follow it. Undefined if nothing is missing.
  */
-export function completeTasks(file: TaskFile, context: TaskContext): Completed | undefined {
+export function completeTasks(file: TaskFile, context: TaskContext): CompletedFile | undefined {
   const changes: [Task, TaskChange][] = [];
   const words: string[] = [];
   const ids: string[] = [];
@@ -80,7 +80,7 @@ function missing(task: Task, context: TaskContext): Missing {
     if (!has('id')) fields.id = newId();
     if (!has('created')) fields.created = now;
   }
-  const key = keyOf(task);
+  const key = attemptKey(task);
   const news = (key !== undefined && context.news(key)) || {};
   switch (task.state) {
     case 'pending':
@@ -112,7 +112,7 @@ function missing(task: Task, context: TaskContext): Missing {
   const notified = fieldOf(task, 'notified');
   if (open && notified !== undefined && !('notified' in fields) && !isReopened(notified))
     fields.notified = `reopened ${timesTold(task)}`;
-  if (!open && news.told === endOf(task) && notified !== news.told) fields.notified = news.told;
+  if (!open && news.told === taskEnd(task) && notified !== news.told) fields.notified = news.told;
   if (!('parts_done' in fields)) ofParts(task, context, news, fields);
   const marks = idsIn(fieldOf(task, 'mentioned'));
   const woken = news.mentioned?.filter(mark => !marks.includes(mark)) ?? [];
@@ -122,11 +122,11 @@ function missing(task: Task, context: TaskContext): Missing {
 
 /** Whom a note wakes is woken once: the task must be known by something for that. */
 function namesAgent({notes}: Task, {isAgent}: TaskContext): boolean {
-  return notes.some(({text, who}) => mentionsIn(text).some(name => name !== who && isAgent(name)));
+  return notes.some(({text, who}) => mentionedNames(text).some(name => name !== who && isAgent(name)));
 }
 
 /** What its creator is told of: how it ended, and which time it is that it did within one attempt, from 2 on. */
-export function endOf(task: Task, state: TaskState = task.state): string {
+export function taskEnd(task: Task, state: TaskState = task.state): string {
   const notified = fieldOf(task, 'notified') ?? '';
   const nth = isReopened(notified) ? timesTold(task) + 1 : timesTold(task);
   return nth > 1 ? `${state} ${nth}` : state;

@@ -1,10 +1,10 @@
 import type {Session} from '../formats/session/session.ts';
-import {insertMessage, setFields, setKeysInMessage} from '../formats/session/session-edit.ts';
+import {insertMessage, setKeysInMessage, setSessionFields} from '../formats/session/session-edit.ts';
 import type {Call, Message, SessionHeader, SessionStatus} from '../formats/session/session-schema.ts';
-import {later} from './session.ts';
+import {laterTime} from './session.ts';
 
 /** What a session has to do next. */
-export type Next =
+export type NextAction =
   /** The model has not answered all that is there. */
   | {do: 'ask'}
   /** Calls of the last answer that have no result yet, in the answer's order. */
@@ -18,14 +18,14 @@ export interface OpenCalls {
 }
 
 /** What a session has to do, if it may: that is for `mayWork` to say. Only a new message wakes one that sleeps. */
-export function workOf({header, messages}: Session): Next {
-  if (header?.status !== 'sleeping') return nextOf(messages);
+export function nextSessionAction({header, messages}: Session): NextAction {
+  if (header?.status !== 'sleeping') return nextAction(messages);
   const last = messages.findLastIndex(({role}) => role === 'assistant');
-  return messages.slice(last + 1).some(({role}) => role === 'user') ? nextOf(messages) : {do: 'rest'};
+  return messages.slice(last + 1).some(({role}) => role === 'user') ? nextAction(messages) : {do: 'rest'};
 }
 
 /** Decided from the messages alone. */
-export function nextOf(messages: readonly Message[]): Next {
+export function nextAction(messages: readonly Message[]): NextAction {
   const last = messages.findLastIndex(({role}) => role === 'assistant');
   const open = last === -1 ? [] : unanswered(messages, last);
   if (open.length > 0) return {do: 'call', open: {index: last, calls: open}};
@@ -51,7 +51,7 @@ export function mayWork({status, waiting_for}: Partial<SessionHeader> = {}): boo
 }
 
 /** The status that follows from what there is to do. */
-export function statusFor(next: Next): SessionStatus {
+export function statusFor(next: NextAction): SessionStatus {
   if (next.do === 'rest') return 'sleeping';
   const first = next.do === 'call' ? next.open.calls[0] : undefined;
   return first?.approval !== undefined && first.started === undefined ? 'waiting' : 'active';
@@ -114,18 +114,18 @@ export function withCallKeys(
 /** Keys of the session that are others now; undefined removes one. Each version has an `updated` of its own. */
 export function withHeader(session: Session, keys: Partial<SessionHeader>, now: string): Session {
   const others = Object.entries(keys).filter(([key, value]) => session.header?.[key] !== value);
-  return setFields(session, {updated: later(now, session.header?.updated), ...Object.fromEntries(others)});
+  return setSessionFields(session, {updated: laterTime(now, session.header?.updated), ...Object.fromEntries(others)});
 }
 
 /** So often an answer that the server cut off is gone on with by itself. */
 const MOST_CUTS = 3;
-export const GO_ON = 'Your answer was cut off at the length limit. Go on exactly where it ended.';
+export const CONTINUE_PROMPT = 'Your answer was cut off at the length limit. Go on exactly where it ended.';
 
 /** Whether an answer that was cut off may be gone on with: not for ever. */
-export function mayGoOn(messages: readonly Message[]): boolean {
+export function mayContinue(messages: readonly Message[]): boolean {
   let cuts = 0;
   for (const message of messages.toReversed()) {
-    if (message.role === 'user' && !(message.from === 'system' && message.content === GO_ON)) break;
+    if (message.role === 'user' && !(message.from === 'system' && message.content === CONTINUE_PROMPT)) break;
     if (message.role === 'user') cuts++;
   }
   return cuts < MOST_CUTS;

@@ -7,7 +7,7 @@ import {emptyPolicy, type Policy, type PolicyTest, type Rule} from './rule.ts';
 import {makeRule} from './rule-text.ts';
 import {type PlaceFinder, validate} from './yaml/validate.ts';
 import {readQuickly} from './yaml/yaml-quick.ts';
-import {placeOf, type YamlSource} from './yaml/yaml-source.ts';
+import {placeOfValue, type YamlSource} from './yaml/yaml-source.ts';
 
 const verdict = z.enum(['allow', 'ask', 'deny']);
 
@@ -53,13 +53,13 @@ export interface AllowlistFile {
 }
 
 /** Every test is judged by every rule. */
-const MOST = 2_000;
+const MAX_SIZE = 2_000;
 
 /** Must not throw. */
 export function parseAllowlist(text: string): AllowlistFile {
   const source = readQuickly(text);
   const starts = lineStarts(text);
-  const at: PlaceFinder = (path, what) => placeOf(source, path, starts, what);
+  const at: PlaceFinder = (path, what) => placeOfValue(source, path, starts, what);
   const value = source.value as Record<string, unknown> | null | undefined;
   const keys = value && typeof value === 'object' && !Array.isArray(value) ? Object.keys(value) : [];
   const listed =
@@ -95,12 +95,12 @@ function readList(source: YamlSource, at: PlaceFinder): ReadPolicy {
     (value.tests ?? []).length,
     ...Object.values(value.commands ?? {}).map(list => (Array.isArray(list) ? list.length : 0)),
   );
-  if (size > MOST) {
+  if (size > MAX_SIZE) {
     problems.push(
       problem(
         'FILE_TOO_LARGE',
         at([]),
-        `expected at most ${MOST} rules or tests in a list, found ${size}`,
+        `expected at most ${MAX_SIZE} rules or tests in a list, found ${size}`,
         'write fewer, wider rules',
       ),
     );

@@ -1,7 +1,7 @@
 import type {Problem} from './common/diagnostic.ts';
 
-/** What the daemon tells of: a line each for whoever watches it. */
-export type Happening =
+/** An event the daemon reports: one line on the terminal, or one JSON line. */
+export type DaemonEvent =
   | {event: 'serving'; home: string; pid: number; agents: number; sessions: number; tasks: number}
   /** A file is not what it was: what is to be done about it is decided, and done as soon as it holds still. */
   | {event: 'seen'; path: string; wrong: boolean}
@@ -40,4 +40,4 @@ export type Happening =
   | {event: 'stopping'; why: string}
   | {event: 'stopped'};
 
-export type Report = (happening: Happening) => void;
+export type Report = (event: DaemonEvent) => void;

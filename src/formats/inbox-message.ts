@@ -9,7 +9,7 @@ export function routeOf(name: string, routes: readonly InboxRoute[]): InboxRoute
 }
 
 /** A value within a record: `id`, or `event.id` for one within another. Undefined unless it is a text or a number. */
-export function textAt(data: Readonly<Record<string, unknown>>, key: string): string | undefined {
+export function recordValue(data: Readonly<Record<string, unknown>>, key: string): string | undefined {
   let value: unknown = data;
   if (Object.hasOwn(data, key)) value = data[key];
   else for (const part of key.split('.')) value = isMap(value) && Object.hasOwn(value, part) ? value[part] : undefined;
@@ -25,7 +25,7 @@ const THREADS = ['thread', 'thread_ts', 'thread_id'];
 /** The conversation that a record belongs to, if it says so. */
 export function threadOf(data: Readonly<Record<string, unknown>>, route: InboxRoute | undefined): string | undefined {
   for (const key of route?.thread === undefined ? THREADS : [route.thread]) {
-    const thread = textAt(data, key);
+    const thread = recordValue(data, key);
     if (thread !== undefined) return thread;
   }
   return undefined;
@@ -38,7 +38,7 @@ const MOST_TEXT = 100_000;
 const MOST_DETAILS = 2_000;
 
 /** What the agent reads: the text, and below it whatever else the record says, a line each. */
-export function contentOf({text, data}: Pick<InboxRecord, 'text' | 'data'>, place: string): string {
+export function messageContent({text, data}: Pick<InboxRecord, 'text' | 'data'>, place: string): string {
   const whole =
     text.length <= MOST_TEXT
       ? text

@@ -1,7 +1,7 @@
 import {visibleLine} from './common/visible.ts';
 
 /** Longer texts are cut: what a person reads in a list is a line. */
-const MOST = 300;
+const MAX_SPAN = 300;
 
 /**
  * Text of somebody else, within a line of Markdown that we write: nothing in it can end its place, be read as markup,
@@ -9,7 +9,7 @@ const MOST = 300;
  */
 export function codeSpan(text: string): string {
   const line =
-    visibleLine(text.length > MOST ? `${text.slice(0, MOST - 1)}…` : text)
+    visibleLine(text.length > MAX_SPAN ? `${text.slice(0, MAX_SPAN - 1)}…` : text)
       .replace(/\s+/g, ' ')
       .trim() || ' ';
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));

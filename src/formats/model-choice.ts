@@ -23,7 +23,7 @@ export interface ServerChoice {
   silenceMs: number;
 }
 
-export type Choice =
+export type ModelChoice =
   | ServerChoice
   /** The built-in script; `why` is for people. */
   | {kind: 'playbook'; why: string}
@@ -47,7 +47,7 @@ const KEY = 'OPENAI_API_KEY';
 const BASE = 'OPENAI_BASE_URL';
 
 /** Which model serves an agent that asks for `wanted`: an id, a nickname, `default`, `auto` or `playbook`. */
-export function chooseModel(wanted: string | undefined, settings: Settings, env: Environment): Choice {
+export function chooseModel(wanted: string | undefined, settings: Settings, env: Environment): ModelChoice {
   const named = (text: string | undefined) => (text === undefined || text === 'default' ? undefined : text);
   const name = named(wanted) ?? named(settings.default_model) ?? 'auto';
   if (name === 'playbook') return {kind: 'playbook', why: 'the model "playbook" was asked for by name'};
@@ -63,7 +63,7 @@ export function chooseModel(wanted: string | undefined, settings: Settings, env:
   };
 }
 
-function automatic(models: readonly Listed[], env: Environment): Choice {
+function automatic(models: readonly Listed[], env: Environment): ModelChoice {
   const ready = models.find(model => missingKey(model, env) === undefined);
   if (ready) return server(ready, env);
   if (value(env, KEY) !== undefined || value(env, BASE) !== undefined)
@@ -72,7 +72,7 @@ function automatic(models: readonly Listed[], env: Environment): Choice {
   return {kind: 'playbook', why: `no API key is set: none of ${[...new Set([...keys, KEY, BASE])].join(', ')}`};
 }
 
-function unlisted(name: string, models: readonly Listed[], env: Environment): Choice {
+function unlisted(name: string, models: readonly Listed[], env: Environment): ModelChoice {
   if (value(env, KEY) !== undefined || value(env, BASE) !== undefined) return server({id: name}, env);
   const names = models.flatMap(model => [model.id, ...(model.nickname === undefined ? [] : [model.nickname])]);
   const near = nearest(name, [...names, 'auto', 'playbook', 'default']);

@@ -6,7 +6,7 @@ import {refuse, validate} from './yaml/validate.ts';
 import {duration, id} from './yaml/value-schemas.ts';
 import {editYaml} from './yaml/yaml-edit.ts';
 import {readQuickly} from './yaml/yaml-quick.ts';
-import {type Path, placeOf, type YamlSource} from './yaml/yaml-source.ts';
+import {type Path, placeOfValue, type YamlSource} from './yaml/yaml-source.ts';
 
 function isCron(text: string): boolean {
   try {
@@ -194,7 +194,7 @@ export function parseSettings(text: string): SettingsFile {
 }
 
 export function settingPlace(file: SettingsFile, path: Path): {line: number; column: number} {
-  return placeOf(file.source, path);
+  return placeOfValue(file.source, path);
 }
 
 export function setSetting(text: string, path: Path, value: unknown): string {

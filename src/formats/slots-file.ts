@@ -24,10 +24,10 @@ export const slotsSchema = z.looseObject({schedules: z.record(z.string(), slots)
 });
 
 /** A time that is claimed: its message is delivered once, whatever happens. */
-export type Claimed = z.infer<typeof claimed>;
+export type ClaimedSlot = z.infer<typeof claimed>;
 /** How far a schedule is. */
-export type Slots = z.infer<typeof slots>;
-export type AllSlots = Record<string, Slots>;
+export type ScheduleSlots = z.infer<typeof slots>;
+export type AllSlots = Record<string, ScheduleSlots>;
 
 export interface SlotsFile {
   text: string;

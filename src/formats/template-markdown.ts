@@ -6,7 +6,7 @@ import {type Capability, frontMatterSchema, type TemplateFile, type TemplateValu
 import {validateValue} from './yaml/validate.ts';
 import {editYaml} from './yaml/yaml-edit.ts';
 import {readQuickly} from './yaml/yaml-quick.ts';
-import {placeOf} from './yaml/yaml-source.ts';
+import {placeOfValue} from './yaml/yaml-source.ts';
 
 /** Nobody writes a prompt this long; a file beyond it is a mistake. */
 const MAX_LENGTH = 1_000_000;
@@ -99,7 +99,7 @@ function parseFrontMatter(text: string, stem: string, outline: Outline): Templat
   const source = readQuickly(text.slice(front.start, front.end));
   const first = placeAt(lineStarts(text.slice(0, front.start)), front.start).line - 1;
   const shift = (place: Place): Place => ({line: place.line + first, column: place.column});
-  const at = (path: readonly (string | number)[]) => shift(placeOf(source, path));
+  const at = (path: readonly (string | number)[]) => shift(placeOfValue(source, path));
   const checked =
     source.problems.length > 0
       ? {value: undefined, problems: source.problems.map(p => ({...p, line: p.line + first}))}

@@ -4,7 +4,7 @@ import {type Problem, problem} from './common/diagnostic.ts';
 import {validate} from './yaml/validate.ts';
 import {id} from './yaml/value-schemas.ts';
 import {readQuickly} from './yaml/yaml-quick.ts';
-import {type Path, placeOf} from './yaml/yaml-source.ts';
+import {type Path, placeOfValue} from './yaml/yaml-source.ts';
 import {yamlText} from './yaml/yaml-text.ts';
 
 const limitsSchema = z.looseObject({
@@ -82,14 +82,14 @@ export function parseTemplate(text: string, stem: string): TemplateFile {
     problems.push(
       problem(
         'NAME_MISMATCH',
-        placeOf(source, ['id']),
+        placeOfValue(source, ['id']),
         `expected the id "${stem}" as in the file name, got "${named}"`,
         `write "id: ${stem}", or rename the file to ${named}.agent.yaml`,
       ),
     );
   }
   const names = (source.value as {capabilities?: unknown} | null)?.capabilities;
-  const at = (path: Path) => placeOf(source, path);
+  const at = (path: Path) => placeOfValue(source, path);
   const list =
     value && Array.isArray(names) ? value.capabilities.map((name, i) => ({name, ...at(['capabilities', i])})) : [];
   return {

@@ -5,7 +5,7 @@ import {validate} from './yaml/validate.ts';
 import {id} from './yaml/value-schemas.ts';
 import {editYaml} from './yaml/yaml-edit.ts';
 import {readQuickly} from './yaml/yaml-quick.ts';
-import {type Path, placeOf} from './yaml/yaml-source.ts';
+import {type Path, placeOfValue} from './yaml/yaml-source.ts';
 
 const place = z.union([z.literal(true), z.null(), z.looseObject({file: z.string().min(1).optional()})]);
 
@@ -55,7 +55,7 @@ export function parseWorkflow(text: string): WorkflowFile {
   const source = readQuickly(text);
   const {value, problems} = validate(workflowSchema, source, 'write at least "agents:" and "kickoff:"');
   if (!value) return {text, value, problems};
-  const at = (path: Path) => placeOf(source, path);
+  const at = (path: Path) => placeOfValue(source, path);
   const known = [...reserved];
   for (const [i, step] of (value.setup ?? []).entries()) {
     problems.push(...unknownVariables(step.shell, known, at(['setup', i, 'shell'])));
@@ -76,7 +76,7 @@ export function parseWorkflow(text: string): WorkflowFile {
   return {text, value: problems.some(p => p.severity === 'error') ? undefined : value, problems};
 }
 
-function unknownVariables(text: string, known: readonly string[], where: ReturnType<typeof placeOf>): Problem[] {
+function unknownVariables(text: string, known: readonly string[], where: ReturnType<typeof placeOfValue>): Problem[] {
   const found: Problem[] = [];
   for (const match of text.matchAll(VARIABLE)) {
     const name = match[1]?.trim() ?? '';

@@ -1,17 +1,17 @@
 import {join} from 'node:path';
-import type {Published} from './git/git-batch.ts';
+import type {PublishedEntry} from './git/git-batch.ts';
 import {
+  type CommittedVersion,
   changedFiles,
   EXECUTABLE,
   type Files,
   filesOf,
-  headOf,
   homePath,
   isEdit,
-  type PastVersion,
-  pastVersions,
   recentVersions,
+  resolveHead,
   type Version,
+  versionsInGit,
 } from './git/git-history.ts';
 import {contentId, lstat} from './git/git-index-file.ts';
 import {type Head, sameHead} from './git/git-refs.ts';
@@ -56,7 +56,7 @@ export class CommittedFiles {
 
   /** `earlier`: what is known of a commit saves asking for the whole of it, or of one that is not far from it. */
   static async read(repository: Repository, earlier?: Promise<CommittedAt | undefined>): Promise<CommittedFiles> {
-    const head = await headOf(repository);
+    const head = await resolveHead(repository);
     const known = await earlier;
     const files = known && (await followed(repository, known, head.commit));
     return new CommittedFiles(repository, head, files ?? (await filesOf(repository, head.commit)));
@@ -72,7 +72,7 @@ export class CommittedFiles {
   /** Notice whether somebody moved HEAD: two small reads if nobody did. */
   look(): Promise<void> {
     return this.exclusively(async () => {
-      const head = await headOf(this.#repository);
+      const head = await resolveHead(this.#repository);
       if (!sameHead(this.head, head) && this.head.commit !== head.commit)
         for (const [path, leaf] of await this.#differences(head.commit)) {
           this.#leave(path, head.commit);
@@ -109,7 +109,7 @@ export class CommittedFiles {
   }
 
   /** A commit of ours is in HEAD. `isTheirs`: of what the person did. */
-  adopt({commit, blobs, already}: Published, cause: string | undefined, isTheirs: boolean): void {
+  adopt({commit, blobs, already}: PublishedEntry, cause: string | undefined, isTheirs: boolean): void {
     this.head = {branch: this.head.branch, commit};
     for (const [full, blob] of blobs) {
       const path = homePath(this.#repository, full);
@@ -134,9 +134,9 @@ export class CommittedFiles {
    * Oldest first: what a file was after the version that HEAD has now, up to this one, if somebody else moved HEAD back
    * behind it. Empty if that is not known.
    */
-  async undone(path: string, blob: string): Promise<PastVersion[]> {
+  async undone(path: string, blob: string): Promise<CommittedVersion[]> {
     const from = this.#left.get(`${path}\0${blob}`);
-    const past = from === undefined ? [] : await pastVersions(this.#repository, from, path, UNDONE);
+    const past = from === undefined ? [] : await versionsInGit(this.#repository, from, path, UNDONE);
     if (past[0]?.blob !== blob) return [];
     const now = this.files.get(path);
     const known = past.findIndex(version => version.blob === now);

@@ -16,7 +16,7 @@ import {parseTasks} from '../formats/task/task-parse.ts';
 import {commitOnly, git} from './git/git.ts';
 
 /** What git must not record in a home: derived, raw input, and workspaces, which have histories of their own. */
-export const ignored = [
+export const ignoredInHome = [
   '.agentdir/',
   '.agentdir-*.tmp',
   '.workspaces/',
@@ -29,10 +29,10 @@ export const ignored = [
 ];
 
 /** The parts of the package's own home that a new home begins with. */
-const copied = ['agentdir.yaml', 'allowlist.yaml', 'templates', 'memory', 'playbooks', 'schemas'];
-const kept = ['sessions', 'inbox', 'workflows', 'workspaces'];
+const copiedPaths = ['agentdir.yaml', 'allowlist.yaml', 'templates', 'memory', 'playbooks', 'schemas'];
+const emptyFolders = ['sessions', 'inbox', 'workflows', 'workspaces'];
 
-export interface Created {
+export interface CreatedHome {
   dir: string;
   made: string[];
   /** Files that were there already and were left alone. */
@@ -42,7 +42,7 @@ export interface Created {
 }
 
 /** Make a home of `dir` from the package's own home at `source`. Never overwrites: what is there stays. */
-export async function createHome(dir: string, source: string): Promise<Created> {
+export async function createHome(dir: string, source: string): Promise<CreatedHome> {
   try {
     refuseObstacles(dir);
     makeFolder(dir);
@@ -69,12 +69,12 @@ export async function createHome(dir: string, source: string): Promise<Created> 
     make(target);
     made.push(path);
   };
-  for (const path of copied.flatMap(name => filesBelow(source, name))) {
+  for (const path of copiedPaths.flatMap(name => filesBelow(source, name))) {
     if (path === 'agentdir.yaml') write(path, target => writeFileSync(target, settingsFor(dir, source), {flag: 'wx'}));
     else write(path, target => copyFileSync(join(source, path), target));
   }
   write('tasks/approvals.task.md', target => writeFileSync(target, emptyQueue(source), {flag: 'wx'}));
-  for (const folder of kept) write(`${folder}/.gitkeep`, target => writeFileSync(target, ''));
+  for (const folder of emptyFolders) write(`${folder}/.gitkeep`, target => writeFileSync(target, ''));
   for (const folder of ['pending', 'approved', 'rejected'])
     mkdirSync(join(dir, 'approvals', folder), {recursive: true});
   ignore(dir, made);
@@ -86,7 +86,7 @@ export async function createHome(dir: string, source: string): Promise<Created> 
 
 /** Before anything is written: each folder of a home is a folder of its own, or nothing yet. */
 function refuseObstacles(dir: string): void {
-  const places = ['', ...copied, ...kept, 'tasks', 'approvals'].filter(name => !name.includes('.'));
+  const places = ['', ...copiedPaths, ...emptyFolders, 'tasks', 'approvals'].filter(name => !name.includes('.'));
   for (const name of places) {
     const found = lstatSync(join(dir, name), {throwIfNoEntry: false});
     if (
@@ -135,7 +135,7 @@ function ignore(dir: string, made: string[]): void {
   const path = join(dir, '.gitignore');
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
   const lines = new Set(text.split(/\r?\n/));
-  const missing = ignored.filter(line => !lines.has(line));
+  const missing = ignoredInHome.filter(line => !lines.has(line));
   if (missing.length === 0) return;
   const gap = text === '' ? '' : text.endsWith('\n') ? '\n' : '\n\n';
   writeFileSync(path, `${text}${gap}# Agentdir\n${missing.join('\n')}\n`);

@@ -1,7 +1,7 @@
 import {UserError} from '../formats/common/errors.ts';
 import {nodeDisk} from './disk/disk.ts';
 import {blobId} from './git/blob-id.ts';
-import type {Replaced} from './replaced.ts';
+import type {ReplacedFile} from './replaced-files.ts';
 import {save} from './save.ts';
 import {daemonOf} from './status.ts';
 import {leaveNote, noteOn} from './versions/command-notes.ts';
@@ -45,12 +45,12 @@ export async function editFile<T>(
 }
 
 /** A daemon looks after it. Without one, and where an editor has the old file open, it stays until there is one. */
-async function letGo(home: string, replaced: Replaced): Promise<void> {
+async function letGo(home: string, replaced: ReplacedFile): Promise<void> {
   try {
     if (
       !daemonOf(nodeDisk(home)) &&
       !(await nodeDisk(home).isOpenElsewhere(replaced.inode)) &&
-      replaced.late() === undefined
+      replaced.lateWrite() === undefined
     )
       replaced.forget();
   } catch {

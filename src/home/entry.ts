@@ -10,7 +10,7 @@ export interface FileChange {
 }
 
 /** One state change: one commit. */
-export interface Entry {
+export interface JournalEntry {
   changes: readonly FileChange[];
   author: {name: string; email: string} | 'human';
   subject: string;
@@ -19,7 +19,7 @@ export interface Entry {
   time?: number;
 }
 
-export interface Committed {
+export interface CommittedEntry {
   commit: string;
   subject: string;
   paths: string[];

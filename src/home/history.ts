@@ -4,7 +4,7 @@ import {trailersIn} from './git/git-history.ts';
 import {noRepository} from './git/git-repository.ts';
 
 /** One state change, as the journal has it. */
-export interface Change {
+export interface JournalChange {
   commit: string;
   author: string;
   /** ISO 8601. */
@@ -25,7 +25,7 @@ export async function* history(
   home: string,
   range: readonly string[] = ['HEAD'],
   of: readonly string[] = ['.'],
-): AsyncGenerator<Change> {
+): AsyncGenerator<JournalChange> {
   const args = [
     'log',
     '--no-color',
@@ -52,7 +52,7 @@ export async function* history(
 }
 
 /** Undefined: nothing was committed yet. Throws where there is no repository. */
-export async function headOf(home: string): Promise<string | undefined> {
+export async function headCommit(home: string): Promise<string | undefined> {
   const found = await git(home, ['rev-parse', '--verify', '--quiet', 'HEAD']);
   if (found.code === 0) return found.stdout.trim();
   const there = await git(home, ['rev-parse', '--git-dir']);
@@ -60,7 +60,7 @@ export async function headOf(home: string): Promise<string | undefined> {
   return undefined;
 }
 
-function parse(record: readonly string[]): Change {
+function parse(record: readonly string[]): JournalChange {
   const [, commit = '', author = '', time = '', subject = '', trailers = '', , first, ...others] = record;
   return {
     commit,

@@ -139,11 +139,11 @@ export function marksOf(file: OpenFile, offset: number): Pick<Position, 'head' |
 }
 
 function mark(file: OpenFile, from: number, length: number): string {
-  return digestOf(readAt(file, from, length), length);
+  return inboxDigest(readAt(file, from, length), length);
 }
 
 /** Such a mark, of bytes that were to be so many. */
-export function digestOf(bytes: Buffer, length: number): string {
+export function inboxDigest(bytes: Buffer, length: number): string {
   return `${length}:${createHash('sha1').update(bytes).digest('hex').slice(0, 16)}`;
 }
 

@@ -4,7 +4,7 @@ import {kindOf} from '../formats/common/key.ts';
 import {cursorPath, parseCursor} from '../formats/cursor-file.ts';
 import {nodeDisk} from './disk/disk.ts';
 import {readHomeFile} from './read.ts';
-import {rejectedPath} from './set-aside.ts';
+import {rejectedPath} from './rejected-lines.ts';
 
 /** How far an inbox is read, from its files alone. */
 export interface InboxState {

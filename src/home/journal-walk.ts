@@ -3,7 +3,7 @@ import {resolve} from 'node:path';
 import {git} from './git/git.ts';
 import {Cat} from './git/git-cat.ts';
 import {gitFields} from './git/git-fields.ts';
-import {headOf} from './history.ts';
+import {headCommit} from './history.ts';
 
 /** A file that a commit changed, in the home. */
 export interface WalkedChange {
@@ -27,7 +27,7 @@ export interface WalkedCommit {
   cutOff: boolean;
 }
 
-export interface Walk {
+export interface JournalWalk {
   /** How many commits are to come. */
   total: number;
   /** How often each commit is the parent of another. */
@@ -44,8 +44,8 @@ export interface Walk {
 const AHEAD = 64;
 
 /** All history of HEAD, oldest first, in one pass. `wants`: paths whose content will be asked for. Throws without a repository. */
-export async function walkJournal(home: string, wants: (path: string) => boolean): Promise<Walk> {
-  const head = await headOf(home);
+export async function walkJournal(home: string, wants: (path: string) => boolean): Promise<JournalWalk> {
+  const head = await headCommit(home);
   const [place, parents] = await Promise.all([
     git(home, ['rev-parse', '--is-shallow-repository', '--git-path', 'shallow', '--show-prefix']),
     head ? git(home, ['--no-replace-objects', 'rev-list', '--parents', head]) : undefined,
@@ -74,14 +74,14 @@ export async function walkJournal(home: string, wants: (path: string) => boolean
 
 /** Paths below a folder of the home that some commit of HEAD's history has, each once. */
 export async function pathsEver(home: string, folder: string): Promise<string[]> {
-  if (!(await headOf(home))) return [];
+  if (!(await headCommit(home))) return [];
   const args = ['log', '--format=', '--name-only', '-z', '--relative', '--no-renames', 'HEAD', '--', folder];
   const listed = await git(home, args);
   return [...new Set(listed.stdout.split('\0').map(path => path.trim()))].filter(Boolean);
 }
 
 /** Undefined: the commit removed it. Never throws. */
-export async function textOf({mode, body}: WalkedChange): Promise<{text: string | undefined} | {problem: string}> {
+export async function walkedText({mode, body}: WalkedChange): Promise<{text: string | undefined} | {problem: string}> {
   if (!body) return {text: undefined};
   if (mode === '120000') return {problem: 'it is a link, and the journal does not have what it leads to'};
   try {

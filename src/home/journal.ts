@@ -1,26 +1,26 @@
 import {join, resolve} from 'node:path';
 import {type CommittedAt, CommittedFiles} from './committed.ts';
-import type {Committed, Entry, JournalOptions} from './entry.ts';
+import type {CommittedEntry, JournalEntry, JournalOptions} from './entry.ts';
 import {git} from './git/git.ts';
-import {busy, isUnfinished} from './git/git-busy.ts';
+import {busyReason, unfinishedOperation} from './git/git-busy.ts';
 import {commitsIn, committedOver, type RecentCommit} from './git/git-committed-over.ts';
 import type {Person} from './git/git-config.ts';
 import {
   blobBefore,
+  type CommittedVersion,
   commitsSince,
   EXECUTABLE,
-  type PastVersion,
   recentVersions,
   type Version,
 } from './git/git-history.ts';
 import {mayBeIgnored} from './git/git-ignore.ts';
-import {clearLeftovers} from './git/git-locks.ts';
+import {clearStaleGitLocks} from './git/git-locks.ts';
 import {objectId} from './git/git-objects.ts';
 import {plainCommits} from './git/git-refs.ts';
 import {openRepository, type Repository} from './git/git-repository.ts';
 import {Publisher} from './publisher.ts';
 
-export type {Committed, Entry, FileChange, JournalOptions} from './entry.ts';
+export type {CommittedEntry, FileChange, JournalEntry, JournalOptions} from './entry.ts';
 
 /** So many waiting, a blob of its own for each costs more than it saves: they go into one pack, a moment later. */
 const FLOODED = 16;
@@ -46,7 +46,7 @@ export class Journal {
     earlier?: Promise<CommittedAt | undefined>,
   ): Promise<Journal> {
     const repository = await openRepository(dir);
-    clearLeftovers(repository.dirs);
+    clearStaleGitLocks(repository.dirs);
     return new Journal(repository, await CommittedFiles.read(repository, earlier), options);
   }
 
@@ -168,7 +168,7 @@ export class Journal {
    * Oldest first: the versions of a file, up to this one, that somebody else took out of HEAD by moving it back. Empty if
    * that is not known.
    */
-  undone(path: string, blob: string): Promise<PastVersion[]> {
+  undone(path: string, blob: string): Promise<CommittedVersion[]> {
     return this.#committed.undone(path, blob);
   }
 
@@ -177,7 +177,7 @@ export class Journal {
    * published, in the order of the calls, or when it turned out to be in HEAD already. What stands in the way is waited
    * for and told in `waiting`; only `close` rejects.
    */
-  add(entry: Entry): Promise<Committed & {already?: true}> {
+  add(entry: JournalEntry): Promise<CommittedEntry & {already?: true}> {
     const since = Date.now();
     const {objects, filters, prefix} = this.#repository;
     const {config} = this.#publisher;
@@ -215,12 +215,12 @@ export class Journal {
   /** What a person is in the middle of, in words; undefined if nothing. */
   busy(): string | undefined {
     const {dirs, processes} = this.#repository;
-    return busy(dirs, processes);
+    return busyReason(dirs, processes);
   }
 
   /** A merge, rebase or the like that the person has begun: git minds files that change meanwhile. */
   unfinished(): string | undefined {
-    return isUnfinished(this.#repository.dirs);
+    return unfinishedOperation(this.#repository.dirs);
   }
 
   /** Who works here, as git knows them. */

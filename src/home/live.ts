@@ -8,14 +8,14 @@ export type LiveEnd = 'answered' | 'dropped' | 'failed';
  * What a model is asked with: so many messages of the session file, and how many of those are answers. Its own is to
  * stand right after them. Older versions did not say.
  */
-export interface AskedWith {
+export interface QuestionSize {
   messages: number;
   answers: number;
 }
 
 /** What happens in a turn, for whoever watches it. Derived: the session file alone says what was answered. */
 export type LiveEvent = {at: string; agent: string; session: string; turn: string} & (
-  | {event: 'begin'; after?: AskedWith}
+  | {event: 'begin'; after?: QuestionSize}
   | {event: 'text'; text: string}
   | {event: 'call'; name: string; args: string}
   /** Whatever text came before is void; it is asked again at `next`. */
@@ -24,7 +24,7 @@ export type LiveEvent = {at: string; agent: string; session: string; turn: strin
 );
 
 /** An event without what all events of a turn share. */
-type Told = LiveEvent extends infer Each ? (Each extends LiveEvent ? Omit<Each, keyof Shared> : never) : never;
+type LiveEventBody = LiveEvent extends infer Each ? (Each extends LiveEvent ? Omit<Each, keyof Shared> : never) : never;
 type Shared = Pick<LiveEvent, 'at' | 'agent' | 'session' | 'turn'>;
 
 const FLUSH_MS = 25;
@@ -63,12 +63,12 @@ export class LiveOutput {
     this.#agent = agent;
   }
 
-  begin(turn: string, after: AskedWith): void {
+  begin(turn: string, after: QuestionSize): void {
     this.#flush();
     this.#close();
     this.#turn = turn;
     this.#fresh = sizeOf(this.#disk, this.#path) > MAX_BYTES;
-    this.#tell({event: 'begin', after});
+    this.#append({event: 'begin', after});
   }
 
   text(delta: string): void {
@@ -78,26 +78,26 @@ export class LiveOutput {
   }
 
   call(name: string, args: string): void {
-    this.#tell({event: 'call', name, args});
+    this.#append({event: 'call', name, args});
   }
 
   /** The answer did not come; `at`: when it is asked for again. */
   retry(why: string, at: string): void {
-    this.#tell({event: 'retry', why, next: at});
+    this.#append({event: 'retry', why, next: at});
     // Many may wait at once, and for long: none of them holds a file open meanwhile.
     this.#flush();
     this.#close();
   }
 
   end(how: LiveEnd, why?: string): void {
-    this.#tell(why === undefined ? {event: 'end', how} : {event: 'end', how, why});
+    this.#append(why === undefined ? {event: 'end', how} : {event: 'end', how, why});
     this.#flush();
     this.#close();
   }
 
-  #tell(told: Told): void {
+  #append(event: LiveEventBody): void {
     this.#takeText();
-    this.#line(told);
+    this.#line(event);
     this.#soon();
   }
 
@@ -108,14 +108,14 @@ export class LiveOutput {
     this.#line({event: 'text', text});
   }
 
-  #line(told: Told): void {
+  #line(event: LiveEventBody): void {
     const shared: Shared = {
       at: timestamp(this.#disk.clock),
       agent: this.#agent,
       session: this.#session,
       turn: this.#turn,
     };
-    this.#lines += `${JSON.stringify({...shared, ...told})}\n`;
+    this.#lines += `${JSON.stringify({...shared, ...event})}\n`;
   }
 
   #soon(): void {

@@ -1,6 +1,6 @@
 import {crashPoint} from './disk/crash.ts';
 import type {Disk} from './disk/disk.ts';
-import {keepReplaced, type Replaced} from './replaced.ts';
+import {linkReplaced, type ReplacedFile} from './replaced-files.ts';
 import {type SaveResult, save} from './save.ts';
 import {temporaryBeside} from './temporary.ts';
 
@@ -15,19 +15,19 @@ interface Moving {
  * Put `bytes` at `to`, where there is no file yet, and take `from` away if it is still what the decision was made on. Killed
  * in between, both are there; what was saved at `from` meanwhile stays. The old file stays linked: an editor may still write into it.
  */
-export async function move(disk: Disk, {from, expected, to, bytes}: Moving): Promise<SaveResult> {
+export async function moveFile(disk: Disk, {from, expected, to, bytes}: Moving): Promise<SaveResult> {
   const saved = await save(disk, {path: to, expected: undefined, bytes});
   if (!('saved' in saved)) return saved;
   crashPoint('move');
   const replaced = keepMoved(disk, {from, expected, to, bytes});
-  if (removeIf(disk, from, expected)) return {...saved, replaced};
+  if (removeIfUnchanged(disk, from, expected)) return {...saved, replaced};
   replaced?.forget();
   return saved;
 }
 
-function keepMoved(disk: Disk, {from, expected, to, bytes}: Moving): Replaced | undefined {
+function keepMoved(disk: Disk, {from, expected, to, bytes}: Moving): ReplacedFile | undefined {
   try {
-    return keepReplaced({disk, path: to, target: from, temp: temporaryBeside(disk, to), expected, bytes});
+    return linkReplaced({disk, path: to, target: from, temp: temporaryBeside(disk, to), expected, bytes});
   } catch (error) {
     // Somebody took it away just now.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -39,7 +39,7 @@ function keepMoved(disk: Disk, {from, expected, to, bytes}: Moving): Replaced | 
  * Take a file away if it is what is expected; false: it is not, and stays. What an editor saved at the last moment is found
  * by a second look, at what was taken. Killed before that, a temporary file is left, which the next start removes.
  */
-export function removeIf(disk: Disk, path: string, expected: Buffer): boolean {
+export function removeIfUnchanged(disk: Disk, path: string, expected: Buffer): boolean {
   const taken = temporaryBeside(disk, path);
   try {
     if (!disk.read(path).equals(expected)) return false;

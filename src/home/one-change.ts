@@ -1,7 +1,7 @@
 import {git} from './git/git.ts';
 import {Cat} from './git/git-cat.ts';
 import {trailersIn} from './git/git-history.ts';
-import type {Change} from './history.ts';
+import type {JournalChange} from './history.ts';
 
 /** A file as a commit has it. */
 interface PastFile {
@@ -17,7 +17,7 @@ export interface FileOfChange {
 }
 
 /** One commit, and all that it did to files. */
-export interface WholeChange extends Change {
+export interface WholeChange extends JournalChange {
   parents: readonly string[];
   /** Of the home; of a merge none. */
   files: readonly FileOfChange[];

@@ -46,11 +46,11 @@ export async function lastChange(home: string, path: string, blob: string): Prom
 export async function lastText(home: string, path: string): Promise<string | undefined> {
   const log = await git(home, ['log', '-1', '--format=%H', '--diff-filter=AM', 'HEAD', '--', path]);
   const commit = log.stdout.trim();
-  return commit === '' ? undefined : textAt(home, commit, path);
+  return commit === '' ? undefined : textAtCommit(home, commit, path);
 }
 
 /** Undefined: the commit does not have it. */
-export async function textAt(home: string, commit: string, path: string): Promise<string | undefined> {
+export async function textAtCommit(home: string, commit: string, path: string): Promise<string | undefined> {
   const shown = await git(home, ['cat-file', 'blob', `${commit}:./${path}`]);
   return shown.code === 0 ? shown.stdout : undefined;
 }

@@ -5,12 +5,12 @@ import {nodeDisk} from './disk/disk.ts';
 import {blobId} from './git/blob-id.ts';
 import {fixedOptions, git, gitEnvironment} from './git/git.ts';
 import {Cat} from './git/git-cat.ts';
-import {headOf} from './history.ts';
+import {headCommit} from './history.ts';
 import {listFolder, readHomeFile} from './read.ts';
 
-export type Visit = (path: string, session: Session) => void;
+export type VisitSession = (path: string, session: Session) => void;
 
-export interface Looked {
+export interface PastSessionCounts {
   /** Files, each once. */
   sessions: number;
   /** All of HEAD's history: what only another branch has is not looked at. */
@@ -27,9 +27,9 @@ export interface Looked {
  */
 export async function everySession(
   home: string,
-  visit: Visit,
+  visit: VisitSession,
   progress: (done: number, total: number) => void = () => {},
-): Promise<Looked> {
+): Promise<PastSessionCounts> {
   const paths = new Set<string>();
   const seen = new Set<string>();
   let last: {path: string; session: Session} | undefined;
@@ -48,7 +48,7 @@ export async function everySession(
     if (kindOf(path) !== 'session' || !read) continue;
     if ('text' in read && take(path, read.text)) seen.add(blobId(read.bytes));
   }
-  if (!(await headOf(home))) return {sessions: paths.size, commits: 0, unread};
+  if (!(await headCommit(home))) return {sessions: paths.size, commits: 0, unread};
   const {lost, before} = await lossyVersions(home);
   const wanted = [...(await versionsOfHead(home)), ...lost];
   const cat = new Cat(home);

@@ -1,8 +1,8 @@
 import {setImmediate as turn} from 'node:timers/promises';
 import type {CommittedFiles} from './committed.ts';
-import type {Committed, Entry, JournalOptions} from './entry.ts';
-import type {Batch, Outcome, Pending} from './git/git-batch.ts';
-import {busy} from './git/git-busy.ts';
+import type {CommittedEntry, JournalEntry, JournalOptions} from './entry.ts';
+import type {BatchOutcome, CommitBatch, PendingEntry} from './git/git-batch.ts';
+import {busyReason} from './git/git-busy.ts';
 import {STAMP_MS} from './git/git-clean.ts';
 import type {GitConfig} from './git/git-config.ts';
 import {FastBatch, type FastState} from './git/git-fast-batch.ts';
@@ -11,14 +11,14 @@ import {workplace} from './git/git-locks.ts';
 import {PlainBatch} from './git/git-plain-batch.ts';
 import {readHead} from './git/git-refs.ts';
 import type {Repository} from './git/git-repository.ts';
-import {stands} from './git/git-stands.ts';
+import {isStillTip} from './git/git-still-tip.ts';
 import {Maintenance} from './maintenance.ts';
-import {failureWords, Patience} from './patience.ts';
+import {failureWords, WaitNotice} from './wait-notice.ts';
 
 interface Queued {
-  entry: Entry;
-  pending: Pending;
-  resolve: (done: Committed & {already?: true}) => void;
+  entry: JournalEntry;
+  pending: PendingEntry;
+  resolve: (done: CommittedEntry & {already?: true}) => void;
   reject: (error: Error) => void;
 }
 
@@ -40,7 +40,7 @@ const RETRY_MS = {busy: [10, 100], failed: [50, 2_000]} as const;
 
 /** Publishes what is queued, in order, many together, whenever nobody is in the way. */
 export class Publisher {
-  readonly patience: Patience;
+  readonly patience: WaitNotice;
   readonly #repository: Repository;
   readonly #state: FastState;
   readonly #options: Required<JournalOptions>;
@@ -61,7 +61,7 @@ export class Publisher {
     this.#committed = committed;
     this.#options = {...defaults, ...options};
     this.#gapMs = this.#options.minGapMs;
-    this.patience = new Patience(this.#options.tellMs);
+    this.patience = new WaitNotice(this.#options.tellMs);
     this.#maintenance = new Maintenance(repository, this.#options);
     const {dirs, top} = repository;
     const index = new IndexFile(dirs.own, top);
@@ -82,7 +82,7 @@ export class Publisher {
   }
 
   /** It resolves when it is published, or was in HEAD already; only `close` rejects. */
-  add(entry: Entry, pending: Pending): Promise<Committed & {already?: true}> {
+  add(entry: JournalEntry, pending: PendingEntry): Promise<CommittedEntry & {already?: true}> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new Error('the journal is closed'));
       this.#queue.push({entry, pending, resolve, reject});
@@ -127,7 +127,7 @@ export class Publisher {
         why = failureWords(error as NodeJS.ErrnoException);
         kind = 'failed';
       }
-      this.patience.tell(why);
+      this.patience.update(why);
       tries = why === undefined ? 0 : tries + 1;
       if (why === undefined) continue;
       // Whoever was in the way may have pruned as well.
@@ -136,26 +136,26 @@ export class Publisher {
       await this.#sleep(Math.min(most, least * 2 ** Math.min(tries, 10)), false);
     }
     this.#running = undefined;
-    if (this.#queue.length === 0) this.patience.tell(undefined);
+    if (this.#queue.length === 0) this.patience.update(undefined);
     if (!this.#closed) this.#maintenance.plan();
   }
 
   /** One batch; or why it must wait. */
   async #round(): Promise<string | undefined> {
     const {dirs, processes} = this.#repository;
-    const why = busy(dirs, processes);
+    const why = busyReason(dirs, processes);
     if (why) return why;
     await this.#committed.look();
     const batch = await this.#begin();
     try {
       const count = await this.#fill(batch);
-      const outcome = await this.#committed.exclusively(async (): Promise<Outcome> => {
+      const outcome = await this.#committed.exclusively(async (): Promise<BatchOutcome> => {
         const begun = performance.now();
         const result = await batch.publish();
         this.#gapMs = Math.max(this.#options.minGapMs, Math.min(MOST_GAP_MS, (performance.now() - begun) * SHARE));
         if (!('done' in result)) return result;
         const tip = result.done.findLast(({already}) => !already)?.commit;
-        if (tip !== undefined && !(await stands(this.#repository, tip))) return {moved: true};
+        if (tip !== undefined && !(await isStillTip(this.#repository, tip))) return {moved: true};
         this.#adopt(result.done);
         return result;
       });
@@ -166,7 +166,7 @@ export class Publisher {
     }
   }
 
-  async #begin(): Promise<Batch> {
+  async #begin(): Promise<CommitBatch> {
     const {config, format, dirs} = this.#repository;
     const known = await config.current();
     this.#config = known;
@@ -178,7 +178,7 @@ export class Publisher {
   }
 
   /** Prepare all that waits, and what comes until it is time to publish; how many are in. */
-  async #fill(batch: Batch): Promise<number> {
+  async #fill(batch: CommitBatch): Promise<number> {
     const {maxBatch} = this.#options;
     let count = 0;
     const waiting = this.#queue.length;
@@ -214,7 +214,7 @@ export class Publisher {
     return back + Math.min(MOST_SLICE_MS, Math.max(SLICE_MS, (back - left) * share));
   }
 
-  #stillWanted(pending: Pending): Pending {
+  #stillWanted(pending: PendingEntry): PendingEntry {
     const {prefix} = this.#repository;
     const changes = pending.changes.filter(
       ({path, since}) => !this.#committed.isOvertaken(path.slice(prefix.length), since),
@@ -222,7 +222,7 @@ export class Publisher {
     return changes.length === pending.changes.length ? pending : {...pending, changes};
   }
 
-  #adopt(done: Extract<Outcome, {done: unknown}>['done']): void {
+  #adopt(done: Extract<BatchOutcome, {done: unknown}>['done']): void {
     for (const [i, published] of done.entries()) {
       const {changes, trailers, author} = this.#queue[i]?.entry ?? {changes: [], trailers: [], author: undefined};
       this.#committed.adopt(published, trailers.find(([key]) => key === 'Cause')?.[1], author === 'human');
@@ -230,10 +230,10 @@ export class Publisher {
     }
   }
 
-  #settle(outcome: Outcome, count: number): string | undefined {
+  #settle(outcome: BatchOutcome, count: number): string | undefined {
     if ('wait' in outcome) return outcome.wait;
     if ('moved' in outcome) return undefined;
-    this.patience.tell(undefined);
+    this.patience.update(undefined);
     if (outcome.done.some(({already}) => !already)) {
       this.#even = Math.max(this.#even, performance.now()) + this.#gapMs;
       this.#maintenance.published();
@@ -260,6 +260,6 @@ export class Publisher {
   }
 }
 
-function isFresh({changes}: Pending): boolean {
+function isFresh({changes}: PendingEntry): boolean {
   return changes.some(({stat, since}) => stat !== undefined && Number(stat.ctimeMs) >= since - STAMP_MS);
 }

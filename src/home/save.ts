@@ -6,11 +6,11 @@ import type {Disk, FileStat, OpenFile} from './disk/disk.ts';
 import {syncDirectory, writeNewFile} from './disk/durable.ts';
 import {waitForLock} from './disk/lock.ts';
 import {linkTarget} from './read.ts';
-import {keepReplaced, type Replaced} from './replaced.ts';
+import {linkReplaced, type ReplacedFile} from './replaced-files.ts';
 import {temporaryBeside} from './temporary.ts';
 
 /** What to put where, and the bytes the decision was made on: undefined if there was no file. */
-export interface Write {
+export interface FileWrite {
   path: string;
   expected: Buffer | undefined;
   bytes: Buffer;
@@ -19,8 +19,8 @@ export interface Write {
 }
 
 export type SaveResult =
-  /** `replaced`: the old file, which an editor may still have open; see `home/replaced.ts`. */
-  | {saved: FileStat; replaced: Replaced | undefined}
+  /** `replaced`: the old file, which an editor may still have open; see `home/replaced-files.ts`. */
+  | {saved: FileStat; replaced: ReplacedFile | undefined}
   /** The file is no longer what the decision was made on: decide again. */
   | {changed: true}
   | {failed: Error};
@@ -32,7 +32,7 @@ const LOCK_MS = 5_000;
  * change places with nothing in between. The old file stays linked for a while, so that bytes an editor wrote into it at the
  * last moment are found.
  */
-export async function save(disk: Disk, write: Write): Promise<SaveResult> {
+export async function save(disk: Disk, write: FileWrite): Promise<SaveResult> {
   try {
     const lock = await waitForLock(disk, lockPath(write.path), LOCK_MS);
     if ('heldBy' in lock) return {failed: new Error(`process ${lock.heldBy.pid} is writing ${write.path}`)};
@@ -52,7 +52,7 @@ export function lockPath(path: string): string {
   return `.agentdir/locks/${createHash('sha1').update(path).digest('hex').slice(0, 16)}`;
 }
 
-async function saveLocked(disk: Disk, {path, expected, bytes, durable = false}: Write): Promise<SaveResult> {
+async function saveLocked(disk: Disk, {path, expected, bytes, durable = false}: FileWrite): Promise<SaveResult> {
   if (linkTarget(disk, path) !== undefined)
     return {failed: new Error(`${path} is a link, and nothing is written through it`)};
   const folder = dirname(path) === '.' ? '' : dirname(path);
@@ -107,10 +107,10 @@ function replace({
   if (!sameBytes(old, expected)) return undefined;
   const {ino} = old.stat();
   const own = statOf(disk, temp);
-  let replaced: Replaced | undefined;
+  let replaced: ReplacedFile | undefined;
   let isDone = false;
   try {
-    replaced = keepReplaced({disk, path, target: path, temp, expected, bytes});
+    replaced = linkReplaced({disk, path, target: path, temp, expected, bytes});
     crashPoint('save-keep');
     isDone =
       (replaced === undefined || replaced.inode === ino) && takePlace(disk, temp, path, {compared: ino, own: own.ino});

@@ -2,7 +2,7 @@ import {statSync} from 'node:fs';
 import {git} from './git/git.ts';
 
 /** What a command wrote while no daemon runs. */
-export interface Staged {
+export interface StagedWrite {
   path: string;
   /** What the file held before, if there was one. */
   before: Buffer | undefined;
@@ -15,7 +15,7 @@ export interface Staged {
  * Stage it as `git add` would, so that it is known as meant also if .agentdir/ is gone by the next start; and keep what it was
  * made from, so that it can be committed first. A failure changes nothing but that: the file is written.
  */
-export async function stage(home: string, files: readonly Staged[]): Promise<void> {
+export async function stageFile(home: string, files: readonly StagedWrite[]): Promise<void> {
   // Root would leave folders of objects that the home's own user cannot write into.
   if (process.getuid?.() === 0 && statSync(home).uid !== 0) return;
   const prefix = (await git(home, ['rev-parse', '--show-prefix'])).stdout.trimEnd();

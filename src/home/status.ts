@@ -4,7 +4,7 @@ import type {Holder} from './disk/holder.ts';
 import {livingHolder} from './disk/lock.ts';
 
 /** What the daemon last said of itself and the home: derived, in .agentdir/, for `agentdir status`. */
-export interface Status {
+export interface DaemonStatus {
   pid: number;
   since: string;
   version: string;
@@ -43,18 +43,18 @@ export function daemonOf(disk: Disk): Holder | undefined {
 }
 
 /** Why the last daemon stopped by itself, if it did and none has served since. */
-export function lastStop(disk: Disk): Status['stopped'] {
+export function lastStop(disk: Disk): DaemonStatus['stopped'] {
   try {
-    return (JSON.parse(disk.read(STATUS_FILE).toString()) as Status).stopped;
+    return (JSON.parse(disk.read(STATUS_FILE).toString()) as DaemonStatus).stopped;
   } catch {
     return undefined;
   }
 }
 
 /** Undefined if it is missing, or of a daemon that is no more. */
-export function readStatus(disk: Disk): Status | undefined {
+export function readStatus(disk: Disk): DaemonStatus | undefined {
   try {
-    const status = JSON.parse(disk.read(STATUS_FILE).toString()) as Status;
+    const status = JSON.parse(disk.read(STATUS_FILE).toString()) as DaemonStatus;
     return status.pid === daemonOf(disk)?.pid ? status : undefined;
   } catch {
     return undefined;

@@ -16,7 +16,7 @@ import {createGunzip} from 'node:zlib';
 import type {Position} from '../formats/cursor-file.ts';
 import type {Disk} from './disk/disk.ts';
 import {inboxFiles} from './inbox-files.ts';
-import {digestOf} from './inbox-lines.ts';
+import {inboxDigest} from './inbox-lines.ts';
 import {temporaryBeside} from './temporary.ts';
 
 const PACKED = '.gz';
@@ -94,7 +94,7 @@ async function begins(place: string, head: string): Promise<boolean> {
       got += (chunk as Buffer).length;
       if (got >= length) break;
     }
-    return got >= length && digestOf(Buffer.concat(chunks).subarray(0, length), length) === head;
+    return got >= length && inboxDigest(Buffer.concat(chunks).subarray(0, length), length) === head;
   } catch {
     // It is no such file, or not finished.
     return false;

@@ -1,12 +1,12 @@
 import type {FileStat} from './disk/disk.ts';
-import type {Committed, Entry, Journal} from './journal.ts';
-import type {NewVersion, PastVersion, Unpublished, VersionLog} from './versions/version-log.ts';
+import type {CommittedEntry, Journal, JournalEntry} from './journal.ts';
+import type {LoggedVersion, NewVersion, UnpublishedVersion, VersionLog} from './versions/version-log.ts';
 
 /** What the log needs of git. */
 export type PublishingJournal = Pick<Journal, 'add' | 'committed'>;
 
 /** Versions that are durable in the log, and that no file holds yet. */
-export interface Prepared {
+export interface DurableVersions {
   /** The file holds the last of them now. `stat`: of that file. */
   placed(stat: FileStat): void;
   /** The file had changed meanwhile, or could not be written: none of them happened. */
@@ -17,16 +17,16 @@ export interface Prepared {
 export class Versions {
   readonly log: VersionLog;
   readonly #journal: PublishingJournal;
-  readonly #onCommitted: (committed: Committed) => void;
+  readonly #onCommitted: (committed: CommittedEntry) => void;
   /** Published, and not marked so in the log yet; the commit of the last one. */
-  #published: Unpublished[] = [];
+  #published: UnpublishedVersion[] = [];
   #commit = '';
   /** Versions that are recorded, and that no file holds yet. In order. */
   readonly #preparing = new Set<number>();
   /** Until publishing starts: stats of files whose versions wait. */
   #held: Map<number, FileStat> | undefined = new Map();
 
-  constructor(log: VersionLog, journal: PublishingJournal, onCommitted: (committed: Committed) => void) {
+  constructor(log: VersionLog, journal: PublishingJournal, onCommitted: (committed: CommittedEntry) => void) {
     this.log = log;
     this.#journal = journal;
     this.#onCommitted = onCommitted;
@@ -57,8 +57,8 @@ export class Versions {
   }
 
   /** Record versions before the file holds the last of them. Resolves when they are durable. */
-  async prepare(versions: readonly NewVersion[]): Promise<Prepared> {
-    const prepared: Unpublished[] = [];
+  async prepare(versions: readonly NewVersion[]): Promise<DurableVersions> {
+    const prepared: UnpublishedVersion[] = [];
     const settled = () => {
       for (const {seq} of prepared) this.#preparing.delete(seq);
     };
@@ -98,7 +98,7 @@ export class Versions {
   }
 
   /** Versions of a path, newest first, as far back as the log goes. */
-  history(path: string): Iterable<PastVersion> {
+  history(path: string): Iterable<LoggedVersion> {
     return this.log.history(path);
   }
 
@@ -108,7 +108,7 @@ export class Versions {
     return undefined;
   }
 
-  #publish(version: Unpublished, stat: FileStat | undefined): void {
+  #publish(version: UnpublishedVersion, stat: FileStat | undefined): void {
     if (version.local) return;
     if (this.#held) {
       if (stat) this.#held.set(version.seq, stat);
@@ -133,7 +133,7 @@ export class Versions {
   }
 }
 
-function entryOf(version: Unpublished, stat: FileStat | undefined): Entry {
+function entryOf(version: UnpublishedVersion, stat: FileStat | undefined): JournalEntry {
   const {path, mode, movedFrom, author, subject, trailers, time} = version;
   const bytes = version.bytes();
   const gone = movedFrom === undefined ? [] : [{path: movedFrom, content: undefined, stat: undefined}];

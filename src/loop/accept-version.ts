@@ -1,8 +1,8 @@
 import type {Facts} from '../check/facts.ts';
 import {blocks, type Problem} from '../formats/common/diagnostic.ts';
-import {onDisk} from './current.ts';
+import {versionOnDisk} from './current-config.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
-import {signature} from './file-state.ts';
+import {statSignature} from './file-state.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {Loop} from './parts.ts';
 
@@ -13,16 +13,16 @@ export function acceptVersion(daemon: Loop, seen: FileSnapshot): void {
   const {ignored = false, good} = files.known.get(path) ?? {};
   const wrong = blocks(seen.facts.problems);
   files.known.set(path, {
-    signature: signature(seen.stat),
+    signature: statSignature(seen.stat),
     blob,
     good: wrong ? good : blob,
     ignored,
     settled: false,
   });
-  if (text !== undefined) files.kept.texts.set(blob, text);
+  if (text !== undefined) files.caches.texts.set(blob, text);
   const reconciler = files.kinds.reconcilers.for(path, seen.kind);
   const keeps = reconciler?.keepsParsed && !wrong && !files.phase.loading;
-  files.kept.latest.set(path, keeps ? seen : undefined);
+  files.caches.snapshots.set(path, keeps ? seen : undefined);
   setFacts(files, path, seen.facts);
   reportProblems(daemon);
   reconciler?.accepted?.(seen);
@@ -60,15 +60,15 @@ export function reportProblems({files, reports}: Loop): void {
   const key = (p: Problem) => `${p.code}\0${p.message}`;
   for (const {path, problems} of files.index.settle()) {
     const known = files.known.get(path);
-    const text = known && files.kept.texts.get(known.blob);
-    const before = files.looks.shown.get(path) ?? [];
+    const text = known && files.caches.texts.get(known.blob);
+    const before = files.looks.reportedProblems.get(path) ?? [];
     const old = new Set(before.map(key));
     const now = new Set(problems.map(key));
     // One that only moved to another line is the same.
     for (const problem of before) if (!now.has(key(problem))) reports.report({event: 'cleared', problem});
     for (const problem of problems) if (!old.has(key(problem))) reports.report({event: 'problem', problem, text});
-    if (problems.length > 0) files.looks.shown.set(path, problems);
-    else files.looks.shown.delete(path);
+    if (problems.length > 0) files.looks.reportedProblems.set(path, problems);
+    else files.looks.reportedProblems.delete(path);
     if (known && !known.settled && !blocks(problems)) files.queue.add(path);
   }
   for (const reconciler of files.kinds.reconcilers) reconciler.indexChanged?.();
@@ -89,16 +89,16 @@ export async function followHead({journal, queue}: HomeFiles): Promise<void> {
 }
 
 /** The text of a version of a file, from memory, the version log or git. */
-export async function textOf(files: HomeFiles, blob: string, path: string): Promise<string | undefined> {
-  const {kept, versions, journal, disk} = files;
-  const {texts} = kept;
+export async function versionText(files: HomeFiles, blob: string, path: string): Promise<string | undefined> {
+  const {caches, versions, journal, disk} = files;
+  const {texts} = caches;
   const recorded = () => versions.read(path, blob)?.toString();
   const text =
     texts.get(blob) ??
-    onDisk(disk, path, blob) ??
+    versionOnDisk(disk, path, blob) ??
     (versions.isUnpublished(path) ? recorded() : undefined) ??
     (await journal.read(blob))?.toString() ??
     recorded();
-  if (text !== undefined) files.kept.texts.set(blob, text);
+  if (text !== undefined) files.caches.texts.set(blob, text);
   return text;
 }

@@ -4,7 +4,7 @@ import type {Disk} from '../home/disk/disk.ts';
 import {type Holder, isSameProcess} from '../home/disk/holder.ts';
 import {clearDeadLocks, holderOf, type LockResult, lendLock, tryLock} from '../home/disk/lock.ts';
 import {DAEMON_LOCK, PID_FILE, STATUS_FILE} from '../home/status.ts';
-import {inWords} from './troubles.ts';
+import {troubleText} from './troubles.ts';
 
 export interface Claim {
   /** Whether the home is still ours. If somebody removed the lock (`git clean -fdx`), it is taken again. */
@@ -115,6 +115,6 @@ function tryLockOrSay(disk: Disk): LockResult {
 }
 
 function cannotWrite(disk: Disk, path: string, error: Error): UserError {
-  const words = inWords(`${disk.root}/${path}`, error);
+  const words = troubleText(`${disk.root}/${path}`, error);
   return Object.assign(new UserError(words, exit.failed, 'then start again'), {cause: error});
 }

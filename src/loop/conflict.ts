@@ -4,9 +4,9 @@ import {crashPoint} from '../home/disk/crash.ts';
 import {blobId} from '../home/git/blob-id.ts';
 import {readHomeFile} from '../home/read.ts';
 import {acceptVersion} from './accept-version.ts';
-import {seenText} from './file-snapshot.ts';
+import {snapshotOfText} from './file-snapshot.ts';
 import type {Loop} from './parts.ts';
-import {inWords} from './troubles.ts';
+import {troubleText} from './troubles.ts';
 import {createBytes} from './write.ts';
 
 /**
@@ -29,19 +29,21 @@ export async function keepConflict(
     : `an edit of ${visibleLine(path)} that could not be merged`;
   const entry = {words, cause: isVoid ? 'void' : 'merge'};
   const kind = kindOf(copy) ?? 'conflict';
-  const written = await createBytes(daemon, copy, bytes, entry, found => seenText(copy, kind, bytes.toString(), found));
+  const written = await createBytes(daemon, copy, bytes, entry, found =>
+    snapshotOfText(copy, kind, bytes.toString(), found),
+  );
   const isThere = readHomeFile(daemon.files.disk, copy)?.bytes?.equals(bytes) === true;
   const failed =
     'outcome' in written && written.outcome && 'failed' in written.outcome ? written.outcome.failed : undefined;
-  reports.troubles.set(notKept(path), !isThere && failed ? inWords(copy, failed) : undefined);
+  reports.troubles.set(unkeptEditTrouble(path), !isThere && failed ? troubleText(copy, failed) : undefined);
   if (!isThere) return false;
   if ('seen' in written) acceptVersion(daemon, written.seen);
   reports.report({event: 'conflict', path, copy, conflicts});
   return true;
 }
 
-/** Where it is told that an edit of this file cannot be kept: over as soon as there is none. */
-export const notKept = (path: string): string => `keep ${path}`;
+/** The name of the trouble that an edit of this file cannot be kept. */
+export const unkeptEditTrouble = (path: string): string => `keep ${path}`;
 
 /** tasks/a.task.md → conflicts/tasks/a.1f2e3d4c.task.md */
 function copyPath(path: string, bytes: Buffer, to: string): string {

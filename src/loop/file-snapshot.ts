@@ -19,18 +19,25 @@ export interface FileSnapshot extends FileRead {
   facts: Facts;
 }
 
-export type Found = Pick<FileSnapshot, 'bytes' | 'stat'> & Partial<Pick<FileSnapshot, 'link' | 'blob'>>;
+/** The bytes and stat of a file, before it is parsed. `blob` is computed if left out. */
+export type FileContent = Pick<FileSnapshot, 'bytes' | 'stat'> & Partial<Pick<FileSnapshot, 'link' | 'blob'>>;
 
-/** `previous`: an earlier version of the same file; what did not change need not be parsed again. */
-export function seenText(path: string, kind: Kind, text: string, found: Found, previous?: ParsedFile): FileSnapshot {
+/** The snapshot of a text file. `previous`: an earlier version of the file; unchanged parts of it are not parsed again. */
+export function snapshotOfText(
+  path: string,
+  kind: Kind,
+  text: string,
+  found: FileContent,
+  previous?: ParsedFile,
+): FileSnapshot {
   const parsed = parseFile(path, text, previous);
   const facts = parsed ? factsFrom(parsed) : unreadFacts(path, []);
   const {bytes, stat, link = false, blob = blobId(bytes)} = found;
   return {path, kind, bytes, blob, stat, link, text, parsed, facts};
 }
 
-/** A session that was written just now: it need not be read again. */
-export function seenSession(path: string, session: Session, text: string, found: Found): FileSnapshot {
+/** The snapshot of a session that the daemon has just written, made without parsing it. */
+export function snapshotOfSession(path: string, session: Session, text: string, found: FileContent): FileSnapshot {
   // The text is one string by now; the messages as a slice of it take no memory of their own.
   const body = text.slice(session.head.length, text.length - session.foot.length);
   const parsed: ParsedFile = {kind: 'session', path, file: {...session, body}};
@@ -38,7 +45,8 @@ export function seenSession(path: string, session: Session, text: string, found:
   return {path, kind: 'session', bytes, blob, stat, link, text, parsed, facts: factsFrom(parsed)};
 }
 
-export function seenBytes(path: string, kind: Kind, problem: Problem, found: Found): FileSnapshot {
+/** The snapshot of a file that is not text. `problem` says why. */
+export function snapshotOfBytes(path: string, kind: Kind, problem: Problem, found: FileContent): FileSnapshot {
   const {bytes, stat, link = false, blob = blobId(bytes)} = found;
   const facts = unreadFacts(path, [problem]);
   return {path, kind, bytes, blob, stat, link, text: undefined, parsed: undefined, facts};

@@ -1,32 +1,32 @@
 import type {BigIntStats} from 'node:fs';
 import type {FileSnapshot} from './file-snapshot.ts';
 
-/** What the daemon knows of a file: a cache, and nothing that a look at the file would not give. */
-export interface Known {
-  /** The file as it was when last read: `signature(stat)`. */
+/** What the daemon knows about one file. A cache: reading the file again gives the same. */
+export interface FileState {
+  /** `statSignature(stat)` when the file was last read. */
   signature: string;
-  /** Git's name for the content that was accepted last. */
+  /** Git's id of the last accepted content. */
   blob: string;
-  /** Git's name for the last content without errors of its own: what a stale save is merged with. */
+  /** Git's id of the last content without errors of its own. A stale save is merged with it. */
   good: string | undefined;
-  /** Git ignores it: it is not in the journal. */
+  /** Git ignores the file, so the journal does not have it. */
   ignored: boolean;
-  /** Nothing was left to decide about this content. */
+  /** Everything that follows from this content is done. */
   settled: boolean;
 }
 
-/** Changes whenever the file does, up to two writes within one tick of the file system's clock. */
-export function signature(stat: Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>): string {
+/** Differs after every change of the file, except for two writes within one tick of the file system's clock. */
+export function statSignature(stat: Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>): string {
   return `${stat.ino}.${stat.size}.${stat.mtimeNs}.${stat.ctimeNs}`;
 }
 
-/** Whether git would have it as executable. */
+/** Whether git would record the file as executable. */
 export function isExecutable({mode}: Pick<BigIntStats, 'mode'>): boolean {
   return (mode & 0o100n) !== 0n;
 }
 
-/** Texts of recent versions, by blob, up to a total length; older ones are in git. */
-export class Texts {
+/** Texts of recent versions by blob id, up to a total length. The version log and git have the older ones. */
+export class VersionTexts {
   readonly #texts = new Map<string, string>();
   readonly #limit: number;
   #length = 0;
@@ -51,8 +51,8 @@ export class Texts {
   }
 }
 
-/** Files as they were read last, up to a total length: of a session, the next turn then parses only what it adds. */
-export class Latest {
+/** The last snapshot of each file, up to a total length. With it, the next turn of a session parses only the new messages. */
+export class RecentSnapshots {
   readonly #seen = new Map<string, FileSnapshot>();
   readonly #limit: number;
   #length = 0;
@@ -65,7 +65,7 @@ export class Latest {
     return this.#seen.get(path);
   }
 
-  /** Undefined: there is nothing to go by any more. */
+  /** `undefined` removes the snapshot. */
   set(path: string, seen: FileSnapshot | undefined): void {
     this.#length -= this.#seen.get(path)?.bytes.length ?? 0;
     this.#seen.delete(path);

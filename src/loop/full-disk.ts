@@ -14,7 +14,7 @@ export function isDiskFull(error: unknown): boolean {
  * Do a step without which nothing can be served. A full disk is reported, and the step is done again until there is
  * room. Undefined if the daemon was asked to stop meanwhile.
  */
-export async function untilRoom<T>(
+export async function waitForRoom<T>(
   {clock, report, asked}: {clock: Clock; report: Report; asked: Promise<unknown>},
   step: () => T | Promise<T>,
 ): Promise<T | undefined> {

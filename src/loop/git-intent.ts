@@ -1,5 +1,5 @@
-import {undoes} from '../formats/merge/merge-lasting.ts';
-import {textOf} from './accept-version.ts';
+import {undoesLasting} from '../formats/merge/merge-lasting.ts';
+import {versionText} from './accept-version.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
 import type {HomeFiles} from './home-files.ts';
 import {pastVersions} from './past-versions.ts';
@@ -8,7 +8,7 @@ import {pastVersions} from './past-versions.ts';
  * Whether git brought a text into the file (checkout, revert, reset): then it is meant, whatever it lacks. At a start also a text
  * that lacks nothing of what a person, or an undo, staged while no daemon ran. `good`: the last accepted version.
  */
-export async function isMeant(files: HomeFiles, seen: FileSnapshot, good: string): Promise<boolean> {
+export async function isBroughtByGit(files: HomeFiles, seen: FileSnapshot, good: string): Promise<boolean> {
   const {path, kind, text, blob} = seen;
   const {journal, phase} = files;
   const {loading} = phase;
@@ -21,8 +21,8 @@ export async function isMeant(files: HomeFiles, seen: FileSnapshot, good: string
   // What they staged while no daemon ran, they saw as it is.
   if (staged === blob) return loading || isBroughtBack(files, seen, good);
   if (!loading || staged === undefined || staged === committed || staged === good) return false;
-  const before = await textOf(files, staged, path);
-  return before !== undefined && text !== undefined && !undoes(kind, before, text);
+  const before = await versionText(files, staged, path);
+  return before !== undefined && text !== undefined && !undoesLasting(kind, before, text);
 }
 
 /**
@@ -34,7 +34,7 @@ async function isBroughtBack(files: HomeFiles, {path, text = '', blob}: FileSnap
   const remove = (other: string | undefined) => {
     for (const line of other?.split('\n') ?? []) lines.delete(line);
   };
-  remove(await textOf(files, good, path));
+  remove(await versionText(files, good, path));
   for (const ever of [false, true])
     for await (const version of pastVersions(files, path, {ever})) {
       if (lines.size === 0) return true;

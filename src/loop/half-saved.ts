@@ -1,5 +1,5 @@
 /** A text that may be half saved counts only after it has stayed so for a second. */
-export const DOUBTFUL_MS = 1_000;
+export const HALF_SAVED_MS = 1_000;
 /** Anything else: two looks this far apart must agree. Longer than a tick of the file system's clock. */
 export const STABLE_MS = 15;
 /** And these, if it has the end of what was there before and comes to an end itself. */
@@ -21,7 +21,7 @@ export function hasItsEnd(before: string | undefined, now: string): boolean {
  * Whether `now` looks like a save that is still under way: nothing there, less than there was, or not in order. Editors
  * remove the file first (vim), or empty it and write it again (nano, VS Code, `cat >`).
  */
-export function isDoubtful(before: string | undefined, now: string | undefined, wrong: boolean): boolean {
+export function mayBeHalfSaved(before: string | undefined, now: string | undefined, wrong: boolean): boolean {
   if (now === undefined || now === '' || wrong) return true;
   if (before === undefined) return false;
   return (now.length < before.length && before.startsWith(now)) || (before.endsWith('\n') && !now.endsWith('\n'));

@@ -2,17 +2,17 @@ import type {HomeIndex} from '../check/home-index.ts';
 import type {Problem} from '../formats/common/diagnostic.ts';
 import type {Disk} from '../home/disk/disk.ts';
 import type {HomeJournal} from '../home/home-git.ts';
-import type {Replaced} from '../home/replaced.ts';
+import type {ReplacedFile} from '../home/replaced-files.ts';
 import type {Versions} from '../home/versions.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
-import type {Known, Latest, Texts} from './file-state.ts';
+import type {FileState, RecentSnapshots, VersionTexts} from './file-state.ts';
 import type {Guard} from './guard.ts';
-import type {Ignored} from './ignored.ts';
+import type {IgnoredFiles} from './ignored-files.ts';
 import type {Queue} from './queue.ts';
 import type {FactsFollower, Reconcilers} from './reconciler.ts';
 import type {Renames} from './renames.ts';
 
-/** A content that was read once, and is acted on when a later look finds it unchanged. */
+/** Content that was read once. The daemon acts on it when a later look finds it unchanged. */
 interface Pending {
   blob: string;
   /** When it was first seen, by a clock that never goes back. */
@@ -20,40 +20,40 @@ interface Pending {
   doubtful: boolean;
   /** Milliseconds it must have stayed the same. */
   needed: number;
-  /** As it was read then; undefined: it was not there. */
+  /** The file as it was read then. Undefined: there was no file. */
   seen: FileSnapshot | undefined;
 }
 
-/** What the loop keeps between looks, by path. */
+/** State that the loop keeps between looks, by path. */
 interface Looks {
   readonly pending: Map<string, Pending>;
-  /** Files to look at again although they are unchanged: something that they depend on has changed. */
-  readonly nudged: Set<string>;
-  /** Problems as they were reported last; files without any are left out. */
-  readonly shown: Map<string, readonly Problem[]>;
-  /** Files that we are just making beside the one that is looked at: what is there is nobody's edit. */
-  readonly making: Set<string>;
-  /** When the daemon has written a file, until it is looked at: the watch reports that write, too. */
+  /** Files to look at again although they are unchanged, because something they depend on has changed. */
+  readonly lookAgain: Set<string>;
+  /** The problems last reported for each file. Files without problems are left out. */
+  readonly reportedProblems: Map<string, readonly Problem[]>;
+  /** Files the daemon is creating right now. What appears at their paths is not a person's edit. */
+  readonly beingCreated: Set<string>;
+  /** When the daemon last wrote a file. Kept until the next look, because the watch reports that write, too. */
   readonly savedAt: Map<string, number>;
-  /** Bytes that an editor wrote into a file the daemon had just replaced. */
-  readonly late: Map<string, Replaced[]>;
+  /** Replaced files into which an editor wrote after the daemon had replaced them. */
+  readonly lateWrites: Map<string, ReplacedFile[]>;
   /** At the start: files that lack their last version, which was recorded and not placed, and the text it was made from. */
   readonly unplaced: Map<string, string>;
   /** Which files git ignores. */
-  readonly ignored: Ignored;
+  readonly ignored: IgnoredFiles;
   /** Files that were put in place by a rename. */
   readonly renames: Renames;
 }
 
-/** What is kept in memory of files, up to some size. */
-interface Kept {
-  /** Texts of recent versions, by blob. */
-  readonly texts: Texts;
-  /** Files as they were parsed last, by path. */
-  readonly latest: Latest;
+/** Contents of files in memory, up to a limit. */
+interface FileCaches {
+  /** Texts of recent versions, by blob id. */
+  readonly texts: VersionTexts;
+  /** The last snapshot of each file, by path. */
+  readonly snapshots: RecentSnapshots;
 }
 
-/** What is done about files, by kind. Set up with the first look. */
+/** How files of each kind are handled. Set up with the first look. */
 interface Kinds {
   readonly reconcilers: Reconcilers;
   guard: Guard;
@@ -61,13 +61,13 @@ interface Kinds {
   readonly followers: readonly FactsFollower[];
 }
 
-/** How far serving the home is. */
+/** How far the daemon has come: starting, serving or stopping. */
 export interface Phase {
-  /** What the journal says of edits: those found at the start were made while no daemon ran. */
+  /** The cause that the journal gives for edits. Those found at the start were made while no daemon ran. */
   cause: 'recovered' | 'edit';
   /** Not all files are read yet: problems across files cannot be reported, and nothing is settled. */
   loading: boolean;
-  /** What is known of some file is not what the cache has. */
+  /** The cache on disk is out of date. */
   unsaved: boolean;
   /** Do not wait for files to hold still: the daemon is stopping. */
   hurry: boolean;
@@ -86,8 +86,8 @@ export interface HomeFiles {
   readonly journal: HomeJournal;
   readonly queue: Queue;
   readonly index: HomeIndex;
-  readonly known: Map<string, Known>;
-  readonly kept: Kept;
+  readonly known: Map<string, FileState>;
+  readonly caches: FileCaches;
   readonly looks: Looks;
   readonly kinds: Kinds;
   /** Every version of every file, recorded before it is visible or acted on, and published to the journal. */

@@ -1,7 +1,7 @@
 import {isUtf8} from 'node:buffer';
 import {blocks} from '../formats/common/diagnostic.ts';
 import type {Kind} from '../formats/common/key.ts';
-import {lastBlob, setFacts, textOf} from './accept-version.ts';
+import {lastBlob, setFacts, versionText} from './accept-version.ts';
 import type {HomeFiles} from './home-files.ts';
 import {pastVersions} from './past-versions.ts';
 
@@ -21,7 +21,7 @@ export async function findLastGood(files: HomeFiles): Promise<void> {
     const file = known.get(path);
     if (!facts || !kinds.has(facts.kind) || !blocks(facts.problems) || !file || file.good !== undefined) continue;
     file.good = await goodVersion(files, path);
-    const text = file.good === undefined ? undefined : await textOf(files, file.good, path);
+    const text = file.good === undefined ? undefined : await versionText(files, file.good, path);
     const {limits} = text === undefined ? {} : factsOf(path, text);
     if (limits) setFacts(files, path, {...facts, limits});
   }
@@ -50,7 +50,7 @@ async function goodVersion(files: HomeFiles, path: string): Promise<string | und
 async function isGood(files: HomeFiles, path: string, blob: string): Promise<boolean> {
   const {factsOf} = await import('../check/read-facts.ts');
   const bytes = files.versions.read(path, blob) ?? (await files.journal.read(blob));
-  const text = await textOf(files, blob, path);
+  const text = await versionText(files, blob, path);
   if (text === undefined || (bytes && !isUtf8(bytes))) return false;
   return !blocks(factsOf(path, text).problems);
 }

@@ -1,5 +1,5 @@
-import {type Late, leftReplaced, type Replaced} from '../home/replaced.ts';
-import {DOUBTFUL_MS, isDoubtful, stableMs} from './half-saved.ts';
+import {type LateWrite, listReplaced, type ReplacedFile} from '../home/replaced-files.ts';
+import {HALF_SAVED_MS, mayBeHalfSaved, stableMs} from './half-saved.ts';
 import type {HomeFiles} from './home-files.ts';
 
 /** How long an editor that had the old file open may take to write into it. */
@@ -8,7 +8,7 @@ const CHECKS_MS = [300, 1_500];
 const OPEN_MS = 2_000;
 
 /** Look a few times whether an editor wrote into a file that was replaced; let go of it when nobody has it open any more. */
-export function watchReplaced(files: HomeFiles, replaced: Replaced): void {
+export function watchReplacedFile(files: HomeFiles, replaced: ReplacedFile): void {
   const [first = 0, ...rest] = CHECKS_MS;
   const checkAfter = (ms: number, later: readonly number[]) => {
     files.disk.clock.after(ms, () => void check(later));
@@ -19,7 +19,7 @@ export function watchReplaced(files: HomeFiles, replaced: Replaced): void {
     const left = stillToHold(files, late);
     if (left > 0) checkAfter(left, rest);
     else {
-      files.looks.late.set(replaced.path, [...(files.looks.late.get(replaced.path) ?? []), replaced]);
+      files.looks.lateWrites.set(replaced.path, [...(files.looks.lateWrites.get(replaced.path) ?? []), replaced]);
       files.queue.add(replaced.path);
     }
     return true;
@@ -34,31 +34,31 @@ export function watchReplaced(files: HomeFiles, replaced: Replaced): void {
   checkAfter(first, rest);
 }
 
-/** These bytes are merged; whoever wrote them may not be done yet. */
-export function watchOn(files: HomeFiles, after: () => Replaced): void {
-  let rest: Replaced;
+/** Watch a replaced file again after its late bytes were merged: the editor may write more. */
+export function keepWatching(files: HomeFiles, after: () => ReplacedFile): void {
+  let rest: ReplacedFile;
   try {
     rest = after();
   } catch {
     // Gone: somebody emptied .agentdir.
     return;
   }
-  watchReplaced(files, rest);
+  watchReplacedFile(files, rest);
 }
 
 /** How long the bytes must stay as they are: as with the file itself, they may be half saved. A time in the future says nothing. */
-function stillToHold({kept, disk}: HomeFiles, {base, bytes, writtenAt}: Late): number {
-  const {texts} = kept;
+function stillToHold({caches, disk}: HomeFiles, {base, bytes, writtenAt}: LateWrite): number {
+  const {texts} = caches;
   const {clock} = disk;
   const [before, now] = [texts.get(base), bytes.toString()];
-  const needed = isDoubtful(before, now, false) ? DOUBTFUL_MS : stableMs(before, now);
+  const needed = mayBeHalfSaved(before, now, false) ? HALF_SAVED_MS : stableMs(before, now);
   const age = clock.now() - writtenAt;
   return age < 0 ? 0 : Math.max(0, needed - age);
 }
 
-function lateIn(replaced: Replaced): Late | undefined {
+function lateIn(replaced: ReplacedFile): LateWrite | undefined {
   try {
-    return replaced.late();
+    return replaced.lateWrite();
   } catch {
     // Gone: somebody emptied .agentdir.
     return undefined;
@@ -66,10 +66,10 @@ function lateIn(replaced: Replaced): Late | undefined {
 }
 
 /** At the start: bytes that were written into files which an earlier run replaced. Whoever has one open may still write into it. */
-export function recoverReplaced(files: HomeFiles): void {
-  for (const replaced of leftReplaced(files.disk)) {
+export function recoverReplacedFiles(files: HomeFiles): void {
+  for (const replaced of listReplaced(files.disk)) {
     const {path} = replaced;
-    if (lateIn(replaced)) files.looks.late.set(path, [...(files.looks.late.get(path) ?? []), replaced]);
-    else watchReplaced(files, replaced);
+    if (lateIn(replaced)) files.looks.lateWrites.set(path, [...(files.looks.lateWrites.get(path) ?? []), replaced]);
+    else watchReplacedFile(files, replaced);
   }
 }

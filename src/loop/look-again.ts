@@ -1,20 +1,20 @@
 import {SLOTS_FILE} from '../formats/common/key.ts';
 import type {HomeFiles} from './home-files.ts';
 
-/** So long a page that is being saved is waited for at a time. */
-export const SAVED_MS = 20;
+/** How long to wait before looking again at a page that is being saved. */
+export const PAGE_SAVE_MS = 20;
 
-/** Look at a file although it is as it was: something that it depends on is not. `ms`: not at once, others go first. */
+/** Look at an unchanged file again, because something it depends on has changed. `ms`: wait this long, so that others go first. */
 export function lookAgain({known, looks, queue}: HomeFiles, path: string, ms = 0): void {
-  const {nudged} = looks;
+  const {lookAgain} = looks;
   const file = known.get(path);
   if (file) file.settled = false;
-  nudged.add(path);
+  lookAgain.add(path);
   if (ms > 0) queue.addAfter(path, ms);
   else queue.add(path);
 }
 
-/** Look which times have come. `any`: there are schedules; if there were some, that is to be written down. */
+/** Check which scheduled times have come. `any`: there are schedules now; if there were some before, their file is updated. */
 export function lookAtSlots(files: HomeFiles, any: boolean): void {
   if (any || files.known.has(SLOTS_FILE)) lookAgain(files, SLOTS_FILE);
 }

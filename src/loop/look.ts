@@ -4,57 +4,57 @@ import {isJournalled, kindOf} from '../formats/common/key.ts';
 import {blobId} from '../home/git/blob-id.ts';
 import {MARKER} from '../home/locate.ts';
 import {isForeign, readHomeFile} from '../home/read.ts';
-import {replacedBy} from '../home/replaced.ts';
+import {replacedBy} from '../home/replaced-files.ts';
 import {noteOn} from '../home/versions/command-notes.ts';
-import {acceptVersion, lastBlob, reportProblems, setFacts, textOf} from './accept-version.ts';
-import {notKept} from './conflict.ts';
-import {type FileSnapshot, seenBytes, seenText} from './file-snapshot.ts';
-import {isExecutable, signature} from './file-state.ts';
-import {DOUBTFUL_MS, hasItsEnd, isDoubtful, stableMs} from './half-saved.ts';
+import {acceptVersion, lastBlob, reportProblems, setFacts, versionText} from './accept-version.ts';
+import {unkeptEditTrouble} from './conflict.ts';
+import {type FileSnapshot, snapshotOfBytes, snapshotOfText} from './file-snapshot.ts';
+import {isExecutable, statSignature} from './file-state.ts';
+import {HALF_SAVED_MS, hasItsEnd, mayBeHalfSaved, stableMs} from './half-saved.ts';
 import type {HomeFiles} from './home-files.ts';
-import {watchReplaced} from './late-writes.ts';
-import {keepLate, mergeStale} from './merge-stale.ts';
+import {watchReplacedFile} from './late-writes.ts';
+import {keepLateWrites, mergeStale} from './merge-stale.ts';
 import type {Loop} from './parts.ts';
-import type {Outcome} from './queue.ts';
-import {recordAgain, recordEdit, recordRemoval, recordUndo} from './record.ts';
+import type {LookOutcome} from './queue.ts';
+import {recommitVersions, recordEdit, recordRemoval, recordUndo} from './record.ts';
 import {createMissing, isAtRest, settle} from './settle.ts';
 
 /**
  * Look at one file and do what follows from it: tell of its problems, commit what a person changed, fill in what they
  * left out. It does not matter why it is looked at, or how often.
  */
-export async function look(daemon: Loop, path: string): Promise<Outcome> {
+export async function look(daemon: Loop, path: string): Promise<LookOutcome> {
   const {files} = daemon;
   const kind = kindOf(path);
   if (!kind) return undefined;
   const reconciler = files.kinds.reconcilers.for(path, kind);
   if (reconciler?.look) return reconciler.look(path);
-  if (files.looks.making.has(path)) return {after: 1};
+  if (files.looks.beingCreated.has(path)) return {after: 1};
   // The scan leaves other repositories out by itself.
   const read = !files.phase.loading && isForeign(files.disk, path) ? undefined : readHomeFile(files.disk, path);
   if (!read) return lookAtNothing(daemon, path);
   if (read.bytes === undefined) return showUnreadable(daemon, path, read.problem);
   const known = files.known.get(path);
-  const latest = files.kept.latest.get(path);
+  const latest = files.caches.snapshots.get(path);
   // Comparing with what was written last costs a tenth of hashing.
   const blob = latest?.bytes.equals(read.bytes) ? latest.blob : blobId(read.bytes);
   const same = known?.blob === blob;
   if (same) {
     files.looks.pending.delete(path);
-    if (!files.looks.late.has(path)) daemon.reports.troubles.set(notKept(path), undefined);
-    known.signature = signature(read.stat);
+    if (!files.looks.lateWrites.has(path)) daemon.reports.troubles.set(unkeptEditTrouble(path), undefined);
+    known.signature = statSignature(read.stat);
     if (files.kinds.guard.whyVoid(path) !== undefined && read.stat.nlink > 1n && 'text' in read)
-      return files.kinds.guard.cutLinks(seenText(path, kind, read.text, {...read, blob}));
+      return files.kinds.guard.cutLinks(snapshotOfText(path, kind, read.text, {...read, blob}));
     files.kinds.guard.unchanged(path);
     files.phase.unsaved = true;
     const done =
       known.ignored ||
       !isJournalled(kind) ||
       (files.versions.blobAt(path) === known.blob && files.journal.executable.has(path) === isExecutable(read.stat));
-    if (known.settled && done && !files.looks.late.has(path)) return undefined;
+    if (known.settled && done && !files.looks.lateWrites.has(path)) return undefined;
     // Unchanged, and still parsed: what it waits for may have come.
-    if (latest?.blob === known.blob && done && !files.looks.late.has(path) && !files.phase.loading) {
-      const isWaiting = reconciler?.isWaiting?.(path) === true && !files.looks.nudged.has(path);
+    if (latest?.blob === known.blob && done && !files.looks.lateWrites.has(path) && !files.phase.loading) {
+      const isWaiting = reconciler?.isWaiting?.(path) === true && !files.looks.lookAgain.has(path);
       return isWaiting || blocks(files.index.problems(path)) ? undefined : settle(daemon, latest);
     }
   }
@@ -63,8 +63,8 @@ export async function look(daemon: Loop, path: string): Promise<Outcome> {
     held?.blob === blob
       ? {...held, stat: read.stat, link: read.link}
       : 'text' in read
-        ? seenText(path, kind, read.text, {...read, blob}, latest?.parsed)
-        : seenBytes(path, kind, read.problem, {...read, blob});
+        ? snapshotOfText(path, kind, read.text, {...read, blob}, latest?.parsed)
+        : snapshotOfBytes(path, kind, read.problem, {...read, blob});
   // What git has is nothing new, to whichever daemon.
   const isNew = lastBlob(files, path) !== seen.blob;
   const wait = isNew ? await holdsStill(daemon, path, seen) : 0;
@@ -84,16 +84,16 @@ async function holdsStill({files, reports}: Loop, path: string, seen: FileSnapsh
     const since = files.disk.clock.monotonic();
     const wrong = hasErrors(seen?.facts.problems ?? []);
     const last = lastBlob(files, path);
-    const before = last === undefined ? undefined : await textOf(files, last, path);
-    const doubtful = isDoubtful(before, seen?.text, wrong);
+    const before = last === undefined ? undefined : await versionText(files, last, path);
+    const doubtful = mayBeHalfSaved(before, seen?.text, wrong);
     const whole = !doubtful && (savedWhole(files, path, blob) || (await cameByRename(files, seen, before)));
-    const needed = doubtful ? DOUBTFUL_MS : whole ? 0 : stableMs(before, seen?.text ?? '');
+    const needed = doubtful ? HALF_SAVED_MS : whole ? 0 : stableMs(before, seen?.text ?? '');
     pending = {blob, since, doubtful, needed, seen};
     files.looks.pending.set(path, pending);
     reports.report({event: 'seen', path, wrong});
   }
   // What was saved a good while before the start holds still. A time in the future says nothing.
-  if (seen && files.phase.loading && files.disk.clock.now() - Number(seen.stat.mtimeMs) >= DOUBTFUL_MS) return 0;
+  if (seen && files.phase.loading && files.disk.clock.now() - Number(seen.stat.mtimeMs) >= HALF_SAVED_MS) return 0;
   const needed = !pending.doubtful && files.phase.hurry ? 0 : pending.needed;
   // A timer may come a little early.
   const left = needed - (files.disk.clock.monotonic() - pending.since);
@@ -110,21 +110,21 @@ async function cameByRename({looks, known}: HomeFiles, seen: FileSnapshot | unde
 /** Whether a command of ours wrote it, all at once. An editor may have the file open that it replaced. */
 function savedWhole(files: HomeFiles, path: string, blob: string): boolean {
   if (!noteOn(files.disk, path, blob)) return false;
-  for (const old of replacedBy(files.disk, path, blob)) watchReplaced(files, old);
+  for (const old of replacedBy(files.disk, path, blob)) watchReplacedFile(files, old);
   return true;
 }
 
 /** `unchanged`: the file is as the daemon knew it, but not as git has it. */
-async function accept(daemon: Loop, found: FileSnapshot, unchanged: boolean): Promise<Outcome> {
+async function accept(daemon: Loop, found: FileSnapshot, unchanged: boolean): Promise<LookOutcome> {
   const {files, reports} = daemon;
   const {path, text} = found;
   // A conflict that git left there is the person's to resolve, and no version of the file.
   const unmerged = hasMarkers(text ?? '') && (await files.journal.isUnmerged(path));
   reports.troubles.set(`unmerged ${path}`, unmerged ? `${path} is unmerged; resolve it, then git add it` : undefined);
-  if (unmerged) return {after: DOUBTFUL_MS / 2};
+  if (unmerged) return {after: HALF_SAVED_MS / 2};
   const merged = await mergeStale(daemon, found);
   if ('outcome' in merged) return merged.outcome;
-  reports.troubles.set(notKept(path), undefined);
+  reports.troubles.set(unkeptEditTrouble(path), undefined);
   const {seen} = merged;
   // A version is recorded before anything follows from it.
   if (!merged.merged) await record(daemon, seen, unchanged);
@@ -140,8 +140,8 @@ async function accept(daemon: Loop, found: FileSnapshot, unchanged: boolean): Pr
 async function record(daemon: Loop, seen: FileSnapshot, unchanged: boolean): Promise<void> {
   const {files} = daemon;
   const {path, blob} = seen;
-  const former = files.kept.latest.get(path);
-  if (unchanged && files.versions.blobAt(path) !== blob) await recordAgain(daemon, seen);
+  const former = files.caches.snapshots.get(path);
+  if (unchanged && files.versions.blobAt(path) !== blob) await recommitVersions(daemon, seen);
   else if (noteOn(files.disk, path, blob)?.undo) await recordUndo(daemon, seen, former);
   else await recordEdit(daemon, seen, former);
 }
@@ -150,9 +150,9 @@ function hasMarkers(text: string): boolean {
   return text.includes('<<<<<<< ') && /^<{7} /m.test(text) && /^>{7} /m.test(text);
 }
 
-async function lookAtNothing(daemon: Loop, path: string): Promise<Outcome> {
+async function lookAtNothing(daemon: Loop, path: string): Promise<LookOutcome> {
   const {files} = daemon;
-  if (files.looks.late.has(path) && !(await keepLate(daemon, path))) return {after: DOUBTFUL_MS};
+  if (files.looks.lateWrites.has(path) && !(await keepLateWrites(daemon, path))) return {after: HALF_SAVED_MS};
   const known = files.known.get(path);
   if (!known && !files.journal.committed.has(path)) {
     // Never ours, or gone for good: perhaps it could not be read.
@@ -169,7 +169,7 @@ async function lookAtNothing(daemon: Loop, path: string): Promise<Outcome> {
     'marker',
     there ? undefined : `${MARKER} is gone, so this is no home now; nothing is done until it is back`,
   );
-  if (!there) return {after: DOUBTFUL_MS};
+  if (!there) return {after: HALF_SAVED_MS};
   const why = files.kinds.guard.whyVoid(path);
   if (why !== undefined) return files.kinds.guard.takeBack(path, undefined, why);
   recordRemoval(daemon, path);
@@ -184,12 +184,12 @@ async function lookAtNothing(daemon: Loop, path: string): Promise<Outcome> {
 }
 
 /** What cannot be read keeps its last good state in git. It is looked at again by itself. */
-function showUnreadable(daemon: Loop, path: string, problem: Problem): Outcome {
+function showUnreadable(daemon: Loop, path: string, problem: Problem): LookOutcome {
   const {files} = daemon;
   setFacts(files, path, unreadFacts(path, [problem]));
   // When it can be read again it is read anew, even if it is what it was.
   const known = files.known.get(path);
   if (known) known.settled = false;
   reportProblems(daemon);
-  return {after: 2 * DOUBTFUL_MS};
+  return {after: 2 * HALF_SAVED_MS};
 }

@@ -1,12 +1,12 @@
 import {mayBeOlder} from '../formats/merge/merge-base.ts';
-import {undoes} from '../formats/merge/merge-lasting.ts';
-import {textOf} from './accept-version.ts';
+import {undoesLasting} from '../formats/merge/merge-lasting.ts';
+import {versionText} from './accept-version.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
 import type {HomeFiles} from './home-files.ts';
 
 /** How many of git's versions are read at first; more only if the text is from before all of these. */
 const VERSIONS = 20;
-export const MOST_VERSIONS = 1_000;
+export const MAX_VERSIONS = 1_000;
 /** So many more after the first version of which the text lacks nothing: not all that a version has is missed. */
 const BEYOND = 5;
 /** Characters of all of them. */
@@ -51,11 +51,17 @@ function* recordedVersions(files: HomeFiles, path: string): Generator<PastVersio
 /** Versions that git has. `ever`: however old they are. */
 async function* committedVersions(files: HomeFiles, path: string, ever: boolean): AsyncGenerator<PastVersion> {
   let done = 0;
-  for (const most of ever ? [MOST_VERSIONS] : [VERSIONS, MOST_VERSIONS]) {
+  for (const most of ever ? [MAX_VERSIONS] : [VERSIONS, MAX_VERSIONS]) {
     const {journal} = files;
     const versions = ever ? await journal.allVersions(path, most) : await journal.versions(path, most);
     for (const {blob, byPerson, cause} of versions.slice(done))
-      yield {blob, byPerson, isOwnCommit: cause === undefined, isStale: false, text: () => textOf(files, blob, path)};
+      yield {
+        blob,
+        byPerson,
+        isOwnCommit: cause === undefined,
+        isStale: false,
+        text: () => versionText(files, blob, path),
+      };
     if (versions.length < most - 1) return;
     done = versions.length;
   }
@@ -95,7 +101,7 @@ export async function pastTexts(files: HomeFiles, seen: FileSnapshot, last: stri
     length += own.length;
     i++;
     // The text has all that this version has: it is from about here, or later.
-    if (i < found && !undoes(kind, own, now)) found = i;
+    if (i < found && !undoesLasting(kind, own, now)) found = i;
     if (!mayBeFrom && (version.byPerson || version.isOwnCommit)) break;
     if (length > MOST_TEXT || i >= Math.max(VERSIONS, found + BEYOND)) break;
   }

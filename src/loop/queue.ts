@@ -2,14 +2,14 @@ import {type Cancel, type Clock, systemClock} from '../home/disk/clock.ts';
 
 export interface QueueOptions {
   /** Look at one key. What it returns decides when the key is looked at again, and nothing else does. */
-  run: (key: string) => Promise<Outcome> | Outcome;
+  run: (key: string) => Promise<LookOutcome> | LookOutcome;
   /** How many keys may run at a time, asked for each. */
   concurrency: () => number;
   clock?: Clock;
 }
 
 /** Done; look again after a while; or failed, which is tried again later and later. */
-export type Outcome = undefined | {after: number} | {failed: Error};
+export type LookOutcome = undefined | {after: number} | {failed: Error};
 
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 15_000;
@@ -150,7 +150,7 @@ export class Queue {
   }
 
   async #run(key: string): Promise<void> {
-    let outcome: Outcome;
+    let outcome: LookOutcome;
     try {
       const result = this.#options.run(key);
       outcome = result instanceof Promise ? await result : result;

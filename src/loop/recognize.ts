@@ -2,8 +2,8 @@ import {kindOf} from '../formats/common/key.ts';
 import {blobId} from '../home/git/blob-id.ts';
 import {readHomeFile} from '../home/read.ts';
 import {setFacts} from './accept-version.ts';
-import {seenText} from './file-snapshot.ts';
-import {isExecutable, signature} from './file-state.ts';
+import {snapshotOfText} from './file-snapshot.ts';
+import {isExecutable, statSignature} from './file-state.ts';
 import type {HomeFiles} from './home-files.ts';
 import {isAtRest} from './settle.ts';
 
@@ -11,20 +11,20 @@ import {isAtRest} from './settle.ts';
  * At a start without a cache nearly all files are as git has them, with nothing wrong and nothing left to do. Such a
  * file is known by reading it, and by nothing else that a look does. False: it takes a look.
  */
-export function recognize(files: HomeFiles, path: string): boolean {
+export function recognizeUnchanged(files: HomeFiles, path: string): boolean {
   const {disk, journal, known, looks} = files;
-  const {late, pending} = looks;
-  if (!files.phase.loading || known.has(path) || pending.has(path) || late.has(path)) return false;
+  const {lateWrites, pending} = looks;
+  if (!files.phase.loading || known.has(path) || pending.has(path) || lateWrites.has(path)) return false;
   const kind = kindOf(path);
   if (!kind || !files.kinds.reconcilers.for(path, kind)?.isKnownByReading) return false;
   const read = readHomeFile(disk, path);
   if (!read || !('text' in read) || read.link) return false;
   const blob = blobId(read.bytes);
   if (blob !== files.versions.blobAt(path) || journal.executable.has(path) !== isExecutable(read.stat)) return false;
-  const seen = seenText(path, kind, read.text, {...read, blob});
+  const seen = snapshotOfText(path, kind, read.text, {...read, blob});
   // A conflict that git left there has errors, too.
   if (seen.facts.problems.length > 0 || !isAtRest(files.kinds.reconcilers, seen)) return false;
-  known.set(path, {signature: signature(read.stat), blob, good: blob, ignored: false, settled: true});
+  known.set(path, {signature: statSignature(read.stat), blob, good: blob, ignored: false, settled: true});
   setFacts(files, path, seen.facts);
   return true;
 }

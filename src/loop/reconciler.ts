@@ -1,14 +1,14 @@
 import type {Facts} from '../check/facts.ts';
 import type {Kind} from '../formats/common/key.ts';
-import type {Change} from './change.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
-import type {Outcome} from './queue.ts';
+import type {PlannedWrite} from './planned-write.ts';
+import type {LookOutcome} from './queue.ts';
 
 /** The change, or the outcome of a look at which the reconciler did everything itself. Undefined: nothing is to be written. */
-export type Settlement = Change | {outcome: Outcome} | undefined;
+export type Settlement = PlannedWrite | {outcome: LookOutcome} | undefined;
 
 /** A file that is to be made. `next`: when to look at it again. */
-export type Creation = (Change & {next?: Outcome}) | {outcome: Outcome} | undefined;
+export type Creation = (PlannedWrite & {next?: LookOutcome}) | {outcome: LookOutcome} | undefined;
 
 /**
  * What the daemon does about one kind of file. The loop reads, merges, checks and records files of every kind in the same way and asks
@@ -26,7 +26,7 @@ export interface Reconciler {
   owns?(path: string): boolean;
 
   /** Takes the place of the whole look, for files that are not read as a whole. */
-  look?(path: string): Promise<Outcome> | Outcome;
+  look?(path: string): Promise<LookOutcome> | LookOutcome;
   /** What is to be written into the file. Must give undefined in the end: a file that holds all that follows from it is left alone. */
   settle?(file: FileSnapshot): Promise<Settlement> | Settlement;
   /** After the last `settle`: begins what follows for other files. False: look at the file again at the next start. */

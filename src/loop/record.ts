@@ -7,16 +7,16 @@ import type {TaskFile} from '../formats/task/task.ts';
 import {parseTasks} from '../formats/task/task-parse.ts';
 import {blobId} from '../home/git/blob-id.ts';
 import {linkTarget} from '../home/read.ts';
-import {replacedContent} from '../home/replaced.ts';
+import {replacedContent} from '../home/replaced-files.ts';
 import {type CommandNote, forgetNote, noteOn, undosTo} from '../home/versions/command-notes.ts';
 import type {FileMode} from '../home/versions/record.ts';
 import type {NewVersion} from '../home/versions/version-log.ts';
-import {textOf} from './accept-version.ts';
-import type {OwnEntry} from './change.ts';
+import {versionText} from './accept-version.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
 import {isExecutable} from './file-state.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {Loop, Reports} from './parts.ts';
+import type {DaemonEntry} from './planned-write.ts';
 
 /**
  * Record what a person did to a file, as theirs, before anything follows from it. `former`: the file as it was last accepted, which
@@ -29,7 +29,7 @@ export async function recordEdit(daemon: Loop, seen: FileSnapshot, former?: File
   if (!isJournalled(kind)) return;
   if (before === contentInGit(files, seen).blob) return recordMode(daemon, seen);
   const isLocal = before === undefined && (await isIgnored(files, path));
-  const old = before === undefined ? undefined : await textOf(files, before, path);
+  const old = before === undefined ? undefined : await versionText(files, before, path);
   const edit = editOf(daemon, seen, old, {former});
   files.versions.record(isLocal ? {...edit, local: true} : edit, statInGit(files, seen));
   if (!seen.link) forgetNote(files.disk, path, seen.blob);
@@ -50,7 +50,7 @@ export async function recordUndo(daemon: Loop, seen: FileSnapshot, former?: File
     const before = files.versions.blobAt(path);
     const bytes = base === null ? undefined : (replacedContent(disk, path, base) ?? (await files.journal.read(base)));
     if (before === undefined || !bytes || !isJournalled(kind)) continue;
-    files.versions.record(editOf(daemon, seen, await textOf(files, before, path), {passing: bytes}));
+    files.versions.record(editOf(daemon, seen, await versionText(files, before, path), {passing: bytes}));
   }
   await recordEdit(daemon, seen, former);
 }
@@ -66,8 +66,8 @@ async function recordMode(daemon: Loop, seen: FileSnapshot): Promise<void> {
   files.versions.record({path, author: 'human', bytes, blob, mode, ...edit}, statInGit(files, seen));
 }
 
-/** What a person saved, and the text they had made it from; undefined: the last one. */
-export interface Saved {
+/** A save of a person, and the text it was made from. `base` undefined: the last version. */
+export interface StaleSave {
   seen: FileSnapshot;
   base: string | undefined;
 }
@@ -76,14 +76,14 @@ export interface Saved {
  * Record texts that a person saved from older versions. Each is a version of its own, because it is what their editor has, and so
  * what their next save is made from; but never the last one, because it lacks what was written meanwhile.
  */
-export async function recordStale(daemon: Loop, saved: readonly Saved[]): Promise<void> {
+export async function recordStale(daemon: Loop, saved: readonly StaleSave[]): Promise<void> {
   const {files} = daemon;
   for (const {seen, base} of saved) {
     const {path} = seen;
     if (!isJournalled(seen.kind) || files.known.get(path)?.ignored) continue;
     const before = files.versions.blobAt(path);
     if (before === contentInGit(files, seen).blob) continue;
-    const old = base ?? (before === undefined ? undefined : await textOf(files, before, path));
+    const old = base ?? (before === undefined ? undefined : await versionText(files, before, path));
     files.versions.record({...editOf(daemon, seen, old), stale: true});
     forgetNote(files.disk, path, seen.blob);
   }
@@ -165,7 +165,7 @@ export function recordRemoval(daemon: Loop, path: string): void {
 }
 
 /** Record that the daemon took a file away. */
-export function recordOwnRemoval({files, reports}: Loop, path: string, {words, cause}: OwnEntry): void {
+export function recordDaemonRemoval({files, reports}: Loop, path: string, {words, cause}: DaemonEntry): void {
   const kind = kindOf(path);
   if (!kind || !isJournalled(kind) || files.versions.blobAt(path) === undefined) return;
   const author = {name: 'agentdir', email: `agentdir@${files.name}`};
@@ -174,10 +174,10 @@ export function recordOwnRemoval({files, reports}: Loop, path: string, {words, c
 }
 
 /** A version that the daemon writes. `bytes`: its content, where the file gets a later one by the same write. */
-export function ownVersion(
+export function daemonVersion(
   {files, reports}: Loop,
   seen: FileSnapshot,
-  {words, cause, tasks = [], agent, trailers = [], started}: OwnEntry,
+  {words, cause, tasks = [], agent, trailers = [], started}: DaemonEntry,
   bytes?: Buffer,
 ): NewVersion {
   const {path, kind} = seen;
@@ -199,7 +199,7 @@ export function ownVersion(
  * HEAD no longer has the file as it is, though nobody touched the file: a reset, or a commit from an index that was
  * behind. The versions that were taken out of HEAD are committed again, each by its author.
  */
-export async function recordAgain(daemon: Loop, seen: FileSnapshot): Promise<void> {
+export async function recommitVersions(daemon: Loop, seen: FileSnapshot): Promise<void> {
   const {files} = daemon;
   const {path} = seen;
   const content = contentInGit(files, seen);
@@ -210,7 +210,7 @@ export async function recordAgain(daemon: Loop, seen: FileSnapshot): Promise<voi
     const bytes = blob === content.blob ? content.bytes : await journal.read(blob);
     if (bytes && isMode(mode)) versions.record({path, bytes, blob, mode, author, subject, trailers});
   }
-  const again = {...ownVersion(daemon, seen, {words: 'as the file is', cause: 'HEAD moved'}), ...content};
+  const again = {...daemonVersion(daemon, seen, {words: 'as the file is', cause: 'HEAD moved'}), ...content};
   if (!again.local) versions.record(again, statInGit(files, seen));
 }
 

@@ -1,11 +1,11 @@
 import {kindOf} from '../formats/common/key.ts';
-import {undoes} from '../formats/merge/merge-lasting.ts';
+import {undoesLasting} from '../formats/merge/merge-lasting.ts';
 import {blobId} from '../home/git/blob-id.ts';
-import {removeIf} from '../home/move.ts';
+import {removeIfUnchanged} from '../home/move.ts';
 import {readHomeFile} from '../home/read.ts';
 import {save} from '../home/save.ts';
-import type {Unpublished} from '../home/versions/version-log.ts';
-import {setFacts, textOf} from './accept-version.ts';
+import type {UnpublishedVersion} from '../home/versions/version-log.ts';
+import {setFacts, versionText} from './accept-version.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {Loop} from './parts.ts';
 
@@ -54,7 +54,7 @@ export async function recoverFromGit(files: HomeFiles, checkpoint: string | unde
     const kind = kindOf(path);
     const read = kind && readHomeFile(files.disk, path);
     if (versions.log.recovered.has(path) || !kind || !read || !('text' in read)) continue;
-    const isUndone = undoes(kind, (await textOf(files, over, path)) ?? '', read.text);
+    const isUndone = undoesLasting(kind, (await versionText(files, over, path)) ?? '', read.text);
     const blob = (isUndone ? await broughtBack(files, path, over) : undefined) ?? over;
     const {ignored = false} = known.get(path) ?? {};
     known.set(path, {signature: '', blob, good: undefined, ignored, settled: false});
@@ -66,7 +66,7 @@ async function broughtBack(files: HomeFiles, path: string, over: string): Promis
   const versions = await files.journal.versions(path, MOST_COMMITS);
   const own = versions.findIndex(({blob, cause}) => blob === over || cause !== undefined);
   const texts: string[] = [];
-  for (const {blob} of versions) texts.push((await textOf(files, blob, path)) ?? '');
+  for (const {blob} of versions) texts.push((await versionText(files, blob, path)) ?? '');
   const at = texts.slice(0, own === -1 ? undefined : own).findIndex((text, i) => {
     const older = new Set(texts.slice(i + 1).flatMap(other => other.split('\n')));
     return text.split('\n').every(line => older.has(line));
@@ -94,7 +94,7 @@ async function skipPublished({versions, journal}: HomeFiles): Promise<void> {
 }
 
 /** Give a file the version that it lacks, unless somebody wrote it since: then that is merged, from what the version was made from. */
-async function place({files, reports}: Loop, version: Unpublished): Promise<void> {
+async function place({files, reports}: Loop, version: UnpublishedVersion): Promise<void> {
   const {disk, versions, journal, looks} = files;
   const {unplaced} = looks;
   const {troubles} = reports;
@@ -126,13 +126,13 @@ async function place({files, reports}: Loop, version: Unpublished): Promise<void
  * A power cut may take the end of the log with it, and git have what was recorded there: the blob that git has of a file whose last
  * recorded version was published, if that is another.
  */
-function newerInGit({versions: {log}, journal}: HomeFiles, {seq, path, blob}: Unpublished): string | undefined {
+function newerInGit({versions: {log}, journal}: HomeFiles, {seq, path, blob}: UnpublishedVersion): string | undefined {
   const committed = journal.committed.get(path);
   return seq <= log.published.seq && committed !== blob ? committed : undefined;
 }
 
 /** Give a file that was damaged what git has. */
-async function placeFromGit({files, reports}: Loop, {path}: Unpublished, blob: string): Promise<void> {
+async function placeFromGit({files, reports}: Loop, {path}: UnpublishedVersion, blob: string): Promise<void> {
   const {disk, versions, journal} = files;
   const bytes = await journal.read(blob);
   const there = readHomeFile(disk, path)?.bytes;
@@ -164,5 +164,5 @@ function isDamaged(there: Buffer | undefined, versions: readonly Buffer[]): bool
 function removeAgain({disk, versions}: HomeFiles, path: string): void {
   const bytes = readHomeFile(disk, path)?.bytes;
   const past = [...versions.history(path)].slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? []);
-  if (bytes && isDamaged(bytes, past)) removeIf(disk, path, bytes);
+  if (bytes && isDamaged(bytes, past)) removeIfUnchanged(disk, path, bytes);
 }

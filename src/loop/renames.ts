@@ -14,7 +14,7 @@ export class Renames {
     this.#disk = disk;
   }
 
-  noted(path: string, event: WatchEvent): void {
+  noteEvent(path: string, event: WatchEvent): void {
     if (event === 'rename' && process.platform === 'linux') this.#came.add(path);
     else this.#came.delete(path);
   }

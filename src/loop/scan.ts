@@ -2,7 +2,7 @@ import type {Problem} from '../formats/common/diagnostic.ts';
 import {folders, kindOf} from '../formats/common/key.ts';
 import type {DirectoryEntry, Disk, FileStat} from '../home/disk/disk.ts';
 import {isMisnamed, misnamed, unreadableFolder} from '../home/read.ts';
-import {signature} from './file-state.ts';
+import {statSignature} from './file-state.ts';
 
 /** Do not keep others waiting longer than this at a time. */
 const SLICE_MS = 8;
@@ -58,7 +58,7 @@ export async function scan(target: ScanTarget, patient: boolean): Promise<void> 
     const stat = statOf(disk, path);
     if (!stat?.isFile()) return;
     found.add(path);
-    if (known !== signature(stat)) onDifference(path);
+    if (known !== statSignature(stat)) onDifference(path);
   };
   for (const path of ['agentdir.yaml', 'allowlist.yaml']) visit(path);
   for (const folder of folders) await walk(folder);

@@ -5,8 +5,8 @@ import type {Cancel} from '../home/disk/clock.ts';
 import type {WatchEvent} from '../home/disk/disk.ts';
 import {clearAbandoned, isAbandoned} from '../home/temporary.ts';
 import {followHead, reportProblems, setFacts} from './accept-version.ts';
-import {signature} from './file-state.ts';
-import {DOUBTFUL_MS, STABLE_MS} from './half-saved.ts';
+import {statSignature} from './file-state.ts';
+import {HALF_SAVED_MS, STABLE_MS} from './half-saved.ts';
 import type {Loop} from './parts.ts';
 import {scan, statOf} from './scan.ts';
 
@@ -43,7 +43,7 @@ export class Scanner {
   /** The watch saw something. */
   hint(path: string | undefined, event: WatchEvent): void {
     if (path === undefined) this.#daemon.files.looks.renames.forgetAll();
-    else if (kindOf(path)) this.#daemon.files.looks.renames.noted(path, event);
+    else if (kindOf(path)) this.#daemon.files.looks.renames.noteEvent(path, event);
     if (path?.endsWith('.gitignore')) this.#daemon.files.looks.ignored.forget();
     // A name that is not UTF-8 is only seen by listing its folder.
     if (path?.includes('\ufffd')) this.#after(PERIOD_MS / 20);
@@ -78,7 +78,7 @@ export class Scanner {
     const {files} = this.#daemon;
     const {disk, known} = files;
     const stat = statOf(disk, path);
-    return known.get(path)?.signature === (stat && signature(stat));
+    return known.get(path)?.signature === (stat && statSignature(stat));
   }
 
   /** At the start: all that is not as it was when the last daemon knew it, or not as git has it. */
@@ -94,10 +94,10 @@ export class Scanner {
       if (!settled || (kind && isJournalled(kind))) queue.add(path);
     }
     for (const path of journal.committed.keys()) if (!known.has(path)) queue.add(path);
-    for (const path of this.#daemon.files.looks.late.keys()) queue.add(path);
+    for (const path of this.#daemon.files.looks.lateWrites.keys()) queue.add(path);
     await queue.whenQuiet();
     // What was saved a moment ago is read as soon as it holds still.
-    const until = this.#daemon.files.disk.clock.monotonic() + DOUBTFUL_MS;
+    const until = this.#daemon.files.disk.clock.monotonic() + HALF_SAVED_MS;
     while (this.#daemon.files.disk.clock.monotonic() < until && [...pending.values()].some(({doubtful}) => !doubtful)) {
       await this.#daemon.files.disk.clock.pause(STABLE_MS);
       await queue.whenQuiet();

@@ -6,7 +6,7 @@ import {linkTarget} from '../home/read.ts';
 import {acceptVersion} from './accept-version.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
 import type {Loop} from './parts.ts';
-import type {Outcome} from './queue.ts';
+import type {LookOutcome} from './queue.ts';
 import type {Reconciler, Reconcilers} from './reconciler.ts';
 import {isIgnored} from './record.ts';
 import {createText, replaceText} from './write.ts';
@@ -17,12 +17,12 @@ const UNFINISHED_MS = 500;
 /**
  * Do what follows from a file, as its reconciler says. The file has no errors, or its reconciler settles it all the same.
  */
-export async function settle(daemon: Loop, seen: FileSnapshot): Promise<Outcome> {
+export async function settle(daemon: Loop, seen: FileSnapshot): Promise<LookOutcome> {
   const {files, reports} = daemon;
   const {path} = seen;
   const trouble = `complete ${path}`;
   const reconciler = files.kinds.reconcilers.for(path, seen.kind);
-  files.looks.nudged.delete(path);
+  files.looks.lookAgain.delete(path);
   try {
     // A file that is a link is read, and never written.
     const isWritable = linkTarget(files.disk, path) === undefined;
@@ -43,7 +43,7 @@ async function settleWith(
   reconciler: Reconciler | undefined,
   seen: FileSnapshot,
   isWritable: boolean,
-): Promise<Outcome> {
+): Promise<LookOutcome> {
   const {files} = daemon;
   let current = seen;
   while (isWritable) {
@@ -66,17 +66,17 @@ async function settleWith(
   }
   const isDone = (await reconciler?.finish?.(current)) ?? true;
   const known = files.known.get(seen.path);
-  if (known) known.settled = isDone && !files.looks.nudged.has(seen.path);
+  if (known) known.settled = isDone && !files.looks.lookAgain.has(seen.path);
   files.phase.unsaved = true;
   return undefined;
 }
 
 /** A file that does not exist: make it, if the daemon needs it. */
-export async function createMissing(daemon: Loop, path: string): Promise<Outcome> {
+export async function createMissing(daemon: Loop, path: string): Promise<LookOutcome> {
   const {files} = daemon;
   const kind = kindOf(path);
   const reconciler = kind && files.kinds.reconcilers.for(path, kind);
-  files.looks.nudged.delete(path);
+  files.looks.lookAgain.delete(path);
   // Nothing is put where a home was unmounted or moved away.
   if (!reconciler?.create || files.phase.loading || !files.disk.exists(MARKER)) return undefined;
   const creation = await reconciler.create(path);

@@ -1,13 +1,13 @@
 import {type Clock, timestamp} from '../home/disk/clock.ts';
 
 /** What a checkpoint keeps of calls that were started. */
-export interface StartedSoFar {
+export interface StartedCallsCheckpoint {
   /** From when on every started call is named: what is older, the journal tells. */
   since: string;
   names: readonly string[];
 }
 
-const MOST = 60_000;
+const MAX_NAMES = 60_000;
 
 /**
  * Calls and approvals that were started once, by name. The mark in the session is what counts; this is for when an older version
@@ -21,7 +21,7 @@ export class StartedCalls {
   /** Sessions of which all is here that the journal tells. */
   readonly #recalled = new Set<string>();
 
-  constructor(clock: Clock, {since, names}: StartedSoFar) {
+  constructor(clock: Clock, {since, names}: StartedCallsCheckpoint) {
     this.#clock = clock;
     this.#since = since;
     this.#names = new Set(names);
@@ -44,14 +44,14 @@ export class StartedCalls {
 
   add(names: readonly string[]): void {
     for (const name of names) this.#names.add(name);
-    if (this.#names.size <= MOST) return;
+    if (this.#names.size <= MAX_NAMES) return;
     // The older half is forgotten.
     this.#names = new Set([...this.#names].slice(this.#names.size >> 1));
     this.#since = timestamp(this.#clock);
     this.#recalled.clear();
   }
 
-  soFar(): StartedSoFar {
+  soFar(): StartedCallsCheckpoint {
     return {since: this.#since, names: [...this.#names]};
   }
 }

@@ -46,7 +46,7 @@ function isDecision(where: string): boolean {
 }
 
 /** What to tell the person of a failed write, and what to do about it. */
-export function inWords(path: string, error: Error): string {
+export function troubleText(path: string, error: Error): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'ENOSPC':
     case 'EDQUOT':

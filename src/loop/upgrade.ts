@@ -2,12 +2,12 @@ import {kindOf} from '../formats/common/key.ts';
 import type {Disk} from '../home/disk/disk.ts';
 import {blobId} from '../home/git/blob-id.ts';
 import {readHomeFile} from '../home/read.ts';
-import {shortId} from '../home/replaced.ts';
+import {shortId} from '../home/replaced-files.ts';
 import {noteOn} from '../home/versions/command-notes.ts';
-import {seenText} from './file-snapshot.ts';
+import {snapshotOfText} from './file-snapshot.ts';
 import type {Loop} from './parts.ts';
-import {ownVersion, recordStale} from './record.ts';
-import type {StartedSoFar} from './started-calls.ts';
+import {daemonVersion, recordStale} from './record.ts';
+import type {StartedCallsCheckpoint} from './started-calls.ts';
 
 /** Folders of `.agentdir/` in which version 0.1 kept what the version log records now. */
 const FOLDERS = ['aside', 'passed', 'sent', 'undo'];
@@ -23,7 +23,7 @@ interface Replacement {
 }
 
 /** Calls that version 0.1 had started. */
-export function startedBefore(disk: Disk): StartedSoFar | undefined {
+export function callsStartedByV01(disk: Disk): StartedCallsCheckpoint | undefined {
   try {
     const [first = '', ...names] = disk.read(USED).toString().split('\n').filter(Boolean);
     return first.startsWith('since ')
@@ -72,10 +72,10 @@ async function recordLast(
   const before = disk.read(link);
   if (blobId(before) === base && !written.has(shortId(base)) && !past.includes(shortId(base)))
     await recordStale(daemon, [
-      {seen: seenText(path, kind, before.toString(), {...read, bytes: before}), base: undefined},
+      {seen: snapshotOfText(path, kind, before.toString(), {...read, bytes: before}), base: undefined},
     ]);
-  const seen = seenText(path, kind, bytes.toString(), {bytes, stat: read.stat});
-  const version = ownVersion(daemon, seen, {words: 'as the daemon left it', cause: 'recovered'});
+  const seen = snapshotOfText(path, kind, bytes.toString(), {bytes, stat: read.stat});
+  const version = daemonVersion(daemon, seen, {words: 'as the daemon left it', cause: 'recovered'});
   if (!version.local) versions.record(version);
   known.set(path, {signature: '', blob: seen.blob, good: seen.blob, ignored: false, settled: false});
 }

@@ -1,19 +1,19 @@
 import {kindOf} from '../formats/common/key.ts';
 import type {FileStat} from '../home/disk/disk.ts';
-import {move} from '../home/move.ts';
+import {moveFile} from '../home/move.ts';
 import {type SaveResult, save} from '../home/save.ts';
 import type {NewVersion} from '../home/versions/version-log.ts';
-import type {OwnEntry} from './change.ts';
-import {type FileSnapshot, type Found, seenText} from './file-snapshot.ts';
-import {watchReplaced} from './late-writes.ts';
+import {type FileContent, type FileSnapshot, snapshotOfText} from './file-snapshot.ts';
+import {watchReplacedFile} from './late-writes.ts';
 import type {Loop} from './parts.ts';
-import type {Outcome} from './queue.ts';
-import {isIgnored, ownVersion} from './record.ts';
-import {inWords} from './troubles.ts';
+import type {DaemonEntry} from './planned-write.ts';
+import type {LookOutcome} from './queue.ts';
+import {daemonVersion, isIgnored} from './record.ts';
+import {troubleText} from './troubles.ts';
 
 /** One state change: what the journal says of it, and the text after it where the file gets a later one by the same write. */
-export interface StateChange {
-  entry: OwnEntry;
+export interface WriteStep {
+  entry: DaemonEntry;
   text?: string;
 }
 
@@ -21,19 +21,25 @@ export interface StateChange {
 const NEW_FILE = {mode: 0o100644n} as FileStat;
 
 /** The file as it is after a write, or when to look at it again. */
-export type Written = {seen: FileSnapshot} | {outcome: Outcome};
+export type WriteOutcome = {seen: FileSnapshot} | {outcome: LookOutcome};
 
 /** Put `text` where there is no file yet. */
 export async function createText(
   daemon: Loop,
   path: string,
   text: string,
-  entry: OwnEntry,
-  seenAs?: (found: Found) => FileSnapshot,
-): Promise<Written> {
+  entry: DaemonEntry,
+  seenAs?: (found: FileContent) => FileSnapshot,
+): Promise<WriteOutcome> {
   const kind = kindOf(path);
   if (!kind) return {outcome: undefined};
-  return createBytes(daemon, path, Buffer.from(text), entry, seenAs ?? (found => seenText(path, kind, text, found)));
+  return createBytes(
+    daemon,
+    path,
+    Buffer.from(text),
+    entry,
+    seenAs ?? (found => snapshotOfText(path, kind, text, found)),
+  );
 }
 
 /** The same with bytes, which may be no text. `seenAs`: how they are read. */
@@ -41,22 +47,22 @@ export async function createBytes(
   daemon: Loop,
   path: string,
   bytes: Buffer,
-  entry: OwnEntry,
-  seenAs: (found: Found) => FileSnapshot,
-): Promise<Written> {
+  entry: DaemonEntry,
+  seenAs: (found: FileContent) => FileSnapshot,
+): Promise<WriteOutcome> {
   const {files} = daemon;
   const ignored = await isIgnored(files, path);
   const seen = seenAs({bytes, stat: NEW_FILE});
-  const version = ownVersion(daemon, seen, entry);
+  const version = daemonVersion(daemon, seen, entry);
   const versions = [ignored ? {...version, local: true as const} : version];
   return write(daemon, {seen, versions, save: () => save(files.disk, {path, expected: undefined, bytes})});
 }
 
 interface Replacing {
   /** What happened, one after the other; none: the file keeps its text, in another file. */
-  steps: readonly StateChange[];
+  steps: readonly WriteStep[];
   /** How the text is read again. */
-  seenAs?: (found: Found) => FileSnapshot;
+  seenAs?: (found: FileContent) => FileSnapshot;
 }
 
 /** Put `text` in place of what was seen. */
@@ -64,13 +70,13 @@ export async function replaceText(
   daemon: Loop,
   old: FileSnapshot,
   text: string,
-  {steps, seenAs = found => seenText(old.path, old.kind, text, found)}: Replacing,
-): Promise<Written> {
+  {steps, seenAs = found => snapshotOfText(old.path, old.kind, text, found)}: Replacing,
+): Promise<WriteOutcome> {
   const {path} = old;
   const bytes = Buffer.from(text);
   const seen = seenAs({bytes, stat: old.stat});
   const versions = steps.map(step =>
-    ownVersion(daemon, seen, step.entry, step.text === undefined ? undefined : Buffer.from(step.text)),
+    daemonVersion(daemon, seen, step.entry, step.text === undefined ? undefined : Buffer.from(step.text)),
   );
   return write(daemon, {seen, versions, save: () => save(daemon.files.disk, {path, expected: old.bytes, bytes})});
 }
@@ -80,21 +86,21 @@ export async function moveText(
   daemon: Loop,
   old: FileSnapshot,
   to: string,
-  {text, entry}: {text: string; entry: OwnEntry},
-): Promise<Written> {
+  {text, entry}: {text: string; entry: DaemonEntry},
+): Promise<WriteOutcome> {
   const {files} = daemon;
   const kind = kindOf(to);
   if (!kind) return {outcome: undefined};
   const bytes = Buffer.from(text);
-  const seen = seenText(to, kind, text, {bytes, stat: old.stat});
+  const seen = snapshotOfText(to, kind, text, {bytes, stat: old.stat});
   const {ignored} = files.known.get(old.path) ?? {};
   const isKnown = files.versions.blobAt(old.path) !== undefined;
   const version: NewVersion = {
-    ...ownVersion(daemon, seen, entry),
+    ...daemonVersion(daemon, seen, entry),
     ...(isKnown && {movedFrom: old.path}),
     ...(ignored && {local: true as const}),
   };
-  const saving = () => move(files.disk, {from: old.path, expected: old.bytes, to, bytes});
+  const saving = () => moveFile(files.disk, {from: old.path, expected: old.bytes, to, bytes});
   return write(daemon, {seen, versions: [version], save: saving});
 }
 
@@ -106,18 +112,18 @@ interface Writing {
 }
 
 /** Write ahead: the versions are durable in the log before the file has them. */
-async function write({files, reports}: Loop, {seen, versions, save}: Writing): Promise<Written> {
+async function write({files, reports}: Loop, {seen, versions, save}: Writing): Promise<WriteOutcome> {
   const {troubles} = reports;
   const {looks} = files;
-  const {making} = looks;
+  const {beingCreated} = looks;
   const {path} = seen;
   const trouble = `save ${path}`;
-  const failed = (error: Error): Written => {
-    troubles.set(trouble, inWords(path, error));
+  const failed = (error: Error): WriteOutcome => {
+    troubles.set(trouble, troubleText(path, error));
     if (error.name === 'NotDurable') throw error;
     return {outcome: {failed: error}};
   };
-  making.add(path);
+  beingCreated.add(path);
   try {
     const prepared = await files.versions.prepare(versions);
     const result = await save();
@@ -126,12 +132,12 @@ async function write({files, reports}: Loop, {seen, versions, save}: Writing): P
     troubles.set(trouble, undefined);
     if ('changed' in result) return {outcome: {after: 1}};
     prepared.placed(result.saved);
-    if (result.replaced) watchReplaced(files, result.replaced);
+    if (result.replaced) watchReplacedFile(files, result.replaced);
     files.looks.savedAt.set(path, files.disk.clock.monotonic());
     return {seen: {...seen, stat: result.saved}};
   } catch (error) {
     return failed(error as Error);
   } finally {
-    making.delete(path);
+    beingCreated.delete(path);
   }
 }

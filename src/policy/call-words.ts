@@ -1,6 +1,6 @@
 import {toolNamed} from './tools.ts';
 
-const LONGEST = 60;
+const MAX_WORDS = 60;
 
 /**
  * A call in a few words: its tool, and of a command the line, shortened. `edited`: arguments that a person put in place
@@ -14,7 +14,7 @@ export function callWords(
   const mark = edited ? ' (edited)' : '';
   if (line === undefined) return `${name}${mark}`;
   const flat = line.replace(/\s+/g, ' ').trim();
-  return `${name} \`${flat.length > LONGEST ? `${flat.slice(0, LONGEST - 1)}…` : flat}\`${mark}`;
+  return `${name} \`${flat.length > MAX_WORDS ? `${flat.slice(0, MAX_WORDS - 1)}…` : flat}\`${mark}`;
 }
 
 function commandOf(args: string): string | undefined {

@@ -2,7 +2,7 @@ import type {Policy, PolicyTest, Rule, Verdict} from '../formats/rule.ts';
 import {denies} from './command/deny.ts';
 import {objection} from './command/objection.ts';
 import type {Segment} from './command/plain.ts';
-import {indexOf, type RuleIndex} from './command/rule-index.ts';
+import {type RuleIndex, ruleIndexOf} from './command/rule-index.ts';
 import {readLine} from './command/shell.ts';
 import {isExact, literalWords, looseMatch, matches} from './command/words.ts';
 import {unwrap} from './command/wrappers.ts';
@@ -27,7 +27,7 @@ export interface Judgement {
   doubts: string[];
 }
 
-export interface Caller {
+export interface JudgeOptions {
   agent?: string;
 }
 
@@ -38,9 +38,9 @@ function worst(a: Verdict, b: Verdict): Verdict {
 }
 
 /** The verdict on a command line: the worst of its simple commands. Must not throw. */
-export function judge(line: string, policy: Policy, {agent}: Caller = {}): Judgement {
+export function judge(line: string, policy: Policy, {agent}: JudgeOptions = {}): Judgement {
   const reading = readLine(line);
-  const rules = indexOf(policy, agent);
+  const rules = ruleIndexOf(policy, agent);
   const single = reading.segments.length === 1 && reading.doubts.length === 0;
   // Read once however many shells share it, so that the time stays linear: one denial is enough.
   const taken = new Set<Segment['input']>();

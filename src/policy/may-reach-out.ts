@@ -1,4 +1,4 @@
-import {kindOf} from './command/command-name.ts';
+import {commandKind} from './command/command-name.ts';
 import {runsLocalCode} from './command/local-code.ts';
 import {sendsOut} from './command/sends-out.ts';
 import {onlyReads} from './risk.ts';
@@ -16,5 +16,5 @@ export function mayReachOut(argv: readonly string[]): string | undefined {
 }
 
 function staysHere(argv: readonly string[]): boolean {
-  return onlyReads(argv) || (local.has(kindOf(argv[0] ?? '')) && runsLocalCode(argv) === undefined);
+  return onlyReads(argv) || (local.has(commandKind(argv[0] ?? '')) && runsLocalCode(argv) === undefined);
 }

@@ -3,7 +3,7 @@ import {makeRule, ruleText} from '../formats/rule-text.ts';
 import {type Judgement, judge, runPolicyTests} from './judge.ts';
 
 /** What a call has besides its line. */
-export interface Granted {
+export interface GrantedRule {
   agent: string;
   /** It runs outside the sandbox, because it asks to. */
   host: boolean;
@@ -18,7 +18,7 @@ export function narrowestRule(
   line: string,
   {verdict, segments, doubts}: Judgement,
   policy: Policy,
-  {agent, host, network}: Granted,
+  {agent, host, network}: GrantedRule,
 ): {rules: NewRule[]} | {none: string} {
   if (verdict === 'deny') return {none: 'the policy denies it'};
   if (doubts.length > 0) return {none: `no rule can allow a line as long as it ${doubts.join(' and ')}`};

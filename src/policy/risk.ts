@@ -1,4 +1,4 @@
-import {kindOf} from './command/command-name.ts';
+import {commandKind} from './command/command-name.ts';
 import {riskyUses} from './command/flags.ts';
 import {reachesOut} from './command/sends-out.ts';
 import {unwrap} from './command/wrappers.ts';
@@ -103,7 +103,7 @@ const ASKS = 'asks a service of the host';
 
 function factorsOf(argv: readonly string[]): Factor[] {
   const command = argv[0] ?? '';
-  const kind = kindOf(command).split(' ', 1)[0] ?? '';
+  const kind = commandKind(command).split(' ', 1)[0] ?? '';
   const uses = riskyUses(argv).map(use => ({level: 'MEDIUM', why: use.reason}) as const);
   const known = classes.find(({commands}) => commands.has(kind) || commands.has(kind.split('.', 1)[0] ?? ''));
   // A service's own reading subcommands change nothing.

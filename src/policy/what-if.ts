@@ -16,7 +16,7 @@ export interface PastCall {
 }
 
 /** A command, or a tool with what it is judged by, of one agent: once, however often it was called. */
-export interface Rejudged {
+export interface RejudgedCall {
   /** The command line, or the tool's name. */
   what: string;
   agent: string;
@@ -39,8 +39,8 @@ export interface WhatIf {
   commands: number;
   commandCalls: number;
   /** Commands that are judged otherwise, and other tools that are. */
-  changed: Rejudged[];
-  tools: Rejudged[];
+  changed: RejudgedCall[];
+  tools: RejudgedCall[];
 }
 
 interface Verdicts {
@@ -52,8 +52,8 @@ interface Verdicts {
 
 /** Each call judged by both policies. Must not throw. */
 export function whatIf(calls: Iterable<PastCall>, before: Policy, after: Policy): WhatIf {
-  const commands = new Map<string, Rejudged>();
-  const tools = new Map<string, Rejudged>();
+  const commands = new Map<string, RejudgedCall>();
+  const tools = new Map<string, RejudgedCall>();
   let commandCalls = 0;
   for (const call of calls) {
     const tool = toolNamed(call.tool) ?? call.tool;
@@ -70,11 +70,11 @@ export function whatIf(calls: Iterable<PastCall>, before: Policy, after: Policy)
       count(tools, call, tool, `${tool}\0${was}\0${is}`, of);
     }
   }
-  const changes = (all: Map<string, Rejudged>): Rejudged[] => [...all.values()].filter(isChange).sort(byWeight);
+  const changes = (all: Map<string, RejudgedCall>): RejudgedCall[] => [...all.values()].filter(isChange).sort(byWeight);
   return {commands: commands.size, commandCalls, changed: changes(commands), tools: changes(tools)};
 
   function count(
-    all: Map<string, Rejudged>,
+    all: Map<string, RejudgedCall>,
     call: PastCall,
     what: string,
     key: string,
@@ -116,14 +116,14 @@ function ofTool(tool: string, address: string | undefined, policy: Policy): Verd
   return {verdict, grants: '', rule: undefined, reasons: [reason]};
 }
 
-function isChange({before, after, grants}: Rejudged): boolean {
+function isChange({before, after, grants}: RejudgedCall): boolean {
   return before !== after || grants.before !== grants.after;
 }
 
 /** What runs without being asked from now on comes first, then what else is looser, then what is stricter. */
 const order = ['ask allow', 'deny allow', 'allow allow', 'deny ask', 'allow ask', 'allow deny', 'ask deny'];
 
-function byWeight(a: Rejudged, b: Rejudged): number {
-  const place = ({before, after}: Rejudged): number => order.indexOf(`${before} ${after}`);
+function byWeight(a: RejudgedCall, b: RejudgedCall): number {
+  const place = ({before, after}: RejudgedCall): number => order.indexOf(`${before} ${after}`);
   return place(a) - place(b) || b.count - a.count || (a.what < b.what ? -1 : 1);
 }

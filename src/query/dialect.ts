@@ -1,7 +1,7 @@
 import {findTaskFiles} from './find-task-files.ts';
 import {type Token, tokensOf, unquoted} from './sql-tokens.ts';
 
-export interface Translated {
+export interface TranslatedQuery {
   sql: string;
   /** Values of its parameters, by name. */
   values: Record<string, string>;
@@ -21,7 +21,7 @@ const keywords: ReadonlySet<string> = new Set(
  * What a person or an agent asks → SQL for SQLite: task files instead of tables, and CONTAINS. Everything else stays as
  * it is. Only one SELECT. `files`: the task files there are.
  */
-export function translate(text: string, files: readonly string[]): Translated | {problem: string; hint?: string} {
+export function translate(text: string, files: readonly string[]): TranslatedQuery | {problem: string; hint?: string} {
   const tokens = tokensOf(text);
   if ('problem' in tokens) return tokens;
   const said = tokens.flatMap((token, i) => (token.kind === 'blank' ? [] : [i]));

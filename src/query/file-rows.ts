@@ -62,7 +62,7 @@ function approvalOf(request: Request): FileRow {
 }
 
 /** A session is known by its facts alone. */
-export function sessionRows(path: string, {session, counts}: Facts): FileRow[] {
+export function sessionFileRows(path: string, {session, counts}: Facts): FileRow[] {
   if (session?.segment) return [];
   const row: Row = {
     id: session?.id ?? stemOf(path),

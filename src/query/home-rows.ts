@@ -2,8 +2,8 @@ import type {HomeIndex} from '../check/home-index.ts';
 import {pendingPath} from '../formats/approval/approval-path.ts';
 import {blocks} from '../formats/common/diagnostic.ts';
 import {kindOf} from '../formats/common/key.ts';
-import {sessionRows, taskFileRows} from './file-rows.ts';
-import {type Change, RowIndex, type Surroundings} from './row-index.ts';
+import {sessionFileRows, taskFileRows} from './file-rows.ts';
+import {type OtherRows, RowIndex, type TableChange} from './row-index.ts';
 
 /** The files of a home as they are known now. */
 export interface HomeSource {
@@ -57,13 +57,13 @@ export class HomeRows {
     this.#rows.settle(surroundings(source.index));
   }
 
-  /** What has changed since it was taken last. */
-  take(): Change[] {
-    return this.#rows.take();
+  /** The changes since the last call. */
+  takeChanges(): TableChange[] {
+    return this.#rows.takeChanges();
   }
 
   /** All rows, part by part. */
-  takeAll(): Iterable<Change[]> {
+  takeAll(): Iterable<TableChange[]> {
     return this.#rows.takeAll();
   }
 
@@ -75,7 +75,7 @@ export class HomeRows {
   async #take({kind, path, version}: Found, source: HomeSource): Promise<boolean> {
     if (kind === 'session') {
       const facts = source.index.facts(path);
-      if (facts) this.#rows.set(path, version, sessionRows(path, facts));
+      if (facts) this.#rows.set(path, version, sessionFileRows(path, facts));
       return facts !== undefined;
     }
     const text = await source.read(path, version);
@@ -84,7 +84,7 @@ export class HomeRows {
   }
 }
 
-function surroundings(index: HomeIndex): Surroundings {
+function surroundings(index: HomeIndex): OtherRows {
   return {
     stateOf: id => index.definitionsOf(`task/${id}`)[0]?.state,
     names: {

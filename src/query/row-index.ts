@@ -2,15 +2,15 @@ import {type Others, standing, wordsIn} from '../check/rows.ts';
 import type {FileRow} from './file-rows.ts';
 import {type Cell, cellsOf, columnsOf, rowid, type TableName, tableNames} from './tables.ts';
 
-/** What is to be done to a table: rows that go, and rows that come or are others now. */
-export interface Change {
+/** Changes to a table: rows to remove, and rows to add or replace. */
+export interface TableChange {
   table: TableName;
   remove: number[];
   put: (readonly [rowid: number, cells: Cell[], taint?: readonly string[]])[];
 }
 
 /** The rows of the other files, and what is known of them. */
-export interface Surroundings extends Omit<Others, 'broken'> {
+export interface OtherRows extends Omit<Others, 'broken'> {
   isBroken: (path: string) => boolean;
   /** What the page of a request says, if that decides. */
   onPage: (id: string) => string | undefined;
@@ -90,7 +90,7 @@ export class RowIndex {
   }
 
   /** Derive again what must be. */
-  settle(others: Surroundings): void {
+  settle(others: OtherRows): void {
     for (const file of this.#files.values()) {
       if (!file.path.startsWith('tasks/')) continue;
       const broken = others.isBroken(file.path);
@@ -108,8 +108,8 @@ export class RowIndex {
     }
   }
 
-  /** All that differs since it was taken last. */
-  take(): Change[] {
+  /** The changes since the last call. */
+  takeChanges(): TableChange[] {
     const changes = changesOf(this.#put, this.#removed);
     this.#put.clear();
     this.#removed.clear();
@@ -117,7 +117,7 @@ export class RowIndex {
   }
 
   /** All rows, in parts of a bounded size. Then they are taken. */
-  *takeAll(): Generator<Change[]> {
+  *takeAll(): Generator<TableChange[]> {
     this.#put.clear();
     this.#removed.clear();
     let part: Entry[] = [];
@@ -174,7 +174,7 @@ export class RowIndex {
     for (const entry of this.#dependents.get(id) ?? []) this.#touched.add(entry);
   }
 
-  #derive(entry: Entry, others: Surroundings): void {
+  #derive(entry: Entry, others: OtherRows): void {
     const {task} = entry;
     if (!task) return;
     const {stateOf, names} = others;
@@ -211,9 +211,9 @@ const DERIVED: ReadonlySet<string> = new Set(['ready', 'blocked_by']);
 const OPEN: ReadonlySet<string> = new Set(['state']);
 
 /** What is put replaces what was there. */
-function changesOf(put: Iterable<Entry>, removed: Iterable<Entry> = []): Change[] {
+function changesOf(put: Iterable<Entry>, removed: Iterable<Entry> = []): TableChange[] {
   const byTable = new Map(
-    tableNames.map(table => [table, {put: new Map<number, Change['put'][number]>(), remove: new Set<number>()}]),
+    tableNames.map(table => [table, {put: new Map<number, TableChange['put'][number]>(), remove: new Set<number>()}]),
   );
   for (const {table, key, row, taint} of put) {
     const cells = cellsOf(table, row);

@@ -1,5 +1,5 @@
 import {createRequire} from 'node:module';
-import type {Change} from './row-index.ts';
+import type {TableChange} from './row-index.ts';
 import {type Cell, columnsOf, createTables} from './tables.ts';
 import {TaintedRows, wordsOnlyIn} from './tainted-rows.ts';
 
@@ -23,7 +23,7 @@ interface Statement {
   free(): void;
 }
 
-export interface Limits {
+export interface QueryLimits {
   rows: number;
   /** Characters of all rows with the names of their columns, and of one value. */
   text: number;
@@ -33,12 +33,12 @@ export interface Limits {
 export interface Selection {
   sql: string;
   values: Readonly<Record<string, string>>;
-  most: Limits;
+  most: QueryLimits;
   /** Say where words come from that came from outside. */
   taint?: boolean;
 }
 
-export type Selected =
+export type SelectResult =
   | {
       columns: string[];
       rows: Record<string, Cell>[];
@@ -78,7 +78,7 @@ export class SqlDatabase {
     delete require.cache[require.resolve('sql.js')];
   }
 
-  apply(changes: readonly Change[]): void {
+  apply(changes: readonly TableChange[]): void {
     this.#db.run('PRAGMA query_only = 0; BEGIN');
     for (const {table, remove, put} of changes) {
       const drop = this.#db.prepare(`DELETE FROM ${table} WHERE rowid = ?`);
@@ -97,7 +97,7 @@ export class SqlDatabase {
   }
 
   /** Never throws. `sql` must begin with SELECT, WITH or VALUES. Whatever it says, it cannot write. */
-  select(selection: Selection): Selected {
+  select(selection: Selection): SelectResult {
     const selected = this.#select(selection);
     if ('error' in selected || !selection.taint || this.#tainted.none) return selected;
     const without = this.#withoutTainted(() => this.#select(selection));
@@ -106,7 +106,7 @@ export class SqlDatabase {
   }
 
   /** What is asked as if there were no rows that words from outside led to. */
-  #withoutTainted(ask: () => Selected): Selected {
+  #withoutTainted(ask: () => SelectResult): SelectResult {
     try {
       this.#db.run('PRAGMA query_only = 0; BEGIN');
       for (const [table, keys] of this.#tainted.keys()) {
@@ -121,8 +121,8 @@ export class SqlDatabase {
     }
   }
 
-  #select({sql, values, most}: Selection): Selected {
-    let selected: Selected | undefined;
+  #select({sql, values, most}: Selection): SelectResult {
+    let selected: SelectResult | undefined;
     try {
       for (const statement of this.#db.iterateStatements(sql)) {
         if (selected) return {error: 'one statement only'};
@@ -138,7 +138,7 @@ export class SqlDatabase {
   }
 }
 
-function rowsOf(statement: Statement, columns: string[], most: Limits): Selected {
+function rowsOf(statement: Statement, columns: string[], most: QueryLimits): SelectResult {
   const rows: Record<string, Cell>[] = [];
   let text = 0;
   let cut = false;

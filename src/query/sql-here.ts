@@ -1,7 +1,7 @@
 import {Script} from 'node:vm';
-import type {Change} from './row-index.ts';
-import {type Selected, type Selection, SqlDatabase} from './sql-database.ts';
-import {LATE, type Loaded, type Lost, type SqlRunner} from './sql-runner.ts';
+import type {TableChange} from './row-index.ts';
+import {type Selection, type SelectResult, SqlDatabase} from './sql-database.ts';
+import {type LoadResult, type LostRunner, type SqlRunner, TIMED_OUT} from './sql-runner.ts';
 
 /** What runs within a time, handed over by a name, since a script takes no arguments. */
 const PLACE = Symbol.for('agentdir.sql');
@@ -21,7 +21,7 @@ export class SqlHere implements SqlRunner {
     this.#opening.catch(() => {});
   }
 
-  async load(changes: readonly Change[]): Promise<Loaded | Lost> {
+  async load(changes: readonly TableChange[]): Promise<LoadResult | LostRunner> {
     try {
       (await this.#opening).apply(changes);
       return {done: true};
@@ -30,13 +30,13 @@ export class SqlHere implements SqlRunner {
     }
   }
 
-  async select(selection: Selection, mostMs: number): Promise<Selected | Lost> {
+  async select(selection: Selection, mostMs: number): Promise<SelectResult | LostRunner> {
     const database = await this.#opening;
     const answer = within(mostMs, () => database.select(selection));
     if (answer !== undefined) return answer;
     this.ended = true;
     SqlDatabase.discardProgram();
-    return LATE;
+    return TIMED_OUT;
   }
 
   close(): void {

@@ -1,18 +1,18 @@
-import type {Change} from './row-index.ts';
-import type {Selected, Selection} from './sql-database.ts';
+import type {TableChange} from './row-index.ts';
+import type {Selection, SelectResult} from './sql-database.ts';
 
-export type Loaded = {done: true} | {error: string};
+export type LoadResult = {done: true} | {error: string};
 
 /** `late`: it took too long. `lost`: SQLite is gone. Then nothing is to be asked of it any more. */
-export type Lost = {lost: string; late: boolean};
+export type LostRunner = {lost: string; late: boolean};
 
-export const LATE: Lost = {lost: 'it took too long and was stopped', late: true};
+export const TIMED_OUT: LostRunner = {lost: 'it took too long and was stopped', late: true};
 
 /** Where SQLite runs: in a thread (sql-thread.ts), or here (sql-here.ts). One request at a time. */
 export interface SqlRunner {
   readonly ended: boolean;
-  load(changes: readonly Change[]): Promise<Loaded | Lost>;
+  load(changes: readonly TableChange[]): Promise<LoadResult | LostRunner>;
   /** A runner that can be interrupted ends with the signal, too. */
-  select(selection: Selection, mostMs: number, signal?: AbortSignal): Promise<Selected | Lost>;
+  select(selection: Selection, mostMs: number, signal?: AbortSignal): Promise<SelectResult | LostRunner>;
   close(): void;
 }

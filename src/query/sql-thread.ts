@@ -1,15 +1,15 @@
 import {parentPort, Worker, workerData} from 'node:worker_threads';
-import type {Change} from './row-index.ts';
-import type {Selected, Selection, SqlDatabase} from './sql-database.ts';
-import type {Loaded, Lost, SqlRunner} from './sql-runner.ts';
+import type {TableChange} from './row-index.ts';
+import type {Selection, SelectResult, SqlDatabase} from './sql-database.ts';
+import type {LoadResult, LostRunner, SqlRunner} from './sql-runner.ts';
 
 const MARK = 'agentdir-sql';
 const MOST_MB = 512;
 /** To take in all rows of a large home. */
 const LOAD_MS = 60_000;
 
-type Work = {changes: readonly Change[]} | {selection: Selection};
-type Answer = Selected | Loaded;
+type Work = {changes: readonly TableChange[]} | {selection: Selection};
+type Answer = SelectResult | LoadResult;
 
 /**
  * SQLite in a thread of its own: a query may take for ever, so the thread is ended when the time is over. One request at
@@ -17,7 +17,7 @@ type Answer = Selected | Loaded;
  */
 export class SqlThread implements SqlRunner {
   readonly #thread: Worker;
-  #answer: ((answer: Answer | Lost) => void) | undefined;
+  #answer: ((answer: Answer | LostRunner) => void) | undefined;
   ended = false;
 
   constructor() {
@@ -37,20 +37,20 @@ export class SqlThread implements SqlRunner {
     this.#thread.on('exit', () => this.#end({lost: 'the thread that runs SQL ended', late: false}));
   }
 
-  load(changes: readonly Change[]): Promise<Loaded | Lost> {
-    return this.#ask({changes}, LOAD_MS) as Promise<Loaded | Lost>;
+  load(changes: readonly TableChange[]): Promise<LoadResult | LostRunner> {
+    return this.#ask({changes}, LOAD_MS) as Promise<LoadResult | LostRunner>;
   }
 
   /** It ends with the signal, too. */
-  select(selection: Selection, mostMs: number, signal?: AbortSignal): Promise<Selected | Lost> {
-    return this.#ask({selection}, mostMs, signal) as Promise<Selected | Lost>;
+  select(selection: Selection, mostMs: number, signal?: AbortSignal): Promise<SelectResult | LostRunner> {
+    return this.#ask({selection}, mostMs, signal) as Promise<SelectResult | LostRunner>;
   }
 
   close(): void {
     this.#end({lost: 'it was closed', late: false});
   }
 
-  #ask(work: Work, mostMs: number, signal?: AbortSignal): Promise<Answer | Lost> {
+  #ask(work: Work, mostMs: number, signal?: AbortSignal): Promise<Answer | LostRunner> {
     return new Promise(resolve => {
       const late = () => this.#end({lost: 'it took too long and was stopped', late: true});
       const stop = () => this.#end({lost: 'it was stopped', late: false});
@@ -69,7 +69,7 @@ export class SqlThread implements SqlRunner {
     });
   }
 
-  #end(why: Lost): void {
+  #end(why: LostRunner): void {
     this.ended = true;
     void this.#thread.terminate();
     this.#answer?.(why);

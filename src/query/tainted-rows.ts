@@ -1,5 +1,5 @@
 import {taskStates} from '../formats/task/task.ts';
-import type {Change} from './row-index.ts';
+import type {TableChange} from './row-index.ts';
 import type {Cell, TableName} from './tables.ts';
 
 interface TaintedRow {
@@ -11,7 +11,7 @@ interface TaintedRow {
 export class TaintedRows {
   readonly #tables = new Map<TableName, Map<number, TaintedRow>>();
 
-  apply(changes: readonly Change[]): void {
+  apply(changes: readonly TableChange[]): void {
     for (const {table, remove, put} of changes) {
       const rows = this.#tables.get(table) ?? new Map<number, TaintedRow>();
       for (const key of remove) rows.delete(key);

@@ -1,11 +1,11 @@
 import {translate} from './dialect.ts';
 import {HomeRows, type HomeSource} from './home-rows.ts';
-import type {Limits} from './sql-database.ts';
+import type {QueryLimits} from './sql-database.ts';
 import type {SqlRunner} from './sql-runner.ts';
 import {hintFor} from './sql-words.ts';
 import type {Cell} from './tables.ts';
 
-export interface Rows {
+export interface QueryRows {
   columns: string[];
   rows: Record<string, Cell>[];
   more: boolean;
@@ -21,7 +21,7 @@ export interface QueryFailure {
 }
 
 export interface QueryOptions {
-  most: Limits;
+  most: QueryLimits;
   mostMs?: number;
   signal?: AbortSignal;
   /** Say what from outside led to words in the answer. */
@@ -30,7 +30,7 @@ export interface QueryOptions {
 
 /** A hostile query takes a core for so long, and no longer. */
 const MOST_MS = 2_000;
-const LONGEST = 100_000;
+const MAX_SQL = 100_000;
 /** After this long without a query the thread is not kept. */
 const IDLE_MS = 10 * 60_000;
 const DONE = {done: true} as const;
@@ -53,7 +53,7 @@ export class TaskQuery {
   }
 
   /** Never throws, unless the source does. */
-  ask(source: HomeSource, text: string, options: QueryOptions): Promise<Rows | QueryFailure> {
+  ask(source: HomeSource, text: string, options: QueryOptions): Promise<QueryRows | QueryFailure> {
     const answer = this.#last.then(() => this.#ask(source, text, options));
     this.#last = answer.catch(() => {});
     return answer;
@@ -71,8 +71,8 @@ export class TaskQuery {
     source: HomeSource,
     text: string,
     {most, mostMs = MOST_MS, signal, taint = false}: QueryOptions,
-  ): Promise<Rows | QueryFailure> {
-    if (text.length > LONGEST) return {failed: 'wrong', error: `it is longer than ${LONGEST} characters`};
+  ): Promise<QueryRows | QueryFailure> {
+    if (text.length > MAX_SQL) return {failed: 'wrong', error: `it is longer than ${MAX_SQL} characters`};
     await this.#rows.sync(source);
     const translated = translate(text, this.#rows.taskFiles());
     const thread = await this.#load();
@@ -99,7 +99,7 @@ export class TaskQuery {
     this.#thread = thread;
     this.#ahead = undefined;
     this.#rest();
-    for (const changes of known ? [this.#rows.take()] : this.#rows.takeAll()) {
+    for (const changes of known ? [this.#rows.takeChanges()] : this.#rows.takeAll()) {
       const loaded = changes.length === 0 ? DONE : await thread.load(changes);
       if ('done' in loaded) continue;
       this.close();

@@ -1,13 +1,13 @@
 import type {Answer, ModelRequest} from '../effects/model/answer.ts';
 import type {CallPlace, HomeServices, SandboxMode, ToolResult} from '../effects/tool/tool.ts';
 import type {WantedCall} from '../effects/tools/provider.ts';
-import type {Choice} from '../formats/model-choice.ts';
+import type {ModelChoice} from '../formats/model-choice.ts';
 import type {Playbook} from '../formats/playbook.ts';
 import type {Settings} from '../formats/settings.ts';
 
 /** What a model is asked: plain values. */
 export interface ModelQuestion extends Omit<ModelRequest, 'signal' | 'onText'> {
-  choice: Choice;
+  choice: ModelChoice;
   /** For the model "playbook"; empty for all others. */
   playbooks: readonly Playbook[];
 }

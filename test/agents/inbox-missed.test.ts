@@ -1,7 +1,7 @@
 import {appendFileSync, renameSync, statSync, utimesSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {follow} from '../../src/agents/inbox/inbox-follow.ts';
+import {followInbox} from '../../src/agents/inbox/inbox-follow.ts';
 import {isRotatedName, missedFiles} from '../../src/agents/inbox/inbox-missed.ts';
 import {Inboxes} from '../../src/agents/state/inboxes.ts';
 import {Schedules} from '../../src/agents/state/schedules.ts';
@@ -72,11 +72,11 @@ describe('files that had the name of an inbox', () => {
       const file = openInbox(nodeDisk(home), 'inbox/x.jsonl');
       if (!file) throw new Error('it is there');
       const {files, inboxes} = parts(home, 0n);
-      const reading = inboxes.of('inbox/x.jsonl');
+      const reading = inboxes.readingOf('inbox/x.jsonl');
       const before = {...newCursor(1), inode: inode('x.jsonl.2')};
       reading.cursor = read ? before : {...newCursor(2), rotated: [before]};
       renameSync(join(home, 'inbox/x.jsonl'), join(home, 'inbox/x.jsonl.1'));
-      expect(await follow({files, inboxes}, reading, file)).toBe(0);
+      expect(await followInbox({files, inboxes}, reading, file)).toBe(0);
       closeInbox(file);
       expect(reading.cursor).toMatchObject({inode: file.inode, generation: 2});
       expect(reading.cursor.rotated?.map(each => each.inode)).toEqual([before.inode]);

@@ -14,8 +14,8 @@ describe('lines that were delivered', () => {
     put(home, {'sessions/s.session.yaml': text});
     const {lines, last} = await linesDelivered(nodeDisk(home), 'x.jsonl', {since: 1});
     expect(last).toBe(2);
-    expect(hashes.every(hash => lines.take(hash))).toBe(true);
-    expect(lines.take(hashes[0] ?? '')).toBe(false);
+    expect(hashes.every(hash => lines.takeOne(hash))).toBe(true);
+    expect(lines.takeOne(hashes[0] ?? '')).toBe(false);
     expect((await linesDelivered(nodeDisk(home), 'x.jsonl', {since: 2})).lines.length).toBe(50_000);
     expect((await linesDelivered(nodeDisk(home), 'y.jsonl', {since: 1, as: 'x.jsonl@1'})).lines.length).toBe(50_001);
   });
@@ -27,7 +27,7 @@ describe('lines that were delivered', () => {
     const one = new LinesRead();
     one.add('a');
     copy.takeAll(one);
-    expect([copy.take('a'), copy.take('a'), some.has('a')]).toEqual([true, false, true]);
+    expect([copy.takeOne('a'), copy.takeOne('a'), some.has('a')]).toEqual([true, false, true]);
     expect(some.copy(2).incomplete).toBe(true);
     some.add('c');
     expect([some.incomplete, some.has('a')]).toEqual([true, false]);

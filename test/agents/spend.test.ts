@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {wake, wakeInTime} from '../../src/agents/sessions/wake.ts';
+import {wakeOnTimer, wakeSessions} from '../../src/agents/sessions/wake.ts';
 import {Approvals} from '../../src/agents/state/approvals.ts';
 import type {With} from '../../src/agents/state/parts.ts';
 import {Spend} from '../../src/agents/state/spend.ts';
@@ -30,13 +30,13 @@ describe('what was used today', () => {
     spend.add('a', usage, clock.time);
     spend.add('a@pr-1', usage, clock.time);
     spend.add('b', undefined, clock.time);
-    expect(spend.of('a')).toEqual({turns: 2, input_tokens: 20, output_tokens: 2, cost_usd: 0.2});
+    expect(spend.spentBy('a')).toEqual({turns: 2, input_tokens: 20, output_tokens: 2, cost_usd: 0.2});
     expect(spend.all).toEqual({turns: 3, input_tokens: 20, output_tokens: 2, cost_usd: 0.2});
     clock.time = '2026-11-17T00:00:00.000Z';
     // An answer of a moment ago is yesterday's.
     spend.add('a', usage, '2026-11-16T23:59:59.999Z');
     expect(spend.value()).toBeUndefined();
-    expect(spend.of('a')).toEqual(NOTHING_SPENT);
+    expect(spend.spentBy('a')).toEqual(NOTHING_SPENT);
     expect(spend.all).toEqual(NOTHING_SPENT);
     expect(clock.days).toBe(1);
     spend.add('a', usage, clock.time);
@@ -55,10 +55,10 @@ describe('what was used today', () => {
       {agent: 'toString', spent: {day, turns: 1, input_tokens: 0, output_tokens: 0, cost_usd: 0}},
     ];
     spend.load({day, agents: {a: {turns: 1, input_tokens: 100, output_tokens: 0, cost_usd: 0.1}}}, sessions);
-    expect(spend.of('a')).toEqual({turns: 3, input_tokens: 100, output_tokens: 10, cost_usd: 1});
+    expect(spend.spentBy('a')).toEqual({turns: 3, input_tokens: 100, output_tokens: 10, cost_usd: 1});
     expect(spend.all.turns).toBe(4);
     spend.load({day: '2026-11-15', agents: {a: {turns: 7, input_tokens: 7, output_tokens: 7, cost_usd: 7}}}, sessions);
-    expect(spend.of('a').turns).toBe(3);
+    expect(spend.spentBy('a').turns).toBe(3);
     spend.load(undefined, []);
     expect(spend.value()).toBeUndefined();
   });
@@ -94,7 +94,7 @@ describe('sessions that wait', () => {
         disk: nodeDisk('/nowhere'),
         index,
         known: new Map(),
-        looks: {nudged: new Set<string>()},
+        looks: {lookAgain: new Set<string>()},
         kinds: {followers: [waits]},
         phase: {unsaved: false, loading: false},
         queue: {add: (path: string) => looked.add(path)},
@@ -114,7 +114,7 @@ describe('sessions that wait', () => {
     };
     const woken = () => {
       looked.clear();
-      wake(parts);
+      wakeSessions(parts);
       return [...looked].sort();
     };
     return {parts, clock, looked, put, woken};
@@ -147,7 +147,7 @@ describe('sessions that wait', () => {
     expect(woken()).toEqual([]);
     clock.time = '2026-11-17T00:00:00.000Z';
     looked.clear();
-    wakeInTime(parts);
+    wakeOnTimer(parts);
     expect([...looked].sort()).toEqual(all);
     parts.spend.close();
   });

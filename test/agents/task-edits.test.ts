@@ -1,5 +1,5 @@
 import {expect, it} from 'vitest';
-import {type TaskEdit, Tasks} from '../../src/agents/state/task-news.ts';
+import {type AgentTaskEdit, Tasks} from '../../src/agents/state/task-news.ts';
 import {settleEdits} from '../../src/agents/tasks/task-edits.ts';
 import {fieldOf} from '../../src/formats/task/task.ts';
 import {updateTask} from '../../src/formats/task/task-edit.ts';
@@ -12,14 +12,14 @@ const lines = (n: number) => Array.from({length: n}, (_, i) => `- [ ] "t${i}"\n 
 
 it('what many agents change in one file at a time is one save, and each has its own step in the journal', () => {
   const over: string[] = [];
-  const edit = (agent: string, id: string): TaskEdit => ({
+  const edit = (agent: string, id: string): AgentTaskEdit => ({
     agent,
     make: file => {
       const task = file.tasks.find(each => fieldOf(each, 'id') === id);
       if (!task) return {success: false, code: 'FAILED', error: 'gone'};
       return {text: updateTask(file, task, {box: 'x'}), words: `done ${id}`, tasks: [id]};
     },
-    over: failed => over.push(`${agent} ${failed?.code ?? 'ok'}`),
+    finished: failed => over.push(`${agent} ${failed?.code ?? 'ok'}`),
   });
   const edits = [edit('a', 't0'), edit('b', 't1'), edit('b', 't2'), edit('c', 'no'), edit('a', 't3')];
   const tasks = new Tasks();
@@ -27,7 +27,7 @@ it('what many agents change in one file at a time is one save, and each has its 
   const files = {
     disk: {clock: systemClock},
     known: new Map(),
-    looks: {nudged: new Set()},
+    looks: {lookAgain: new Set()},
     queue: {add: () => {}},
   } as unknown as HomeFiles;
   const completed = settleEdits({tasks, files}, path, parseTasks(lines(5)));

@@ -7,7 +7,7 @@ import {placesIn} from '../../src/check/session-places.ts';
 import {byPlace, problem} from '../../src/formats/common/diagnostic.ts';
 import {lineStarts} from '../../src/formats/common/lines.ts';
 import {parseSession} from '../../src/formats/session/session.ts';
-import {placeOf, readYaml} from '../../src/formats/yaml/yaml-source.ts';
+import {placeOfValue, readYaml} from '../../src/formats/yaml/yaml-source.ts';
 import {runs} from '../arbitrary.ts';
 import {cpu} from '../cpu.ts';
 import {someFile} from './some-files.ts';
@@ -148,7 +148,7 @@ describe('places in a session', () => {
           const source = readYaml(text);
           for (const path of paths)
             if (path.length === 1 || session.messages.length > Number(path[1]))
-              expect(placesIn(session)(path), path.join()).toEqual(placeOf(source, path, lineStarts(text)));
+              expect(placesIn(session)(path), path.join()).toEqual(placeOfValue(source, path, lineStarts(text)));
         },
       ),
       runs(500),

@@ -18,8 +18,8 @@ import {rejecting} from '../../src/surfaces/actions/decide/choose.ts';
 import {decide} from '../../src/surfaces/actions/decide/decide.ts';
 import {editable, takeBack} from '../../src/surfaces/actions/decide/edited.ts';
 import {findRequests, type Request} from '../../src/surfaces/actions/decide/queue.ts';
-import {approve} from '../../src/surfaces/cli/approve.ts';
-import {type ApproveOptions, sayYes} from '../../src/surfaces/cli/say-yes.ts';
+import {approveCommand} from '../../src/surfaces/cli/approve.ts';
+import {type ApproveOptions, approveRequests} from '../../src/surfaces/cli/approve-requests.ts';
 import {terminal} from '../daemon/terminal.ts';
 import {playDaemon} from './played-daemon.ts';
 import {agentdir, environment, main, newHome, put, type Run, startAgentdir, until} from './run.ts';
@@ -175,7 +175,7 @@ describe('agentdir approvals', () => {
     expect(await agentdir(home, ['approvals'])).toMatchObject({code: 0, stdout: 'nothing waits for you\n'});
     put(home, {[APPROVALS_FILE]: '## TODO\n\n- [!] "Approve x"\n  id: a\n'});
     expect(await agentdir(home, ['approvals'])).toMatchObject({code: 4, stderr: expect.stringContaining(':3:')});
-    await expect(approve({...plain, home, ids: ['a']})).rejects.toMatchObject({exitCode: 4});
+    await expect(approveCommand({...plain, home, ids: ['a']})).rejects.toMatchObject({exitCode: 4});
   });
 
   it('says so of a page that is broken', async () => {
@@ -302,7 +302,7 @@ describe('agentdir approve and reject', () => {
       [{ids: ['qq66']}, 2, /qq66 is a question/],
     ];
     for (const [options, exitCode, message] of tries)
-      await expect(approve({...plain, home, ...options}), JSON.stringify(options)).rejects.toMatchObject({
+      await expect(approveCommand({...plain, home, ...options}), JSON.stringify(options)).rejects.toMatchObject({
         exitCode,
         message: expect.stringMatching(message),
       });
@@ -325,7 +325,7 @@ describe('agentdir approve and reject', () => {
         .replace('[-]', '[_]')
         .replace(/\n {2}rejected_\w+:.*/g, ''),
     ).toBe(before);
-    await expect(approve({...plain, home, ids: ['aa']})).rejects.toMatchObject({exitCode: 1});
+    await expect(approveCommand({...plain, home, ids: ['aa']})).rejects.toMatchObject({exitCode: 1});
     const no = () => decide(home, [rejecting(home, findRequests(home, ['aa'])[0] as Request, 'Bob', undefined)]);
     await record(home, 'aa11', {box: 'x', fields: {status: 'approved', approved_by: 'Ada'}});
     expect(await no()).toMatchObject([{decision: 'rejected', by: 'Bob', status: 'approved'}]);
@@ -401,7 +401,7 @@ describe('agentdir approve and reject', () => {
       ['q2', '3'],
       ['q3', '2'],
     ] as const)
-      await approve({...plain, home, ids: [id], answer});
+      await approveCommand({...plain, home, ids: [id], answer});
     expect(['q1', 'q2', 'q3'].map(id => field(home, id, 'answer'))).toEqual(['blue', '3', '2']);
   });
 
@@ -409,7 +409,7 @@ describe('agentdir approve and reject', () => {
     const home = await asked({id: 'qq11', type: 'question'}, {id: 'aa11', command: 'ls'});
     for (const id of ['qq11', 'aa11']) await record(home, id, {box: 'x'});
     const hint = (id: string) =>
-      approve({...plain, home, ids: [id]}).then(
+      approveCommand({...plain, home, ids: [id]}).then(
         () => '',
         (error: UserError) => error.hint,
       );
@@ -514,7 +514,7 @@ describe('agentdir approve --sign', () => {
     const home = await asked({id: 'aa11', command: 'ls'});
     put(home, {'agentdir.yaml': 'format: 1\napprovals: {signers: signers}\n'});
     const before = read(home);
-    await expect(sayYes({...plain, home, ids: []}, findRequests(home, ['aa11']))).rejects.toThrow(
+    await expect(approveRequests({...plain, home, ids: []}, findRequests(home, ['aa11']))).rejects.toThrow(
       'a yes without a signature is not taken; nothing was written',
     );
     expect(read(home)).toBe(before);

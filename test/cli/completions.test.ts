@@ -3,7 +3,7 @@ import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {buildCommands} from '../../src/surfaces/cli/commands.ts';
-import {complete} from '../../src/surfaces/cli/complete.ts';
+import {completeCommand} from '../../src/surfaces/cli/complete.ts';
 import {agentdir, environment, main, newHome, put, temporary} from './run.ts';
 
 const APPROVALS = `## TODO
@@ -36,7 +36,7 @@ describe('what may stand in place of a word', () => {
     const {home} = await surroundings();
     const program = buildCommands({version: '', source: '', self: '', serve: async () => 0}, () => {});
     const words = (...args: string[]) =>
-      complete(program, args, home, {})
+      completeCommand(program, args, home, {})
         .split('\n')
         .flatMap(line => line.split('\t')[0] || []);
     expect(words('appr')).toEqual(['approvals', 'approve']);
@@ -54,7 +54,7 @@ describe('what may stand in place of a word', () => {
     expect(words('help', 'po')).toEqual(['policy']);
     expect(words('task', 'assign', 'redis-check', 'new:pl')).toEqual(['new:planner-001']);
     expect(words('send', 'some', '')).toEqual([]);
-    expect(complete(program, ['approve', ''], home, {})).toBe('wk2bjbg2hcfd\tApprove command: ls > x\n');
+    expect(completeCommand(program, ['approve', ''], home, {})).toBe('wk2bjbg2hcfd\tApprove command: ls > x\n');
   });
 
   it('finds the home as commands do, and without one is silent', async () => {

@@ -1,7 +1,7 @@
 import {existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {ignored} from '../../src/home/create.ts';
+import {ignoredInHome} from '../../src/home/create.ts';
 import {agentdir, environment, git, newHome, put, root, temporary} from './run.ts';
 
 describe('agentdir init', () => {
@@ -84,7 +84,7 @@ describe('agentdir init', () => {
 
   it('the repository itself ignores what a home ignores', () => {
     const lines = readFileSync(join(root, '.gitignore'), 'utf8').split('\n');
-    for (const line of ignored) expect(lines).toContain(line);
+    for (const line of ignoredInHome) expect(lines).toContain(line);
   });
 
   it('prints JSON and nothing else with --json, wherever it stands', async () => {

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {beforeEach, describe, expect, it} from 'vitest';
 import {connectorOf} from '../../src/home/connector-state.ts';
-import {connectors} from '../../src/surfaces/cli/doctor-connectors.ts';
+import {checkConnectors} from '../../src/surfaces/cli/doctor-connectors.ts';
 import {type FakeImap, MAIL_PASSWORD, MAIL_USER, startImap} from '../connect/mail-servers.ts';
 import {homes} from '../daemon/sound.ts';
 import {linesOf, startConnector} from './connector.ts';
@@ -172,7 +172,7 @@ describe('agentdir mail', () => {
     expect(stdout).toMatch(
       / {2}mail watches agents@127\.0\.0\.1\/INBOX: process \d+ since .*; waiting .*later, please/,
     );
-    expect(connectors(home)).toContainEqual(expect.objectContaining({name: 'mail', state: 'bad'}));
+    expect(checkConnectors(home)).toContainEqual(expect.objectContaining({name: 'mail', state: 'bad'}));
     watching.child.kill('SIGTERM');
     expect(await watching.exited, watching.output()).toBe(0);
     busy.close();

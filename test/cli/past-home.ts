@@ -1,7 +1,7 @@
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {digestOf} from '../../src/formats/approval/approval-digest.ts';
+import {callDigest} from '../../src/formats/approval/approval-digest.ts';
 import {newApproval} from '../../src/formats/approval/approval-edit.ts';
 import {newApprovalItem} from '../../src/formats/approval/approval-item.ts';
 import {newSession} from '../../src/formats/session/session.ts';
@@ -90,7 +90,7 @@ const basis = {where: 'host', 'script x.sh': 'sha256:ab'};
 export function digest(call = callOf(), session = 's1'): string {
   const {name: tool, arguments: args} = call.function;
   const agent = 'executor-001';
-  return digestOf({tool, arguments: args, cwd: `workspaces/${agent}`, agent, session, call: call.id, basis});
+  return callDigest({tool, arguments: args, cwd: `workspaces/${agent}`, agent, session, call: call.id, basis});
 }
 
 export interface ItemOver {

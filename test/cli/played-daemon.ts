@@ -2,9 +2,9 @@ import {randomUUID} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
-import {later} from '../../src/formats/common/values.ts';
+import {laterTime} from '../../src/formats/common/values.ts';
 import {parseSession, type Session, sessionText} from '../../src/formats/session/session.ts';
-import {appendMessage, setField} from '../../src/formats/session/session-edit.ts';
+import {appendMessage, setSessionField} from '../../src/formats/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../src/formats/session/session-schema.ts';
 import {nodeDisk} from '../../src/home/disk/disk.ts';
 import {tryLock} from '../../src/home/disk/lock.ts';
@@ -63,8 +63,8 @@ export function playSession(home: string, {id, path}: {id: string; path: string}
       const now = new Date().toISOString();
       let session = parseSession(bytes.toString());
       if (message) session = appendMessage(session, {timestamp: now, role: 'assistant', ...message});
-      for (const [key, value] of Object.entries({...header, updated: later(now, session.header?.updated)}))
-        session = setField(session, key, value);
+      for (const [key, value] of Object.entries({...header, updated: laterTime(now, session.header?.updated)}))
+        session = setSessionField(session, key, value);
       const result = await save(nodeDisk(home), {path, expected: bytes, bytes: Buffer.from(sessionText(session))});
       if (!('saved' in result)) throw new Error(JSON.stringify(result));
     },

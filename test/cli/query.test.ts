@@ -2,7 +2,7 @@ import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import {foldersFor} from '../../src/surfaces/cli/query-files.ts';
+import {queryFolders} from '../../src/surfaces/cli/query-files.ts';
 import {agentdir, environment, main, newHome} from './run.ts';
 
 const TASKS = `## TODO
@@ -67,9 +67,9 @@ describe('agentdir tasks SQL', () => {
   });
 
   it('reads of sessions and pages only what a query names', async () => {
-    expect(foldersFor('SELECT id FROM tasks')).toEqual(['tasks', 'templates', 'workflows']);
-    expect(foldersFor('SELECT * FROM "Sessions"')).toContain('sessions');
-    expect(foldersFor('SELECT * FROM tasks/approvals.task.md')).toContain('approvals');
+    expect(queryFolders('SELECT id FROM tasks')).toEqual(['tasks', 'templates', 'workflows']);
+    expect(queryFolders('SELECT * FROM "Sessions"')).toContain('sessions');
+    expect(queryFolders('SELECT * FROM tasks/approvals.task.md')).toContain('approvals');
     const session = 'agent_id: planner-001\nmessages:\n  - role: user\n    content: Hello\n';
     const home = await newHome({'tasks/a.task.md': TASKS, 'sessions/planner-001-x1.session.yaml': session});
     const {stdout} = await agentdir(home, ['tasks', '--json', 'SELECT agent, messages FROM SESSIONS']);

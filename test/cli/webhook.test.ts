@@ -5,7 +5,7 @@ import {connect} from 'node:net';
 import {join} from 'node:path';
 import {gzipSync} from 'node:zlib';
 import {describe, expect, it} from 'vitest';
-import {connectors} from '../../src/surfaces/cli/doctor-connectors.ts';
+import {checkConnectors} from '../../src/surfaces/cli/doctor-connectors.ts';
 import {homes} from '../daemon/sound.ts';
 import {type Connector, linesOf, startConnector} from './connector.ts';
 import {agentdir, environment, until} from './run.ts';
@@ -388,7 +388,7 @@ describe('agentdir webhook', () => {
     expect(JSON.parse(await status('--json'))).toMatchObject({
       connectors: [{name: 'webhook', running: true, pid: child.pid, at: url, since: expect.any(String)}],
     });
-    expect(connectors(home)[0]).toEqual({name: 'webhook', state: 'ok', message: `process ${child.pid}, ${url}`});
+    expect(checkConnectors(home)[0]).toEqual({name: 'webhook', state: 'ok', message: `process ${child.pid}, ${url}`});
     const run = (more: NodeJS.ProcessEnv, where = home) =>
       agentdir(where, ['webhook', '--port', '0'], {...environment, ...more});
     expect(await run(env)).toMatchObject({code: 5, stderr: expect.stringContaining('already runs for this home')});
@@ -400,12 +400,12 @@ describe('agentdir webhook', () => {
       code: 1,
       stderr: expect.stringContaining('OLD_SECRET is shorter'),
     });
-    expect(connectors(home).map(({message}) => message)).toContain('webhook /hook: HOOK_SECRET is not set here');
+    expect(checkConnectors(home).map(({message}) => message)).toContain('webhook /hook: HOOK_SECRET is not set here');
     // Killed: whoever looks sees that it is gone.
     child.kill('SIGKILL');
     await exited;
     expect(await status()).toContain('  webhook does not run: agentdir webhook\n');
-    expect(connectors(home)[0]).toMatchObject({name: 'webhook', state: 'note', hint: 'agentdir webhook'});
+    expect(checkConnectors(home)[0]).toMatchObject({name: 'webhook', state: 'note', hint: 'agentdir webhook'});
     const other = newHome();
     writeFileSync(join(other, 'agentdir.yaml'), 'format: 1\n');
     expect(await run(env, other)).toMatchObject({code: 2, stderr: expect.stringContaining('has no webhooks')});

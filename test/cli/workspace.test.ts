@@ -5,7 +5,7 @@ import {describe, expect, it} from 'vitest';
 import {forgetHistory} from '../../src/effects/workspace/history.ts';
 import {readChanges} from '../../src/effects/workspace/read-history.ts';
 import {commitCall, keepFound, openWorkspace} from '../../src/effects/workspace/repository.ts';
-import {undo} from '../../src/effects/workspace/undo.ts';
+import {undoCommit} from '../../src/effects/workspace/undo.ts';
 import {nodeDisk} from '../../src/home/disk/disk.ts';
 import {tryLock} from '../../src/home/disk/lock.ts';
 import {newWorkspace, type TestWorkspace, workspaceIn} from '../effects/workspace-home.ts';
@@ -269,8 +269,8 @@ describe('undo', () => {
     const before = await w.git('ls-tree', '-r', 'HEAD');
     await w.call('c2', () => w.put({d: undefined}));
     await w.call('c3', () => writeFileSync(odd, 'other\n'));
-    expect(await undo(w, last('c2'))).toHaveProperty('commit');
-    expect(await undo(w, last('c3'))).toHaveProperty('commit');
+    expect(await undoCommit(w, last('c2'))).toHaveProperty('commit');
+    expect(await undoCommit(w, last('c3'))).toHaveProperty('commit');
     expect(await w.git('ls-tree', '-r', 'HEAD')).toBe(before);
     expect(await w.git('status', '--porcelain')).toBe('');
   });
@@ -284,7 +284,7 @@ describe('undo', () => {
       writeFileSync(join(w.dir, 'secret'), 'two\n');
       writeFileSync(join(w.dir, 'run.sh'), '#!/bin/bash\n');
     });
-    expect(await undo(w, last('c2'))).toHaveProperty('commit');
+    expect(await undoCommit(w, last('c2'))).toHaveProperty('commit');
     expect(['secret', 'run.sh'].map(name => statSync(join(w.dir, name)).mode & 0o777)).toEqual([0o600, 0o700]);
     expect(read(w, 'secret')).toBe('one\n');
   });
@@ -294,7 +294,7 @@ describe('undo', () => {
     await w.call('c1', () => w.put({'d/a': 'a\n', e: 'e\n'}));
     await w.call('c2', () => w.put({d: undefined, e: undefined}));
     w.put({d: {link: '/tmp'}, 'e/x': 'x'});
-    expect(await undo(w, last('c2'))).toMatchObject({
+    expect(await undoCommit(w, last('c2'))).toMatchObject({
       conflicts: [
         {path: 'd/a', why: 'is below something that is no folder now'},
         {path: 'e', why: 'is a folder now'},

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {notSetUp} from '../../src/effects/connect/set-up.ts';
 import type {Outside} from '../../src/effects/tool/tool.ts';
-import {prepare} from '../../src/effects/tools/prepare-call.ts';
+import {prepareCall} from '../../src/effects/tools/prepare-call.ts';
 import {judgeTool} from '../../src/policy/judge.ts';
 import {until} from '../cli/run.ts';
 import {allowAll, asking, textOf, toolHome} from '../effects/tool-home.ts';
@@ -310,7 +310,7 @@ describe('email_send', () => {
     [{to: 'ann@example.org', subject: 's', text: 't', thread: 'x'}, /^thread: expected/],
   ])('refuses %o', async (args, words) => {
     const {context} = connected();
-    const ready = await prepare(
+    const ready = await prepareCall(
       {name: 'email_send', arguments: JSON.stringify(args)},
       ['email_send'],
       allowAll,

@@ -8,7 +8,7 @@ import type {Message} from '../../src/formats/session/session-schema.ts';
 import {splitSession} from '../../src/formats/session/session-split.ts';
 import type {Difference} from '../../src/surfaces/actions/replay/difference.ts';
 import {replay} from '../../src/surfaces/actions/replay/replay.ts';
-import type {Replayed} from '../../src/surfaces/actions/replay/replayed.ts';
+import type {ReplayedSession} from '../../src/surfaces/actions/replay/replayed.ts';
 import {agentdir, environment, git, put, temporary, until} from '../cli/run.ts';
 import {isMadeUp} from '../replayed.ts';
 import {calling, resultsOf} from './calling.ts';
@@ -64,10 +64,10 @@ async function copy(): Promise<string> {
   }
 }
 
-async function replayed(home: string, policy: 'then' | 'now' = 'then', id = 'story'): Promise<Replayed> {
+async function replayed(home: string, policy: 'then' | 'now' = 'then', id = 'story'): Promise<ReplayedSession> {
   const {sessions} = await replay(home, {wants: one => one === id, policy});
   expect(sessions).toHaveLength(1);
-  return sessions[0] as Replayed;
+  return sessions[0] as ReplayedSession;
 }
 
 const firstOf = async (home: string): Promise<Difference | undefined> => (await replayed(home)).differences[0];

@@ -1,5 +1,5 @@
 import {expect, it} from 'vitest';
-import {awaited, deliveredTasks} from '../../src/decide/awaited.ts';
+import {awaitedNames, deliveredTasks} from '../../src/decide/awaited.ts';
 import type {Message} from '../../src/formats/session/session-schema.ts';
 
 const said = (content: string): Message => ({role: 'assistant', content});
@@ -25,8 +25,8 @@ it('a session waits for those it wrote to since it got a task, until they answer
     said('I asked `@code` and @cyd'),
   ];
   expect(deliveredTasks(messages)).toEqual(['task/a#1']);
-  expect([...awaited(messages, 'task/a#1')].sort()).toEqual(['bob', 'cyd']);
-  expect([...awaited([...messages, heard('@bob'), heard('@cyd')], 'task/a#1')]).toEqual([]);
+  expect([...awaitedNames(messages, 'task/a#1')].sort()).toEqual(['bob', 'cyd']);
+  expect([...awaitedNames([...messages, heard('@bob'), heard('@cyd')], 'task/a#1')]).toEqual([]);
 });
 
 it('it does not wait for an answer to what was never sent', () => {
@@ -36,5 +36,5 @@ it('it does not wait for an answer to what was never sent', () => {
     content: JSON.stringify(success ? {success} : {success, code: 'DENIED', error: 'the policy says no'}),
   });
   const messages = [heard('task/a', 'task/a#1'), sent('ann'), result(true), sent('bob'), result(false), said('I wait')];
-  expect([...awaited(messages, 'task/a#1')]).toEqual(['ann']);
+  expect([...awaitedNames(messages, 'task/a#1')]).toEqual(['ann']);
 });

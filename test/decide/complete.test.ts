@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {completeSession, later} from '../../src/decide/session.ts';
+import {completeSession, laterTime} from '../../src/decide/session.ts';
 import {completeTasks} from '../../src/decide/task.ts';
 import {parseSession, sessionText} from '../../src/formats/session/session.ts';
 import {parseTasks} from '../../src/formats/task/task-parse.ts';
@@ -57,9 +57,9 @@ describe('completeSession', () => {
   });
 
   it('never sets `updated` back, whatever the clock does', () => {
-    expect(later(now, undefined)).toBe(now);
-    expect(later(now, '2026-11-16T12:00:00.000Z')).toBe('2026-11-16T12:00:00.001Z');
-    expect(later(now, '2026-11-16T08:00:00.000Z')).toBe(now);
+    expect(laterTime(now, undefined)).toBe(now);
+    expect(laterTime(now, '2026-11-16T12:00:00.000Z')).toBe('2026-11-16T12:00:00.001Z');
+    expect(laterTime(now, '2026-11-16T08:00:00.000Z')).toBe(now);
   });
 });
 

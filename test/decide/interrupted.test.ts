@@ -1,5 +1,5 @@
 import {expect, it} from 'vitest';
-import {interruptedBefore} from '../../src/decide/interrupted.ts';
+import {findInterrupted} from '../../src/decide/interrupted.ts';
 import type {Call, Message} from '../../src/formats/session/session-schema.ts';
 
 const call = (id: string, name: string, args: object): Call => ({
@@ -63,6 +63,6 @@ it.each([
     undefined,
   ],
 ] as [string, [Call, string][], Call, string | undefined][])('%s', (_, ended, next, as) => {
-  const found = interruptedBefore([...history(...ended), {role: 'assistant', tool_calls: [next]} as Message], next);
+  const found = findInterrupted([...history(...ended), {role: 'assistant', tool_calls: [next]} as Message], next);
   expect([found?.as, found?.first.id]).toEqual([as, as && 'a']);
 });

@@ -3,13 +3,13 @@ import {describe, expect, it} from 'vitest';
 import {afterWait} from '../../src/decide/after-wait.ts';
 import {endWait, waitForMore} from '../../src/decide/budget.ts';
 import {budgetItem} from '../../src/decide/limit-words.ts';
-import {allReached, type LimitInput, type Reached, reached} from '../../src/decide/limits.ts';
+import {allReachedLimits, firstReachedLimit, type LimitInput, type ReachedLimit} from '../../src/decide/limits.ts';
 import {completeQueue} from '../../src/decide/queue.ts';
 import {newApprovalItem, readApprovalItems} from '../../src/formats/approval/approval-item.ts';
 import {type ApprovalState, approvalState} from '../../src/formats/approval/approval-state.ts';
 import {isId} from '../../src/formats/common/values.ts';
 import {parseSession, sessionText} from '../../src/formats/session/session.ts';
-import {type Limits, NOTHING_SPENT, type Spent} from '../../src/formats/session/spent.ts';
+import {NOTHING_SPENT, type SpendLimits, type Spent} from '../../src/formats/session/spent.ts';
 import {fieldOf} from '../../src/formats/task/task.ts';
 import {addTask, setBox} from '../../src/formats/task/task-edit.ts';
 import {parseTasks} from '../../src/formats/task/task-parse.ts';
@@ -34,20 +34,20 @@ const spent = (over: Partial<Spent>): Spent => ({...NOTHING_SPENT, ...over});
 
 describe('a limit', () => {
   it('is reached when all of it is used, and not before', () => {
-    const turns = (n: number) => reached(input({own: {turns: 3}, work: {since: now, turns: n}}));
+    const turns = (n: number) => firstReachedLimit(input({own: {turns: 3}, work: {since: now, turns: n}}));
     expect(turns(2)).toBeUndefined();
     expect(turns(3)).toMatchObject({id: 'budget-s1-20261116T100000000Z-turns-1', scope: 'work', limit: 3, used: 3});
     const tokens = (n: number) =>
-      reached(
+      firstReachedLimit(
         input({own: {tokens: 100}, spent: {agent: spent({input_tokens: n, output_tokens: 1}), all: NOTHING_SPENT}}),
       );
     expect(tokens(98)).toBeUndefined();
     expect(tokens(99)).toMatchObject({id: 'budget-a-2026-11-16-tokens-1', scope: 'agent', used: 100});
     const cost = (n: number) =>
-      reached(input({home: {cost_usd: 0.5}, spent: {agent: NOTHING_SPENT, all: spent({cost_usd: n})}}));
+      firstReachedLimit(input({home: {cost_usd: 0.5}, spent: {agent: NOTHING_SPENT, all: spent({cost_usd: n})}}));
     expect(cost(0.49)).toBeUndefined();
     expect(cost(0.5)).toMatchObject({id: 'budget-2026-11-16-cost_usd-1', scope: 'home'});
-    expect(reached(input({own: {}, home: {}, work: {since: now, turns: 1e9}}))).toBeUndefined();
+    expect(firstReachedLimit(input({own: {}, home: {}, work: {since: now, turns: 1e9}}))).toBeUndefined();
   });
 
   it('of the settings is for all agents together, of a template for its own', () => {
@@ -55,8 +55,8 @@ describe('a limit', () => {
       agent: spent({input_tokens: 10, cost_usd: 1, turns: 10}),
       all: spent({input_tokens: 20, cost_usd: 2, turns: 20}),
     };
-    const limits: Limits = {turns: 15, tokens: 15, cost_usd: 1.5};
-    expect([...allReached(input({own: limits, home: limits, spent: both}))].map(({id}) => id)).toEqual([
+    const limits: SpendLimits = {turns: 15, tokens: 15, cost_usd: 1.5};
+    expect([...allReachedLimits(input({own: limits, home: limits, spent: both}))].map(({id}) => id)).toEqual([
       'budget-2026-11-16-turns-1',
       'budget-2026-11-16-tokens-1',
       'budget-2026-11-16-cost_usd-1',
@@ -65,7 +65,7 @@ describe('a limit', () => {
 
   it('is there once more with each approval; what was rejected or withdrawn only counts on', () => {
     const at = (turns: number, decided: Record<string, ApprovalState>) =>
-      reached(input({own: {turns: 10}, work: {since: 'x', turns}}, decided));
+      firstReachedLimit(input({own: {turns: 10}, work: {since: 'x', turns}}, decided));
     const decided = (...states: ApprovalState[]) =>
       Object.fromEntries(states.map((state, i) => [`budget-s1-x-turns-${i + 1}`, state]));
     expect(at(10, decided('pending'))).toMatchObject({id: 'budget-s1-x-turns-1', allowed: 10});
@@ -78,9 +78,11 @@ describe('a limit', () => {
 
   it('of nothing asks before the first call, and is lifted by one approval', () => {
     const zero = {home: {cost_usd: 0}};
-    expect(reached(input(zero))).toMatchObject({limit: 0, used: 0});
+    expect(firstReachedLimit(input(zero))).toMatchObject({limit: 0, used: 0});
     const spend = {agent: NOTHING_SPENT, all: spent({cost_usd: 1e6})};
-    expect(reached(input({...zero, spent: spend}, {'budget-2026-11-16-cost_usd-1': 'approved'}))).toBeUndefined();
+    expect(
+      firstReachedLimit(input({...zero, spent: spend}, {'budget-2026-11-16-cost_usd-1': 'approved'})),
+    ).toBeUndefined();
   });
 
   it('has a request of its own for each session, agent, day, kind and piece of work, with a valid id', () => {
@@ -99,12 +101,14 @@ describe('a limit', () => {
       fc.string({minLength: 1}),
     );
     const since = fc.constantFrom(now, '2026-11-16T10:00:00.001Z', '2026-11-16', 'message 1', 'message 11', 'start');
-    const limits: Limits = {turns: 0, tokens: 0, cost_usd: 0};
+    const limits: SpendLimits = {turns: 0, tokens: 0, cost_usd: 0};
     const any = fc.record({session: name, agent: name, since, day: fc.constantFrom(day, '2026-11-17')});
     fc.assert(
       fc.property(any, any, (one, other) => {
         const ids = (of: typeof one) =>
-          [...allReached(input({...of, work: {since: of.since, turns: 1}, own: limits, home: limits}))].map(r => r.id);
+          [...allReachedLimits(input({...of, work: {since: of.since, turns: 1}, own: limits, home: limits}))].map(
+            r => r.id,
+          );
         const [a, b] = [ids(one), ids(other)];
         expect(a.every(isId), a.join()).toBe(true);
         expect(new Set(a).size).toBe(a.length);
@@ -118,7 +122,7 @@ describe('a limit', () => {
   });
 });
 
-const limit: Reached = {
+const limit: ReachedLimit = {
   id: 'budget-a-2026-11-16-tokens-1',
   scope: 'agent',
   what: 'tokens',
@@ -139,7 +143,7 @@ describe('the request', () => {
     expect(item && fieldOf(item.task, 'limit')).toBe('max_tokens: 1000 in the template of a');
     expect(item && fieldOf(item.task, 'grants')).toBe('1,000 tokens more on 2026-11-16');
     expect(item && fieldOf(item.task, 'session')).toBe('s1');
-    const words = (over: Partial<Reached>) => budgetItem({...limit, ...over}, now);
+    const words = (over: Partial<ReachedLimit>) => budgetItem({...limit, ...over}, now);
     expect(words({scope: 'work', what: 'turns', limit: 1, allowed: 1, used: 1}).title).toBe(
       'Approve more turns: s1 used 1 turn for one piece of work',
     );
@@ -152,7 +156,7 @@ describe('the request', () => {
 
 describe('the queue', () => {
   const by = 'Ada <ada@example.org>';
-  const complete = (text: string, asked: readonly Reached[] = [], waiting = 1) => {
+  const complete = (text: string, asked: readonly ReachedLimit[] = [], waiting = 1) => {
     const file = parseTasks(text);
     const {items} = readApprovalItems(file);
     return completeQueue(

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {settleMemory} from '../../src/agents/calls/remember.ts';
-import {type Note, Notes} from '../../src/agents/state/notes.ts';
+import {type MemoryNote, Notes} from '../../src/agents/state/notes.ts';
 import {withNote} from '../../src/decide/note.ts';
 import {systemClock} from '../../src/home/disk/clock.ts';
 
@@ -21,7 +21,7 @@ describe('a note in a file of the memory', () => {
 });
 
 describe('notes that wait to be written', () => {
-  const note = (text: string): Note => ({text, agent: 'eve', approval: undefined, written: () => {}});
+  const note = (text: string): MemoryNote => ({text, agent: 'eve', approval: undefined, written: () => {}});
 
   it('stay, whatever else was taken back while a file was written', () => {
     const [slow, next] = [note('slow'), note('next')];

@@ -1,13 +1,18 @@
 import {describe, expect, it} from 'vitest';
-import {claimSlots, MOST_MISSED, slotDelivery, slotWords} from '../../src/decide/schedule.ts';
+import {claimSlots, MAX_MISSED, slotDelivery, slotWords} from '../../src/decide/schedule.ts';
 import {nextSlot, scheduleId} from '../../src/formats/schedule-slots.ts';
 import type {ScheduleSetting} from '../../src/formats/settings.ts';
-import type {Slots} from '../../src/formats/slots-file.ts';
+import type {ScheduleSlots} from '../../src/formats/slots-file.ts';
 import {cpu} from '../cpu.ts';
 
 const at = (text: string) => Date.parse(text);
 const daily: ScheduleSetting = {cron: '0 9 * * *', timezone: 'UTC', to: 'ann', message: 'Plan the day'};
-const since = (last: string, rest: Partial<Slots> = {}): Slots => ({cron: daily.cron, to: 'ann', last, ...rest});
+const since = (last: string, rest: Partial<ScheduleSlots> = {}): ScheduleSlots => ({
+  cron: daily.cron,
+  to: 'ann',
+  last,
+  ...rest,
+});
 
 /** The claimed times, by a schedule that was dealt with up to `last`. */
 function claimed(schedule: ScheduleSetting, last: string, now: string) {
@@ -60,7 +65,7 @@ describe('a schedule', () => {
     const often: ScheduleSetting = {...daily, cron: '* * * * * *', missed: 'all'};
     const began = cpu();
     const due = claimSlots(often, since('2020-01-01T00:00:00.000Z'), at('2026-11-17T12:00:00Z'))?.due ?? [];
-    expect(due).toHaveLength(MOST_MISSED);
+    expect(due).toHaveLength(MAX_MISSED);
     expect(due.at(-1)).toEqual({slot: '2026-11-17T12:00:00.000Z'});
     expect(cpu() - began).toBeLessThan(2_000);
     const late = claimSlots(
@@ -68,16 +73,16 @@ describe('a schedule', () => {
       since('2020-01-01T00:00:00.000Z'),
       at('2026-11-17T12:01:30Z'),
     );
-    expect(late?.due?.filter(({missed}) => missed === 1)).toHaveLength(MOST_MISSED - 1);
+    expect(late?.due?.filter(({missed}) => missed === 1)).toHaveLength(MAX_MISSED - 1);
     const later = claimSlots(
       {...often, cron: '0 0 * * * *'},
       since('2020-01-01T00:00:00.000Z'),
       at('2026-11-17T12:30:00Z'),
     );
-    expect(later?.due?.map(({missed}) => missed)).toEqual(Array(MOST_MISSED).fill(1));
+    expect(later?.due?.map(({missed}) => missed)).toEqual(Array(MAX_MISSED).fill(1));
     expect(
       claimSlots({...often, missed: 'once'}, since('2020-01-01T00:00:00.000Z'), at('2026-11-17T12:00:00Z'))?.due,
-    ).toEqual([{slot: '2026-11-17T12:00:00.000Z', missed: MOST_MISSED}]);
+    ).toEqual([{slot: '2026-11-17T12:00:00.000Z', missed: MAX_MISSED}]);
   });
 
   it('is not due again when the clock goes back, and not silent for ever when it was wrong', () => {

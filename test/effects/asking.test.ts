@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
 import type {Ask, ToolContext, ToolFailure} from '../../src/effects/tool/tool.ts';
-import {prepare} from '../../src/effects/tools/prepare-call.ts';
+import {prepareCall} from '../../src/effects/tools/prepare-call.ts';
 import {parseAllowlist} from '../../src/formats/allowlist.ts';
 import {addRules} from '../../src/formats/allowlist-edit.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
@@ -84,7 +84,7 @@ describe('a file that is to be written', () => {
     symlinkSync('there', join(workspace, 'link'));
     symlinkSync('folder', join(workspace, 'linked'));
     const before = readdirSync(workspace, {recursive: true});
-    const ready = await prepare({name, arguments: JSON.stringify(args)}, [name], askAll, context);
+    const ready = await prepareCall({name, arguments: JSON.stringify(args)}, [name], askAll, context);
     if ('refused' in ready || !ready.ask) throw new Error(JSON.stringify(ready));
     const failure = await ready.ask();
     expect(failure).toMatchObject({success: false, code, error: expect.stringMatching(error)});
@@ -214,14 +214,14 @@ describe('always', () => {
     expect(ask.always.rules).toEqual([{match: `touch 'a b' 'it'"'"'s' [*]`, agents: ['coder']}]);
     const {policy} = parseAllowlist(addRules(text, ask.always.rules, 'approval 1'));
     const call = (command: string) => ({name: 'bash', arguments: JSON.stringify({...args, command})});
-    const ready = await prepare(call(args.command), ['bash'], policy, context);
+    const ready = await prepareCall(call(args.command), ['bash'], policy, context);
     if ('refused' in ready) throw new Error(JSON.stringify(ready));
     expect(ready.asks).toBe(false);
     expect(await ready.execute()).toMatchObject({success: true});
     expect(readdirSync(context.workspace).sort()).toEqual(['*', 'a b', "it's"]);
     for (const other of ["touch 'a b' \"it's\" x", 'touch a b'])
-      expect(await prepare(call(other), ['bash'], policy, context)).toMatchObject({asks: true});
-    const elsewhere = await prepare(call(args.command), ['bash'], policy, {...context, agent: 'other'});
+      expect(await prepareCall(call(other), ['bash'], policy, context)).toMatchObject({asks: true});
+    const elsewhere = await prepareCall(call(args.command), ['bash'], policy, {...context, agent: 'other'});
     expect(elsewhere).toMatchObject({ask: expect.any(Function)});
   });
 
@@ -269,7 +269,7 @@ describe('a rule with sandbox: host', () => {
   const asks = async (command: string) => {
     const {context, workspace} = toolHome();
     writeFileSync(join(workspace, 'b.sh'), 'echo 1\n');
-    const ready = await prepare({name: 'bash', arguments: JSON.stringify({command})}, ['bash'], policy, context);
+    const ready = await prepareCall({name: 'bash', arguments: JSON.stringify({command})}, ['bash'], policy, context);
     return 'asks' in ready && ready.asks;
   };
 

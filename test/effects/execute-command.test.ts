@@ -18,7 +18,7 @@ import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
 import {failure} from '../../src/effects/tool/failure.ts';
 import type {ToolContext, ToolResult} from '../../src/effects/tool/tool.ts';
 import {planCommand} from '../../src/effects/tools/command-plan.ts';
-import {prepare} from '../../src/effects/tools/prepare-call.ts';
+import {prepareCall} from '../../src/effects/tools/prepare-call.ts';
 import {snapshot} from '../../src/effects/workspace/changed-files.ts';
 import {parseAllowlist} from '../../src/formats/allowlist.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
@@ -36,7 +36,7 @@ async function run(
   {policy = shipped, approved = false} = {},
 ): Promise<ToolResult & Record<string, unknown>> {
   const call = {name: 'execute_command', arguments: JSON.stringify(args)};
-  const ready = await prepare(call, ['execute_command'], policy, context);
+  const ready = await prepareCall(call, ['execute_command'], policy, context);
   if ('refused' in ready) return ready.refused;
   if (ready.asks && !approved) return failure('REJECTED', 'nobody was asked');
   return ready.execute();

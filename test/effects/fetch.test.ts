@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {brotliCompressSync, deflateSync, gzipSync} from 'node:zlib';
 import {describe, expect, it} from 'vitest';
 import {makeFetch} from '../../src/effects/tools/fetch.ts';
-import {prepare} from '../../src/effects/tools/prepare-call.ts';
+import {prepareCall} from '../../src/effects/tools/prepare-call.ts';
 import {sniff} from '../../src/effects/web/media-type.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {toolHome} from './tool-home.ts';
@@ -125,7 +125,7 @@ describe('what a page says', () => {
     const {context, workspace} = toolHome();
     const policy = networkPolicy([`${web.url}**`]);
     const call = {name: 'fetch', arguments: JSON.stringify({url: `${web.url}long`})};
-    const ready = await prepare(call, ['fetch'], policy, context);
+    const ready = await prepareCall(call, ['fetch'], policy, context);
     if ('refused' in ready || ready.asks) throw new Error('it should be allowed');
     const {content, content_file} = (await ready.execute()) as Record<string, unknown>;
     expect(String(content).length).toBeLessThan(33_000);
@@ -169,7 +169,7 @@ describe('a request that a person approved', () => {
   it('may lead on on the same server, whatever it was asked for', async () => {
     const {context} = toolHome({tainted: ['inbox/mail.jsonl#1']});
     const call = {name: 'fetch', arguments: JSON.stringify({url: `${web.url}to/plain`})};
-    const ready = await prepare(call, ['fetch'], networkPolicy([`${web.url}to/**`]), context);
+    const ready = await prepareCall(call, ['fetch'], networkPolicy([`${web.url}to/**`]), context);
     if ('refused' in ready || !ready.asks) throw new Error('it should ask');
     expect(await ready.execute()).toMatchObject({success: true, redirected: true, url: `${web.url}plain`});
   });
@@ -303,11 +303,11 @@ describe('what a person is asked', () => {
   it('is nothing where the call could not be run', async () => {
     const {context} = toolHome();
     const call = {name: 'fetch', arguments: JSON.stringify({url: 'https://u:p@example.com/'})};
-    const ready = await prepare(call, ['fetch'], networkPolicy([]), context);
+    const ready = await prepareCall(call, ['fetch'], networkPolicy([]), context);
     if ('refused' in ready) throw new Error('it should be prepared');
     expect(await ready.ask?.()).toMatchObject({success: false, code: 'INVALID_ARGUMENTS'});
     const secret = {name: 'fetch', arguments: JSON.stringify({url: 'https://example.com/?k=[redacted: KEY]'})};
-    expect(await prepare(secret, ['fetch'], networkPolicy([]), context)).toMatchObject({
+    expect(await prepareCall(secret, ['fetch'], networkPolicy([]), context)).toMatchObject({
       refused: {code: 'INVALID_ARGUMENTS'},
     });
   });

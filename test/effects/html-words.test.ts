@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {markdownOf} from '../../src/effects/web/html-markdown.ts';
-import {wordsOf} from '../../src/effects/web/html-shallow.ts';
+import {visibleWords} from '../../src/effects/web/html-shallow.ts';
 
 /** Pages with what nobody sees, `X`, between `a` and `b`, which everybody does. */
 const pages = [
@@ -20,11 +20,11 @@ const pages = [
 
 describe('the words of a page', () => {
   it.each(pages)('have nothing hidden: %s', page => {
-    expect(wordsOf(page).replace(/\s+/g, '')).toBe('ab');
+    expect(visibleWords(page).replace(/\s+/g, '')).toBe('ab');
   });
 
   it('go on after what is hidden in a page without end tags', () => {
-    expect(wordsOf(`<p hidden>X<p>seen${'<ul><li>'.repeat(100_000)}too`)).toMatch(/^seen\s+too$/);
+    expect(visibleWords(`<p hidden>X<p>seen${'<ul><li>'.repeat(100_000)}too`)).toMatch(/^seen\s+too$/);
   });
 });
 

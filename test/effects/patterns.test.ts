@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {requiredTexts} from '../../src/effects/tool/required-text.ts';
 import {lineSearch, searchText} from '../../src/effects/tool/search-lines.ts';
-import {finding} from '../../src/effects/tools/finding.ts';
+import {makeLineFinder} from '../../src/effects/tools/line-finder.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {runs} from '../arbitrary.ts';
 import {toolHome} from './tool-home.ts';
@@ -158,7 +158,7 @@ describe('what is looked for first', () => {
         const search = lineSearch(source, false, context);
         if (typeof search === 'string') throw new Error(search);
         const texts = made.map(lines => lines.map(each => `${each}\n`).join(''));
-        const found = finding(search, 99, new AbortController().signal, redact);
+        const found = makeLineFinder(search, 99, new AbortController().signal, redact);
         await found.addPieces(
           texts.map(each => Buffer.from(each)),
           'f',

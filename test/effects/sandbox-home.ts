@@ -4,7 +4,7 @@ import {mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync} from 'node:
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
-import {type Program, type Ran, type RunRequest, run} from '../../src/effects/sandbox/run.ts';
+import {type Program, type RunRequest, type RunResult, runPrograms} from '../../src/effects/sandbox/run.ts';
 
 /** Without bubblewrap these tests say so instead of passing. */
 export const noBubblewrap =
@@ -28,7 +28,7 @@ export function sandboxHome(parent = tmpdir()): SandboxHome {
   return {home, workspace: join(home, 'workspaces/ada')};
 }
 
-export interface Said extends Ran {
+export interface Said extends RunResult {
   stdout: string;
   stderr: string;
 }
@@ -49,7 +49,7 @@ export function line(words: readonly string[], options: Options = {}): Program[]
 
 export async function say(place: SandboxHome, words: readonly string[], options: Options = {}): Promise<Said> {
   const output = {stdout: '', stderr: ''};
-  const ran = await run({
+  const ran = await runPrograms({
     ...place,
     ...{
       readOnly: false,

@@ -2,9 +2,9 @@ import {spawnSync} from 'node:child_process';
 import {chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {findProgram, foldersFor} from '../../src/effects/sandbox/find-program.ts';
+import {findProgram, programFolders} from '../../src/effects/sandbox/find-program.ts';
 import type {RunRequest} from '../../src/effects/sandbox/request.ts';
-import {prepare} from '../../src/effects/sandbox/start.ts';
+import {planStart} from '../../src/effects/sandbox/start.ts';
 import {noBubblewrap, sandboxHome, say} from './sandbox-home.ts';
 
 function script(path: string, mode = 0o755): string {
@@ -56,9 +56,9 @@ describe('findProgram', () => {
   it.each([true, false])('what a person approved finds programs where we do, confined: %s', async confined => {
     const place = sandboxHome();
     const request = {...place, mark: 'm'} as RunRequest;
-    const prepared = await prepare({argv: ['sh', '-c', 'x'], operator: '', confined, network: false}, request);
+    const prepared = await planStart({argv: ['sh', '-c', 'x'], operator: '', confined, network: false}, request);
     if (confined && 'error' in prepared) return;
-    const folders = foldersFor({...place, confined});
+    const folders = programFolders({...place, confined});
     expect('env' in prepared && prepared.env.PATH).toBe(folders.join(':'));
     const own = (process.env.PATH ?? '').split(':').filter(folder => !folders.includes(folder));
     // Of the daemon's own there is on the host what only root or its user may write.

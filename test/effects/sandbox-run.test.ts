@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import {describe, expect, it, onTestFinished, vi} from 'vitest';
 import {endLeftovers} from '../../src/effects/sandbox/leftovers.ts';
 import {spare} from '../../src/effects/sandbox/pipes.ts';
-import {marked, sandboxedAs} from '../../src/effects/sandbox/processes.ts';
+import {markedProcesses, sandboxedAs} from '../../src/effects/sandbox/processes.ts';
 import {runs} from '../arbitrary.ts';
 import {root} from '../cli/run.ts';
 import {line, newMark, noBubblewrap, sandboxHome, say, sh} from './sandbox-home.ts';
@@ -40,7 +40,7 @@ const lines = fc
 /** Its time limit, and all that is done after it, are long over. */
 async function hung(text: string, mark: string, signal: AbortSignal): Promise<never> {
   await pause(60_000, undefined, {signal});
-  const living = await marked(mark);
+  const living = await markedProcesses(mark);
   const words = living.map(pid => `${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')}`);
   throw new Error(`it did not end: ${text}\nof it live: ${words.join('\n') || 'none'}`);
 }
@@ -144,7 +144,7 @@ describe.each(kinds)('a line of programs $where', ({confined, skip}) => {
       'trap "" TERM; setsid sh -c "trap \\"\\" TERM; sleep 601; sleep 602" & (sleep 603 &) ; while :; do sleep 604; done';
     const said = await sh(sandboxHome(), script, {confined, mark, timeoutMs: 200});
     expect(said).toMatchObject({how: 'timeout', exitCode: null});
-    expect(await marked(mark)).toEqual([]);
+    expect(await markedProcesses(mark)).toEqual([]);
   });
 
   it.skipIf(skip)('is stopped by its signal, or not begun', async () => {
@@ -156,10 +156,10 @@ describe.each(kinds)('a line of programs $where', ({confined, skip}) => {
       mark,
       signal: stop.signal,
     });
-    await vi.waitFor(async () => expect((await marked(mark)).length).toBeGreaterThan(1), {timeout: 60_000});
+    await vi.waitFor(async () => expect((await markedProcesses(mark)).length).toBeGreaterThan(1), {timeout: 60_000});
     stop.abort();
     expect(await running).toMatchObject({how: 'stopped', exitCode: null});
-    expect(await marked(mark)).toEqual([]);
+    expect(await markedProcesses(mark)).toEqual([]);
     expect(await say(place, ['touch', 'next'], {confined, signal: stop.signal})).toMatchObject({how: 'stopped'});
     expect(existsSync(join(place.workspace, 'next'))).toBe(false);
   });
@@ -169,7 +169,7 @@ describe.each(kinds)('a line of programs $where', ({confined, skip}) => {
     const said = await say(sandboxHome(), ['yes', '|', 'cat'], {confined, mark, mostOutput: 100_001});
     expect(said).toMatchObject({how: 'output', exitCode: null});
     expect(said.stdout).toHaveLength(100_001);
-    expect(await marked(mark)).toEqual([]);
+    expect(await markedProcesses(mark)).toEqual([]);
     expect(await say(sandboxHome(), ['echo', '12345'], {confined, mostOutput: 6})).toMatchObject({how: 'ended'});
     expect(await say(sandboxHome(), ['echo', '123456'], {confined, mostOutput: 6})).toMatchObject({how: 'output'});
   });
@@ -179,7 +179,7 @@ describe.each(kinds)('a line of programs $where', ({confined, skip}) => {
     const script = 'sleep 606 & setsid sleep 607 & (setsid sh -c "sleep 608; echo late" &); echo on';
     const said = await sh(sandboxHome(), script, {confined, mark});
     expect(said).toMatchObject({how: 'ended', exitCode: 0, stdout: 'on\n'});
-    expect(await marked(mark)).toEqual([]);
+    expect(await markedProcesses(mark)).toEqual([]);
   });
 
   it.skipIf(skip)('nor what is just becoming another program when the line ends', async () => {
@@ -252,21 +252,21 @@ describe('a daemon that is killed', () => {
     const daemon = spawn(process.execPath, ['--input-type=module', '-e', script], {stdio: 'ignore'});
     onTestFinished(() => void daemon.kill('SIGKILL'));
     // sh and both sleeps, and in the sandbox bubblewrap's own two
-    await vi.waitFor(async () => expect(await marked(mark)).toHaveLength(confined ? 5 : 3), {timeout: 60_000});
+    await vi.waitFor(async () => expect(await markedProcesses(mark)).toHaveLength(confined ? 5 : 3), {timeout: 60_000});
     daemon.kill('SIGKILL');
     return {mark, place};
   };
 
   it.skipIf(noBubblewrap)('takes what is in the sandbox with it', async () => {
     const {mark} = await dies(true);
-    await vi.waitFor(async () => expect(await marked(mark)).toEqual([]), {timeout: 60_000});
+    await vi.waitFor(async () => expect(await markedProcesses(mark)).toEqual([]), {timeout: 60_000});
   });
 
   it.skipIf(noBubblewrap)('finds what is in a sandbox without its environment', async () => {
     const mark = newMark();
     const running = sh(sandboxHome(), 'env -i setsid -f sleep 612; exec env -i sleep 613', {mark});
     await vi.waitFor(async () => expect(await sandboxedAs(mark)).toHaveLength(3), {timeout: 60_000});
-    await vi.waitFor(async () => expect(await marked(mark)).toHaveLength(2), {timeout: 60_000}); // bubblewrap's own two
+    await vi.waitFor(async () => expect(await markedProcesses(mark)).toHaveLength(2), {timeout: 60_000}); // bubblewrap's own two
     expect(await endLeftovers(mark)).toBe(4);
     expect(await running).toMatchObject({how: 'ended', exitCode: 137});
     expect(await sandboxedAs(mark)).toEqual([]);
@@ -276,7 +276,7 @@ describe('a daemon that is killed', () => {
   it('leaves what is on the host, which is found by its mark', async () => {
     const {mark} = await dies(false);
     expect(await endLeftovers(mark)).toBe(3);
-    expect(await marked(mark)).toEqual([]);
+    expect(await markedProcesses(mark)).toEqual([]);
     expect(await endLeftovers(mark)).toBe(0);
   });
 
@@ -292,7 +292,7 @@ describe('a daemon that is killed', () => {
     const [node, ...args] = [process.execPath, '--input-type=module', '-e', script];
     const few = spawnSync('sh', ['-c', 'ulimit -n 40; exec "$@"', 'sh', node, ...args], {encoding: 'utf8'});
     expect(few).toMatchObject({stderr: '', stdout: '3\n'});
-    expect(await marked(mark)).toEqual([]);
+    expect(await markedProcesses(mark)).toEqual([]);
   });
 
   it('is not taken for one that left nothing where nobody can look', async () => {

@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import {basename, join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {expect, it, onTestFinished, vi} from 'vitest';
-import {marked} from '../../src/effects/sandbox/processes.ts';
+import {markedProcesses} from '../../src/effects/sandbox/processes.ts';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
 import {abandonedScratch, clearScratch, removeScratch, scratchFolder} from '../../src/effects/sandbox/scratch.ts';
 import {root} from '../cli/run.ts';
@@ -24,13 +24,13 @@ it('the self-test of a killed daemon is ended at the next start, with its proces
   });
   onTestFinished(() => void daemon.kill('SIGKILL'));
   const folders = () => readdirSync(join(home, '.agentdir')).filter(name => name.includes('sandbox-test'));
-  await vi.waitFor(async () => expect(await marked(folders()[0] ?? '-')).toHaveLength(1), {timeout: 60_000});
+  await vi.waitFor(async () => expect(await markedProcesses(folders()[0] ?? '-')).toHaveLength(1), {timeout: 60_000});
   const [left = ''] = folders();
   daemon.kill('SIGKILL');
   await new Promise(resolve => daemon.once('exit', resolve));
-  expect(await marked(left)).toHaveLength(1);
+  expect(await markedProcesses(left)).toHaveLength(1);
   await makeSandbox(home).state();
-  expect(await marked(left)).toEqual([]);
+  expect(await markedProcesses(left)).toEqual([]);
   expect(folders()).toEqual([]);
 }, 120_000);
 

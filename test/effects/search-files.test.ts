@@ -12,14 +12,14 @@ import {
 import {dirname, join} from 'node:path';
 import fc from 'fast-check';
 import {describe, expect, it, vi} from 'vitest';
-import {emptyIndex} from '../../src/effects/search/file-index.ts';
+import {newFileIndex} from '../../src/effects/search/file-index.ts';
 import {forgetIndexes, writeIndexes} from '../../src/effects/search/indexes.ts';
-import {bringUpToDate} from '../../src/effects/search/look-at-files.ts';
 import {passagesOf} from '../../src/effects/search/passages.ts';
+import {updateIndex} from '../../src/effects/search/update-index.ts';
 import {WordIndex} from '../../src/effects/search/word-index.ts';
 import {wordsOf} from '../../src/effects/search/words.ts';
 import type {ToolResult} from '../../src/effects/tool/tool.ts';
-import {place} from '../../src/effects/workspace/place.ts';
+import {makeToolPath} from '../../src/effects/workspace/place.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
 import {anyText, linesOf, markdownLines, runs} from '../arbitrary.ts';
 import {type ToolHome, toolHome} from './tool-home.ts';
@@ -214,8 +214,8 @@ describe('search_files', () => {
     const {context, workspace} = withFiles(
       Object.fromEntries(Array.from({length: 17}, (_, i) => [`old/${i}.txt`, 'zebra\n'.repeat(20)])),
     );
-    const index = emptyIndex(20);
-    const look = () => bringUpToDate(index, context, place('workspace', []));
+    const index = newFileIndex(20);
+    const look = () => updateIndex(index, context, makeToolPath('workspace', []));
     expect(await look()).toMatchObject({files: 17, full: 0});
     renameSync(join(workspace, 'old'), join(workspace, 'new'));
     expect(await look()).toMatchObject({files: 17, full: 0});
@@ -231,10 +231,10 @@ describe('search_files', () => {
     const path = join(context.workspace, 'b.md');
     const past = new Date('2026-01-01');
     utimesSync(path, past, past);
-    const index = emptyIndex();
+    const index = newFileIndex();
     const look = async () => {
       const {revision} = index;
-      await bringUpToDate(index, context, place('workspace', []));
+      await updateIndex(index, context, makeToolPath('workspace', []));
       return index.revision - revision;
     };
     await vi.waitFor(async () => expect(await look()).toBe(0), {timeout: 60_000, interval: 20});

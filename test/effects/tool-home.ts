@@ -5,7 +5,7 @@ import {onTestFinished} from 'vitest';
 import {markOf} from '../../src/effects/sandbox/mark.ts';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
 import type {Ask, ToolContext, ToolResult} from '../../src/effects/tool/tool.ts';
-import {prepare} from '../../src/effects/tools/prepare-call.ts';
+import {prepareCall} from '../../src/effects/tools/prepare-call.ts';
 import {parseAllowlist} from '../../src/formats/allowlist.ts';
 import {emptyPolicy, type Policy} from '../../src/formats/rule.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
@@ -34,7 +34,7 @@ export async function asking(
   args: object,
   policy: Policy = askAll,
 ): Promise<{ask: Ask; execute: () => Promise<ToolResult>}> {
-  const ready = await prepare({name, arguments: JSON.stringify(args)}, Object.keys(tools), policy, context);
+  const ready = await prepareCall({name, arguments: JSON.stringify(args)}, Object.keys(tools), policy, context);
   if ('refused' in ready || !ready.asks) throw new Error(`nobody is asked: ${JSON.stringify(ready)}`);
   const ask = await ready.ask();
   if ('success' in ask) throw new Error(ask.error);
@@ -81,7 +81,7 @@ export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
   };
   const run = async (name: string, args: object | string): Promise<ToolResult> => {
     const text = typeof args === 'string' ? args : JSON.stringify(args);
-    const ready = await prepare({name, arguments: text}, Object.keys(tools), allowAll, context);
+    const ready = await prepareCall({name, arguments: text}, Object.keys(tools), allowAll, context);
     return 'refused' in ready ? ready.refused : ready.execute();
   };
   return {home, workspace: join(home, 'workspaces', 'coder'), context, run};

@@ -2,7 +2,7 @@ import {chmodSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync,
 import {join} from 'node:path';
 import fc from 'fast-check';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
-import {prepare} from '../../src/effects/tools/prepare-call.ts';
+import {prepareCall} from '../../src/effects/tools/prepare-call.ts';
 import {implementedTools, offers} from '../../src/effects/tools/registry.ts';
 import {emptyPolicy} from '../../src/formats/rule.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
@@ -95,7 +95,7 @@ describe.each(implementedTools)('the contract of a tool: %s', name => {
 
   it('runs with valid arguments, and its result is JSON', async () => {
     const {context} = filled();
-    const ready = await prepare(call(examples[name]), [name], allowAll, context);
+    const ready = await prepareCall(call(examples[name]), [name], allowAll, context);
     if ('refused' in ready) throw new Error(JSON.stringify(ready.refused));
     expect(ready.effect).toBe(tools[name].effect);
     const result = await ready.execute();
@@ -135,7 +135,7 @@ describe.each(implementedTools)('the contract of a tool: %s', name => {
       '{"__proto__": {}}',
       '{"path": {}, "agent": []}',
     ]) {
-      const {refused} = (await prepare(call(args), [name], allowAll, context)) as {refused: {error: string}};
+      const {refused} = (await prepareCall(call(args), [name], allowAll, context)) as {refused: {error: string}};
       expect(refused, args).toMatchObject({success: false, code: 'INVALID_ARGUMENTS'});
       expect(refused.error).toContain(`${name} takes {`);
     }
@@ -152,8 +152,8 @@ describe.each(implementedTools)('the contract of a tool: %s', name => {
     const {context} = filled();
     await fc.assert(
       fc.asyncProperty(args, fc.constantFrom('coder', '../up', '', 'no.such'), async (given, agent) => {
-        const ready = await prepare(call(given), [name], allowAll, {...context, agent});
-        const asked = await prepare(call(given), [name], askAll, {...context, agent});
+        const ready = await prepareCall(call(given), [name], allowAll, {...context, agent});
+        const asked = await prepareCall(call(given), [name], askAll, {...context, agent});
         const shown = 'refused' in asked ? asked.refused : await asked.ask?.();
         expect(JSON.stringify(shown)).not.toContain(context.home);
         const result = 'refused' in ready ? ready.refused : await ready.execute();
@@ -163,7 +163,7 @@ describe.each(implementedTools)('the contract of a tool: %s', name => {
       }),
       {numRuns: 25},
     );
-    const gone = await prepare(call(examples[name]), [name], allowAll, {...context, home: `${context.home}/gone`});
+    const gone = await prepareCall(call(examples[name]), [name], allowAll, {...context, home: `${context.home}/gone`});
     if (!('refused' in gone)) expect(typeof (await gone.execute()).success).toBe('boolean');
   });
 
@@ -213,7 +213,7 @@ describe('which calls may run', () => {
   it('refuses in order: not its tool, bad arguments, the policy, not there yet', async () => {
     const {context} = toolHome();
     const refusal = async (name: string, args: string, capabilities: string[], rules = {}) => {
-      const ready = await prepare({name, arguments: args}, capabilities, {...emptyPolicy, tools: rules}, context);
+      const ready = await prepareCall({name, arguments: args}, capabilities, {...emptyPolicy, tools: rules}, context);
       return 'refused' in ready ? ready.refused : undefined;
     };
     expect(await refusal('raed_file', '{}', ['read'])).toMatchObject({

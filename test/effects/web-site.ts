@@ -7,7 +7,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll} from 'vitest';
 import type {ToolContext, ToolResult} from '../../src/effects/tool/tool.ts';
-import {makeFetch, type World} from '../../src/effects/tools/fetch.ts';
+import {type FetchWorld, makeFetch} from '../../src/effects/tools/fetch.ts';
 import {emptyPolicy, type Policy, type Verdict} from '../../src/formats/rule.ts';
 import {toolHome} from './tool-home.ts';
 
@@ -83,7 +83,7 @@ export function networkPolicy(allow: readonly string[], fetch?: Verdict): Policy
   return {...emptyPolicy, tools: fetch ? {fetch} : {}, network: {allow}};
 }
 
-export interface Fetching extends Partial<World> {
+export interface Fetching extends Partial<FetchWorld> {
   allow?: readonly string[];
   tool?: Verdict;
   approved?: boolean;

@@ -1,6 +1,6 @@
 import {chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
-import type {CallCommit, Kept, Workspace} from '../../src/effects/workspace/repository.ts';
+import type {CallCommit, CommitResult, Workspace} from '../../src/effects/workspace/repository.ts';
 import {commitCall, keepFound, openWorkspace} from '../../src/effects/workspace/repository.ts';
 import {git, temporary} from '../cli/run.ts';
 
@@ -9,7 +9,7 @@ export interface TestWorkspace extends Workspace {
   dir: string;
   gitDir: string;
   /** A call that does this, as the engine runs one. */
-  call: (id: string, work: () => void, paths?: readonly string[], more?: Partial<CallCommit>) => Promise<Kept>;
+  call: (id: string, work: () => void, paths?: readonly string[], more?: Partial<CallCommit>) => Promise<CommitResult>;
   put: (files: Record<string, string | {link: string} | {run: string} | undefined>) => void;
   git: (...args: string[]) => Promise<string>;
 }

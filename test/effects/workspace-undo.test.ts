@@ -2,13 +2,14 @@ import {chmodSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync} from
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {forgetHistory} from '../../src/effects/workspace/history.ts';
-import type {Change} from '../../src/effects/workspace/read-history.ts';
+import type {WorkspaceCommit} from '../../src/effects/workspace/read-history.ts';
 import {commitCall, keepFound} from '../../src/effects/workspace/repository.ts';
-import {undo} from '../../src/effects/workspace/undo.ts';
+import {undoCommit} from '../../src/effects/workspace/undo.ts';
 import {agentdir, put} from '../cli/run.ts';
 import {newWorkspace, type TestWorkspace} from './workspace-home.ts';
 
-const last = (id: string) => (changes: readonly Change[]) => changes.find(({call}) => call === id) as Change;
+const last = (id: string) => (changes: readonly WorkspaceCommit[]) =>
+  changes.find(({call}) => call === id) as WorkspaceCommit;
 const read = (w: TestWorkspace, path: string) => readFileSync(join(w.dir, path), 'utf8');
 /** Newest first, `coder` or the person. */
 const log = async (w: TestWorkspace) =>
@@ -45,7 +46,7 @@ it('who may read a file is as it was when it comes back, though git does not kee
     for (const name of names) rmSync(path(name));
   });
   forgetHistory(w);
-  expect(await undo(w, last('c3'))).toHaveProperty('commit');
+  expect(await undoCommit(w, last('c3'))).toHaveProperty('commit');
   expect(names.map(may)).toEqual(['600', '640', '600', '644', '700', '644']);
 });
 
@@ -56,7 +57,7 @@ describe('what a person has staged', () => {
     await w.call('c2', () => w.put({'st.txt': 'two\n'}), ['st.txt']);
     w.put({'st.txt': 'two\nby hand, at the same place\n'});
     await w.git('add', 'st.txt');
-    expect(await undo(w, last('c1'))).toHaveProperty('conflicts');
+    expect(await undoCommit(w, last('c1'))).toHaveProperty('conflicts');
     expect(read(w, 'st.txt')).toBe('two\nby hand, at the same place\n');
     expect(await w.git('show', 'HEAD:st.txt')).toBe('two\nby hand, at the same place\n');
     expect(await log(w)).toEqual(['person: st.txt changed by hand', 'coder: call c2', 'coder: call c1']);
@@ -82,7 +83,7 @@ describe('what a person has staged', () => {
     ]);
     expect(await w.git('show', 'HEAD~2:st.txt')).toBe('by hand\n');
     expect(await w.git('status', '--porcelain')).toBe(paths ? 'D  gone.txt\n' : '');
-    expect(await undo(w, last('c2'))).toHaveProperty('commit');
+    expect(await undoCommit(w, last('c2'))).toHaveProperty('commit');
     expect(read(w, 'st.txt')).toBe('by hand, and more\n');
   });
 
@@ -135,12 +136,12 @@ describe('undo refuses', () => {
     const w = await newWorkspace();
     await w.call('c1', () => w.put({'a.bin': 'a\n'}));
     truncateSync(join(w.dir, 'a.bin'), 51 * 1024 * 1024);
-    expect(await undo(w, last('c1'))).toMatchObject({
+    expect(await undoCommit(w, last('c1'))).toMatchObject({
       conflicts: [{path: 'a.bin', why: 'is not what was committed last'}],
     });
     await w.call('c2', () => w.put({'a.bin': undefined, '.gitignore': '*.bin\n'}));
     w.put({'a.bin': 'by hand, ignored\n'});
-    expect(await undo(w, last('c2'))).toMatchObject({conflicts: [{path: 'a.bin'}]});
+    expect(await undoCommit(w, last('c2'))).toMatchObject({conflicts: [{path: 'a.bin'}]});
     expect(read(w, 'a.bin')).toBe('by hand, ignored\n');
   });
 });
@@ -155,10 +156,10 @@ describe('undo puts back', () => {
       mkdirSync(join(w.dir, 'f/empty/deep'), {recursive: true});
     });
     w.put({'f/mine': 'by hand\n'});
-    expect(await undo(w, last('c2'))).toMatchObject({conflicts: [{path: 'f', why: 'is a folder now'}]});
+    expect(await undoCommit(w, last('c2'))).toMatchObject({conflicts: [{path: 'f', why: 'is a folder now'}]});
     expect(read(w, 'dd')).toBe('file\n');
     rmSync(join(w.dir, 'f/mine'));
-    expect(await undo(w, last('c2'))).toHaveProperty('commit');
+    expect(await undoCommit(w, last('c2'))).toHaveProperty('commit');
     expect(await w.git('ls-tree', '-r', 'HEAD')).toBe(before);
     expect(read(w, 'dd/e/b') + read(w, 'f')).toBe('b\nf\n');
     expect(await w.git('status', '--porcelain')).toBe('');
@@ -179,7 +180,7 @@ describe('what is ignored', () => {
     await keepFound(w);
     expect(await w.git('show', '--name-only', '--format=%an', 'HEAD')).toBe('coder\n\n.gitignore\nbuild/x.sh\n');
     expect((await log(w)).slice(0, 2)).toEqual(['coder: call c5', 'person: mine.txt changed by hand']);
-    expect(await undo(w, last('c2'))).toHaveProperty('commit');
+    expect(await undoCommit(w, last('c2'))).toHaveProperty('commit');
     expect(() => read(w, 'evil.sh')).toThrow('ENOENT');
   });
 
@@ -194,7 +195,7 @@ describe('what is ignored', () => {
     expect(await w.git('log', '-1', '--format=%s', id ?? '')).toBe('call c1\n');
     expect(read(w, 'a.txt')).toBe('a\n');
     await w.call('c3', () => w.put({'a.txt': 'b\n'}), ['a.txt']);
-    const done = await undo(w, (changes, {empty}) => {
+    const done = await undoCommit(w, (changes, {empty}) => {
       expect(empty).toBeUndefined();
       return last('c3')(changes);
     });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
-import {type BoundCall, digestOf} from '../../src/formats/approval/approval-digest.ts';
+import {type BoundCall, callDigest} from '../../src/formats/approval/approval-digest.ts';
 
 const call: BoundCall = {
   tool: 'execute_command',
@@ -13,10 +13,10 @@ const call: BoundCall = {
 };
 
 test('the digest does not depend on order, space or spelling', () => {
-  const same = digestOf(call);
+  const same = callDigest(call);
   expect(same).toMatch(/^sha256:[0-9a-f]{64}$/);
-  expect(digestOf({...call, arguments: '{ "reason": "l\\u006fok",\n "command": "ls" }'})).toBe(same);
-  expect(digestOf({...call, basis: {'script x.sh': 'none', where: 'sandbox'}})).toBe(same);
+  expect(callDigest({...call, arguments: '{ "reason": "l\\u006fok",\n "command": "ls" }'})).toBe(same);
+  expect(callDigest({...call, basis: {'script x.sh': 'none', where: 'sandbox'}})).toBe(same);
 });
 
 test('whatever differs gives another digest', () => {
@@ -38,23 +38,23 @@ test('whatever differs gives another digest', () => {
     {basis: {where: 'sandbox'}},
     {basis: {}},
   ];
-  const digests = [call, ...others.map(other => ({...call, ...other}))].map(digestOf);
+  const digests = [call, ...others.map(other => ({...call, ...other}))].map(callDigest);
   expect(new Set(digests).size).toBe(digests.length);
 });
 
 test('values that JSON tells apart have different digests, and the same in any order the same', () => {
   fc.assert(
     fc.property(fc.json(), fc.json(), (a, b) => {
-      const [one, other] = [a, b].map(text => digestOf({...call, arguments: text}));
+      const [one, other] = [a, b].map(text => callDigest({...call, arguments: text}));
       const equal = JSON.stringify(sorted(JSON.parse(a))) === JSON.stringify(sorted(JSON.parse(b)));
       expect(one === other).toBe(equal);
-      expect(digestOf({...call, arguments: JSON.stringify(reversed(JSON.parse(a)), null, 2)})).toBe(one);
+      expect(callDigest({...call, arguments: JSON.stringify(reversed(JSON.parse(a)), null, 2)})).toBe(one);
     }),
   );
 });
 
 test('nesting without end does not throw', () => {
-  expect(digestOf({...call, arguments: '['.repeat(100_000) + ']'.repeat(100_000)})).toMatch(/^sha256:/);
+  expect(callDigest({...call, arguments: '['.repeat(100_000) + ']'.repeat(100_000)})).toMatch(/^sha256:/);
 });
 
 /** As pairs, so that no key is special. */

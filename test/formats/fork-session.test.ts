@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import {expect, it} from 'vitest';
 import {historyProblems} from '../../src/check/session-history.ts';
 import type {ChatMessage} from '../../src/decide/chat.ts';
-import {historyOf} from '../../src/decide/history.ts';
-import {nextOf} from '../../src/decide/turn.ts';
+import {chatHistory} from '../../src/decide/history.ts';
+import {nextAction} from '../../src/decide/turn.ts';
 import {parseSession} from '../../src/formats/session/session.ts';
 import type {Message} from '../../src/formats/session/session-schema.ts';
 import {forkSession} from '../../src/formats/undo/fork-session.ts';
@@ -77,11 +77,11 @@ it('at each message of any history the fork is valid, says nothing new, and has 
         const session = parseSession(text);
         expect(session.problems).toEqual([]);
         expect(historyProblems('sessions/a-2.session.yaml', session)).toEqual([]);
-        const chat = historyOf('p', session.messages);
+        const chat = chatHistory('p', session.messages);
         expect(isValid(chat)).toBe(true);
         // Each call has its own result in the file, and none that the reader made up.
         expect(JSON.stringify(chat)).not.toContain('no result of this call was recorded');
-        expect(nextOf(session.messages)).toEqual({do: awaits ? 'ask' : 'rest'});
+        expect(nextAction(session.messages)).toEqual({do: awaits ? 'ask' : 'rest'});
         expect(session.header?.status).toBe(awaits ? 'active' : 'sleeping');
         for (const mark of ['approval:', 'started:', 'run:', 'where:', 'delivery:', 'reply_to:'])
           expect(text).not.toMatch(new RegExp(`^ +(?:- )?${mark}`, 'm'));

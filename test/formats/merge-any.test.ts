@@ -4,10 +4,10 @@ import {hasErrors} from '../../src/formats/common/diagnostic.ts';
 import {type Kind, kinds} from '../../src/formats/common/key.ts';
 import {describeEdit} from '../../src/formats/merge/describe-edit.ts';
 import {merge} from '../../src/formats/merge/merge.ts';
-import {baseOf} from '../../src/formats/merge/merge-base.ts';
-import {undoes} from '../../src/formats/merge/merge-lasting.ts';
+import {findMergeBase} from '../../src/formats/merge/merge-base.ts';
+import {undoesLasting} from '../../src/formats/merge/merge-lasting.ts';
 import {parseSession, type Session, sessionText} from '../../src/formats/session/session.ts';
-import {appendMessage, insertMessage, setField, setInMessage} from '../../src/formats/session/session-edit.ts';
+import {appendMessage, insertMessage, setInMessage, setSessionField} from '../../src/formats/session/session-edit.ts';
 import {fieldOf, type Task} from '../../src/formats/task/task.ts';
 import {addTask, updateTask} from '../../src/formats/task/task-edit.ts';
 import {parseTasks} from '../../src/formats/task/task-parse.ts';
@@ -236,7 +236,7 @@ const sessions = fc
 const sessionDeeds = deeds('append', 'insert', 'start', 'answer', 'status', 'usage');
 
 function actOnSession(base: string, edits: readonly (readonly [string, number])[]): {text: string; marks: string[]} {
-  let session: Session = setField(parseSession(base), 'updated', time(50_000));
+  let session: Session = setSessionField(parseSession(base), 'updated', time(50_000));
   const marks: string[] = [];
   for (const [n, [deed, at]] of edits.entries()) {
     const mark = time(100_000 + n);
@@ -255,7 +255,7 @@ function actOnSession(base: string, edits: readonly (readonly [string, number])[
         tool_call_id: one.call.id,
         content: '{}',
       });
-    else if (deed === 'status') session = setField(session, 'status', 'waiting');
+    else if (deed === 'status') session = setSessionField(session, 'status', 'waiting');
     else if (deed === 'usage') session = setInMessage(session, at % size, ['usage'], {input_tokens: n});
     else continue;
     if (!['status', 'usage'].includes(deed)) marks.push(mark);
@@ -346,8 +346,8 @@ describe('any texts at all', () => {
         expect(merge(kind, base, person, base).text).toBe(person);
         expect(merge(kind, base, base, daemon).text).toBe(daemon);
         expect(merge(kind, base, person, person).text).toBe(person);
-        expect(undoes(kind, person, person)).toBe(false);
-        expect(baseOf(kind, [daemon, base, person], person)).toBeLessThan(3);
+        expect(undoesLasting(kind, person, person)).toBe(false);
+        expect(findMergeBase(kind, [daemon, base, person], person)).toBeLessThan(3);
         expect(describeEdit(kind, base, person).words).not.toBe('');
       }),
       runs(300),

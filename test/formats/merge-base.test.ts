@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {describeEdit} from '../../src/formats/merge/describe-edit.ts';
 import {merge} from '../../src/formats/merge/merge.ts';
-import {baseOf, mayBeOlder} from '../../src/formats/merge/merge-base.ts';
-import {undoes} from '../../src/formats/merge/merge-lasting.ts';
+import {findMergeBase, mayBeOlder} from '../../src/formats/merge/merge-base.ts';
+import {undoesLasting} from '../../src/formats/merge/merge-lasting.ts';
 import {cpu} from '../cpu.ts';
 
 describe('other files are merged line by line', () => {
@@ -68,13 +68,13 @@ describe('notes of agents in a file of the memory', () => {
     ['a note gone, and a line more', `${base}Mine.\n`, true],
     ['a note gone, and another changed', noted.replace('Redis runs.\n', '').replace(note, ''), true],
     ['nothing but a note gone: a person took it out', base, false],
-  ])('%s', (_, now, expected) => expect(undoes('memory', noted, now)).toBe(expected));
+  ])('%s', (_, now, expected) => expect(undoesLasting('memory', noted, now)).toBe(expected));
 
   it('tell the version a text was made from', () => {
     const second = `${noted}- 2026-11-16 @scout: More.\n`;
-    expect(baseOf('memory', [second, noted, base], noted.replace('moved', 'is'))).toBe(1);
-    expect(baseOf('memory', [second, noted, base], `${base}Mine.\n`)).toBe(2);
-    expect(undoes('memory', second, noted.replace('moved', 'is'))).toBe(true);
+    expect(findMergeBase('memory', [second, noted, base], noted.replace('moved', 'is'))).toBe(1);
+    expect(findMergeBase('memory', [second, noted, base], `${base}Mine.\n`)).toBe(2);
+    expect(undoesLasting('memory', second, noted.replace('moved', 'is'))).toBe(true);
   });
 });
 
@@ -87,7 +87,7 @@ describe('undoes', () => {
     ['another time', before.replace('10:00', '11:00'), true],
     ['an id', before.replace('  id: t1\n', ''), true],
     ['a box', before.replace('[/]', '[ ]'), true],
-  ])('tasks: %s', (_, now, expected) => expect(undoes('tasks', before, now)).toBe(expected));
+  ])('tasks: %s', (_, now, expected) => expect(undoesLasting('tasks', before, now)).toBe(expected));
 
   const session =
     "agent_id: p\nupdated: '2026-11-16T10:00:00.000Z'\nmessages:\n  - role: user\n    content: hi\n  - role: assistant\n    content: ho\n";
@@ -96,7 +96,7 @@ describe('undoes', () => {
     ['an edited message', session.replace('hi', 'hello'), false],
     ['an older version', session.replace('T10', 'T09'), true],
     ['a missing reply', session.replace('  - role: assistant\n    content: ho\n', ''), true],
-  ])('sessions: %s', (_, now, expected) => expect(undoes('session', session, now)).toBe(expected));
+  ])('sessions: %s', (_, now, expected) => expect(undoesLasting('session', session, now)).toBe(expected));
 
   it('tasks: the same, however much stands before and after what was changed', () => {
     const line = fc.constantFrom('  id: a', '  id: b', '  started: 1', '- [x] "t"', '- [ ] "t"', 'prose', '');
@@ -112,7 +112,7 @@ describe('undoes', () => {
         const left = lasting(now ?? []);
         const lacks = lasting(before ?? []).some(key => left.splice(left.indexOf(key) >>> 0, 1).length === 0);
         const text = (all: readonly string[] = []) => all.map(one => `${one}\n`).join('');
-        expect(undoes('tasks', text(before), text(now))).toBe(lacks);
+        expect(undoesLasting('tasks', text(before), text(now))).toBe(lacks);
       }),
       {numRuns: 80},
     );
@@ -120,9 +120,9 @@ describe('undoes', () => {
 
   it('approval pages: a decision', () => {
     const page = 'status: approved\n\n## Review\n\n**Decision:** APPROVED\n';
-    expect(undoes('approval', page, page.replace('APPROVED', '<!-- APPROVED | REJECTED -->'))).toBe(true);
-    expect(undoes('approval', page, `${page}more\n`)).toBe(false);
-    expect(undoes('memory', 'a', '')).toBe(false);
+    expect(undoesLasting('approval', page, page.replace('APPROVED', '<!-- APPROVED | REJECTED -->'))).toBe(true);
+    expect(undoesLasting('approval', page, `${page}more\n`)).toBe(false);
+    expect(undoesLasting('memory', 'a', '')).toBe(false);
   });
 });
 
@@ -132,13 +132,13 @@ describe('baseOf', () => {
       `updated: '${time}'\nmessages:\n  - role: user\n    content: ${text}\n`;
     const versions = [version('2026-01-03', 'a'), version('2026-01-02', 'b'), version('2026-01-02', 'c')];
     // As near to both: somebody else wrote what the newer has.
-    expect(baseOf('session', versions, version('2026-01-02', 'c # more'))).toBe(2);
-    expect(baseOf('session', versions, `${version('2026-01-02', 'c')}\n`)).toBe(2);
-    expect(baseOf('session', versions, version('2026-01-03', 'b'))).toBe(0);
-    expect(baseOf('session', versions, version('2026-01-09', 'b'))).toBe(1);
-    expect(baseOf('tasks', ['a\nb\nc', 'a\nb', 'a'], 'a\nx')).toBe(2);
-    expect(baseOf('tasks', ['a\nb', 'b\na'], 'a\nb\nc')).toBe(0);
-    expect(baseOf('tasks', [], 'x')).toBe(0);
+    expect(findMergeBase('session', versions, version('2026-01-02', 'c # more'))).toBe(2);
+    expect(findMergeBase('session', versions, `${version('2026-01-02', 'c')}\n`)).toBe(2);
+    expect(findMergeBase('session', versions, version('2026-01-03', 'b'))).toBe(0);
+    expect(findMergeBase('session', versions, version('2026-01-09', 'b'))).toBe(1);
+    expect(findMergeBase('tasks', ['a\nb\nc', 'a\nb', 'a'], 'a\nx')).toBe(2);
+    expect(findMergeBase('tasks', ['a\nb', 'b\na'], 'a\nb\nc')).toBe(0);
+    expect(findMergeBase('tasks', [], 'x')).toBe(0);
   });
 });
 
@@ -151,8 +151,8 @@ describe('a version that a stale save had undone', () => {
     const last = '- [ ] @a "One"\n  id: t1\n- [ ] @a "Two"\n  id: t2\n';
     const versions = [last, merged, stale, completed, saved];
     // Another editor, which has had the file open since it was completed; and the one that saved the stale text.
-    expect(baseOf('tasks', versions, `${completed}Prose.\n`)).toBe(3);
-    expect(baseOf('tasks', versions, `${stale}Prose.\n`)).toBe(2);
+    expect(findMergeBase('tasks', versions, `${completed}Prose.\n`)).toBe(3);
+    expect(findMergeBase('tasks', versions, `${stale}Prose.\n`)).toBe(2);
   });
 });
 
@@ -225,7 +225,7 @@ describe('baseOf', () => {
     const [b, c] = ['b', 'c'].map(id => `- [_] "${id}"\n  id: ${id}\n  status: pending\n\n`);
     const [last, opened, older] = [`${head}${long}${b}${c}`, `${head}${long}${b}`, `${head}${short}${b}`];
     const person = `${head}A note.\n\n${b}`;
-    expect(baseOf('tasks', [last, opened, older], person)).toBe(1);
+    expect(findMergeBase('tasks', [last, opened, older], person)).toBe(1);
     expect(merge('tasks', opened, person, last)).toEqual({text: `${head}A note.\n\n${b}${c}`, conflicts: []});
   });
 });

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {merge} from '../../src/formats/merge/merge.ts';
 import {parseSession, type Session, sessionText} from '../../src/formats/session/session.ts';
-import {appendMessage, insertMessage, setField, setInMessage} from '../../src/formats/session/session-edit.ts';
+import {appendMessage, insertMessage, setInMessage, setSessionField} from '../../src/formats/session/session-edit.ts';
 import type {Message} from '../../src/formats/session/session-schema.ts';
 
 const base = `# yaml-language-server: $schema=../schemas/session.json
@@ -36,7 +36,7 @@ function daemon(text: string, ...edits: ((session: Session) => Session)[]): stri
   for (const edit of edits) session = edit(session);
   return sessionText(session);
 }
-const touch = (session: Session) => setField(session, 'updated', LATER);
+const touch = (session: Session) => setSessionField(session, 'updated', LATER);
 const start = (session: Session) => setInMessage(session, 1, ['tool_calls', 0, 'started'], LATER);
 const answer = (session: Session) => insertMessage(session, 2, result);
 
@@ -95,7 +95,7 @@ describe('a stale session saved over the daemon’s', () => {
   });
 
   it('obeys a status that the person set, and takes the daemon’s if they did not', () => {
-    const later = daemon(base, touch, session => setField(session, 'status', 'waiting'));
+    const later = daemon(base, touch, session => setSessionField(session, 'status', 'waiting'));
     expect(merged(base.replace('status: active # for now', 'status: paused # stop'), later)).toContain(
       'status: paused # stop\n',
     );
@@ -106,9 +106,9 @@ describe('a stale session saved over the daemon’s', () => {
     const from = 'agent_id: planner-001\nmessages:\n- role: user\n  content: hi\nmetadata:\n  a: 1\n';
     const later = daemon(
       from,
-      session => setField(session, 'session_id', 'planner-001-x'),
-      session => setField(session, 'updated', LATER),
-      session => setField(session, 'metadata', {a: 1, b: 2}),
+      session => setSessionField(session, 'session_id', 'planner-001-x'),
+      session => setSessionField(session, 'updated', LATER),
+      session => setSessionField(session, 'metadata', {a: 1, b: 2}),
       session => setInMessage(session, 0, ['from'], 'human'),
     );
     const person = from.replace('agent_id', 'model: m # mine\nagent_id').replace('  a: 1\n', '  a: 1\n  c: 3\n');
@@ -146,7 +146,7 @@ describe('a stale session saved over the daemon’s', () => {
           .map(item => item.text)
           .join(''),
       touch,
-      one => setField(one, 'segments', ['archive/x.1.session.yaml']),
+      one => setSessionField(one, 'segments', ['archive/x.1.session.yaml']),
     );
     const text = merged(`${base}  - role: user\n    content: Well?\n`, later);
     expect(text).toBe(`${later}  - role: user\n    content: Well?\n`);

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
-import {baseOf} from '../../src/formats/merge/merge-base.ts';
+import {findMergeBase} from '../../src/formats/merge/merge-base.ts';
 import {onlyResets, resetsIn} from '../../src/formats/merge/merge-boxes.ts';
-import {keepWords, mayLackWords} from '../../src/formats/merge/merge-words.ts';
+import {keepMessageWords, mayLackMessageWords} from '../../src/formats/merge/merge-words.ts';
 
 const said = (...words: string[]) =>
   `agent_id: a\nmessages:\n${words.map(each => `  - role: user\n    content: ${each}\n    from: human\n`).join('')}`;
@@ -9,31 +9,33 @@ const said = (...words: string[]) =>
 describe('messages in other words', () => {
   it('are kept, but for those that were changed in the buffer too', () => {
     const [base, last] = [said('one', 'two'), said('uno', 'due')];
-    expect(keepWords(base, said('one', 'two', 'three'), last)).toBe(said('uno', 'due', 'three'));
-    expect(keepWords(base, said('eins', 'two'), last)).toBe(said('eins', 'due'));
-    expect(keepWords(base, said('two'), last)).toBe(said('due'));
+    expect(keepMessageWords(base, said('one', 'two', 'three'), last)).toBe(said('uno', 'due', 'three'));
+    expect(keepMessageWords(base, said('eins', 'two'), last)).toBe(said('eins', 'due'));
+    expect(keepMessageWords(base, said('two'), last)).toBe(said('due'));
   });
 
   it('are left alone where nobody can tell which is which, or more was changed than words', () => {
-    expect(keepWords(said('one', 'one'), said('one', 'one', 'two'), said('one', 'uno'))).toBe(
+    expect(keepMessageWords(said('one', 'one'), said('one', 'one', 'two'), said('one', 'uno'))).toBe(
       said('one', 'one', 'two'),
     );
-    expect(keepWords(said('one'), said('one', 'two'), said('uno', 'due'))).toBe(said('one', 'two'));
+    expect(keepMessageWords(said('one'), said('one', 'two'), said('uno', 'due'))).toBe(said('one', 'two'));
     const assistant = said('one').replace('role: user', 'role: assistant');
-    expect(keepWords(assistant, `${assistant}# mine\n`, assistant.replace('one', 'uno'))).toBe(`${assistant}# mine\n`);
-    expect(keepWords('a: [\n', said('one'), said('uno'))).toBe(said('one'));
+    expect(keepMessageWords(assistant, `${assistant}# mine\n`, assistant.replace('one', 'uno'))).toBe(
+      `${assistant}# mine\n`,
+    );
+    expect(keepMessageWords('a: [\n', said('one'), said('uno'))).toBe(said('one'));
   });
 
   it('keep head and line ends of the person', () => {
     const crlf = (text: string) => text.replaceAll('\n', '\r\n');
     const person = crlf(said('one', 'two')).replace('agent_id', '# mine\r\nagent_id');
-    expect(keepWords(crlf(said('one')), person, crlf(said('uno')))).toBe(person.replace('one', 'uno'));
+    expect(keepMessageWords(crlf(said('one')), person, crlf(said('uno')))).toBe(person.replace('one', 'uno'));
   });
 
   it('take more than one change to be missed: other words for one message are just that', () => {
-    expect(mayLackWords(said('one'), said('uno'))).toBe(false);
-    expect(mayLackWords(said('one'), said('one', 'two'))).toBe(false);
-    expect(mayLackWords(said('one'), said('uno', 'two'))).toBe(true);
+    expect(mayLackMessageWords(said('one'), said('uno'))).toBe(false);
+    expect(mayLackMessageWords(said('one'), said('one', 'two'))).toBe(false);
+    expect(mayLackMessageWords(said('one'), said('uno', 'two'))).toBe(true);
   });
 });
 
@@ -45,17 +47,17 @@ describe('boxes that a person set, set back and set again', () => {
   const versions = [last, back, ticked, first];
 
   it('make a text that was there before, of the person’s own save', () => {
-    expect(baseOf('tasks', versions, ticked, [false, true, false, false])).toBe(1);
+    expect(findMergeBase('tasks', versions, ticked, [false, true, false, false])).toBe(1);
     // Nobody but the daemon wrote since: it is from there, with nothing new.
-    expect(baseOf('tasks', versions, ticked, [false, false, false, false])).toBe(2);
+    expect(findMergeBase('tasks', versions, ticked, [false, false, false, false])).toBe(2);
     // Their save had what it lacks: an older buffer, and told as such.
-    expect(baseOf('tasks', versions, first, [false, true, false, false])).toBe(3);
+    expect(findMergeBase('tasks', versions, first, [false, true, false, false])).toBe(3);
   });
 
   it('and lines that they brought in are in no buffer from before', () => {
     const prose = [`mine\n${last}`, `mine\n${back}`, ticked, first];
-    expect(baseOf('tasks', prose, `mine\n${ticked}`, [false, true, false, false])).toBe(1);
-    expect(baseOf('tasks', prose, `other\n${ticked}`, [false, true, false, false])).toBe(2);
+    expect(findMergeBase('tasks', prose, `mine\n${ticked}`, [false, true, false, false])).toBe(1);
+    expect(findMergeBase('tasks', prose, `other\n${ticked}`, [false, true, false, false])).toBe(2);
   });
 
   it('are told where a save that is just like an older version has them otherwise', () => {

@@ -3,7 +3,7 @@ import {parseApproval} from '../../src/formats/approval/approval.ts';
 import {setReview} from '../../src/formats/approval/approval-edit.ts';
 import {UserError} from '../../src/formats/common/errors.ts';
 import {parseSession, parseWhole, sessionText} from '../../src/formats/session/session.ts';
-import {appendMessage, insertMessage, setField, setInMessage} from '../../src/formats/session/session-edit.ts';
+import {appendMessage, insertMessage, setInMessage, setSessionField} from '../../src/formats/session/session-edit.ts';
 import type {Message} from '../../src/formats/session/session-schema.ts';
 import {fieldOf, type Task} from '../../src/formats/task/task.ts';
 import {addTask, appendNote, updateTask} from '../../src/formats/task/task-edit.ts';
@@ -135,7 +135,7 @@ describe('approvals', () => {
 describe('YAML edits', () => {
   it('keep a comment between key and value', () => {
     const session = parseSession('agent_id: p\nstatus: # why paused\n  active\nmessages: []\n');
-    expect(sessionText(setField(session, 'status', 'paused'))).toBe(
+    expect(sessionText(setSessionField(session, 'status', 'paused'))).toBe(
       'agent_id: p\nstatus: # why paused\n  paused\nmessages: []\n',
     );
   });
@@ -184,12 +184,12 @@ describe('sessions', () => {
     for (const edit of [
       () => appendMessage(broken, message),
       () => insertMessage(broken, 0, message),
-      () => setField(broken, 'status', 'paused'),
+      () => setSessionField(broken, 'status', 'paused'),
       () => setInMessage(broken, 0, ['x'], 1),
     ])
       expect(edit).toThrow(UserError);
     expect(() => appendMessage(good, {role: 'usr'} as unknown as Message)).toThrow(UserError);
-    expect(() => setField(good, 'status', 'zzz' as 'paused')).toThrow(UserError);
+    expect(() => setSessionField(good, 'status', 'zzz' as 'paused')).toThrow(UserError);
   });
 
   it('a message goes first without touching the others', () => {
@@ -236,7 +236,7 @@ describe('a second reader', () => {
       'agent_id: p\nmessages:\n- role: user\n  content: |\n    f\nmodel: m\n      # deeper\nsession_id: s1\n',
     );
     try {
-      const after = setField(session, 'model', undefined);
+      const after = setSessionField(session, 'model', undefined);
       expect(after.messages).toEqual(session.messages);
       expect(parseWhole(sessionText(after)).messages).toEqual(session.messages);
     } catch (error) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {parseSession, parseWhole, type Session, sessionText} from '../../src/formats/session/session.ts';
-import {appendMessage, insertMessage, setField, setInMessage} from '../../src/formats/session/session-edit.ts';
+import {appendMessage, insertMessage, setInMessage, setSessionField} from '../../src/formats/session/session-edit.ts';
 import type {Message} from '../../src/formats/session/session-schema.ts';
 import {anyText, eol, runs, yamlLines} from '../arbitrary.ts';
 import {changedLines, expectWithin} from '../line-diff.ts';
@@ -155,7 +155,7 @@ describe('edits of sessions, on arbitrary sessions', () => {
           const value = {status: 'paused', updated: '2025-10-04T10:05:00.000Z', session_id: 'p-abc123'}[
             key
           ] as 'paused';
-          const after = setField(session, key as 'status', value);
+          const after = setSessionField(session, key as 'status', value);
           expectSame(after);
           expect(after.header).toEqual({...session.header, [key]: value});
           expect(after.messages).toEqual(session.messages);
@@ -201,7 +201,7 @@ describe('a turn, step by step', () => {
       type: 'function' as const,
       function: {name: 'execute_command', arguments: '{"command":"docker ps"}'},
     };
-    let session = setField(start, 'status', 'active');
+    let session = setSessionField(start, 'status', 'active');
     session = appendMessage(session, {
       timestamp: '2025-10-04T10:05:45.000Z',
       role: 'assistant',
@@ -253,7 +253,7 @@ metadata: {}
   });
 
   it('changes a field in place, its comment kept', () => {
-    const session = setField(
+    const session = setSessionField(
       parseSession("agent_id: p\nstatus: 'active'   # or paused\nmessages: []\n"),
       'status',
       'paused',

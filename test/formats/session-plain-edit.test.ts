@@ -3,10 +3,10 @@ import {describe, expect, it} from 'vitest';
 import {parseItem, parseSession, parseWhole, type Session, sessionText} from '../../src/formats/session/session.ts';
 import {
   insertMessage,
-  setField,
-  setFields,
   setInMessage,
   setKeysInMessage,
+  setSessionField,
+  setSessionFields,
 } from '../../src/formats/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../src/formats/session/session-schema.ts';
 import {editYaml} from '../../src/formats/yaml/yaml-edit.ts';
@@ -219,11 +219,11 @@ describe('edits of sessions, quick or not', () => {
     fc.assert(
       fc.property(session, keys, (found, changes) => {
         const inTurn = outcome(() =>
-          Object.entries(changes).reduce((now, [key, to]) => setField(now, key as 'model', to as string), found),
+          Object.entries(changes).reduce((now, [key, to]) => setSessionField(now, key as 'model', to as string), found),
         );
-        expect(outcome(() => setFields(found, changes))).toBe(inTurn);
+        expect(outcome(() => setSessionFields(found, changes))).toBe(inTurn);
         if (inTurn === 'refused') return;
-        const after = setFields(found, changes);
+        const after = setSessionFields(found, changes);
         expectSame(after);
         expect(after.header).toEqual(JSON.parse(JSON.stringify({...found.header, ...changes})));
         expect(after.messages).toEqual(found.messages);
@@ -304,7 +304,7 @@ describe('edits of sessions, quick or not', () => {
     ] as const) {
       const end = before.includes('\r') ? '\r\n' : '\n';
       const rest = `  - role: user${end}    content: hi # there${end}`;
-      const edited = setFields(parseSession(before + rest), {status: 'paused', updated: TIME});
+      const edited = setSessionFields(parseSession(before + rest), {status: 'paused', updated: TIME});
       expect(sessionText(edited)).toBe(after.replace("'T'", `'${TIME}'`) + rest);
     }
   });

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {parseSession, type Session, sessionText} from '../../src/formats/session/session.ts';
-import {appendItems, appendMessage, itemFor} from '../../src/formats/session/session-edit.ts';
+import {appendItems, appendMessage, messageItem} from '../../src/formats/session/session-edit.ts';
 import type {Message} from '../../src/formats/session/session-schema.ts';
 import {splitPlace, splitSession} from '../../src/formats/session/session-split.ts';
 
@@ -72,7 +72,7 @@ describe('many messages at the end', () => {
       content => user(content, {delivery: `inbox/x.jsonl@1:0:${content.length}`, untrusted: true}),
     );
     const session = parseSession(HEAD);
-    const items = messages.flatMap(message => itemFor(session, message) ?? []);
+    const items = messages.flatMap(message => messageItem(session, message) ?? []);
     expect(items.length).toBeGreaterThan(5);
     const all = appendItems(session, items);
     const single = items.map(({value}) => value).reduce(appendMessage, session);

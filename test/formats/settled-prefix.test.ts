@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {historyProblems} from '../../src/check/session-history.ts';
-import {historyOf} from '../../src/decide/history.ts';
+import {chatHistory} from '../../src/decide/history.ts';
 import {isComplete} from '../../src/decide/session.ts';
 import {taintOf} from '../../src/decide/taint.ts';
 import type {Session} from '../../src/formats/session/session.ts';
@@ -60,7 +60,7 @@ function summedUp(messages: readonly Message[]): unknown {
     taint: taintOf(session),
     spent: spentIn(messages),
     complete: isComplete(session),
-    history: historyOf('You plan.', messages),
+    history: chatHistory('You plan.', messages),
     problems: historyProblems('sessions/a/s.session.yaml', session).map(({code, message: words}) => [code, words]),
   };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import type {Message} from '../../src/formats/session/session-schema.ts';
-import {dayOf, NOTHING_SPENT, oneTurn, plus, spentIn, workIn} from '../../src/formats/session/spent.ts';
+import {addSpent, dayOf, NOTHING_SPENT, oneTurn, spentIn, workIn} from '../../src/formats/session/spent.ts';
 
 const said = (timestamp: string, input_tokens: number, cost_usd?: number): Message => ({
   role: 'assistant',
@@ -50,7 +50,7 @@ describe('what a session came to', () => {
         const messages = calls.map(([tokens, cost]) => said(time, tokens, cost / 1e6));
         const sum = calls.reduce(
           (total, [tokens, cost]) =>
-            plus(total, oneTurn({input_tokens: tokens, output_tokens: 1, cost_usd: cost / 1e6})),
+            addSpent(total, oneTurn({input_tokens: tokens, output_tokens: 1, cost_usd: cost / 1e6})),
           {...NOTHING_SPENT},
         );
         expect(spentIn(messages)).toEqual({day: '2026-11-16', ...sum});

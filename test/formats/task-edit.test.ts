@@ -4,7 +4,7 @@ import {hasErrors} from '../../src/formats/common/diagnostic.ts';
 import {UserError} from '../../src/formats/common/errors.ts';
 import {columnOf} from '../../src/formats/common/task-lines.ts';
 import {type Box, type Field, fieldOf, stateOfBox, type Task, type TaskFile} from '../../src/formats/task/task.ts';
-import {addTask, appendNote, setBox, setField, updateTask} from '../../src/formats/task/task-edit.ts';
+import {addTask, appendNote, setBox, setTaskField, updateTask} from '../../src/formats/task/task-edit.ts';
 import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {anyText, linesOf, runs, taskLines} from '../arbitrary.ts';
 import {changedLines, expectWithin} from '../line-diff.ts';
@@ -98,7 +98,7 @@ describe('edits of task files, on arbitrary files', () => {
         ({file, index}, key, value) => {
           const task = file.tasks[index] as Task;
           const clean = wellFormed(value);
-          const text = setField(file, task, key, clean);
+          const text = setTaskField(file, task, key, clean);
           const after = parseTasks(text);
           expect(hasErrors(after.problems)).toBe(false);
           expect(fieldOf(after.tasks[index] as Task, key)).toBe(clean);
@@ -128,7 +128,7 @@ describe('edits of task files, on arbitrary files', () => {
         for (const field of task.fields) {
           let text: string;
           try {
-            text = setField(file, task, field.key, undefined);
+            text = setTaskField(file, task, field.key, undefined);
           } catch (error) {
             // Refused where the lines around it would be read otherwise.
             expect(error).toBeInstanceOf(UserError);
@@ -239,7 +239,7 @@ describe('edits of task files, on arbitrary files', () => {
     const file = parseTasks('## TODO\n- [ ] "a"\n');
     const task = file.tasks[0] as Task;
     for (const key of ['a b', 'a\n- [x] injected', '', 'a:'])
-      expect(() => setField(file, task, key, 'x')).toThrow(UserError);
+      expect(() => setTaskField(file, task, key, 'x')).toThrow(UserError);
     expect(() => appendNote(file, task, {time: '2025-10-04T10:00:00.000Z', who: 'a\n- [x] b', text: 'x'})).toThrow(
       UserError,
     );

@@ -3,7 +3,7 @@ import {describe, expect, it} from 'vitest';
 import {hasErrors} from '../../src/formats/common/diagnostic.ts';
 import {UserError} from '../../src/formats/common/errors.ts';
 import type {Task} from '../../src/formats/task/task.ts';
-import {setNames} from '../../src/formats/task/task-names-edit.ts';
+import {setTaskNames} from '../../src/formats/task/task-names-edit.ts';
 import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {anyText, linesOf, runs, taskLines} from '../arbitrary.ts';
 import {expectWithin} from '../line-diff.ts';
@@ -52,7 +52,7 @@ describe('setNames, on arbitrary files', () => {
         const task = file.tasks[index] as Task;
         let text: string;
         try {
-          text = setNames(file, task, wanted);
+          text = setTaskNames(file, task, wanted);
         } catch (error) {
           // Only without any name may what follows be read as something else.
           expect(error).toBeInstanceOf(UserError);
@@ -86,7 +86,7 @@ describe('setNames, on arbitrary files', () => {
     fc.assert(
       fc.property(files, fc.nat(), (file, n) => {
         const task = file.tasks[n % file.tasks.length] as Task;
-        expect(setNames(file, task, task.names)).toBe(file.text);
+        expect(setTaskNames(file, task, task.names)).toBe(file.text);
       }),
       runs(500),
     );
@@ -98,7 +98,7 @@ describe('setNames, on arbitrary files', () => {
       fc.property(anyText, text => {
         const wanted = text.trim();
         try {
-          expect(parseTasks(setNames(file, file.tasks[0] as Task, [wanted])).tasks[0]?.names).toEqual([wanted]);
+          expect(parseTasks(setTaskNames(file, file.tasks[0] as Task, [wanted])).tasks[0]?.names).toEqual([wanted]);
         } catch (error) {
           expect(error).toBeInstanceOf(UserError);
         }
@@ -116,13 +116,13 @@ describe('setNames, on arbitrary files', () => {
     ['- [ ] @a  bare @c title ', ['b'], '- [ ] @b  bare @c title '],
   ])('%s', (before, wanted, after) => {
     const file = parseTasks(`${before}\n`);
-    expect(setNames(file, file.tasks[0] as Task, wanted)).toBe(`${after}\n`);
+    expect(setTaskNames(file, file.tasks[0] as Task, wanted)).toBe(`${after}\n`);
   });
 
   it('refuses a file with errors, and a line that would be read otherwise', () => {
     const wrong = parseTasks('## TODO\n- [ ] @a "x"\n```\n');
-    expect(() => setNames(wrong, wrong.tasks[0] as Task, ['b'])).toThrow(/not edited/);
+    expect(() => setTaskNames(wrong, wrong.tasks[0] as Task, ['b'])).toThrow(/not edited/);
     const priority = parseTasks('- [ ] @a B or not\n');
-    expect(() => setNames(priority, priority.tasks[0] as Task, [])).toThrow(/otherwise/);
+    expect(() => setTaskNames(priority, priority.tasks[0] as Task, [])).toThrow(/otherwise/);
   });
 });

@@ -5,7 +5,7 @@ import {describe, expect, it} from 'vitest';
 import {cutText, newSession} from '../../src/formats/session/session.ts';
 import {readPlainYaml} from '../../src/formats/yaml/yaml-plain.ts';
 import {readQuickly} from '../../src/formats/yaml/yaml-quick.ts';
-import {type Path, placeOf, readYaml} from '../../src/formats/yaml/yaml-source.ts';
+import {type Path, placeOfValue, readYaml} from '../../src/formats/yaml/yaml-source.ts';
 import {yamlText} from '../../src/formats/yaml/yaml-text.ts';
 import {anyText, linesOf, runs, yamlLines} from '../arbitrary.ts';
 
@@ -27,8 +27,8 @@ function placesAgree(text: string): void {
   const [quick, whole] = [readQuickly(text), readYaml(text)];
   const visit = (value: unknown, path: Path): void => {
     for (const what of ['value', 'key'] as const)
-      expect(placeOf(quick, path, undefined, what), JSON.stringify({text, path, what})).toEqual(
-        placeOf(whole, path, undefined, what),
+      expect(placeOfValue(quick, path, undefined, what), JSON.stringify({text, path, what})).toEqual(
+        placeOfValue(whole, path, undefined, what),
       );
     if (value === null || typeof value !== 'object') return;
     for (const [key, item] of Object.entries(value)) visit(item, [...path, Array.isArray(value) ? Number(key) : key]);

@@ -1,7 +1,7 @@
 import {lstatSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {onTestFinished} from 'vitest';
-import {type Entry, type FileChange, Journal, type JournalOptions} from '../../src/home/journal.ts';
+import {type FileChange, Journal, type JournalEntry, type JournalOptions} from '../../src/home/journal.ts';
 import {environment, git, temporary} from '../cli/run.ts';
 
 // Journals run in the process of the test: git must not depend on who runs it there either.
@@ -45,10 +45,10 @@ export const removal = (path: string): FileChange => ({path, content: undefined,
 export function entry(
   change: FileChange | readonly FileChange[],
   subject = 'change',
-  author: Entry['author'] = 'human',
+  author: JournalEntry['author'] = 'human',
 ) {
   const changes = Array.isArray(change) ? (change as FileChange[]) : [change as FileChange];
-  return {changes, author, subject, trailers: []} satisfies Entry;
+  return {changes, author, subject, trailers: []} satisfies JournalEntry;
 }
 
 /** Nothing is wrong with the repository, and its status is this. */

@@ -1,6 +1,6 @@
 import {setImmediate} from 'node:timers/promises';
 import {expect, it, vi} from 'vitest';
-import {Slots} from '../../src/agents/state/slots.ts';
+import {SlotPool} from '../../src/agents/state/slots.ts';
 import {Queue} from '../../src/loop/queue.ts';
 
 const never = new AbortController().signal;
@@ -50,12 +50,12 @@ it('of many edits the newest go first, and the others in their order', async () 
 });
 
 it('a free slot goes to the question that somebody waits for, whenever they began to', async () => {
-  const slots = new Slots(() => 1);
+  const slots = new SlotPool(() => 1);
   const asked: string[] = [];
   const preferred = new Set<string>();
   const ask = (name: string) =>
     slots
-      .take('server', never, () => preferred.has(name))
+      .acquire('server', never, () => preferred.has(name))
       .then(release => {
         asked.push(name);
         return release;

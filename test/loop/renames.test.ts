@@ -34,7 +34,7 @@ async function watched() {
   let told = 0;
   const watch = watchHome(nodeDisk(home), (path, event) => {
     told++;
-    if (path !== undefined) renames.noted(path, event);
+    if (path !== undefined) renames.noteEvent(path, event);
   });
   watch.cover('memory');
   closing.push(() => {

@@ -3,7 +3,7 @@ import {once} from 'node:events';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
 import {describe, expect, it} from 'vitest';
-import {historyOf} from '../../src/decide/history.ts';
+import {chatHistory} from '../../src/decide/history.ts';
 import {Models} from '../../src/effects/model/models.ts';
 import type {Message} from '../../src/formats/session/session-schema.ts';
 import {startFakeOpenAI} from './fake-openai.mjs';
@@ -92,7 +92,7 @@ describe('the fake server', () => {
           },
           {
             agent: 'a',
-            messages: historyOf('s', session),
+            messages: chatHistory('s', session),
             session,
             tools: [],
             signal: new AbortController().signal,

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {parseAllowlist} from '../../src/formats/allowlist.ts';
 import {judge} from '../../src/policy/judge.ts';
-import {type Granted, narrowestRule, withRules} from '../../src/policy/narrowest-rule.ts';
+import {type GrantedRule, narrowestRule, withRules} from '../../src/policy/narrowest-rule.ts';
 import {runs} from '../arbitrary.ts';
 
-const caller: Granted = {agent: 'ops-1', host: false, network: false};
+const caller: GrantedRule = {agent: 'ops-1', host: false, network: false};
 
 function narrowest(line: string, text = '', granted = caller) {
   const {policy} = parseAllowlist(`version: 1\n${text}`);

@@ -7,7 +7,7 @@ import {factsOf} from '../../src/check/read-facts.ts';
 import {taskRows} from '../../src/check/rows.ts';
 import {blocks} from '../../src/formats/common/diagnostic.ts';
 import {HomeRows} from '../../src/query/home-rows.ts';
-import type {Change} from '../../src/query/row-index.ts';
+import type {TableChange} from '../../src/query/row-index.ts';
 import {type Cell, columnsOf, type TableName, tableNames} from '../../src/query/tables.ts';
 import {runs} from '../arbitrary.ts';
 import {someFile} from '../check/some-files.ts';
@@ -16,7 +16,7 @@ import {someFile} from '../check/some-files.ts';
 class Tables {
   readonly #rows = new Map<TableName, Map<number, Cell[]>>(tableNames.map(name => [name, new Map()]));
 
-  apply(changes: readonly Change[]): number {
+  apply(changes: readonly TableChange[]): number {
     let count = 0;
     for (const {table, remove, put} of changes) {
       const rows = this.#rows.get(table);
@@ -66,16 +66,16 @@ class Files {
   }
 }
 
-async function synced(rows: HomeRows, files: Files): Promise<Change[]> {
+async function synced(rows: HomeRows, files: Files): Promise<TableChange[]> {
   await rows.sync(files.source());
-  return rows.take();
+  return rows.takeChanges();
 }
 
 async function fresh(files: Files): Promise<Tables> {
   const tables = new Tables();
   const rows = new HomeRows();
   await rows.sync(files.source());
-  tables.apply(rows.take());
+  tables.apply(rows.takeChanges());
   return tables;
 }
 

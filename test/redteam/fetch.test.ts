@@ -4,7 +4,7 @@ import {gzipSync} from 'node:zlib';
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import {markdownOf} from '../../src/effects/web/html-markdown.ts';
-import {wordsOf} from '../../src/effects/web/html-shallow.ts';
+import {visibleWords} from '../../src/effects/web/html-shallow.ts';
 import {readHtml} from '../../src/effects/web/html-thread.ts';
 import {judgeAddress} from '../../src/policy/address.ts';
 import {runs} from '../arbitrary.ts';
@@ -335,7 +335,7 @@ describe('pages that mean harm', () => {
   it.each(['<div>', '<b>', '<div></span>', '<table>', '<ul>', '<a>', '<svg>', "<a b='", '<!--', '<script>', '<font>'])(
     'of nothing but %s are read',
     text => {
-      expect(wordsOf(`${many(text)}`)).toBe('');
+      expect(visibleWords(`${many(text)}`)).toBe('');
       expect(markdownOf(`<title>t</title>${many(text)}`, 'https://example.com/').content.length).toBeLessThan(5000);
     },
   );
@@ -385,7 +385,7 @@ describe('pages that mean harm', () => {
     fc.assert(
       fc.property(fc.array(part, {maxLength: 30}), parts => {
         expect(typeof markdownOf(parts.join(''), 'https://example.com/').content).toBe('string');
-        expect(typeof wordsOf(parts.join(''))).toBe('string');
+        expect(typeof visibleWords(parts.join(''))).toBe('string');
       }),
       runs(100),
     );

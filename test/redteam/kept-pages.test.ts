@@ -3,7 +3,7 @@ import {existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync} from 'no
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {ToolContext} from '../../src/effects/tool/tool.ts';
-import {prepare} from '../../src/effects/tools/prepare-call.ts';
+import {prepareCall} from '../../src/effects/tools/prepare-call.ts';
 import {toolHome} from '../effects/tool-home.ts';
 import {careless, shipped} from './cases.ts';
 
@@ -26,7 +26,7 @@ function withPage(mode: 'auto' | 'off') {
 
 async function run(context: ToolContext, command: string, rules = policy) {
   const call = {name: 'execute_command', arguments: JSON.stringify({command})};
-  const ready = await prepare(call, ['execute_command'], rules, context);
+  const ready = await prepareCall(call, ['execute_command'], rules, context);
   if ('refused' in ready) throw new Error(ready.refused.success ? '' : ready.refused.error);
   const result = (await ready.execute()) as Record<string, unknown>;
   return {

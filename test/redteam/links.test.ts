@@ -20,7 +20,7 @@ import {describe, expect, it} from 'vitest';
 import {isFailure} from '../../src/effects/tool/failure.ts';
 import {closeFolder, entryOf, openFolder} from '../../src/effects/workspace/folder.ts';
 import {openIn} from '../../src/effects/workspace/open-file.ts';
-import {placeOf} from '../../src/effects/workspace/place.ts';
+import {parseToolPath} from '../../src/effects/workspace/place.ts';
 import type {ToolHome} from '../effects/tool-home.ts';
 import {allOf, codes, everywhere, guarded, SECRET, untouched} from './guarded-home.ts';
 
@@ -220,7 +220,7 @@ describe('races', () => {
     const child = spawn(process.execPath, ['-e', SWAP, workspace, join(home, 'workspaces/other')]);
     await once(child.stdout, 'data');
     const seen: Seen = {own: 0, refused: 0, end: performance.now() + 15_000};
-    const place = placeOf('dir/file');
+    const place = parseToolPath('dir/file');
     if (isFailure(place)) throw new Error(place.error);
     try {
       for (let i = 0; !enough(i >= 3000, seen); i++) {
@@ -309,7 +309,7 @@ describe('races', () => {
 
   it('a folder that was moved away is still the one that was opened', () => {
     const {context, workspace} = guarded();
-    const place = placeOf('sub');
+    const place = parseToolPath('sub');
     if (isFailure(place)) throw new Error(place.error);
     const folder = openFolder(context, place);
     if (isFailure(folder)) throw new Error(folder.error);

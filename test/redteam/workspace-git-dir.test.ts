@@ -7,7 +7,7 @@ import {forgetHistory} from '../../src/effects/workspace/history.ts';
 import {diffText, readChanges} from '../../src/effects/workspace/read-history.ts';
 import {openWorkspace} from '../../src/effects/workspace/repository.ts';
 import {uncommitted} from '../../src/effects/workspace/uncommitted.ts';
-import {undo} from '../../src/effects/workspace/undo.ts';
+import {undoCommit} from '../../src/effects/workspace/undo.ts';
 import {put} from '../cli/run.ts';
 import {newWorkspace, type TestWorkspace} from '../effects/workspace-home.ts';
 
@@ -116,7 +116,7 @@ async function useHistory(w: Scene): Promise<void> {
   expect(await openWorkspace(w)).not.toHaveProperty('success');
   await w.call('four', () => w.put({'base.txt': 'four\n'}));
   const three = (await readChanges(w.gitDir)).find(({call}) => call === 'three');
-  await undo(w, () => three ?? raise());
+  await undoCommit(w, () => three ?? raise());
 }
 
 function raise(): never {

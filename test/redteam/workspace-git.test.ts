@@ -3,10 +3,10 @@ import {chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symli
 import {dirname, join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {forgetHistory} from '../../src/effects/workspace/history.ts';
-import {type Change, diffText, EMPTY_TREE, readChanges} from '../../src/effects/workspace/read-history.ts';
+import {diffText, EMPTY_TREE, readChanges, type WorkspaceCommit} from '../../src/effects/workspace/read-history.ts';
 import {commitCall, keepFound, openWorkspace} from '../../src/effects/workspace/repository.ts';
 import {uncommitted} from '../../src/effects/workspace/uncommitted.ts';
-import {undo} from '../../src/effects/workspace/undo.ts';
+import {undoCommit} from '../../src/effects/workspace/undo.ts';
 import {agentdir, git, temporary, thorough} from '../cli/run.ts';
 import {noBubblewrap, say} from '../effects/sandbox-home.ts';
 import {newWorkspace, type TestWorkspace, workspaceIn} from '../effects/workspace-home.ts';
@@ -337,7 +337,7 @@ it('what is written where a submodule is can be taken back, and that too', async
   await openWorkspace(w, {clone: 'source'});
   const before = await w.git('ls-tree', '-r', 'HEAD');
   const take = (subject: string) =>
-    undo(w, changes => changes.find(change => change.subject === subject) ?? raise()).then(done =>
+    undoCommit(w, changes => changes.find(change => change.subject === subject) ?? raise()).then(done =>
       expect(done).toHaveProperty('commit'),
     );
   const path = ['deep/sub/inner.txt'];
@@ -389,12 +389,12 @@ describe.skipIf(noBubblewrap)('a confined command', () => {
   });
 });
 
-async function lookAndUndo(w: TestWorkspace, change: Change | undefined): Promise<void> {
+async function lookAndUndo(w: TestWorkspace, change: WorkspaceCommit | undefined): Promise<void> {
   writeFileSync(join(w.dir, 'base.txt'), 'later\n');
   const open = await uncommitted(w);
   expect(await diffText(w.gitDir, open.from, open.to)).toContain('+later');
   if (change) expect(await diffText(w.gitDir, EMPTY_TREE, change.commit)).not.toContain('not for agents');
-  const done = await undo(w, changes => changes.find(({call}) => call === change?.call) ?? raise());
+  const done = await undoCommit(w, changes => changes.find(({call}) => call === change?.call) ?? raise());
   expect(done).not.toHaveProperty('failed');
   forgetHistory(w);
   expect(await openWorkspace(w)).not.toHaveProperty('success');

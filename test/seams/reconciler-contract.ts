@@ -1,8 +1,8 @@
 import {describe, expect, it} from 'vitest';
 import {blocks} from '../../src/formats/common/diagnostic.ts';
 import {kindOf} from '../../src/formats/common/key.ts';
-import type {Change} from '../../src/loop/change.ts';
-import {type FileSnapshot, seenText} from '../../src/loop/file-snapshot.ts';
+import {type FileSnapshot, snapshotOfText} from '../../src/loop/file-snapshot.ts';
+import type {PlannedWrite} from '../../src/loop/planned-write.ts';
 import type {Creation, Reconciler, Settlement} from '../../src/loop/reconciler.ts';
 
 /** A file that a reconciler is tried with. */
@@ -17,10 +17,10 @@ const stat = {ino: 1n, size: 1n, mtimeNs: 1n, ctimeNs: 1n, mode: 0o644n} as File
 export function seenAs({path, text}: Sample): FileSnapshot {
   const kind = kindOf(path);
   if (!kind) throw new Error(`${path} is no file of a home`);
-  return seenText(path, kind, text, {bytes: Buffer.from(text), stat});
+  return snapshotOfText(path, kind, text, {bytes: Buffer.from(text), stat});
 }
 
-function isChange(settled: Settlement | Creation): settled is Change {
+function isChange(settled: Settlement | Creation): settled is PlannedWrite {
   return settled !== undefined && 'text' in settled;
 }
 

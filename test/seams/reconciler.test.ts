@@ -1,14 +1,14 @@
 import {describe, expect, it} from 'vitest';
-import {policyFile} from '../../src/agents/approvals/new-rules.ts';
-import {memoryFiles} from '../../src/agents/calls/remember.ts';
+import {policyReconciler} from '../../src/agents/approvals/new-rules.ts';
+import {memoryReconciler} from '../../src/agents/calls/remember.ts';
 import {Approvals} from '../../src/agents/state/approvals.ts';
 import {Notes} from '../../src/agents/state/notes.ts';
 import type {Daemon} from '../../src/agents/state/parts.ts';
 import {Spend} from '../../src/agents/state/spend.ts';
 import {Tasks} from '../../src/agents/state/task-news.ts';
 import {Waits} from '../../src/agents/state/waits.ts';
-import {taskFiles} from '../../src/agents/task-files/tasks.ts';
-import {spendFile} from '../../src/agents/turns/spend-file.ts';
+import {taskReconciler} from '../../src/agents/task-files/tasks.ts';
+import {spendReconciler} from '../../src/agents/turns/spend-file.ts';
 import {HomeIndex} from '../../src/check/home-index.ts';
 import {systemClock} from '../../src/home/disk/clock.ts';
 import {type Reconciler, Reconcilers} from '../../src/loop/reconciler.ts';
@@ -23,7 +23,7 @@ function daemon(parts: Partial<Daemon>): Daemon {
     disk: {clock: systemClock},
     index: new HomeIndex(),
     known: new Map(),
-    looks: {nudged: new Set()},
+    looks: {lookAgain: new Set()},
     queue: {add: nothing},
   };
   return {files, ...parts} as unknown as Daemon;
@@ -35,7 +35,7 @@ function noted(): Notes {
   return notes;
 }
 
-reconcilerContract('memory', () => memoryFiles(daemon({notes: noted()})), {
+reconcilerContract('memory', () => memoryReconciler(daemon({notes: noted()})), {
   samples: [
     {path: 'memory/notes.md', text: '# Notes\n'},
     {path: 'memory/other.md', text: '# Other\n'},
@@ -43,7 +43,7 @@ reconcilerContract('memory', () => memoryFiles(daemon({notes: noted()})), {
   elsewhere: 'tasks/a.task.md',
 });
 
-reconcilerContract('tasks', () => taskFiles(daemon({tasks: new Tasks()})), {
+reconcilerContract('tasks', () => taskReconciler(daemon({tasks: new Tasks()})), {
   samples: [
     {path: 'tasks/a.task.md', text: '## TODO\n- [x] @human "Check Redis"\n'},
     {path: 'tasks/b.task.md', text: '## TODO\n- [ ] "Check Redis"\n  id: task-1\n'},
@@ -61,7 +61,7 @@ reconcilerContract(
     });
     spend.add('coder', {input_tokens: 10, output_tokens: 5}, '2026-01-31T12:00:00.000Z');
     spend.close();
-    return spendFile(daemon({spend}));
+    return spendReconciler(daemon({spend}));
   },
   {
     samples: [{path: 'state/spend.yaml', text: 'day: 2026-01-30\nagents: {}\n'}],
@@ -74,7 +74,7 @@ reconcilerContract(
   () => {
     const approvals = new Approvals(systemClock, new Waits(), {} as StartedCalls);
     approvals.rules.set('abc', [{match: 'git status'} as never]);
-    return policyFile(daemon({approvals}));
+    return policyReconciler(daemon({approvals}));
   },
   {
     samples: [{path: 'allowlist.yaml', text: 'version: 1\ncommands:\n  allow:\n    - git log\n'}],

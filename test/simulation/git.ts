@@ -2,10 +2,10 @@ import {createHash} from 'node:crypto';
 import {isJournalled, kindOf} from '../../src/formats/common/key.ts';
 import {parseSession} from '../../src/formats/session/session.ts';
 import type {Disk} from '../../src/home/disk/disk.ts';
-import type {Committed, Entry} from '../../src/home/entry.ts';
+import type {CommittedEntry, JournalEntry} from '../../src/home/entry.ts';
 import {blobId} from '../../src/home/git/blob-id.ts';
 import type {RecentCommit} from '../../src/home/git/git-committed-over.ts';
-import {isEdit, type PastVersion, type Version} from '../../src/home/git/git-history.ts';
+import {type CommittedVersion, isEdit, type Version} from '../../src/home/git/git-history.ts';
 import type {HomeGit, HomeJournal} from '../../src/home/home-git.ts';
 import type {SimulatedProcess} from './process.ts';
 import type {SeededRandom} from './random.ts';
@@ -38,9 +38,9 @@ export interface GitFaults {
 }
 
 interface Queued {
-  entry: Entry;
+  entry: JournalEntry;
   since: number;
-  resolve: (done: Committed & {already?: true}) => void;
+  resolve: (done: CommittedEntry & {already?: true}) => void;
   reject: (error: Error) => void;
 }
 
@@ -338,10 +338,10 @@ class SimulatedJournal implements HomeJournal {
     });
   }
 
-  async undone(path: string, blob: string): Promise<PastVersion[]> {
+  async undone(path: string, blob: string): Promise<CommittedVersion[]> {
     const from = this.#left.get(`${path}\0${blob}`);
     if (from === undefined) return [];
-    const past: PastVersion[] = [];
+    const past: CommittedVersion[] = [];
     for (const {commit, leaf} of this.#changes(path, from)) {
       if (!leaf) break;
       const {author, subject, trailers} = commit;
@@ -354,7 +354,7 @@ class SimulatedJournal implements HomeJournal {
     return past.slice(0, since).reverse();
   }
 
-  add(entry: Entry): Promise<Committed & {already?: true}> {
+  add(entry: JournalEntry): Promise<CommittedEntry & {already?: true}> {
     this.#process.check();
     const since = this.#time.now;
     for (const {content} of entry.changes) if (content) this.#git.put(content.bytes);

@@ -1,7 +1,7 @@
 import type {World} from '../../src/agents/world/world.ts';
 import {serve} from '../../src/daemon/daemon.ts';
 import {UserError} from '../../src/formats/common/errors.ts';
-import type {Happening} from '../../src/formats/daemon-event.ts';
+import type {DaemonEvent} from '../../src/formats/daemon-event.ts';
 import type {Disk} from '../../src/home/disk/disk.ts';
 import type {HomeJournal} from '../../src/home/home-git.ts';
 import {type AgentWorld, noEffects, ScriptedModel, scriptedTools} from './agents.ts';
@@ -201,7 +201,7 @@ export class Simulation {
     this.#daemon = {process, stop};
     this.#note(`daemon ${process.holder.pid} starts`);
     const world = this.#worldOf(process, signal);
-    const report = (happening: Happening) => this.#report(process, happening);
+    const report = (event: DaemonEvent) => this.#report(process, event);
     serve({home: world.disk.root, once: false, version: 'simulated', report, world}).then(
       code => this.#ended(process, `exit code ${code}`),
       error => this.#failed(process, error as Error),
@@ -235,13 +235,13 @@ export class Simulation {
     };
   }
 
-  #report(process: SimulatedProcess, happening: Happening): void {
+  #report(process: SimulatedProcess, event: DaemonEvent): void {
     if (process.isDead) return;
     // Files that were just saved are looked at a moment later.
-    if (happening.event === 'serving') this.#time.after(1_500, () => this.#person.comeBack(), process);
-    if (['committed', 'seen', 'asking', 'answered', 'called'].includes(happening.event)) return;
-    const {event, ...rest} = happening;
-    this.#note(`  ${event} ${JSON.stringify(rest).slice(0, 200)}`);
+    if (event.event === 'serving') this.#time.after(1_500, () => this.#person.comeBack(), process);
+    if (['committed', 'seen', 'asking', 'answered', 'called'].includes(event.event)) return;
+    const {event: name, ...rest} = event;
+    this.#note(`  ${name} ${JSON.stringify(rest).slice(0, 200)}`);
   }
 
   #died(process: SimulatedProcess, how: Death): void {

@@ -1,21 +1,24 @@
 import {isQueue} from '../../check/parse-file.ts';
-import {archiveText, toArchive, withoutItems} from '../../decide/archive.ts';
-import type {Completed} from '../../decide/complete.ts';
+import {archiveText, requestsToArchive, withoutItems} from '../../decide/archive.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import type {ApprovalItem} from '../../formats/approval/approval-item.ts';
 import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import type {TaskFile} from '../../formats/task/task.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import {changeOf} from '../state/completed-change.ts';
+import {plannedWriteOf} from '../state/completed-write.ts';
 import type {With} from '../state/parts.ts';
 
 type Queue = TaskFile & {items: readonly ApprovalItem[]};
 
 /** The queue without what has been copied to the archive; what is not there yet is handed over first. */
-export function leaveQueue({files, approvals}: With<'files' | 'approvals'>, file: Queue): Completed | undefined {
+export function archiveDecided(
+  {files, approvals}: With<'files' | 'approvals'>,
+  file: Queue,
+): CompletedFile | undefined {
   const {index} = files;
   const there: ApprovalItem[] = [];
-  for (const [path, items] of toArchive(file.items)) {
+  for (const [path, items] of requestsToArchive(file.items)) {
     const isThere = ({id}: ApprovalItem) => index.definitionsOf(`item/${id}`).some(found => found.path === path);
     there.push(...items.filter(isThere));
     const missing = items.filter(item => !isThere(item));
@@ -29,14 +32,14 @@ export function leaveQueue({files, approvals}: With<'files' | 'approvals'>, file
 }
 
 /** tasks/archive/approvals-*.task.md: requests that are decided and done. */
-export function archiveFiles(daemon: With<'files' | 'approvals'>): Reconciler {
+export function archiveReconciler(daemon: With<'files' | 'approvals'>): Reconciler {
   return {
     kind: 'tasks',
     owns: isQueue,
     keepsParsed: true,
     settle: ({path, parsed}) =>
-      parsed?.kind === 'queue' ? changeOf(settleArchive(daemon, path, parsed.file), 'approval') : undefined,
-    create: path => changeOf(settleArchive(daemon, path, undefined), 'approval'),
+      parsed?.kind === 'queue' ? plannedWriteOf(settleArchive(daemon, path, parsed.file), 'approval') : undefined,
+    create: path => plannedWriteOf(settleArchive(daemon, path, undefined), 'approval'),
   };
 }
 
@@ -45,7 +48,7 @@ function settleArchive(
   {files, approvals}: With<'files' | 'approvals'>,
   path: string,
   file: Queue | undefined,
-): Completed | undefined {
+): CompletedFile | undefined {
   const due = approvals.archive.get(path);
   if (!due) return undefined;
   const there = new Set(file?.items.map(({id}) => id));

@@ -1,5 +1,5 @@
 import {join} from 'node:path';
-import {interruptedBefore} from '../../decide/interrupted.ts';
+import {findInterrupted} from '../../decide/interrupted.ts';
 import {taintOf} from '../../decide/taint.ts';
 import {markOf} from '../../effects/sandbox/mark.ts';
 import type {ToolContext} from '../../effects/tool/tool.ts';
@@ -23,7 +23,7 @@ export interface CallSetting {
   signal: AbortSignal;
 }
 
-export async function settingOf(
+export async function callSettingOf(
   {files, reports, current, approvals, effects}: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
   caller: Caller,
   call: Call,
@@ -36,7 +36,7 @@ export async function settingOf(
   const {agent, session, template, of} = caller;
   const settings = await current.settings();
   const seconds = template.limits?.call_timeout_seconds;
-  const before = isRepeatable(call) ? undefined : interruptedBefore(of.messages, call);
+  const before = isRepeatable(call) ? undefined : findInterrupted(of.messages, call);
   const plain: CallSetting['plain'] = {
     place: {
       home,
@@ -54,7 +54,7 @@ export async function settingOf(
           ? before.as === 'call'
             ? 'interrupted'
             : 'interrupted message'
-          : (begun?.again ?? wasBegun(approvals, caller, call)) && 'brought back',
+          : (begun?.again ?? wasStarted(approvals, caller, call)) && 'brought back',
     },
     sandbox: settings.sandbox ?? 'auto',
     outside: {settings, messageName: nameOfCall(caller, before?.first ?? call)},
@@ -68,6 +68,6 @@ export async function settingOf(
 }
 
 /** This very call ran before, and somebody brought back its session from before that. */
-export function wasBegun({started}: Approvals, caller: Caller, call: Call): boolean {
+export function wasStarted({started}: Approvals, caller: Caller, call: Call): boolean {
   return started.has(nameOfCall(caller, call));
 }

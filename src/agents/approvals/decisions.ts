@@ -1,6 +1,6 @@
 import {parseFile} from '../../check/parse-file.ts';
-import {type CallRequest, partOf, strayInItem} from '../../decide/call-request.ts';
-import {hasExpired, type Taken} from '../../decide/queue.ts';
+import {askedPart, type CallRequest, strayInItem} from '../../decide/call-request.ts';
+import {type CountedDecision, hasExpired} from '../../decide/queue.ts';
 import type {ApprovalFile} from '../../formats/approval/approval.ts';
 import {editedText} from '../../formats/approval/approval-edited.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../../formats/approval/approval-item.ts';
@@ -8,13 +8,13 @@ import {pendingPath} from '../../formats/approval/approval-path.ts';
 import {strayEdit} from '../../formats/approval/approval-shown.ts';
 import {approvalState, isBudget, isRecorded} from '../../formats/approval/approval-state.ts';
 import {hasErrors} from '../../formats/common/diagnostic.ts';
-import {textOf} from '../../loop/accept-version.ts';
+import {versionText} from '../../loop/accept-version.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
-import {lookAgain, SAVED_MS} from '../../loop/look-again.ts';
+import {lookAgain, PAGE_SAVE_MS} from '../../loop/look-again.ts';
 import type {Approvals} from '../state/approvals.ts';
 import type {With} from '../state/parts.ts';
-import {editedNow} from './judged-call.ts';
-import {isBeingSaved, pageOf, turnedOnPage} from './known-page.ts';
+import {currentEditedDigest} from './judged-call.ts';
+import {changedDecision, isBeingSaved, knownPage} from './known-page.ts';
 import {ruleFor} from './new-rules.ts';
 import {signatureProblem} from './signatures.ts';
 
@@ -25,34 +25,34 @@ const SKEW_MS = 60_000;
  * Decisions in the queue and on pages that count, by id. What is unclear, differs between the two places or lacks a
  * signature is told, and nothing is taken of it; no wins over yes.
  */
-export async function takeDecisions(
+export async function collectDecisions(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
   items: readonly ApprovalItem[],
   by: string,
   now: string,
-): Promise<Map<string, Taken>> {
+): Promise<Map<string, CountedDecision>> {
   const {files, reports, approvals} = daemon;
-  const taken = new Map<string, Taken>();
+  const taken = new Map<string, CountedDecision>();
   const byId = new Map<string, ApprovalItem[]>();
   for (const item of items) {
     const open = (item.status ?? 'pending') === 'pending' || !isRecorded(item);
     if (item.id === undefined || isBudget(item) || !(open || mayTurn(approvals, item))) continue;
     byId.set(item.id, [...(byId.get(item.id) ?? []), item]);
   }
-  for (const id of approvals.told) {
+  for (const id of approvals.reportedInvalid) {
     // Taken, and found to lack something when it was to be started.
     const stands =
       approvals.waits.for(id).size > 0 && items.some(item => item.id === id && approvalState(item) === 'approved');
     if (byId.has(id) || stands) continue;
     reports.troubles.set(`approval ${id}`, undefined);
-    approvals.told.delete(id);
+    approvals.reportedInvalid.delete(id);
   }
   for (const [id, same] of byId) {
     const [first] = same;
     if (first && mayTurn(approvals, first)) {
-      const turned = await turnedOnPage(files, first);
+      const turned = await changedDecision(files, first);
       if (turned && 'problem' in turned) tellOf(daemon, id, turned.problem);
-      else if (approvals.told.delete(id)) reports.troubles.set(`approval ${id}`, undefined);
+      else if (approvals.reportedInvalid.delete(id)) reports.troubles.set(`approval ${id}`, undefined);
       if (turned && 'no' in turned) {
         const {by: who = by, at = now, reason} = turned.no;
         taken.set(id, {decision: 'rejected', by: who, at, reason});
@@ -62,7 +62,7 @@ export async function takeDecisions(
     const said = files.index.definitionsOf(`page/${id}`).some(({state}) => state !== null);
     if (!said && same.every(({decision}) => decision === undefined)) {
       reports.troubles.set(`approval ${id}`, undefined);
-      approvals.saidAt.delete(id);
+      approvals.yesSavedAt.delete(id);
       continue;
     }
     const found = await decisionOn(daemon, id, same, by, now);
@@ -70,14 +70,14 @@ export async function takeDecisions(
     else reports.troubles.set(`approval ${id}`, undefined);
     if (!('taken' in found)) continue;
     taken.set(id, found.taken);
-    if (found.taken.decision === 'approved') approvals.yes();
+    if (found.taken.decision === 'approved') approvals.noteYes();
   }
   return taken;
 }
 
 function tellOf({approvals, reports}: With<'reports' | 'approvals'>, id: string, problem: string): void {
   const {troubles} = reports;
-  approvals.told.add(id);
+  approvals.reportedInvalid.add(id);
   troubles.set(`approval ${id}`, `approval ${id}: ${problem}`);
 }
 
@@ -89,7 +89,7 @@ function mayTurn({waits}: Approvals, item: ApprovalItem): boolean {
 }
 
 /** `later`: it cannot be told yet, and the session has been asked. */
-type Found = {taken: Taken} | {problem: string} | {later: true};
+type Found = {taken: CountedDecision} | {problem: string} | {later: true};
 
 async function decisionOn(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
@@ -99,7 +99,7 @@ async function decisionOn(
   now: string,
 ): Promise<Found> {
   const {files, approvals} = daemon;
-  const page = await pageOf(files, pendingPath(id));
+  const page = await knownPage(files, pendingPath(id));
   const review = page?.review;
   const rejected = items.find(({decision}) => decision === 'rejected');
   const by = items.find(item => item.by !== undefined)?.by ?? review?.by ?? person;
@@ -121,7 +121,7 @@ async function decisionOn(
   const said = item.at ?? review?.at ?? savedAt(daemon, id, item);
   if (Date.parse(said) > Date.parse(now) + SKEW_MS)
     return {problem: `it was approved at ${said}, which is still to come; correct the time, or take it out`};
-  approvals.saidAt.set(id, said);
+  approvals.yesSavedAt.set(id, said);
   if (hasExpired({...item, at: said}, now)) return {later: true};
   const request = approvals.asked.get(id);
   if (!request) {
@@ -130,7 +130,7 @@ async function decisionOn(
   }
   if (isBeingSaved(files, pendingPath(id))) {
     lookAgain(files, pendingPath(id));
-    lookAgain(files, APPROVALS_FILE, SAVED_MS);
+    lookAgain(files, APPROVALS_FILE, PAGE_SAVE_MS);
     return {later: true};
   }
   if (page && page.meta.digest !== request.digest)
@@ -145,7 +145,7 @@ function savedAt({files, approvals}: With<'files' | 'approvals'>, id: string, {d
   const {clock} = disk;
   const path = decision === 'approved' ? APPROVALS_FILE : pendingPath(id);
   const stat = disk.lstat(path);
-  return approvals.saidAt.get(id) ?? new Date(stat ? Number(stat.mtimeMs) : clock.now()).toISOString();
+  return approvals.yesSavedAt.get(id) ?? new Date(stat ? Number(stat.mtimeMs) : clock.now()).toISOString();
 }
 
 interface Approving {
@@ -179,10 +179,10 @@ async function approved(
   if (unsigned !== undefined) return {problem: unsigned};
   const rule = item.always || page?.review?.always ? await ruleFor(daemon, request, edit.text) : undefined;
   if (rule && 'later' in rule) return {later: true};
-  const original = ask.edits?.argument === 'command' ? partOf(ask, ask.edits.label) : undefined;
-  let edited: Extract<Taken, {decision: 'approved'}>['edited'];
+  const original = ask.edits?.argument === 'command' ? askedPart(ask, ask.edits.label) : undefined;
+  let edited: Extract<CountedDecision, {decision: 'approved'}>['edited'];
   if (edit.text !== undefined && ask.edits) {
-    const digest = await editedNow(daemon, request, ask.edits.argument, edit.text);
+    const digest = await currentEditedDigest(daemon, request, ask.edits.argument, edit.text);
     if (digest === undefined) return {later: true};
     edited = {digest, ...(original !== undefined && {original, command: edit.text})};
   }
@@ -192,7 +192,7 @@ async function approved(
 /** What the person put in place of what was asked; undefined: nothing. */
 function editOf({item, page, request: {ask}}: Approving): {text?: string; shown?: string} | {problem: string} {
   const {edits} = ask;
-  const original = edits && partOf(ask, edits.label);
+  const original = edits && askedPart(ask, edits.label);
   if (!edits || original === undefined) return {};
   const inItem =
     edits.argument !== 'command' || item.command === undefined || item.command.trimEnd() === original.trimEnd()
@@ -224,7 +224,7 @@ export async function recordedEdit(
     return command !== undefined && (await digestOf(command)) === wanted ? {text: command, shown: command} : undefined;
   }
   for (const folder of ['approved', 'pending']) {
-    const page = await pageOf(files, `approvals/${folder}/${item.id}.approval.md`);
+    const page = await knownPage(files, `approvals/${folder}/${item.id}.approval.md`);
     const shown = page?.action[label.toLowerCase()];
     const edit = shown === undefined ? undefined : editedText(original, shown);
     if (shown !== undefined && edit && 'text' in edit && (await digestOf(edit.text)) === wanted)
@@ -234,11 +234,11 @@ export async function recordedEdit(
 }
 
 /** The item of the queue, as it was last looked at. */
-export async function itemOf(files: HomeFiles, path: string, id: string): Promise<ApprovalItem | undefined> {
-  let parsed = files.kept.latest.get(path)?.parsed;
+export async function queueItem(files: HomeFiles, path: string, id: string): Promise<ApprovalItem | undefined> {
+  let parsed = files.caches.snapshots.get(path)?.parsed;
   if (parsed?.kind !== 'queue') {
     const blob = files.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await textOf(files, blob, path);
+    const text = blob === undefined ? undefined : await versionText(files, blob, path);
     parsed = text === undefined ? undefined : parseFile(path, text);
   }
   return parsed?.kind === 'queue' ? parsed.file.items.find(item => item.id === id) : undefined;

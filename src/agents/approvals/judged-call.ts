@@ -2,17 +2,17 @@ import {parseFile} from '../../check/parse-file.ts';
 import type {CallRequest} from '../../decide/call-request.ts';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {Ask, ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
-import {digestOf} from '../../formats/approval/approval-digest.ts';
+import {callDigest} from '../../formats/approval/approval-digest.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
-import {textOf} from '../../loop/accept-version.ts';
+import {versionText} from '../../loop/accept-version.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
-import {type CallSetting, settingOf} from './call-context.ts';
+import {type CallSetting, callSettingOf} from './call-context.ts';
 
 /** A call by the policy and the template as they are now. */
-export async function judged(
+export async function judgeCall(
   {reports, current, effects}: With<'reports' | 'current' | 'effects'>,
   {agent, template}: Caller,
   {name, arguments: args}: Call['function'],
@@ -33,7 +33,7 @@ export async function judged(
 /** What a decision about a call is bound to. */
 export function boundDigest({agent, session}: Caller, call: Call, basis: Ask['basis']): string {
   const {name: tool, arguments: args} = call.function;
-  return digestOf({tool, arguments: args, cwd: `workspaces/${agent}`, agent, session, call: call.id, basis});
+  return callDigest({tool, arguments: args, cwd: `workspaces/${agent}`, agent, session, call: call.id, basis});
 }
 
 /** A call with the text that a person put in place of one of its arguments. */
@@ -49,13 +49,13 @@ export async function editedDigest(
   edited: Call,
   setting: CallSetting,
 ): Promise<string> {
-  const anew = await judged(daemon, caller, edited.function, setting);
+  const anew = await judgeCall(daemon, caller, edited.function, setting);
   const ask = 'ready' in anew ? await anew.ready.ask() : undefined;
   return boundDigest(caller, edited, ask && !isFailure(ask) ? ask.basis : {});
 }
 
 /** The same of a request that a person has changed just now. Undefined: the call is not there. */
-export async function editedNow(
+export async function currentEditedDigest(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
   {path, session, agent, call: id}: CallRequest,
   argument: string,
@@ -66,15 +66,15 @@ export async function editedNow(
   const template = await daemon.current.template(agent);
   if (!of || !call || !template) return undefined;
   const caller = {path, session, agent, template, of};
-  const setting = await settingOf(daemon, caller, call, new AbortController().signal);
+  const setting = await callSettingOf(daemon, caller, call, new AbortController().signal);
   return editedDigest(daemon, caller, withEdit(call, argument, text), setting);
 }
 
 async function sessionAt(files: HomeFiles, path: string): Promise<Session | undefined> {
-  let parsed = files.kept.latest.get(path)?.parsed;
+  let parsed = files.caches.snapshots.get(path)?.parsed;
   if (parsed?.kind !== 'session') {
     const blob = files.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await textOf(files, blob, path);
+    const text = blob === undefined ? undefined : await versionText(files, blob, path);
     parsed = text === undefined ? undefined : parseFile(path, text);
   }
   return parsed?.kind === 'session' ? parsed.file : undefined;

@@ -1,16 +1,16 @@
 import type {CallRequest} from '../../decide/call-request.ts';
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import {addRules} from '../../formats/allowlist-edit.ts';
 import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import {blocks} from '../../formats/common/diagnostic.ts';
 import {UserError} from '../../formats/common/errors.ts';
 import type {NewRule} from '../../formats/rule.ts';
 import {timestamp} from '../../home/disk/clock.ts';
-import {textOf} from '../../loop/accept-version.ts';
+import {versionText} from '../../loop/accept-version.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import {reconsider} from '../sessions/wake.ts';
-import {changeOf} from '../state/completed-change.ts';
+import {rejudgeWaitingCalls} from '../sessions/wake.ts';
+import {plannedWriteOf} from '../state/completed-write.ts';
 import type {With} from '../state/parts.ts';
 
 const POLICY_FILE = 'allowlist.yaml';
@@ -24,7 +24,7 @@ export async function ruleFor(
   if (edited !== undefined) return {words: 'none was added: the text was changed'};
   const failed = approvals.rulesRefused.get(id) ?? ('none' in ask.always ? ask.always.none : undefined);
   const blob = files.known.get(POLICY_FILE)?.good;
-  const text = blob === undefined ? undefined : await textOf(files, blob, POLICY_FILE);
+  const text = blob === undefined ? undefined : await versionText(files, blob, POLICY_FILE);
   if (text === undefined) return {words: `none was added: ${POLICY_FILE} cannot be read`};
   const rules = 'none' in ask.always ? [] : ask.always.rules;
   // Added before the daemon was killed: by now it may be too late to tell which.
@@ -36,19 +36,19 @@ export async function ruleFor(
 }
 
 /** allowlist.yaml: gets the rules that persons add by `always`; when it changes, calls that wait are judged again. */
-export function policyFile(daemon: With<'files' | 'approvals'>): Reconciler {
+export function policyReconciler(daemon: With<'files' | 'approvals'>): Reconciler {
   return {
     kind: 'policy',
     settle: ({parsed}) =>
-      parsed?.kind === 'policy' ? changeOf(settlePolicy(daemon, parsed.file.text), 'always') : undefined,
+      parsed?.kind === 'policy' ? plannedWriteOf(settlePolicy(daemon, parsed.file.text), 'always') : undefined,
     accepted: ({facts}) => {
-      if (!daemon.files.phase.loading && !blocks(facts.problems)) reconsider(daemon);
+      if (!daemon.files.phase.loading && !blocks(facts.problems)) rejudgeWaitingCalls(daemon);
     },
   };
 }
 
 /** The policy with the rules that persons want added. */
-function settlePolicy(daemon: With<'files' | 'approvals'>, text: string): Completed | undefined {
+function settlePolicy(daemon: With<'files' | 'approvals'>, text: string): CompletedFile | undefined {
   const {rules} = daemon.approvals;
   let result = text;
   const added: string[] = [];

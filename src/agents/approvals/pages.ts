@@ -1,4 +1,4 @@
-import {pageFor} from '../../decide/call-request.ts';
+import {requestPage} from '../../decide/call-request.ts';
 import {parseApproval} from '../../formats/approval/approval.ts';
 import {setMeta, setReview} from '../../formats/approval/approval-edit.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../../formats/approval/approval-item.ts';
@@ -7,25 +7,25 @@ import type {Decision} from '../../formats/approval/approval-review.ts';
 import type {ApprovalState} from '../../formats/approval/approval-state.ts';
 import {UserError} from '../../formats/common/errors.ts';
 import {kindOf} from '../../formats/common/key.ts';
-import {removeIf} from '../../home/move.ts';
+import {removeIfUnchanged} from '../../home/move.ts';
 import {readHomeFile} from '../../home/read.ts';
 import {acceptVersion, reportProblems, setFacts} from '../../loop/accept-version.ts';
-import {type FileSnapshot, seenText} from '../../loop/file-snapshot.ts';
+import {type FileSnapshot, snapshotOfText} from '../../loop/file-snapshot.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
-import type {Outcome} from '../../loop/queue.ts';
+import type {LookOutcome} from '../../loop/queue.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import {isIgnored, recordOwnRemoval} from '../../loop/record.ts';
+import {isIgnored, recordDaemonRemoval} from '../../loop/record.ts';
 import {createText, moveText} from '../../loop/write.ts';
 import {approvalStateOf} from '../sessions/budget.ts';
 import type {With} from '../state/parts.ts';
-import {itemOf} from './decisions.ts';
-import {takenPage} from './known-page.ts';
+import {queueItem} from './decisions.ts';
+import {recordedPagePath} from './known-page.ts';
 
 const WAIT_MS = 500;
 
 /** approvals/pending, approved and rejected: a page for each request. Pages are moved, so a look at one does all of it by itself. */
-export function approvalPages(daemon: With<'files' | 'reports' | 'approvals'>): Reconciler {
+export function approvalPageReconciler(daemon: With<'files' | 'reports' | 'approvals'>): Reconciler {
   return {
     kind: 'approval',
     settle: async file => (file.parsed?.kind === 'approval' ? {outcome: await settlePage(daemon, file)} : undefined),
@@ -34,7 +34,7 @@ export function approvalPages(daemon: With<'files' | 'reports' | 'approvals'>): 
 }
 
 /** The page of a request that waits and has none. */
-async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: string): Promise<Outcome> {
+async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: string): Promise<LookOutcome> {
   const {files} = daemon;
   const id = pendingId(path);
   const request = id === undefined ? undefined : daemon.approvals.asked.get(id);
@@ -43,7 +43,7 @@ async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: s
   const entry = {words: 'asked', cause: 'ask', trailers: [['Approval', id] as [string, string]]};
   // A decision was taken back: the page is where it is waited for, and nowhere else.
   const [decided, ...others] = decidedPages(files, id);
-  const text = pageFor(request);
+  const text = requestPage(request);
   const written = decided
     ? await moveText(daemon, decided, path, {text, entry})
     : await createText(daemon, path, text, entry);
@@ -52,8 +52,8 @@ async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: s
   await isIgnored(files, path);
   if (decided) forget(daemon, decided.path);
   for (const {path: old, bytes} of others) {
-    if (!removeIf(files.disk, old, bytes)) continue;
-    recordOwnRemoval(daemon, old, entry);
+    if (!removeIfUnchanged(files.disk, old, bytes)) continue;
+    recordDaemonRemoval(daemon, old, entry);
     forget(daemon, old);
   }
   return undefined;
@@ -64,13 +64,13 @@ async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: s
  * where decided ones are. One that was saved again after that is ignored. In approvals/approved a person may turn it
  * until its call begins.
  */
-async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen: FileSnapshot): Promise<Outcome> {
+async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen: FileSnapshot): Promise<LookOutcome> {
   const {files} = daemon;
   const taken = approvedId(seen.path);
   const id = pendingId(seen.path) ?? taken;
   if (id === undefined) return undefined;
   const state = approvalStateOf(files, id);
-  if (state === 'approved' && takenPage(files, id) === seen.path && turns(daemon, id, seen))
+  if (state === 'approved' && recordedPagePath(files, id) === seen.path && turns(daemon, id, seen))
     return taken === undefined ? {after: WAIT_MS} : undefined;
   if (taken !== undefined && state !== 'rejected') return undefined;
   if (state === undefined || state === 'pending') {
@@ -81,7 +81,7 @@ async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen:
     return undefined;
   }
   if (files.journal.unfinished()) return {after: WAIT_MS};
-  const item = await itemOf(files, APPROVALS_FILE, id);
+  const item = await queueItem(files, APPROVALS_FILE, id);
   const said =
     state === 'approved' || (state === 'superseded' && item?.decision === 'approved') ? 'approved' : 'rejected';
   const to = `approvals/${said}/${id}.approval.md`;
@@ -95,8 +95,8 @@ async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen:
     // Moved, and killed before it was taken away; anything else was saved since, and is left.
     const own = seen.parsed?.kind === 'approval' ? seen.parsed.file.review?.decision : undefined;
     if (!there.bytes?.equals(bytes) || (own ?? said) !== said) return undefined;
-    if (!removeIf(files.disk, seen.path, seen.bytes)) return undefined;
-    recordOwnRemoval(daemon, seen.path, entry);
+    if (!removeIfUnchanged(files.disk, seen.path, seen.bytes)) return undefined;
+    recordDaemonRemoval(daemon, seen.path, entry);
     forget(daemon, seen.path);
     return undefined;
   }
@@ -116,7 +116,7 @@ async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen:
 function turns({files, approvals}: With<'files' | 'approvals'>, id: string, {path, parsed}: FileSnapshot): boolean {
   const waiting = approvals.waits.for(id);
   const said = parsed?.kind === 'approval' ? parsed.file.review?.decision : undefined;
-  const before = approvals.told.has(id);
+  const before = approvals.reportedInvalid.has(id);
   const isTurned = said === 'rejected' || (approvedId(path) !== undefined && said === undefined);
   if (waiting.size === 0 || !(isTurned || before)) return false;
   lookAgain(files, APPROVALS_FILE);
@@ -129,7 +129,7 @@ function decidedPages({disk}: HomeFiles, id: string): FileSnapshot[] {
   return ['approved', 'rejected'].flatMap(folder => {
     const path = `approvals/${folder}/${id}.approval.md`;
     const read = readHomeFile(disk, path);
-    return read && 'text' in read ? [seenText(path, 'approval', read.text, read)] : [];
+    return read && 'text' in read ? [snapshotOfText(path, 'approval', read.text, read)] : [];
   });
 }
 

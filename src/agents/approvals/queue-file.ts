@@ -1,17 +1,17 @@
 import {parseFile} from '../../check/parse-file.ts';
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import {completeQueue} from '../../decide/queue.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../../formats/approval/approval-item.ts';
 import type {TaskFile} from '../../formats/task/task.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import {approvalStateOf, askedFor} from '../sessions/budget.ts';
-import {wake, wakeInTime} from '../sessions/wake.ts';
-import {changeOf} from '../state/completed-change.ts';
+import {approvalStateOf, budgetRequests} from '../sessions/budget.ts';
+import {wakeOnTimer, wakeSessions} from '../sessions/wake.ts';
+import {plannedWriteOf} from '../state/completed-write.ts';
 import type {With} from '../state/parts.ts';
-import {leaveQueue} from './archive.ts';
-import {takeDecisions} from './decisions.ts';
+import {archiveDecided} from './archive.ts';
+import {collectDecisions} from './decisions.ts';
 
 const NEW_QUEUE = `# Approvals
 
@@ -21,7 +21,7 @@ What agents ask you to decide. Change \`[_]\` to \`[x]\` to approve, or to \`[-]
 `;
 
 /** tasks/approvals.task.md: what agents ask persons to decide. */
-export function approvalQueue(
+export function approvalQueueReconciler(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'spend' | 'effects'>,
 ): Reconciler {
   return {
@@ -29,14 +29,14 @@ export function approvalQueue(
     owns: path => path === APPROVALS_FILE,
     keepsParsed: true,
     settle: async ({parsed}) =>
-      parsed?.kind === 'queue' ? changeOf(await settleQueue(daemon, parsed.file), 'approval') : undefined,
+      parsed?.kind === 'queue' ? plannedWriteOf(await settleQueue(daemon, parsed.file), 'approval') : undefined,
     async create(path) {
       const parsed = parseFile(path, NEW_QUEUE);
-      return parsed?.kind === 'queue' ? changeOf(await settleQueue(daemon, parsed.file), 'approval') : undefined;
+      return parsed?.kind === 'queue' ? plannedWriteOf(await settleQueue(daemon, parsed.file), 'approval') : undefined;
     },
-    indexChanged: () => wake(daemon),
+    indexChanged: () => wakeSessions(daemon),
     tick() {
-      wakeInTime(daemon);
+      wakeOnTimer(daemon);
       return [];
     },
   };
@@ -46,7 +46,7 @@ export function approvalQueue(
 async function settleQueue(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'spend' | 'effects'>,
   file: TaskFile & {items: readonly ApprovalItem[]},
-): Promise<Completed | undefined> {
+): Promise<CompletedFile | undefined> {
   const {files, reports, approvals} = daemon;
   const {troubles} = reports;
   const {waits} = approvals;
@@ -55,18 +55,18 @@ async function settleQueue(
   const {name, email} = await files.journal.person();
   const by = `${name} <${email}>`;
   const now = timestamp(files.disk.clock);
-  const taken = await takeDecisions(daemon, file.items, by, now);
+  const taken = await collectDecisions(daemon, file.items, by, now);
   const waiting = (id: string) => waits.for(id).size;
   const outcomeOf = (id: string) => approvals.outcomes.get(id);
   wantOutcomes(daemon, file.items);
   const requests = [...approvals.asked.values()].filter(
     ({id}) => waiting(id) > 0 && approvalStateOf(files, id) === undefined,
   );
-  const saidAt = (id: string) => approvals.saidAt.get(id);
+  const saidAt = (id: string) => approvals.yesSavedAt.get(id);
   const isGone = (id: string) => goneFor(daemon, file.items, id);
-  const context = {now, by, asked: askedFor(daemon), waiting, requests, taken, outcomeOf, isGone, saidAt};
+  const context = {now, by, asked: budgetRequests(daemon), waiting, requests, taken, outcomeOf, isGone, saidAt};
   const completed = completeQueue(file, context);
-  if (!completed) return leaveQueue(daemon, file);
+  if (!completed) return archiveDecided(daemon, file);
   const {decided = []} = completed;
   const written = () => {
     for (const each of decided) reports.report({event: 'decided', ...each});
@@ -79,7 +79,7 @@ function goneFor({approvals, files}: With<'files' | 'approvals'>, items: readonl
   const {index} = files;
   const session = items.find(item => item.id === id)?.session;
   const known = session !== undefined && index.definitionsOf(`session/${session}`).length > 0;
-  return !known || approvals.gone.has(id);
+  return !known || approvals.unknownRequests.has(id);
 }
 
 /** Ask the sessions what became of calls that do not wait any more: after a crash, or if git brought an old queue back. */
@@ -93,12 +93,12 @@ function wantOutcomes({files, approvals}: With<'files' | 'approvals'>, items: re
     }
     const open = status === undefined || status === 'pending' || status === 'approved';
     if (id === undefined || !open || outcome !== undefined || session === undefined) continue;
-    if (waits.for(id).size > 0) approvals.gone.delete(id);
-    if (approvals.outcomes.has(id) || approvals.gone.has(id) || waits.for(id).size > 0) continue;
+    if (waits.for(id).size > 0) approvals.unknownRequests.delete(id);
+    if (approvals.outcomes.has(id) || approvals.unknownRequests.has(id) || waits.for(id).size > 0) continue;
     const path = index.definitionsOf(`session/${session}`)[0]?.path;
-    const wanted = path === undefined ? undefined : (approvals.wanted.get(path) ?? new Map());
+    const wanted = path === undefined ? undefined : (approvals.missingOutcomes.get(path) ?? new Map());
     if (path === undefined || wanted === undefined || wanted.has(id)) continue;
-    approvals.wanted.set(path, wanted.set(id, call));
+    approvals.missingOutcomes.set(path, wanted.set(id, call));
     lookAgain(files, path);
   }
 }

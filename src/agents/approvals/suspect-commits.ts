@@ -1,10 +1,10 @@
 import {parseSession} from '../../formats/session/session.ts';
-import {textOf} from '../../loop/accept-version.ts';
+import {versionText} from '../../loop/accept-version.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
-import {isProtected, SINGLE} from './void.ts';
+import {isProtected, PROTECTED_FILES} from './protected-files.ts';
 
 /** So many versions of a file are looked at. */
-const MOST = 50;
+const MAX_VERSIONS_READ = 50;
 
 /**
  * At the start, after an unsandboxed command was interrupted: files in which a person decides that somebody committed
@@ -19,8 +19,8 @@ export async function committedSince(
   const began = await commitOfStart(files, session);
   const since = began === undefined ? undefined : await journal.since(began);
   if (!since || ![...since.values()].some(cause => cause === undefined)) return found;
-  for (const path of new Set([...SINGLE, ...[...journal.committed.keys()].filter(isProtected)])) {
-    const versions = await journal.versions(path, MOST);
+  for (const path of new Set([...PROTECTED_FILES, ...[...journal.committed.keys()].filter(isProtected)])) {
+    const versions = await journal.versions(path, MAX_VERSIONS_READ);
     const foreign = versions.findLast(({commit, cause}) => cause === undefined && since.has(commit));
     if (foreign) found.set(path, await journal.before(foreign.commit, path));
   }
@@ -30,13 +30,13 @@ export async function committedSince(
 /** The commit that brought the mark of the call that runs on the host. */
 async function commitOfStart(files: HomeFiles, session: string): Promise<string | undefined> {
   const blob = files.known.get(session)?.blob;
-  const text = blob === undefined ? undefined : await textOf(files, blob, session);
+  const text = blob === undefined ? undefined : await versionText(files, blob, session);
   const calls = text === undefined ? [] : parseSession(text).messages.flatMap(({tool_calls = []}) => tool_calls);
   const started = calls.findLast(({where}) => where === 'host')?.started;
   if (started === undefined) return undefined;
   let commit: string | undefined;
-  for (const version of await files.journal.versions(session, MOST)) {
-    if (!(await textOf(files, version.blob, session))?.includes(started)) break;
+  for (const version of await files.journal.versions(session, MAX_VERSIONS_READ)) {
+    if (!(await versionText(files, version.blob, session))?.includes(started)) break;
     commit = version.commit;
   }
   return commit;

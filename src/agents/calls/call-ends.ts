@@ -8,26 +8,29 @@ import type {Effects} from '../state/parts.ts';
 import {effectsOf} from '../world/effects.ts';
 
 /** The result that a decision itself is. */
-export function endOf(state: ApprovalState | undefined, item: ApprovalItem | undefined): ToolResult | undefined {
+export function resultOfDecision(
+  state: ApprovalState | undefined,
+  item: ApprovalItem | undefined,
+): ToolResult | undefined {
   if (state === 'rejected' && item?.type === 'question')
     return {
       success: false,
       code: 'REJECTED',
       error: `the person did not answer${item.reason === undefined ? '' : `: ${item.reason}`}`,
     };
-  if (state === 'rejected') return rejected(item?.reason);
+  if (state === 'rejected') return rejectedResult(item?.reason);
   if (state === 'expired')
     return {success: false, code: 'EXPIRED', error: 'nobody decided in time, so this call was not made'};
   return undefined;
 }
 
-export function rejected(reason: string | undefined): ToolResult {
+export function rejectedResult(reason: string | undefined): ToolResult {
   const why = reason === undefined ? '; no reason was given' : `: ${reason}`;
   return {success: false, code: 'REJECTED', error: `a person rejected this call${why}. Do not try the same again`};
 }
 
 /** What an earlier daemon had started. It is told only when nothing of it runs any more. */
-export async function interrupted(
+export async function interruptedResult(
   effects: Effects,
   call: Call,
   {session}: Caller,

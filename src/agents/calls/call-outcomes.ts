@@ -4,7 +4,7 @@ import type {Call, Message} from '../../formats/session/session-schema.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {With} from '../state/parts.ts';
 
-/** Calls that a person had approved have their results: the queue is told. */
+/** Hand the results of approved calls to the approval queue. */
 export function noteOutcomes(
   {files, approvals}: With<'files' | 'approvals'>,
   calls: readonly Call[],
@@ -18,12 +18,12 @@ export function noteOutcomes(
   }
 }
 
-/** The same for what an earlier daemon left, if the queue asks for it. */
-export function outcomesWanted(daemon: With<'files' | 'approvals'>, path: string, {messages}: Session): void {
+/** Hand over outcomes that the queue lacks, of calls that an earlier daemon ran. */
+export function noteMissingOutcomes(daemon: With<'files' | 'approvals'>, path: string, {messages}: Session): void {
   const {files} = daemon;
-  const {wanted, outcomes, gone} = daemon.approvals;
-  const of = wanted.get(path);
-  if (!of || !wanted.delete(path)) return;
+  const {missingOutcomes, outcomes, unknownRequests} = daemon.approvals;
+  const of = missingOutcomes.get(path);
+  if (!of || !missingOutcomes.delete(path)) return;
   const calls = messages.flatMap(({tool_calls = []}) => tool_calls);
   for (const [id, about] of of) {
     const call = calls.find(each => each.id === about);
@@ -39,12 +39,12 @@ export function outcomesWanted(daemon: With<'files' | 'approvals'>, path: string
   for (const id of of.keys()) {
     const runs = calls.some(({approval, started}) => approval === id && started !== undefined);
     if (runs || outcomes.has(id)) continue;
-    gone.add(id);
+    unknownRequests.add(id);
     lookAgain(files, APPROVALS_FILE);
   }
 }
 
-const LONGEST = 200;
+const MAX_OUTCOME = 200;
 
 /** How it ended, in a few words. */
 function outcomeIn(content: string): string {
@@ -52,7 +52,7 @@ function outcomeIn(content: string): string {
     const {success, code, error, exit_code, answer} = JSON.parse(content) as Record<string, unknown>;
     if (typeof answer === 'string') return 'answered';
     if (success === true) return exit_code === undefined ? 'done' : `done, exit code ${exit_code}`;
-    return `${code}: ${String(error)}`.replace(/\s+/g, ' ').slice(0, LONGEST);
+    return `${code}: ${String(error)}`.replace(/\s+/g, ' ').slice(0, MAX_OUTCOME);
   } catch {
     return 'ended';
   }

@@ -5,15 +5,15 @@ import type {Call, Message} from '../../formats/session/session-schema.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
 import {callWords} from '../../policy/call-words.ts';
-import {type BegunCall, wasBegun} from '../approvals/call-context.ts';
+import {type BegunCall, wasStarted} from '../approvals/call-context.ts';
 import {type Caller, isCommand, isRead, nameOfCall} from '../state/caller.ts';
-import type {Reports, With} from '../state/parts.ts';
+import type {AgentReports, With} from '../state/parts.ts';
 import type {Turns} from '../state/turns.ts';
-import {type NextCall, nextFor} from './next-call.ts';
+import {type NextCall, planCall} from './next-call.ts';
 import {changesFiles, runInWorkspace} from './workspaces.ts';
 
 /** A call that changes something, to be marked as started before it runs. */
-export interface Marked {
+export interface CallToMark {
   call: string;
   /** It runs outside the sandbox. */
   host: boolean;
@@ -23,9 +23,9 @@ export interface Marked {
   start: () => void;
 }
 
-/** What is to be written before anything goes on: the mark of a call, and requests that calls wait for from now on. */
-export interface Begun {
-  marked: Marked | undefined;
+/** What must be written before calls go on: the mark of a call to start, and new requests that calls wait for. */
+export interface BegunCalls {
+  marked: CallToMark | undefined;
   asks: readonly CallRequest[];
 }
 
@@ -39,10 +39,10 @@ export async function beginCalls(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'effects'>,
   caller: Caller,
   {calls}: OpenCalls,
-): Promise<Begun> {
+): Promise<BegunCalls> {
   const {turns, approvals} = daemon;
   const {path} = caller;
-  const fresh = approvals.stale.delete(path);
+  const fresh = approvals.staleSessions.delete(path);
   const asks: CallRequest[] = [];
   const open: Call[] = [];
   let allEnded = true;
@@ -53,12 +53,12 @@ export async function beginCalls(
     if (!turns.isRunning(path, call.id) && !(blocked && (isRead(call) || touchesSame(call, open)))) {
       const abort = new AbortController();
       const now = withKnown(turns, caller, calls);
-      const next = await nextFor(daemon, now, call, abort.signal, {fresh: fresh || (allEnded && !blocked)});
+      const next = await planCall(daemon, now, call, abort.signal, {fresh: fresh || (allEnded && !blocked)});
       if ('ask' in next) asks.push(next.ask);
       else if (!blocked && !('wait' in next)) {
         const ready = 'ready' in next && next.ready.effect !== 'read' ? next.ready : undefined;
         const running = ready && abort;
-        const begun = {again: wasBegun(approvals, now, call)};
+        const begun = {again: wasStarted(approvals, now, call)};
         const start = () => {
           if ('ready' in next && next.instead !== undefined)
             approvals.outcomes.set(next.instead, {outcome: 'not needed any more: the policy allows it now'});
@@ -114,22 +114,22 @@ async function execute(
 ): Promise<Message> {
   const {files, reports} = daemon;
   const {session, agent} = caller;
-  const {rooms, commands} = daemon.turns;
+  const {workspaceLocks, commands} = daemon.turns;
   const ready = 'ready' in next ? next.ready : undefined;
   const alone = ready?.alone === true;
   // What a person saw of a script is what runs: nobody swaps it from the moment it is judged.
   const enters = ready !== undefined && changesFiles(call, ready);
-  const waits = isCommand(call) || (enters && !rooms.isFree(agent, alone));
+  const waits = isCommand(call) || (enters && !workspaceLocks.isFree(agent, alone));
   // It may have waited, or somebody said no while it was marked: the policy and the decision count as they are now.
   const isJudgedAgain = ready !== undefined && (waits || call.approval !== undefined);
-  const leave = enters ? await rooms.enter(agent, alone, signal) : undefined;
-  const release = ready && isCommand(call) ? await commands.take(agent, signal) : undefined;
+  const leave = enters ? await workspaceLocks.enter(agent, alone, signal) : undefined;
+  const release = ready && isCommand(call) ? await commands.acquire(agent, signal) : undefined;
   const began = files.disk.clock.monotonic();
   let result: ToolResult;
   let edited: ReadyCall['edited'];
   try {
     crashPoint('call-start');
-    const now = isJudgedAgain ? await nextFor(daemon, caller, call, signal, {fresh: true, begun}) : next;
+    const now = isJudgedAgain ? await planCall(daemon, caller, call, signal, {fresh: true, begun}) : next;
     if ('ready' in now && now.ready.alone && !alone) throw new Error(CHANGED);
     edited = 'ready' in now ? now.ready.edited : undefined;
     result = 'ready' in now ? await runInWorkspace(daemon, caller, call, now.ready) : resultOfOther(reports, now);
@@ -149,7 +149,7 @@ async function execute(
 const CHANGED = 'nothing was run: what was approved has changed at the last moment. Make the call again';
 
 /** It was begun, and may not run after all. */
-function resultOfOther(reports: Reports, next: Exclude<NextCall, {ready: unknown}>): ToolResult {
+function resultOfOther(reports: AgentReports, next: Exclude<NextCall, {ready: unknown}>): ToolResult {
   if ('result' in next) return reports.redact.value(next.result);
   return {success: false, code: 'REJECTED', error: CHANGED};
 }

@@ -1,4 +1,4 @@
-import {type CallRequest, partOf} from '../../decide/call-request.ts';
+import {askedPart, type CallRequest} from '../../decide/call-request.ts';
 import {hasExpired} from '../../decide/queue.ts';
 import {taintOf} from '../../decide/taint.ts';
 import {isFailure} from '../../effects/tool/failure.ts';
@@ -10,19 +10,19 @@ import type {Call} from '../../formats/session/session-schema.ts';
 import type {Settings} from '../../formats/settings.ts';
 import {fieldOf} from '../../formats/task/task.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
-import {lookAgain, SAVED_MS} from '../../loop/look-again.ts';
-import {type BegunCall, type CallSetting, settingOf} from '../approvals/call-context.ts';
-import {itemOf, recordedEdit} from '../approvals/decisions.ts';
-import {boundDigest, editedDigest, judged, withEdit} from '../approvals/judged-call.ts';
-import {isBeingSaved, takenPage, turnedOnPage} from '../approvals/known-page.ts';
+import {lookAgain, PAGE_SAVE_MS} from '../../loop/look-again.ts';
+import {type BegunCall, type CallSetting, callSettingOf} from '../approvals/call-context.ts';
+import {queueItem, recordedEdit} from '../approvals/decisions.ts';
+import {boundDigest, editedDigest, judgeCall, withEdit} from '../approvals/judged-call.ts';
+import {changedDecision, isBeingSaved, recordedPagePath} from '../approvals/known-page.ts';
 import {signatureProblem} from '../approvals/signatures.ts';
 import {approvalStateOf} from '../sessions/budget.ts';
-import {putIntoWords} from '../sessions/wake.ts';
+import {registerRequest} from '../sessions/wake.ts';
 import {newApprovalId} from '../state/approvals.ts';
 import {type Caller, isCommand, isRepeatable} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
-import {endOf, interrupted, rejected} from './call-ends.ts';
-import {recall} from './recall.ts';
+import {interruptedResult, rejectedResult, resultOfDecision} from './call-ends.ts';
+import {recallStartedCalls} from './recall-started.ts';
 import {makeWorkspace, recoverWorkspace} from './workspaces.ts';
 
 /** What is to be done about a call that has no result yet. */
@@ -40,7 +40,7 @@ export type NextCall =
  * The policy, the template and the decision count as they are now. `fresh`: make sure that what is asked still holds.
  * `begun`: it is marked as started, by us.
  */
-export async function nextFor(
+export async function planCall(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'effects'>,
   caller: Caller,
   call: Call,
@@ -48,25 +48,25 @@ export async function nextFor(
   {fresh = false, begun}: {fresh?: boolean; begun?: BegunCall},
 ): Promise<NextCall> {
   const {files, approvals, effects} = daemon;
-  if (!begun) await recall(daemon, caller, call);
-  const setting = await settingOf(daemon, caller, call, signal, begun);
+  if (!begun) await recallStartedCalls(daemon, caller, call);
+  const setting = await callSettingOf(daemon, caller, call, signal, begun);
   // A call that this daemon runs is known to `turns`.
   if (call.started !== undefined && !isRepeatable(call)) {
-    const result = await interrupted(effects, call, caller, setting.context);
+    const result = await interruptedResult(effects, call, caller, setting.context);
     await recoverWorkspace(daemon, caller);
     return {result};
   }
   const {approval} = call;
   const state = approval === undefined ? undefined : approvalStateOf(files, approval);
-  const item = state === undefined ? undefined : await itemOf(files, APPROVALS_FILE, approval ?? '');
-  const ended = endOf(state, item);
+  const item = state === undefined ? undefined : await queueItem(files, APPROVALS_FILE, approval ?? '');
+  const ended = resultOfDecision(state, item);
   if (ended) return {result: ended};
   const open = state === undefined || state === 'pending' || state === 'withdrawn';
   if (!fresh && open && approvals.asked.has(approval ?? '')) return {wait: true};
   const missing = await makeWorkspace(daemon, caller);
   // Given up by a stop, it says nothing about the call.
   if (missing) return daemon.turns.stopped ? {wait: true} : {result: missing};
-  const asIs = await judged(daemon, caller, call.function, setting);
+  const asIs = await judgeCall(daemon, caller, call.function, setting);
   if ('result' in asIs) return asIs;
   // What a person has said to it counts, even where the policy allows the call by now: they may have changed it.
   if (!asIs.ready.asks && !(item && isSaid(files, item))) return policyAllows(files, asIs.ready, approval);
@@ -79,7 +79,7 @@ export async function nextFor(
   // An item that is gone comes back; what is about something else by now is another request.
   const same = item ? item.digest === digest && state !== 'superseded' : state === undefined;
   if (approval !== undefined && same) {
-    putIntoWords(daemon, requestOf(files, caller, call, ask, {id: approval, digest, settings}));
+    registerRequest(daemon, requestOf(files, caller, call, ask, {id: approval, digest, settings}));
     return {wait: true};
   }
   const id = newApprovalId(effects.world.random);
@@ -132,13 +132,13 @@ async function decided(
   if (!isOwn) return again('it was asked about another call');
   if (begun) {
     // Said after it was judged, while it was marked or waited to run.
-    const turned = await turnedOnPage(files, item);
-    if (turned) return 'no' in turned ? {result: rejected(turned.no.reason)} : {wait: true};
+    const turned = await changedDecision(files, item);
+    if (turned) return 'no' in turned ? {result: rejectedResult(turned.no.reason)} : {wait: true};
   } else if (await mayBeTurned(files, caller, item)) return {wait: true};
   if (hasExpired(item, item.at ?? '')) return again('it was decided too late');
   const edited = fieldOf(item.task, 'edited') === 'true';
   const {edits} = ask;
-  const original = edits && partOf(ask, edits.label);
+  const original = edits && askedPart(ask, edits.label);
   const edit =
     edited && edits && original !== undefined
       ? await recordedEdit(files, item, {...edits, original}, text =>
@@ -151,14 +151,14 @@ async function decided(
   const unsigned = await signatureProblem(daemon, {item, digest: item.digest ?? '', edited: signed});
   daemon.reports.troubles.set(`approval ${item.id}`, unsigned && `approval ${item.id}: ${unsigned}`);
   if (unsigned !== undefined) {
-    approvals.told.add(item.id ?? '');
+    approvals.reportedInvalid.add(item.id ?? '');
     return {wait: true};
   }
   if (ask.question) return {result: {success: true, answer: item.answer ?? ''}};
   const bound = isCommand(call) && Object.keys(ask.basis).some(key => key !== 'where');
   if (edit === undefined || !edits) return {ready: {...asIs, alone: bound}};
   const {text} = edit;
-  const anew = await judged(daemon, caller, withEdit(call, edits.argument, text).function, setting);
+  const anew = await judgeCall(daemon, caller, withEdit(call, edits.argument, text).function, setting);
   if ('result' in anew) return {result: {...anew.result, edited: {[edits.argument]: text}}};
   // What the person wrote may run others.
   return {ready: {...asEdited(anew.ready, {[edits.argument]: text}), alone: isCommand(call)}};
@@ -166,15 +166,15 @@ async function decided(
 
 /** Whether the page or the queue says something else by now, or may in a moment. */
 async function mayBeTurned(files: HomeFiles, {path}: Caller, item: ApprovalItem): Promise<boolean> {
-  const page = takenPage(files, item.id ?? '');
-  const isPageSaved = isBeingSaved(files, page) && !files.looks.making.has(approvedPath(item.id ?? ''));
+  const page = recordedPagePath(files, item.id ?? '');
+  const isPageSaved = isBeingSaved(files, page) && !files.looks.beingCreated.has(approvedPath(item.id ?? ''));
   const saved = isPageSaved ? page : isBeingSaved(files, APPROVALS_FILE) ? APPROVALS_FILE : undefined;
   if (saved !== undefined) {
     lookAgain(files, saved);
-    lookAgain(files, path, SAVED_MS);
+    lookAgain(files, path, PAGE_SAVE_MS);
     return true;
   }
-  if ((await turnedOnPage(files, item)) === undefined) return false;
+  if ((await changedDecision(files, item)) === undefined) return false;
   lookAgain(files, APPROVALS_FILE);
   return true;
 }

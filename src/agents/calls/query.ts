@@ -1,12 +1,12 @@
 import type {QueriedRows, ResultCode, ToolFailure} from '../../effects/tool/tool.ts';
-import {textOf} from '../../loop/accept-version.ts';
-import {onDisk} from '../../loop/current.ts';
+import {versionText} from '../../loop/accept-version.ts';
+import {versionOnDisk} from '../../loop/current-config.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import type {QueryFailure} from '../../query/task-query.ts';
 import type {With} from '../state/parts.ts';
 
 /** What one result can carry, and a little more. */
-const MOST = {rows: 1_001, text: 64 * 1024, cell: 4_000};
+const QUERY_LIMITS = {rows: 1_001, text: 64 * 1024, cell: 4_000};
 
 const codes: Record<QueryFailure['failed'], ResultCode> = {
   wrong: 'INVALID_ARGUMENTS',
@@ -15,7 +15,7 @@ const codes: Record<QueryFailure['failed'], ResultCode> = {
 };
 
 /** SQL over the files as they are known now. The first query reads all task files, a later one those that are others. */
-export async function query(
+export async function runQuery(
   {files, effects}: With<'files' | 'effects'>,
   text: string,
   signal: AbortSignal,
@@ -28,9 +28,9 @@ export async function query(
     index,
     files: () => versions(known),
     read: (path: string, blob: string) =>
-      files.kept.texts.get(blob) ?? onDisk(disk, path, blob) ?? textOf(files, blob, path),
+      files.caches.texts.get(blob) ?? versionOnDisk(disk, path, blob) ?? versionText(files, blob, path),
   };
-  const answer = await effects.queries.ask(source, text, {most: MOST, signal, taint: true});
+  const answer = await effects.queries.ask(source, text, {most: QUERY_LIMITS, signal, taint: true});
   if (!('failed' in answer)) return answer;
   const {failed, error, hint} = answer;
   return {success: false, error: hint === undefined ? error : `${error}. ${hint}`, code: codes[failed]};

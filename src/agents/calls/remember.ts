@@ -1,4 +1,4 @@
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import {withNote} from '../../decide/note.ts';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {ToolResult} from '../../effects/tool/tool.ts';
@@ -10,14 +10,14 @@ import {linkTarget} from '../../home/read.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import {changeOf} from '../state/completed-change.ts';
-import type {Note, Notes} from '../state/notes.ts';
+import {plannedWriteOf} from '../state/completed-write.ts';
+import type {MemoryNote, Notes} from '../state/notes.ts';
 import type {With} from '../state/parts.ts';
 
 const PATIENCE_MS = 20_000;
 
 /** The file is written when it is looked at, as all are; a note that could not be written in time is taken back. */
-export async function remember(
+export async function addMemoryNote(
   {files, reports, notes}: With<'files' | 'reports' | 'notes'>,
   {agent}: {agent: string},
   {approval}: Call,
@@ -27,7 +27,7 @@ export async function remember(
   if (problem !== undefined) return {success: false, code: 'FAILED', error: `${path} ${problem}`};
   let cancel: Cancel | undefined;
   const result = await new Promise<ToolResult>(resolve => {
-    const note: Note = {text, agent, approval, written: () => resolve({success: true, path})};
+    const note: MemoryNote = {text, agent, approval, written: () => resolve({success: true, path})};
     notes.add(path, note);
     cancel = files.disk.clock.after(
       PATIENCE_MS,
@@ -53,12 +53,12 @@ function notWritable({disk, index}: HomeFiles, path: string): string | undefined
 }
 
 /** memory/: files get the notes of agents. */
-export function memoryFiles({notes, files}: With<'files' | 'notes'>): Reconciler {
+export function memoryReconciler({notes, files}: With<'files' | 'notes'>): Reconciler {
   const due = {notes, clock: files.disk.clock};
   return {
     kind: 'memory',
-    settle: ({path, text = ''}) => changeOf(settleMemory(due, path, text), 'remember'),
-    create: path => changeOf(settleMemory(due, path, ''), 'remember'),
+    settle: ({path, text = ''}) => plannedWriteOf(settleMemory(due, path, text), 'remember'),
+    create: path => plannedWriteOf(settleMemory(due, path, ''), 'remember'),
   };
 }
 
@@ -67,7 +67,7 @@ export function settleMemory(
   {notes, clock}: {notes: Notes; clock: Clock},
   path: string,
   text: string,
-): Completed | undefined {
+): CompletedFile | undefined {
   const due = notes.due(path);
   const [first] = due;
   if (!first) return undefined;

@@ -5,10 +5,10 @@ import {sendMessage} from '../mail/send.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {createTasks} from '../tasks/create-tasks.ts';
-import {updateTask} from '../tasks/update-task.ts';
-import {query} from './query.ts';
-import {remember} from './remember.ts';
-import {recordSent} from './sent.ts';
+import {updateTaskForAgent} from '../tasks/update-task.ts';
+import {runQuery} from './query.ts';
+import {recordSent} from './record-sent.ts';
+import {addMemoryNote} from './remember.ts';
 
 /** What a call asks of the daemon. */
 export function servicesFor(
@@ -20,11 +20,11 @@ export function servicesFor(
   const {files} = daemon;
   const {index} = files;
   return {
-    remember: (file, text) => remember(daemon, caller, call, {file, text}),
+    remember: (file, text) => addMemoryNote(daemon, caller, call, {file, text}),
     createTask: task => createTasks(daemon, caller, call, task),
-    updateTask: change => updateTask(daemon, caller, call, change),
+    updateTask: change => updateTaskForAgent(daemon, caller, call, change),
     send: message => sendMessage(daemon, caller, call, message),
-    query: text => query(daemon, text, signal),
+    query: text => runQuery(daemon, text, signal),
     sent: (file, record) => recordSent(daemon, file, record),
     agents: () =>
       index.pathsOf('template').map(path => {

@@ -1,14 +1,14 @@
 import {join} from 'node:path';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
-import {placeOf} from '../../effects/workspace/place.ts';
+import {parseToolPath} from '../../effects/workspace/place.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {toolNamed} from '../../policy/tools.ts';
-import {suspectChanges} from '../approvals/void.ts';
+import {suspectChanges} from '../approvals/protected-files.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {effectsOf} from '../world/effects.ts';
@@ -115,7 +115,7 @@ export async function recoverWorkspace(
 function pathsOf({function: {arguments: args}}: Call, workspace: string): string[] | undefined {
   try {
     const {path} = JSON.parse(args) as {path?: unknown};
-    const place = typeof path === 'string' ? placeOf(path, 'write', workspace) : undefined;
+    const place = typeof path === 'string' ? parseToolPath(path, 'write', workspace) : undefined;
     return place && !isFailure(place) ? [place.parts.join('/')] : undefined;
   } catch {
     return undefined;
@@ -127,7 +127,7 @@ function changed({files, approvals}: With<'files' | 'approvals'>, {agent, path: 
   for (const path of approvals.waits.paths()) {
     const waits = approvals.waits.callsOf(path).length > 0 && files.index.facts(path)?.session?.agent === agent;
     if (!waits || path === own) continue;
-    approvals.stale.add(path);
+    approvals.staleSessions.add(path);
     lookAgain(files, path);
   }
 }

@@ -1,26 +1,32 @@
 import {isDeepStrictEqual} from 'node:util';
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import {claimSlots, slotDelivery, slotWords} from '../../decide/schedule.ts';
 import {SLOTS_FILE} from '../../formats/common/key.ts';
 import {scheduleId} from '../../formats/schedule-slots.ts';
 import type {ScheduleSetting} from '../../formats/settings.ts';
-import {type AllSlots, type Claimed, type Slots, type SlotsFile, slotsText} from '../../formats/slots-file.ts';
+import {
+  type AllSlots,
+  type ClaimedSlot,
+  type ScheduleSlots,
+  type SlotsFile,
+  slotsText,
+} from '../../formats/slots-file.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import {isAgent} from '../mail/agents.ts';
+import {agentExists} from '../mail/agents.ts';
 import {inboxSession} from '../mail/receivers.ts';
-import {changeOf} from '../state/completed-change.ts';
+import {plannedWriteOf} from '../state/completed-write.ts';
 import type {Inboxes} from '../state/inboxes.ts';
 import type {With} from '../state/parts.ts';
 
 /** state/schedules.yaml: which times of schedules are dealt with. */
-export function slotsFile(daemon: With<'files' | 'current' | 'mail' | 'inboxes'>): Reconciler {
+export function scheduleReconciler(daemon: With<'files' | 'current' | 'mail' | 'inboxes'>): Reconciler {
   return {
     kind: 'state',
     owns: path => path === SLOTS_FILE,
     settle: async ({parsed}) =>
-      parsed?.kind === 'slots' ? changeOf(await settleSlots(daemon, parsed.file), 'schedule') : undefined,
-    create: async () => changeOf(await settleSlots(daemon, undefined), 'schedule'),
+      parsed?.kind === 'slots' ? plannedWriteOf(await settleSlots(daemon, parsed.file), 'schedule') : undefined,
+    create: async () => plannedWriteOf(await settleSlots(daemon, undefined), 'schedule'),
   };
 }
 
@@ -28,7 +34,7 @@ export function slotsFile(daemon: With<'files' | 'current' | 'mail' | 'inboxes'>
 async function settleSlots(
   daemon: With<'files' | 'current' | 'mail' | 'inboxes'>,
   file: SlotsFile | undefined,
-): Promise<Completed | undefined> {
+): Promise<CompletedFile | undefined> {
   const {files, inboxes} = daemon;
   const schedules = (await daemon.current.settings()).schedules ?? [];
   const before = file?.value?.schedules ?? {};
@@ -38,7 +44,7 @@ async function settleSlots(
     const id = scheduleId(schedule);
     const to = agentOf(schedule);
     const known = before[id];
-    const claimed = isAgent(files, to) ? (claimSlots(schedule, known, files.disk.clock.now()) ?? known) : known;
+    const claimed = agentExists(files, to) ? (claimSlots(schedule, known, files.disk.clock.now()) ?? known) : known;
     if (!claimed) continue;
     after[id] = withoutDelivered(inboxes, id, claimed);
     if (!known) words.push(`${schedule.cron} for ${to} begins`);
@@ -61,9 +67,9 @@ function dueIn(all: AllSlots): string[] {
   return Object.entries(all).flatMap(([id, {due = []}]) => due.map(claimed => slotDelivery(id, claimed)));
 }
 
-function withoutDelivered({schedules}: Inboxes, id: string, {due = [], ...slots}: Slots): Slots {
+function withoutDelivered({schedules}: Inboxes, id: string, {due = [], ...slots}: ScheduleSlots): ScheduleSlots {
   const left = due.filter(claimed => !schedules.delivered.has(slotDelivery(id, claimed)));
-  return left.length > 0 ? {...slots, due: left} : (slots as Slots);
+  return left.length > 0 ? {...slots, due: left} : (slots as ScheduleSlots);
 }
 
 /** What is claimed goes to its agent. The receiver takes each time once. */
@@ -82,11 +88,11 @@ async function postOne(
   {files, current, mail, inboxes}: With<'files' | 'current' | 'mail' | 'inboxes'>,
   schedule: ScheduleSetting,
   id: string,
-  claimed: Claimed,
+  claimed: ClaimedSlot,
 ): Promise<void> {
   const agent = agentOf(schedule);
   const delivery = slotDelivery(id, claimed);
-  const template = isAgent(files, agent) ? await current.template(agent) : undefined;
+  const template = agentExists(files, agent) ? await current.template(agent) : undefined;
   if (!template || inboxes.schedules.posted.has(delivery)) return;
   inboxes.schedules.posted.add(delivery);
   const fresh = template.context === 'fresh';

@@ -5,35 +5,35 @@ import {visibleLine} from '../../formats/common/visible.ts';
 import {type Cursor, deliveredAs, type Position} from '../../formats/cursor-file.ts';
 import {readRecord} from '../../formats/inbox.ts';
 import {
-  contentOf,
   KEYED,
   keyDelivery,
   lineDelivery,
+  messageContent,
+  recordValue,
   routeOf,
   shortHash,
-  textAt,
   threadOf,
 } from '../../formats/inbox-message.ts';
 import type {Rejected} from '../../formats/rejected.ts';
 import type {InboxRoute, Settings} from '../../formats/settings.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import {MAX_LINE, type RawLine} from '../../home/inbox-lines.ts';
-import {isAgent, whoElse} from '../mail/agents.ts';
+import {agentExists, suggestAgents} from '../mail/agents.ts';
 import {inboxSession} from '../mail/receivers.ts';
-import type {Reading} from '../state/inboxes.ts';
+import type {InboxReading} from '../state/inboxes.ts';
 import type {Letter} from '../state/mail.ts';
-import type {Reports, With} from '../state/parts.ts';
+import type {AgentReports, With} from '../state/parts.ts';
 import {keysDelivered} from './lines-found.ts';
 
 /** A letter, and the session that it goes to. */
-export interface Addressed {
+export interface AddressedLetter {
   path: string;
   letter: Omit<Letter, 'delivered'>;
 }
 
 /** What some lines of an inbox come to. */
-export interface Batch {
-  letters: Addressed[];
+export interface InboxBatch {
+  letters: AddressedLetter[];
   rejected: Rejected[];
   /** How many of the lines these are, and where the next begins. */
   lines: number;
@@ -45,16 +45,16 @@ export interface Batch {
 const SLICE_MS = 5;
 
 /** Read lines as messages. `at`: of the file that they stand in; `skip`: lines that were delivered before. */
-export async function batchOf(
+export async function readBatch(
   daemon: With<'files' | 'reports' | 'current'>,
-  reading: Reading,
+  reading: InboxReading,
   at: Position,
   lines: readonly RawLine[],
-): Promise<Batch> {
+): Promise<InboxBatch> {
   const {files} = daemon;
   const settings = await daemon.current.settings();
   const route = routeOf(reading.name, settings.inbox?.routes ?? []);
-  const batch: Batch = {letters: [], rejected: [], lines: 0, end: at.offset};
+  const batch: InboxBatch = {letters: [], rejected: [], lines: 0, end: at.offset};
   const keys = new Set<string>();
   const isMain = at.generation === reading.cursor?.generation;
   const as = deliveredAs(reading.name, at);
@@ -67,7 +67,7 @@ export async function batchOf(
     }
     const hash = shortHash(line.bytes);
     const number = at.line + batch.lines + 1;
-    const isOld = isMain && line.start < (reading.cursor?.rewritten ?? 0) && reading.skip?.take(hash) === true;
+    const isOld = isMain && line.start < (reading.cursor?.rewritten ?? 0) && reading.skip?.takeOne(hash) === true;
     const id = lineDelivery({...as, offset: line.start, hash});
     const read = isOld ? undefined : await readLine(daemon, {reading, id, line, number, route, settings});
     if (read && 'blocked' in read) {
@@ -87,7 +87,7 @@ export async function batchOf(
 }
 
 interface Line {
-  reading: Pick<Reading, 'name' | 'path'>;
+  reading: Pick<InboxReading, 'name' | 'path'>;
   /** Of its delivery, unless it has a key. */
   id: string;
   line: Pick<RawLine, 'length' | 'bytes' | 'tooLong'>;
@@ -96,7 +96,11 @@ interface Line {
   settings: Settings;
 }
 
-type Read = Addressed | {rejected: Rejected} | {blocked: Omit<NonNullable<Batch['blocked']>, 'line'>} | undefined;
+type Read =
+  | AddressedLetter
+  | {rejected: Rejected}
+  | {blocked: Omit<NonNullable<InboxBatch['blocked']>, 'line'>}
+  | undefined;
 
 /** Undefined: nothing is to be delivered. */
 async function readLine({files, reports, current}: With<'files' | 'reports' | 'current'>, of: Line): Promise<Read> {
@@ -106,7 +110,7 @@ async function readLine({files, reports, current}: With<'files' | 'reports' | 'c
       ...{id: of.id, file: reading.path, line: number, at: timestamp(files.disk.clock)},
       reason: reports.redact.text(reason),
       ...rest,
-      ...kept(reports, line),
+      ...rejectedFields(reports, line),
     },
   });
   if (line.tooLong)
@@ -125,17 +129,17 @@ async function readLine({files, reports, current}: With<'files' | 'reports' | 'c
   if (own !== undefined && !isId(agent ?? ''))
     return reject(`expected the name of an agent in "to", got ${shown(own)}`);
   if (agent === undefined || agent === '') return {blocked: {problem: nobody(reading.path, number)}};
-  const template = isAgent(files, agent) ? await current.template(agent) : undefined;
+  const template = agentExists(files, agent) ? await current.template(agent) : undefined;
   if (!template && own !== undefined)
-    return reject(`expected an agent in "to", got "${agent}": ${whoElse(files, agent)}`, {to: agent});
+    return reject(`expected an agent in "to", got "${agent}": ${suggestAgents(files, agent)}`, {to: agent});
   if (!template) return {blocked: {agent}};
-  const key = route?.key === undefined ? undefined : textAt(record.data, route.key);
+  const key = route?.key === undefined ? undefined : recordValue(record.data, route.key);
   const id = route && key !== undefined ? keyDelivery(route, key) : of.id;
   const thread = threadOf(record.data, route);
   const scope = route?.files ?? reading.name;
   const {path, opening} = inboxSession(files, agent, {scope, thread, id, fresh: template.context === 'fresh'});
   const from = `${reading.path}#${number}`;
-  const content = reports.redact.text(contentOf(record, `${reading.path}, line ${number}`));
+  const content = reports.redact.text(messageContent(record, `${reading.path}, line ${number}`));
   return {path, letter: {id, agent, opening, bulk: true, message: {from, content, untrusted: true}}};
 }
 
@@ -143,8 +147,8 @@ function shown(text: string): string {
   return visibleLine(JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text));
 }
 
-/** What a person needs to mend it. The rest is in the inbox itself. */
-function kept({redact}: Reports, {bytes, length, tooLong}: Line['line']): Partial<Rejected> {
+/** The fields of a rejected line that a person needs to fix it. The inbox itself has the rest. */
+function rejectedFields({redact}: AgentReports, {bytes, length, tooLong}: Line['line']): Partial<Rejected> {
   const text = isUtf8(bytes) ? {text: redact.text(bytes.toString())} : {base64: bytes.toString('base64')};
   return {...text, ...(tooLong && {bytes: length})};
 }
@@ -160,7 +164,7 @@ function nobody(path: string, line: number): Problem {
 }
 
 /** Without records whose key was delivered before, to whichever session. */
-export async function newOnes<T extends Addressed>(
+export async function withoutDeliveredKeys<T extends AddressedLetter>(
   {files, inboxes}: With<'files' | 'inboxes'>,
   letters: readonly T[],
 ): Promise<T[]> {
@@ -172,13 +176,13 @@ export async function newOnes<T extends Addressed>(
 }
 
 /** A line that had been set aside because its agent was not there; undefined: it still is not, or cannot be read. */
-export async function released(
+export async function releasedLine(
   daemon: With<'files' | 'reports' | 'current'>,
   entry: Rejected,
-): Promise<Addressed | undefined> {
+): Promise<AddressedLetter | undefined> {
   const settings = await daemon.current.settings();
   const name = entry.file.slice('inbox/'.length);
-  if (entry.text === undefined || entry.to === undefined || !isAgent(daemon.files, entry.to)) return undefined;
+  if (entry.text === undefined || entry.to === undefined || !agentExists(daemon.files, entry.to)) return undefined;
   const bytes = Buffer.from(entry.text);
   const read = await readLine(daemon, {
     ...{reading: {name, path: entry.file}, id: entry.id, number: entry.line, settings},
@@ -189,12 +193,16 @@ export async function released(
 }
 
 /** How far the file is read when these lines are. */
-export function after(at: Position, {lines, end}: Batch, marks: Pick<Position, 'head' | 'tail'>): Position {
+export function positionAfter(
+  at: Position,
+  {lines, end}: InboxBatch,
+  marks: Pick<Position, 'head' | 'tail'>,
+): Position {
   return {...at, offset: end, line: at.line + lines, ...marks};
 }
 
 /** The cursor with one of its files read further; `rewritten` is over when that place is reached. */
-export function advanced(cursor: Cursor, next: Position): Cursor {
+export function advanceCursor(cursor: Cursor, next: Position): Cursor {
   if (next.generation !== cursor.generation) {
     const rotated = (cursor.rotated ?? []).map(each => (each.generation === next.generation ? next : each));
     return {...cursor, rotated};

@@ -1,32 +1,34 @@
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import {type CursorFile, cursorText, inboxOf, isUnread} from '../../formats/cursor-file.ts';
 import {type RejectedFile, withoutEntries} from '../../formats/rejected.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import {changeOf} from '../state/completed-change.ts';
+import {plannedWriteOf} from '../state/completed-write.ts';
 import type {With} from '../state/parts.ts';
-import {newOnes, released} from './inbox-batch.ts';
+import {releasedLine, withoutDeliveredKeys} from './inbox-batch.ts';
 
 /** state/inbox/NAME.yaml: how far each inbox is read. */
-export function cursorFiles(daemon: With<'files' | 'inboxes'>): Reconciler {
+export function cursorReconciler(daemon: With<'files' | 'inboxes'>): Reconciler {
   return {
     kind: 'state',
     owns: path => inboxOf(path) !== undefined,
     settle: ({path, parsed}) =>
-      parsed?.kind === 'cursor' ? changeOf(settleCursor(daemon, path, parsed.file), 'inbox') : undefined,
-    create: path => changeOf(settleCursor(daemon, path, undefined), 'inbox'),
+      parsed?.kind === 'cursor' ? plannedWriteOf(settleCursor(daemon, path, parsed.file), 'inbox') : undefined,
+    create: path => plannedWriteOf(settleCursor(daemon, path, undefined), 'inbox'),
     // An inbox that is gone may have been renamed, and the renamed file may have more lines.
     started: () => [...daemon.files.known.keys()].flatMap(path => inboxOf(path) ?? []),
   };
 }
 
 /** inbox/rejected/: lines that could not be delivered. Their files stay wrong until somebody mends them. */
-export function rejectedFiles(daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>): Reconciler {
+export function rejectedReconciler(daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>): Reconciler {
   return {
     kind: 'rejected',
     settlesWithErrors: true,
     settle: async ({path, parsed}) =>
-      parsed?.kind === 'rejected' ? changeOf(await settleRejected(daemon, path, parsed.file), 'fill-in') : undefined,
+      parsed?.kind === 'rejected'
+        ? plannedWriteOf(await settleRejected(daemon, path, parsed.file), 'fill-in')
+        : undefined,
   };
 }
 
@@ -35,7 +37,7 @@ function settleCursor(
   {files, inboxes}: With<'files' | 'inboxes'>,
   path: string,
   file: CursorFile | undefined,
-): Completed | undefined {
+): CompletedFile | undefined {
   const inbox = inboxOf(path);
   const reading = inbox === undefined ? undefined : inboxes.get(inbox);
   // It had errors, and may be mended.
@@ -59,7 +61,7 @@ async function settleRejected(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
   path: string,
   file: RejectedFile,
-): Promise<Completed | undefined> {
+): Promise<CompletedFile | undefined> {
   const {files, inboxes} = daemon;
   const gone = new Set(file.entries.filter(({id}) => inboxes.released.has(id)).map(({id}) => id));
   if (gone.size > 0) {
@@ -70,7 +72,7 @@ async function settleRejected(
   }
   for (const entry of file.entries) {
     if (entry.to === undefined || inboxes.releasing.has(entry.id)) continue;
-    const addressed = await released(daemon, entry);
+    const addressed = await releasedLine(daemon, entry);
     if (!addressed) continue;
     const {letter} = addressed;
     inboxes.releasing.add(entry.id);
@@ -79,7 +81,7 @@ async function settleRejected(
       inboxes.released.add(entry.id);
       lookAgain(files, path);
     };
-    const [isNew] = await newOnes(daemon, [addressed]);
+    const [isNew] = await withoutDeliveredKeys(daemon, [addressed]);
     if (isNew) {
       daemon.mail.post(addressed.path, {...letter, delivered});
       lookAgain(files, addressed.path);

@@ -5,7 +5,7 @@ import {listFolder, readHomeFile} from '../../home/read.ts';
 import type {With} from '../state/parts.ts';
 
 /** How far other inboxes, and files that they were, are read. */
-export function positionsBut(
+export function otherPositions(
   {files, inboxes}: With<'files' | 'inboxes'>,
   path: string,
 ): {path: string; at: Position; busy: boolean}[] {

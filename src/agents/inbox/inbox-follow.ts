@@ -6,14 +6,14 @@ import type {Disk} from '../../home/disk/disk.ts';
 import {inboxFiles, openNumbered} from '../../home/inbox-files.ts';
 import {closeInbox, isContinued, marksOf, type OpenInbox, openInbox, readLines} from '../../home/inbox-lines.ts';
 import {unpackRotated} from '../../home/unpack-inbox.ts';
-import {signature} from '../../loop/file-state.ts';
-import {DOUBTFUL_MS} from '../../loop/half-saved.ts';
-import type {Reading} from '../state/inboxes.ts';
-import {LinesRead, MOST_REMEMBERED} from '../state/lines-read.ts';
+import {statSignature} from '../../loop/file-state.ts';
+import {HALF_SAVED_MS} from '../../loop/half-saved.ts';
+import type {InboxReading} from '../state/inboxes.ts';
+import {LinesRead, MAX_REMEMBERED_LINES} from '../state/lines-read.ts';
 import type {With} from '../state/parts.ts';
-import {positionsBut} from './inbox-cursors.ts';
+import {otherPositions} from './inbox-cursors.ts';
 import {isRotatedName, missedFiles} from './inbox-missed.ts';
-import {findMissed, findUnseen, MOST_ROTATED} from './inbox-unseen.ts';
+import {findMissed, findUnseen, MAX_ROTATED} from './inbox-unseen.ts';
 import {linesDelivered, linesOf} from './lines-found.ts';
 
 /** Of a file that is read up to here it is remembered which lines it has. */
@@ -21,13 +21,17 @@ const REMEMBERED = 4 * 1024 * 1024;
 /** Some of its lines are on their way. */
 const BUSY_MS = 50;
 /** A copy that a rotation makes is there a moment before its original is cut. */
-const COPYING_MS = 2 * DOUBTFUL_MS;
+const COPYING_MS = 2 * HALF_SAVED_MS;
 
 /**
  * See which file has the inbox's name now, and where it is to be read from: the one that was read before, another after a
  * rotation, or one that an editor wrote anew. The cursor then is of that file. Milliseconds: it is not clear yet.
  */
-export async function follow(daemon: With<'files' | 'inboxes'>, reading: Reading, file: OpenInbox): Promise<number> {
+export async function followInbox(
+  daemon: With<'files' | 'inboxes'>,
+  reading: InboxReading,
+  file: OpenInbox,
+): Promise<number> {
   const {files} = daemon;
   const {disk} = files;
   if (!reading.cursor) await findUnseen(daemon, reading, file);
@@ -52,7 +56,7 @@ export async function follow(daemon: With<'files' | 'inboxes'>, reading: Reading
   const wait = holdsStill(reading, file);
   if (wait > 0) return wait;
   const copy =
-    (isSame ? copyOf(disk, reading.name, cursor) : undefined) ?? (await unpackRotated(disk, reading.name, cursor));
+    (isSame ? findCopy(disk, reading.name, cursor) : undefined) ?? (await unpackRotated(disk, reading.name, cursor));
   if (copy !== undefined) {
     await rotate(daemon, reading, cursor, copy, file);
     return begin(daemon, reading, file);
@@ -69,7 +73,7 @@ export async function follow(daemon: With<'files' | 'inboxes'>, reading: Reading
 }
 
 /** It is gone: if it was renamed, what is left of it is still read. What has its name next is another file. */
-export async function followGone(daemon: With<'files' | 'inboxes'>, reading: Reading): Promise<void> {
+export async function followMissingInbox(daemon: With<'files' | 'inboxes'>, reading: InboxReading): Promise<void> {
   const {cursor} = reading;
   if (!cursor) return;
   if (cursor.inode === '') return findMissed(daemon, reading, cursor);
@@ -81,10 +85,10 @@ export async function followGone(daemon: With<'files' | 'inboxes'>, reading: Rea
 }
 
 /** The same file, perhaps longer. Which lines it has is looked up once, as long as that is cheap. */
-async function known(disk: Disk, reading: Reading, file: OpenInbox, cursor: Cursor): Promise<number> {
-  reading.doubt = undefined;
+async function known(disk: Disk, reading: InboxReading, file: OpenInbox, cursor: Cursor): Promise<number> {
+  reading.changedContent = undefined;
   if (!reading.counted && cursor.offset <= REMEMBERED)
-    reading.lines = await linesOf(file, cursor.offset, MOST_REMEMBERED);
+    reading.lines = await linesOf(file, cursor.offset, MAX_REMEMBERED_LINES);
   reading.counted = true;
   if (cursor.rewritten === undefined || cursor.offset >= cursor.rewritten || reading.skip) return 0;
   // A daemon was killed within a file that was written anew: what had been read before is in the sessions.
@@ -100,17 +104,17 @@ function successor({generation, rotated}: Cursor): Cursor {
 }
 
 /** A file that was not read under this name: from where it was read under another, else from its beginning. */
-async function begin(daemon: With<'files' | 'inboxes'>, reading: Reading, file: OpenInbox): Promise<number> {
+async function begin(daemon: With<'files' | 'inboxes'>, reading: InboxReading, file: OpenInbox): Promise<number> {
   const {files} = daemon;
   const other = readElsewhere(daemon, reading, file);
   if (typeof other === 'number') return other;
   const cursor: Cursor = {...(reading.cursor ?? newCursor()), inode: file.inode, ...other};
   reading.cursor = cursor;
-  reading.lines = new LinesRead(MOST_REMEMBERED);
+  reading.lines = new LinesRead(MAX_REMEMBERED_LINES);
   reading.lines.incomplete = other !== undefined;
   reading.counted = !other;
   reading.skip = undefined;
-  reading.doubt = undefined;
+  reading.changedContent = undefined;
   reading.unfinished = undefined;
   if (other) return known(files.disk, reading, file, cursor);
   // Its cursor may be lost: what sessions have of it is not delivered again.
@@ -125,7 +129,7 @@ const NOTHING = {lines: new LinesRead(), last: 0};
 /** What was read so far goes on as another file, of this number; and those that had the name after it, if nobody saw them. */
 async function rotate(
   daemon: With<'files' | 'inboxes'>,
-  reading: Reading,
+  reading: InboxReading,
   cursor: Cursor,
   inode: string,
   file?: OpenInbox,
@@ -136,10 +140,10 @@ async function rotate(
   let {generation} = cursor;
   for (const each of await missedFiles(daemon, reading.name, rotated, file))
     rotated.push(positionOf({...newCursor(++generation), inode: each.inode}));
-  reading.cursor = successor({...cursor, generation, rotated: rotated.slice(-MOST_ROTATED)});
+  reading.cursor = successor({...cursor, generation, rotated: rotated.slice(-MAX_ROTATED)});
 }
 
-function rewrite(reading: Reading, cursor: Cursor, file: OpenInbox, before: LinesRead): void {
+function rewrite(reading: InboxReading, cursor: Cursor, file: OpenInbox, before: LinesRead): void {
   const {since, as} = cursor;
   reading.cursor = {
     ...successor(cursor),
@@ -147,13 +151,13 @@ function rewrite(reading: Reading, cursor: Cursor, file: OpenInbox, before: Line
     ...(as !== undefined && {as}),
   };
   reading.skip = before.copy();
-  reading.lines = before.copy(MOST_REMEMBERED);
-  reading.doubt = undefined;
+  reading.lines = before.copy(MAX_REMEMBERED_LINES);
+  reading.changedContent = undefined;
   reading.unfinished = undefined;
 }
 
 /** Lines that were delivered from the file as it was before. */
-async function linesBefore(disk: Disk, {lines, name}: Reading, cursor: Cursor): Promise<LinesRead> {
+async function linesBefore(disk: Disk, {lines, name}: InboxReading, cursor: Cursor): Promise<LinesRead> {
   return lines.incomplete ? (await linesDelivered(disk, name, cursor)).lines : lines;
 }
 
@@ -164,11 +168,11 @@ async function isRewritten(file: OpenInbox, before: LinesRead): Promise<boolean>
 }
 
 /** A shorter or other text counts when it has stayed so: editors cut a file before they write it. */
-function holdsStill(reading: Reading, file: OpenInbox): number {
+function holdsStill(reading: InboxReading, file: OpenInbox): number {
   const now = file.clock.monotonic();
-  const is = signature(file.stat);
-  if (reading.doubt?.signature !== is) reading.doubt = {signature: is, since: now};
-  return Math.max(0, Math.ceil(DOUBTFUL_MS - (now - reading.doubt.since)));
+  const is = statSignature(file.stat);
+  if (reading.changedContent?.signature !== is) reading.changedContent = {signature: is, since: now};
+  return Math.max(0, Math.ceil(HALF_SAVED_MS - (now - reading.changedContent.since)));
 }
 
 /** Whether the file that was read is there under another name, which is none that editors give. Numbers of files are used again. */
@@ -183,7 +187,7 @@ function isRenamed(disk: Disk, cursor: Position): boolean {
 }
 
 /** A file that was cut after somebody copied it: the copy begins with what was read. */
-export function copyOf(disk: Disk, name: string, cursor: Position): string | undefined {
+export function findCopy(disk: Disk, name: string, cursor: Position): string | undefined {
   const stem = name.replace(/\.jsonl$/, '');
   if (cursor.offset === 0) return undefined;
   for (const [other, {ino}] of inboxFiles(disk)) {
@@ -215,12 +219,12 @@ function isContinuedIn(disk: Disk, path: string, cursor: Position, inode?: strin
  */
 function readElsewhere(
   daemon: With<'files' | 'inboxes'>,
-  reading: Reading,
+  reading: InboxReading,
   file: OpenInbox,
 ): Partial<Cursor> | number | undefined {
   const {files} = daemon;
   const {disk} = files;
-  for (const {path, at, busy} of positionsBut(daemon, reading.path)) {
+  for (const {path, at, busy} of otherPositions(daemon, reading.path)) {
     const isMoved = at.inode === file.inode && `${inboxFiles(disk).get(basename(path))?.ino}` !== file.inode;
     const isCopy = !isMoved && isRotatedName(stemOf(path), reading.name);
     if (!(isMoved || isCopy) || !isContinued(file, at)) continue;
@@ -228,8 +232,8 @@ function readElsewhere(
     if (at.offset === 0) continue;
     if (isCopy && isContinuedIn(disk, path, at)) {
       // Perhaps the original is cut in a moment.
-      reading.doubt ??= {signature: '', since: files.disk.clock.monotonic()};
-      const left = COPYING_MS - (files.disk.clock.monotonic() - reading.doubt.since);
+      reading.changedContent ??= {signature: '', since: files.disk.clock.monotonic()};
+      const left = COPYING_MS - (files.disk.clock.monotonic() - reading.changedContent.since);
       if (left > 0) return Math.ceil(left);
       continue;
     }

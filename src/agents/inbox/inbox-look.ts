@@ -10,22 +10,29 @@ import {
   reaches,
   readLines,
 } from '../../home/inbox-lines.ts';
-import {setAside} from '../../home/set-aside.ts';
+import {appendRejected} from '../../home/rejected-lines.ts';
 import {removeUnpacked} from '../../home/unpack-inbox.ts';
 import {reportProblems, setFacts} from '../../loop/accept-version.ts';
-import {signature} from '../../loop/file-state.ts';
-import {DOUBTFUL_MS} from '../../loop/half-saved.ts';
+import {statSignature} from '../../loop/file-state.ts';
+import {HALF_SAVED_MS} from '../../loop/half-saved.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
-import type {Outcome} from '../../loop/queue.ts';
+import type {LookOutcome} from '../../loop/queue.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import type {Reading} from '../state/inboxes.ts';
+import type {InboxReading} from '../state/inboxes.ts';
 import type {With} from '../state/parts.ts';
-import {advanced, after, type Batch, batchOf, newOnes} from './inbox-batch.ts';
+import {advanceCursor, type InboxBatch, positionAfter, readBatch, withoutDeliveredKeys} from './inbox-batch.ts';
 import {readCursor} from './inbox-cursors.ts';
-import {follow, followGone} from './inbox-follow.ts';
+import {followInbox, followMissingInbox} from './inbox-follow.ts';
 import {unseenInboxes} from './inbox-missed.ts';
-import {drop, isOpen, isSaved, isTaken, letGo, openRotated} from './inbox-rotated.ts';
+import {
+  dropRotated,
+  finishRotated,
+  hasRotatedToRead,
+  isCursorSaved,
+  isTakenOver,
+  openRotatedFile,
+} from './inbox-rotated.ts';
 import {showBlocked, showUnreadable} from './inbox-show.ts';
 import {findUnseen} from './inbox-unseen.ts';
 
@@ -44,7 +51,7 @@ const LARGE = 512 * 1024;
 const MOST_LINES = 2_000;
 
 /** inbox/NAME.jsonl: raw lines, read from where their cursor is. */
-export function inboxFiles(daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>): Reconciler {
+export function inboxReconciler(daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>): Reconciler {
   return {
     kind: 'inbox',
     look: path => lookAtInbox(daemon, path),
@@ -60,9 +67,9 @@ export function inboxFiles(daemon: With<'files' | 'reports' | 'current' | 'mail'
 async function lookAtInbox(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
   path: string,
-): Promise<Outcome> {
+): Promise<LookOutcome> {
   const {files} = daemon;
-  const reading = daemon.inboxes.of(path);
+  const reading = daemon.inboxes.readingOf(path);
   if (files.phase.loading) {
     remember(files, path, '');
     return undefined;
@@ -78,8 +85,8 @@ async function lookAtInbox(
   try {
     if (!loadCursor(files, reading)) return undefined;
     if (!file) return await gone(daemon, reading);
-    remember(files, path, signature(file.stat));
-    const wait = await follow(daemon, reading, file);
+    remember(files, path, statSignature(file.stat));
+    const wait = await followInbox(daemon, reading, file);
     if (wait > 0) return {after: wait};
     const before = await readRotated(daemon, reading);
     return before ? before.outcome : await readOn(daemon, reading, file, reading.cursor);
@@ -89,10 +96,10 @@ async function lookAtInbox(
 }
 
 /** False: its cursor has errors, and is shown as a problem. */
-function loadCursor(files: HomeFiles, reading: Reading): boolean {
+function loadCursor(files: HomeFiles, reading: InboxReading): boolean {
   if (reading.cursor) return true;
   const {cursor, text, wrong} = readCursor(files.disk, reading.path);
-  reading.waits = wrong ? `${cursorPath(reading.path)} has errors` : undefined;
+  reading.waitsFor = wrong ? `${cursorPath(reading.path)} has errors` : undefined;
   if (wrong) return false;
   reading.saved = text;
   reading.counted = !cursor;
@@ -104,27 +111,27 @@ function loadCursor(files: HomeFiles, reading: Reading): boolean {
 /** Files that had the name before are read to their end, and before the one that has it now. Undefined: that one is next. */
 async function readRotated(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
-  reading: Reading,
-): Promise<{outcome: Outcome} | undefined> {
+  reading: InboxReading,
+): Promise<{outcome: LookOutcome} | undefined> {
   const {files} = daemon;
   for (const at of reading.cursor?.rotated ?? []) {
-    const {name = '', file} = (await openRotated(files.disk, reading, at)) ?? {};
+    const {name = '', file} = (await openRotatedFile(files.disk, reading, at)) ?? {};
     try {
       const path = `inbox/${name}`;
       const isInbox = kindOf(path) !== undefined;
       // Renamed to another inbox, it is read as that, from here on.
-      if (isInbox && !isTaken(daemon.inboxes.get(path), at)) continue;
-      if (!file || isInbox || !isContinued(file, at)) drop(reading, at);
+      if (isInbox && !isTakenOver(daemon.inboxes.get(path), at)) continue;
+      if (!file || isInbox || !isContinued(file, at)) dropRotated(reading, at);
       else {
         const outcome = await readOn(daemon, reading, file, at);
         const now = reading.cursor?.rotated?.find(each => each.inode === at.inode);
         if (reading.underWay > 0 || now?.offset !== at.offset) return {outcome};
-        if (reading.waits !== undefined) return {outcome};
+        if (reading.waitsFor !== undefined) return {outcome};
         // A last line without its newline may still get it.
         const age = files.disk.clock.now() - Number(file.stat.mtimeMs);
         if (age > (at.offset === file.size ? OPEN_MS : UNFINISHED_MS)) {
           // What was unpacked must not be unpacked again by the next daemon.
-          letGo(reading, at, removeUnpacked(files.disk, name));
+          finishRotated(reading, at, removeUnpacked(files.disk, name));
         }
       }
     } finally {
@@ -137,10 +144,10 @@ async function readRotated(
 /** Deliver the next lines of a file; if there are none, all that is left is to write down how far it is read. */
 async function readOn(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
-  reading: Reading,
+  reading: InboxReading,
   file: OpenInbox,
   at: Position | undefined,
-): Promise<Outcome> {
+): Promise<LookOutcome> {
   const {files} = daemon;
   if (!at) return undefined;
   const isMain = at.generation === reading.cursor?.generation;
@@ -153,11 +160,11 @@ async function readOn(
   // Before anybody else has a turn: what is read next must be the file that these lines are of.
   const marks = marksOf(file.file, chunk.end);
   if (!reaches(file, chunk.end)) return {after: 1};
-  const batch = await batchOf(daemon, reading, at, chunk.lines);
+  const batch = await readBatch(daemon, reading, at, chunk.lines);
   showBlocked(daemon, reading, batch.blocked);
   if (batch.lines > 0) {
     if (!inHole(reading, batch.end)) reading.hole = undefined;
-    const next = after(at, batch, batch.end === chunk.end ? marks : marksOf(file.file, batch.end));
+    const next = positionAfter(at, batch, batch.end === chunk.end ? marks : marksOf(file.file, batch.end));
     if (chunk.more) tellProgress(daemon, reading, at, file.size);
     await deliver(daemon, reading, batch, next, chunk.more && !batch.blocked);
     return undefined;
@@ -168,13 +175,13 @@ async function readOn(
     if (!hole) reading.hole = {at: at.offset, to: file.size, since: files.disk.clock.monotonic()};
     return again(files, HOLE_MS / 10);
   }
-  return isOpen(reading) ? again(files, WAIT_MS) : undefined;
+  return hasRotatedToRead(reading) ? again(files, WAIT_MS) : undefined;
 }
 
 /** At once of a large inbox, and now and then of one that takes long. */
 function tellProgress(
   {reports, files}: With<'files' | 'reports'>,
-  reading: Reading,
+  reading: InboxReading,
   {line, offset}: Position,
   size: number,
 ): void {
@@ -189,33 +196,33 @@ function tellProgress(
 }
 
 /** What stood there when zero bytes were found has been waited for with them. */
-function inHole({hole}: Reading, offset: number): boolean {
+function inHole({hole}: InboxReading, offset: number): boolean {
   return hole !== undefined && offset >= hole.at && offset < hole.to;
 }
 
 /** Look again after a while, unless there is an end to it: then the next start does. */
-function again({phase}: HomeFiles, ms: number): Outcome {
+function again({phase}: HomeFiles, ms: number): LookOutcome {
   const {once, hurry} = phase;
   return once || hurry ? undefined : {after: ms};
 }
 
 async function deliver(
   daemon: With<'files' | 'mail' | 'inboxes'>,
-  reading: Reading,
-  {letters: all, rejected}: Batch,
+  reading: InboxReading,
+  {letters: all, rejected}: InboxBatch,
   next: Position,
   more: boolean,
 ): Promise<void> {
   const {files, mail} = daemon;
   const {path} = reading;
   if (rejected.length > 0) {
-    await setAside(files.disk, path, rejected, reading.rejected === 0);
+    await appendRejected(files.disk, path, rejected, reading.rejected === 0);
     reading.rejected += rejected.length;
   }
-  const letters = await newOnes(daemon, all);
+  const letters = await withoutDeliveredKeys(daemon, all);
   const over = () => {
     if (--reading.underWay > 0) return;
-    reading.cursor = advanced(reading.cursor as Cursor, next);
+    reading.cursor = advanceCursor(reading.cursor as Cursor, next);
     if (files.disk.clock.monotonic() - reading.savedAt > CURSOR_MS) saveCursor(files, reading);
     lookAgain(files, path);
   };
@@ -233,7 +240,11 @@ async function deliver(
 }
 
 /** Nothing is left to read now. */
-function finish({files, reports, mail}: With<'files' | 'reports' | 'mail'>, reading: Reading, blocked: boolean): void {
+function finish(
+  {files, reports, mail}: With<'files' | 'reports' | 'mail'>,
+  reading: InboxReading,
+  blocked: boolean,
+): void {
   for (const session of reading.expecting) {
     mail.expectNoMore(session);
     lookAgain(files, session);
@@ -244,13 +255,13 @@ function finish({files, reports, mail}: With<'files' | 'reports' | 'mail'>, read
     reports.report({event: 'reading', inbox: reading.path, lines: reading.cursor?.line ?? 0, percent: 100});
   reading.long = undefined;
   const known = files.known.get(reading.path);
-  if (known) known.settled = !blocked && isSaved(reading);
-  files.looks.nudged.delete(reading.path);
+  if (known) known.settled = !blocked && isCursorSaved(reading);
+  files.looks.lookAgain.delete(reading.path);
   files.phase.unsaved = true;
 }
 
-function saveCursor(files: HomeFiles, reading: Reading): void {
-  if (isSaved(reading)) return;
+function saveCursor(files: HomeFiles, reading: InboxReading): void {
+  if (isCursorSaved(reading)) return;
   reading.savedAt = files.disk.clock.monotonic();
   lookAgain(files, cursorPath(reading.path));
 }
@@ -258,8 +269,8 @@ function saveCursor(files: HomeFiles, reading: Reading): void {
 /** The file may be gone for a moment only. What it was before it was renamed is still read. */
 async function gone(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
-  reading: Reading,
-): Promise<Outcome> {
+  reading: InboxReading,
+): Promise<LookOutcome> {
   const {files} = daemon;
   const {path} = reading;
   if (!files.known.has(path) && !reading.cursor) {
@@ -269,14 +280,14 @@ async function gone(
     return unseen ? unseen.outcome : again(files, WAIT_MS);
   }
   const now = files.disk.clock.monotonic();
-  if (reading.doubt?.signature !== 'gone') reading.doubt = {signature: 'gone', since: now};
-  const left = DOUBTFUL_MS - (now - reading.doubt.since);
+  if (reading.changedContent?.signature !== 'gone') reading.changedContent = {signature: 'gone', since: now};
+  const left = HALF_SAVED_MS - (now - reading.changedContent.since);
   if (left > 0) return {after: Math.ceil(left)};
-  await followGone(daemon, reading);
+  await followMissingInbox(daemon, reading);
   const before = await readRotated(daemon, reading);
   if (before) return before.outcome;
   finish(daemon, reading, false);
-  if (isOpen(reading)) return again(files, WAIT_MS);
+  if (hasRotatedToRead(reading)) return again(files, WAIT_MS);
   files.known.delete(path);
   setFacts(files, path, undefined);
   reportProblems(daemon);

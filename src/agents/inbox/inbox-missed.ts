@@ -13,7 +13,7 @@ import {linesDelivered} from './lines-found.ts';
 const SUFFIX = /^[-_.]?\d[\dTZ_.:-]*$/;
 
 /** A file by its number, and the name it had when it was found. */
-export interface Numbered {
+export interface NumberedFile {
   inode: string;
   file: string;
 }
@@ -34,7 +34,7 @@ export async function missedFiles(
   name: string,
   known: readonly Position[],
   open?: OpenInbox,
-): Promise<Numbered[]> {
+): Promise<NumberedFile[]> {
   const {disk} = files;
   const present = inboxFiles(disk);
   const all = [...present].map(([file, stat]) => ({file, inode: `${stat.ino}`, at: timesOf(file, stat)}));
@@ -51,7 +51,7 @@ export async function missedFiles(
     .sort((a, b) => (a.at.written < b.at.written ? -1 : 1));
   if (newer.length === 0) return [];
   const {lines} = await linesDelivered(disk, name, {since: 1, upTo: known.at(-1)?.generation ?? 0});
-  const found: Numbered[] = [];
+  const found: NumberedFile[] = [];
   for (const {file, inode} of newer)
     if (!(await hasLines(disk, {inode, file}, hash => lines.has(hash)))) found.push({inode, file});
   return found;
@@ -101,7 +101,7 @@ function timesOf(file: string, stat: FileStat): Times {
 /** Whether some of the first lines of this file are among these. */
 export async function hasLines(
   disk: Disk,
-  {inode, file: had}: Numbered,
+  {inode, file: had}: NumberedFile,
   isKnown: (hash: string) => boolean,
 ): Promise<boolean> {
   const {file} = openNumbered(disk, inode, had) ?? {};

@@ -2,44 +2,48 @@ import {type Cursor, cursorText, isUnread, type Position} from '../../formats/cu
 import type {Disk} from '../../home/disk/disk.ts';
 import {openNumbered} from '../../home/inbox-files.ts';
 import {unpackRotated} from '../../home/unpack-inbox.ts';
-import type {Reading} from '../state/inboxes.ts';
-import {copyOf} from './inbox-follow.ts';
+import type {InboxReading} from '../state/inboxes.ts';
+import {findCopy} from './inbox-follow.ts';
 
 /** Whatever name it has now; in a home that was copied it has another number, and so has one that was compressed. */
-export async function openRotated(disk: Disk, {name}: Reading, at: Position): Promise<ReturnType<typeof openNumbered>> {
+export async function openRotatedFile(
+  disk: Disk,
+  {name}: InboxReading,
+  at: Position,
+): Promise<ReturnType<typeof openNumbered>> {
   const found = openNumbered(disk, at.inode);
   if (found) return found;
-  const inode = copyOf(disk, name, at) ?? (await unpackRotated(disk, name, at));
+  const inode = findCopy(disk, name, at) ?? (await unpackRotated(disk, name, at));
   if (inode === undefined) return undefined;
   at.inode = inode;
   return openNumbered(disk, inode);
 }
 
 /** The other inbox has written down that it goes on with this file. */
-export function isTaken(other: Reading | undefined, {inode}: Position): boolean {
-  return other?.cursor?.inode === inode && isSaved(other);
+export function isTakenOver(other: InboxReading | undefined, {inode}: Position): boolean {
+  return other?.cursor?.inode === inode && isCursorSaved(other);
 }
 
 /** Nothing more is to come of it. As long as nothing has the name, the last one says which files are newer, and so were missed. */
-export function letGo(reading: Reading, at: Position, isWorthAWrite: boolean): void {
+export function finishRotated(reading: InboxReading, at: Position, isWorthAWrite: boolean): void {
   const {inode = '', rotated = []} = reading.cursor ?? {};
-  if (inode === '' && rotated.at(-1)?.inode === at.inode) reading.over = at.inode;
-  else drop(reading, at, isWorthAWrite);
+  if (inode === '' && rotated.at(-1)?.inode === at.inode) reading.finishedFile = at.inode;
+  else dropRotated(reading, at, isWorthAWrite);
 }
 
 /** Whether something may still come of files that had the name before. */
-export function isOpen({cursor, over}: Reading): boolean {
-  return (cursor?.rotated ?? []).some(({inode}) => inode !== over);
+export function hasRotatedToRead({cursor, finishedFile}: InboxReading): boolean {
+  return (cursor?.rotated ?? []).some(({inode}) => inode !== finishedFile);
 }
 
-export function drop(reading: Reading, {inode}: Position, isWorthAWrite = false): void {
+export function dropRotated(reading: InboxReading, {inode}: Position, isWorthAWrite = false): void {
   const {rotated = [], ...cursor} = reading.cursor as Cursor;
   const left = rotated.filter(each => each.inode !== inode);
-  const wasSaved = isSaved(reading);
+  const wasSaved = isCursorSaved(reading);
   reading.cursor = {...cursor, ...(left.length > 0 && {rotated: left})};
   if (wasSaved && !isWorthAWrite) reading.saved = cursorText(reading.cursor);
 }
 
-export function isSaved({cursor, saved}: Reading): boolean {
+export function isCursorSaved({cursor, saved}: InboxReading): boolean {
   return !cursor || (saved === '' && isUnread(cursor)) || cursorText(cursor) === saved;
 }

@@ -2,26 +2,30 @@ import {type Cursor, newCursor, type Position, positionOf} from '../../formats/c
 import type {Disk} from '../../home/disk/disk.ts';
 import {openNumbered} from '../../home/inbox-files.ts';
 import {closeInbox, type OpenInbox} from '../../home/inbox-lines.ts';
-import type {Reading} from '../state/inboxes.ts';
-import {MOST_REMEMBERED} from '../state/lines-read.ts';
+import type {InboxReading} from '../state/inboxes.ts';
+import {MAX_REMEMBERED_LINES} from '../state/lines-read.ts';
 import type {With} from '../state/parts.ts';
-import {hasLines, missedFiles, type Numbered} from './inbox-missed.ts';
+import {hasLines, missedFiles, type NumberedFile} from './inbox-missed.ts';
 import {deliveredUpTo, linesOf, placesDelivered} from './lines-found.ts';
 
 /** So many files that were renamed are followed to their end. */
-export const MOST_ROTATED = 20;
+export const MAX_ROTATED = 20;
 
 /**
  * Nothing tells how far this inbox is read: files that had its name already, and were renamed. A copy of what it has is none. Where some of
  * it was delivered, by a daemon that was killed or whose cursor is lost, only what was read as that very file, and what came after it.
  */
-export async function findUnseen(daemon: With<'files' | 'inboxes'>, reading: Reading, file?: OpenInbox): Promise<void> {
+export async function findUnseen(
+  daemon: With<'files' | 'inboxes'>,
+  reading: InboxReading,
+  file?: OpenInbox,
+): Promise<void> {
   const {files} = daemon;
   const {disk} = files;
   const {name} = reading;
   const missed = await missedFiles(daemon, name, [], file);
   if (missed.length === 0) return;
-  const own = file && (await linesOf(file, file.size, MOST_REMEMBERED));
+  const own = file && (await linesOf(file, file.size, MAX_REMEMBERED_LINES));
   const places = await placesDelivered(disk, name);
   const all = new Set([...places.values()].flatMap(each => [...each].map(place => place.split(':')[1])));
   const rotated: Position[] = [];
@@ -34,14 +38,14 @@ export async function findUnseen(daemon: With<'files' | 'inboxes'>, reading: Rea
     else if (!(await has(all)) && (all.size === 0 || rotated.length > 0))
       rotated.push(positionOf({...newCursor(generation), inode: one.inode}));
   }
-  const last = rotated.slice(-MOST_ROTATED);
+  const last = rotated.slice(-MAX_ROTATED);
   const next = (last.at(-1)?.generation ?? 0) + 1;
   if (last.length > 0) reading.cursor = {...newCursor(next), rotated: last};
 }
 
 async function positionIn(
   disk: Disk,
-  {inode, file: had}: Numbered,
+  {inode, file: had}: NumberedFile,
   places: Awaited<ReturnType<typeof placesDelivered>>,
   generation: number,
 ): Promise<Position | undefined> {
@@ -57,7 +61,7 @@ async function positionIn(
 /** Nothing had the name when it was looked at last: files that had it since then, and were renamed before anybody looked again. */
 export async function findMissed(
   daemon: With<'files' | 'inboxes'>,
-  reading: Reading,
+  reading: InboxReading,
   cursor: Cursor,
   file?: OpenInbox,
 ): Promise<void> {
@@ -67,6 +71,6 @@ export async function findMissed(
   const found = missed.map(({inode}, n) => positionOf({...newCursor(cursor.generation + n), inode}));
   reading.cursor = {
     ...newCursor(cursor.generation + missed.length),
-    rotated: [...rotated, ...found].slice(-MOST_ROTATED),
+    rotated: [...rotated, ...found].slice(-MAX_ROTATED),
   };
 }

@@ -5,7 +5,7 @@ import {deliveriesIn} from '../../formats/session/session-deliveries.ts';
 import type {Disk} from '../../home/disk/disk.ts';
 import {marksOf, type OpenInbox, readLines} from '../../home/inbox-lines.ts';
 import {listFolder} from '../../home/read.ts';
-import {rejectedPath} from '../../home/set-aside.ts';
+import {rejectedPath} from '../../home/rejected-lines.ts';
 import {LinesRead} from '../state/lines-read.ts';
 
 const SLICE_MS = 8;

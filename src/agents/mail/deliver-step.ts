@@ -2,16 +2,16 @@ import {taintKeys} from '../../decide/taint.ts';
 import {withHeader} from '../../decide/turn.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import {type Item, newSession, type Session} from '../../formats/session/session.ts';
-import {appendItems, insertMessage, itemFor} from '../../formats/session/session-edit.ts';
+import {appendItems, insertMessage, messageItem} from '../../formats/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
-import type {OwnEntry} from '../../loop/change.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
+import type {DaemonEntry} from '../../loop/planned-write.ts';
 import type {Creation} from '../../loop/reconciler.ts';
-import {FULL_AT, makeRoom, movable} from '../sessions/make-room.ts';
-import type {Step} from '../sessions/step.ts';
+import {countMovable, FULL_AT, makeRoom} from '../sessions/make-room.ts';
+import type {SessionStep} from '../sessions/step.ts';
 import type {Letter} from '../state/mail.ts';
 import type {With} from '../state/parts.ts';
 import {sharedSession} from './receivers.ts';
@@ -22,9 +22,9 @@ export async function deliverStep(
   path: string,
   session: Session,
   now: string,
-): Promise<Step | undefined> {
+): Promise<SessionStep | undefined> {
   const {mail} = daemon;
-  const letters = mail.due(path);
+  const letters = mail.lettersFor(path);
   if (letters.length === 0) return undefined;
   const id = session.header?.session_id ?? stemOf(path);
   const there = new Map(session.messages.map(({delivery}, i) => [delivery, i]));
@@ -72,11 +72,11 @@ async function withLetters(
   if (letters.length === 0) return undefined;
   const single = letters.filter(({bulk}) => !bulk);
   // It is full, and what it is at must end first.
-  const isFull = session.body.length > FULL_AT / 2 && movable(daemon, path, session) === 0;
+  const isFull = session.body.length > FULL_AT / 2 && countMovable(daemon, path, session) === 0;
   const many = isFull ? [] : letters.filter(({bulk}) => bulk);
   let result = session;
   for (const letter of single) {
-    const {asked, ahead} = {asked: turns.asked(path), ahead: turns.ahead(path)};
+    const {asked, ahead} = {asked: turns.question(path), ahead: turns.questionAhead(path)};
     const basis = Math.max(asked?.basis.length ?? 0, ahead?.basis.length ?? 0);
     const at = letter.message.priority === 'high' ? placeOfUrgent(result.messages, basis) : result.messages.length;
     const instead = letter.unless?.(session.messages);
@@ -101,7 +101,7 @@ async function appendMany(
   let slice = clock.monotonic();
   let result = session;
   for (const letter of letters) {
-    const item = itemFor(session, messageOf(letter, now));
+    const item = messageItem(session, messageOf(letter, now));
     if (item) items.push(item);
     else {
       result = insertMessage(appendItems(result, items), result.messages.length + items.length, messageOf(letter, now));
@@ -124,7 +124,7 @@ export async function newSessionFor(
   path: string,
 ): Promise<Creation> {
   // The rest comes when the session is there.
-  const letters = urgentFirst(mail.due(path)).slice(0, MOST_AT_FIRST);
+  const letters = urgentFirst(mail.lettersFor(path)).slice(0, MOST_AT_FIRST);
   const [first] = letters;
   const template = first && (await current.template(first.agent));
   if (!first || !template) return undefined;
@@ -177,7 +177,7 @@ function placeOfUrgent(messages: readonly Message[], basis: number): number {
   return at;
 }
 
-function entryOf(letters: readonly Letter[]): OwnEntry {
+function entryOf(letters: readonly Letter[]): DaemonEntry {
   const from = [...new Set(letters.map(({message}) => message.from ?? ''))];
   const words = from.length > 3 ? `${from.slice(0, 3).join(', ')} and ${from.length - 3} more` : from.join(', ');
   return {

@@ -1,21 +1,21 @@
-import {mentionsIn} from '../../decide/mentions.ts';
+import {mentionedNames} from '../../decide/mentions.ts';
 import {withHeader} from '../../decide/turn.ts';
 import {chainOf} from '../../formats/session/chain.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
-import type {Step} from '../sessions/step.ts';
+import type {SessionStep} from '../sessions/step.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
-import {isAgent} from './agents.ts';
+import {agentExists} from './agents.ts';
 import {messageFrom, receiverFor} from './send.ts';
 
 type Due = NonNullable<NonNullable<Session['header']>['mentions_due']>[number];
 
 /** Agents that a final answer names, each to be woken once; kept in the session until they are. */
 export function mentionsDue(files: HomeFiles, agent: string, content: string | null, answer: string): Due[] {
-  return mentionsIn(content ?? '')
-    .filter(name => name !== agent && isAgent(files, name))
+  return mentionedNames(content ?? '')
+    .filter(name => name !== agent && agentExists(files, name))
     .map(to => ({to, answer}));
 }
 
@@ -25,7 +25,7 @@ export function mentionStep(
   caller: Caller,
   session: Session,
   now: string,
-): Step | undefined {
+): SessionStep | undefined {
   const {mail} = daemon;
   const due = session.header?.mentions_due ?? [];
   if (due.length === 0) return undefined;
@@ -52,7 +52,7 @@ function wake({files, mail}: With<'files' | 'mail'>, caller: Caller, due: Due): 
   const at = of.messages.findLastIndex(({role, timestamp}) => role === 'assistant' && timestamp === due.answer);
   const answer = of.messages[at];
   // Somebody took the answer or the agent away.
-  if (!answer || !isAgent(files, due.to)) {
+  if (!answer || !agentExists(files, due.to)) {
     over();
     return;
   }

@@ -21,7 +21,7 @@ export function openSession({index}: HomeFiles, session: string | undefined): st
 }
 
 /** The same, if it is this agent's. Of a file with errors nobody knows whose it is: what comes waits until it is mended. */
-export function ownSession(files: HomeFiles, session: string | undefined, agent: string): Receiver | undefined {
+export function sessionOfAgent(files: HomeFiles, session: string | undefined, agent: string): Receiver | undefined {
   const {index} = files;
   const path = session === undefined ? undefined : index.definitionsOf(`session/${session}`)[0]?.path;
   const facts = path === undefined ? undefined : index.facts(path);

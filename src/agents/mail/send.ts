@@ -6,14 +6,14 @@ import type {Call, Message} from '../../formats/session/session-schema.ts';
 import {readHomeFile} from '../../home/read.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
-import {type Caller, nameOfCall, upToCall} from '../state/caller.ts';
-import type {Delivered} from '../state/mail.ts';
+import {type Caller, nameOfCall, sessionUpToCall} from '../state/caller.ts';
+import type {DeliveryPlace} from '../state/mail.ts';
 import type {With} from '../state/parts.ts';
-import {isAgent, whoElse} from './agents.ts';
-import {ownSession, type Receiver, sharedSession} from './receivers.ts';
-import {whenStuck} from './when-stuck.ts';
+import {agentExists, suggestAgents} from './agents.ts';
+import {type Receiver, sessionOfAgent, sharedSession} from './receivers.ts';
+import {reportIfStuck} from './report-if-stuck.ts';
 
-export interface Sending {
+export interface OutgoingMessage {
   to: string;
   content: string;
   priority?: 'normal' | 'high' | undefined;
@@ -27,17 +27,17 @@ export async function sendMessage(
   daemon: With<'files' | 'mail'>,
   caller: Caller,
   call: Call,
-  {to: wanted, content, priority}: Sending,
+  {to: wanted, content, priority}: OutgoingMessage,
 ): Promise<ToolResult> {
   const {files} = daemon;
   const to = wanted.trim().replace(/^@/, '');
   const refused = (error: string): ToolResult => ({success: false, code: 'INVALID_ARGUMENTS', error});
   if (to === 'human') return refused('to: a person has no inbox of messages; use ask_human, or a task for @human');
   if (to === caller.agent) return refused('to: that is yourself');
-  if (!isAgent(files, to)) return refused(`to: there is no agent "${to}"; ${whoElse(files, to)}`);
+  if (!agentExists(files, to)) return refused(`to: there is no agent "${to}"; ${suggestAgents(files, to)}`);
   const id = `${caller.session}#${nameOfCall(caller, call).slice(0, 12)}`;
   // What came since the model answered changes neither whom it meant nor what led to it.
-  const upTo = upToCall(caller, call);
+  const upTo = sessionUpToCall(caller, call);
   const before = call.started === undefined ? undefined : deliveredBefore(files, to, id);
   if (before !== undefined) return {success: true, to, session: before};
   return post(daemon, receiverFor(files, upTo, to), to, id, {
@@ -75,7 +75,7 @@ export function messageFrom(
 /** An answer goes to the session that the other wrote from; anything else to where the agent's deliveries go. */
 export function receiverFor(files: HomeFiles, of: Session, to: string): Receiver {
   const asked = of.messages.findLast(({role, from}) => role === 'user' && from === `@${to}`);
-  return ownSession(files, asked?.reply_to, to) ?? sharedSession(files, to);
+  return sessionOfAgent(files, asked?.reply_to, to) ?? sharedSession(files, to);
 }
 
 async function post(
@@ -86,13 +86,13 @@ async function post(
   message: Pick<Message, 'from' | 'content'> & Partial<Message>,
 ): Promise<ToolResult> {
   return new Promise<ToolResult>(resolve => {
-    const where = () => mail.to(id) ?? path;
-    const stop = whenStuck(files, where, () => {
+    const where = () => mail.destinationOf(id) ?? path;
+    const stop = reportIfStuck(files, where, () => {
       const there = where();
       if (mail.takeBack(there, id))
         resolve({success: false, code: 'FAILED', error: `it could not be delivered: ${there} cannot be written now`});
     });
-    const delivered = ({session}: Delivered) => {
+    const delivered = ({session}: DeliveryPlace) => {
       stop();
       resolve({success: true, to, session});
     };

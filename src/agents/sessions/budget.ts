@@ -1,4 +1,4 @@
-import {allReached, type LimitInput, type Reached, reached} from '../../decide/limits.ts';
+import {allReachedLimits, firstReachedLimit, type LimitInput, type ReachedLimit} from '../../decide/limits.ts';
 import {type ApprovalState, worseState} from '../../formats/approval/approval-state.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import type {Session} from '../../formats/session/session.ts';
@@ -9,10 +9,10 @@ import type {With} from '../state/parts.ts';
 import {templateName} from '../state/spend.ts';
 
 /** The limit that keeps this session from asking its model, if there is one. Cheap: it is asked before each call. */
-export function limitFor(daemon: With<'files' | 'spend'>, path: string, session: Session): Reached | undefined {
+export function limitFor(daemon: With<'files' | 'spend'>, path: string, session: Session): ReachedLimit | undefined {
   const agent = session.header?.agent_id;
   if (agent === undefined) return undefined;
-  return reached(inputOf(daemon, {session: stemOf(path), agent, work: workIn(session.messages)}));
+  return firstReachedLimit(inputOf(daemon, {session: stemOf(path), agent, work: workIn(session.messages)}));
 }
 
 /** What became of a request; undefined if there is none of that id, in the queue or its archive. Reject wins. */
@@ -34,22 +34,22 @@ function inputOf(
     day: spend.day,
     own: template === undefined ? undefined : index.facts(template)?.limits,
     home: index.facts('agentdir.yaml')?.limits,
-    spent: {agent: spend.of(of.agent), all: spend.all},
+    spent: {agent: spend.spentBy(of.agent), all: spend.all},
     stateOf: id => approvalStateOf(files, id),
   };
 }
 
 /** The limits that a waiting session has reached. */
-export function reachedBy(daemon: With<'files' | 'approvals' | 'spend'>, path: string): Iterable<Reached> {
+export function limitsReachedBy(daemon: With<'files' | 'approvals' | 'spend'>, path: string): Iterable<ReachedLimit> {
   const waiting = daemon.approvals.waits.get(path);
-  return waiting ? allReached(inputOf(daemon, waiting)) : [];
+  return waiting ? allReachedLimits(inputOf(daemon, waiting)) : [];
 }
 
 /** Requests that sessions wait for, and that are still to be decided, by id. */
-export function askedFor(daemon: With<'files' | 'approvals' | 'spend'>): Map<string, Reached> {
-  const asked = new Map<string, Reached>();
+export function budgetRequests(daemon: With<'files' | 'approvals' | 'spend'>): Map<string, ReachedLimit> {
+  const asked = new Map<string, ReachedLimit>();
   for (const [path, {approval}] of daemon.approvals.waits.forMore()) {
-    const limit = asked.has(approval) ? undefined : [...reachedBy(daemon, path)].find(({id}) => id === approval);
+    const limit = asked.has(approval) ? undefined : [...limitsReachedBy(daemon, path)].find(({id}) => id === approval);
     if (limit) asked.set(approval, limit);
   }
   return asked;

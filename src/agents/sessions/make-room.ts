@@ -4,9 +4,9 @@ import {type Session, sessionText} from '../../formats/session/session.ts';
 import {SPLIT_AT, splitPlace, splitSession} from '../../formats/session/session-split.ts';
 import {readHomeFile} from '../../home/read.ts';
 import {setFacts} from '../../loop/accept-version.ts';
-import type {OwnEntry} from '../../loop/change.ts';
-import {type FileSnapshot, type Found, seenSession} from '../../loop/file-snapshot.ts';
-import {signature} from '../../loop/file-state.ts';
+import {type FileContent, type FileSnapshot, snapshotOfSession} from '../../loop/file-snapshot.ts';
+import {statSignature} from '../../loop/file-state.ts';
+import type {DaemonEntry} from '../../loop/planned-write.ts';
 import {createText, replaceText} from '../../loop/write.ts';
 import type {With} from '../state/parts.ts';
 import {openTask} from './open-task.ts';
@@ -18,14 +18,14 @@ export const FULL_AT = 1024 * 1024;
  * How many of its first messages may move: none as long as something is under way that was begun from them, or the session owes
  * others news of them. A task that is open stays.
  */
-export function movable(
+export function countMovable(
   {files, turns, approvals}: With<'files' | 'turns' | 'approvals'>,
   path: string,
   session: Session,
 ): number {
   const owes = (of: Session['header']) => of?.mentions_due?.length || of?.tasks_due?.length;
   const {header, messages} = session;
-  if (turns.has(path) || turns.ahead(path) || owes(header) || !header) return 0;
+  if (turns.has(path) || turns.questionAhead(path) || owes(header) || !header) return 0;
   // The queue may ask it for the outcomes of its calls.
   const asked = messages.some(({tool_calls}) =>
     tool_calls?.some(({approval}) => approval !== undefined && approvals.outcomes.has(approval)),
@@ -47,7 +47,7 @@ export async function makeRoom(
 ): Promise<Session> {
   const {files} = daemon;
   const {header} = session;
-  const place = session.body.length < SPLIT_AT ? 0 : movable(daemon, path, session);
+  const place = session.body.length < SPLIT_AT ? 0 : countMovable(daemon, path, session);
   if (!header || place === 0) return session;
   const id = header.session_id ?? stemOf(path);
   const named = header.segments ?? [];
@@ -61,7 +61,7 @@ export async function makeRoom(
   const {older, rest} = splitSession(session, place, own, '../../schemas/session.json');
   if (older.problems.length > 0 || older.messages.length !== place) return session;
   const text = sessionText(older);
-  const seenAs = (found: Found) => seenSession(segment, older, text, found);
+  const seenAs = (found: FileContent) => snapshotOfSession(segment, older, text, found);
   const ignored = await files.looks.ignored.has(segment);
   const seen = await write(
     daemon,
@@ -72,7 +72,7 @@ export async function makeRoom(
   );
   if (!seen) return session;
   files.known.set(segment, {
-    signature: signature(seen.stat),
+    signature: statSignature(seen.stat),
     blob: seen.blob,
     good: seen.blob,
     settled: true,
@@ -87,8 +87,8 @@ async function write(
   daemon: With<'files' | 'reports'>,
   path: string,
   text: string,
-  entry: OwnEntry,
-  seenAs: (found: Found) => FileSnapshot,
+  entry: DaemonEntry,
+  seenAs: (found: FileContent) => FileSnapshot,
 ): Promise<FileSnapshot | undefined> {
   const there = readHomeFile(daemon.files.disk, path);
   const kind = kindOf(path);

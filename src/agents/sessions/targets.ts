@@ -1,33 +1,33 @@
 import {lstatSync} from 'node:fs';
 import {join} from 'node:path';
-import {type CallRequest, partOf} from '../../decide/call-request.ts';
-import {signature} from '../../loop/file-state.ts';
+import {askedPart, type CallRequest} from '../../decide/call-request.ts';
+import {statSignature} from '../../loop/file-state.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {With} from '../state/parts.ts';
 
-/** What tells whether the file that a request would write is still the one its diff was made against; undefined: it writes none. */
-export function targetSign({home}: HomeFiles, {agent, ask}: CallRequest): string | undefined {
-  const path = ask.basis.file === undefined ? undefined : partOf(ask, 'Path');
+/** Changes when the file that a request would write changes after its diff was made. Undefined: the request writes no file. */
+export function targetSignature({home}: HomeFiles, {agent, ask}: CallRequest): string | undefined {
+  const path = ask.basis.file === undefined ? undefined : askedPart(ask, 'Path');
   if (path === undefined) return undefined;
   try {
     const stat = lstatSync(join(home, 'workspaces', agent, path), {bigint: true, throwIfNoEntry: false});
-    return stat ? signature(stat) : 'none';
+    return stat ? statSignature(stat) : 'none';
   } catch {
     return 'none';
   }
 }
 
 /** Workspaces are not watched: look at the files of diffs that wait for a person. Those of files that changed are made anew. */
-export function noticeTargets({files, approvals}: With<'files' | 'approvals'>): void {
+export function checkTargets({files, approvals}: With<'files' | 'approvals'>): void {
   const {waits} = approvals;
   for (const [id, request] of approvals.asked) {
     const before = approvals.targets.get(id);
     if (before === undefined || waits.for(id).size === 0) continue;
-    const now = targetSign(files, request);
+    const now = targetSignature(files, request);
     if (now === undefined || now === before) continue;
     approvals.targets.set(id, now);
-    approvals.stale.add(request.path);
+    approvals.staleSessions.add(request.path);
     lookAgain(files, request.path);
   }
 }

@@ -7,8 +7,8 @@ import {linkTarget} from '../../home/read.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {With} from '../state/parts.ts';
-import {approvalStateOf, reachedBy} from './budget.ts';
-import {noticeTargets, targetSign} from './targets.ts';
+import {approvalStateOf, limitsReachedBy} from './budget.ts';
+import {checkTargets, targetSignature} from './targets.ts';
 
 /** What was decided begins first; then its page moves. */
 const MOVE_MS = 60;
@@ -17,7 +17,7 @@ const MOVE_MS = 60;
  * After limits, decisions, the day or who waits has changed: look again at the sessions that need not wait any more, at
  * the queue if a request is missing there or not needed, and at pages of what is decided.
  */
-export function wake(daemon: With<'files' | 'reports' | 'approvals' | 'spend'>): void {
+export function wakeSessions(daemon: With<'files' | 'reports' | 'approvals' | 'spend'>): void {
   const {files, reports, approvals} = daemon;
   const {waits} = approvals;
   const {index} = files;
@@ -32,7 +32,7 @@ export function wake(daemon: With<'files' | 'reports' | 'approvals' | 'spend'>):
     const limited = waits.get(path);
     if (limited) {
       const state = approvalStateOf(files, limited.approval);
-      if (afterWait(limited.approval, state, reachedBy(daemon, path)) !== 'wait') lookAgain(files, path);
+      if (afterWait(limited.approval, state, limitsReachedBy(daemon, path)) !== 'wait') lookAgain(files, path);
       else if (state === undefined) more = true;
     }
     for (const id of waits.callsOf(path)) {
@@ -79,10 +79,10 @@ function needOf(
 }
 
 /** From now on this request is in words: look where it is to be written or was decided meanwhile. */
-export function putIntoWords({files, approvals}: With<'files' | 'approvals'>, request: CallRequest): void {
+export function registerRequest({files, approvals}: With<'files' | 'approvals'>, request: CallRequest): void {
   const isNew = !approvals.asked.has(request.id);
   approvals.ask(request);
-  const target = isNew ? targetSign(files, request) : undefined;
+  const target = isNew ? targetSignature(files, request) : undefined;
   if (target !== undefined) approvals.targets.set(request.id, target);
   if (!isNew) return;
   lookAgain(files, APPROVALS_FILE);
@@ -90,10 +90,10 @@ export function putIntoWords({files, approvals}: With<'files' | 'approvals'>, re
 }
 
 /** The policy is another: what calls wait for may be allowed by now, and a rule that was to be added may be there. */
-export function reconsider({files, approvals}: With<'files' | 'approvals'>): void {
+export function rejudgeWaitingCalls({files, approvals}: With<'files' | 'approvals'>): void {
   for (const path of approvals.waits.paths()) {
     if (approvals.waits.callsOf(path).length === 0) continue;
-    approvals.stale.add(path);
+    approvals.staleSessions.add(path);
     lookAgain(files, path);
   }
   if (approvals.rules.size > 0) lookAgain(files, APPROVALS_FILE);
@@ -106,10 +106,10 @@ function notWritten({disk, index}: HomeFiles): string | undefined {
 }
 
 /** To be called every few seconds: what is used up today is not tomorrow, and nobody waits for ever. */
-export function wakeInTime(daemon: With<'files' | 'reports' | 'approvals' | 'spend'>): void {
+export function wakeOnTimer(daemon: With<'files' | 'reports' | 'approvals' | 'spend'>): void {
   const {files} = daemon;
   const expires = files.index.facts(APPROVALS_FILE)?.expires;
   if (expires !== undefined && Date.parse(expires) < files.disk.clock.now()) lookAgain(files, APPROVALS_FILE);
-  noticeTargets(daemon);
-  if (daemon.spend.day) wake(daemon);
+  checkTargets(daemon);
+  if (daemon.spend.day) wakeSessions(daemon);
 }

@@ -6,8 +6,8 @@ import type {Random} from '../../home/disk/random.ts';
 import type {StartedCalls} from '../../loop/started-calls.ts';
 import type {Waits} from './waits.ts';
 
-/** So many requests are kept in words; what is not is put into words again when it is needed. */
-const MOST = 1_000;
+/** How many requests are kept in memory. Others are made again when they are needed. */
+const MAX_REQUESTS = 1_000;
 /** So long after a yes its call may begin. */
 const STARTING_MS = 100;
 
@@ -21,21 +21,21 @@ export class Approvals {
   readonly #asked = new Map<string, CallRequest>();
   /** What became of calls that were approved, until it stands in the queue. */
   readonly outcomes = new Map<string, CallOutcome>();
-  /** By the path of a session: approvals of which the queue does not know what became, with their calls. */
-  readonly wanted = new Map<string, Map<string, string | undefined>>();
-  /** Requests of which their sessions know nothing. */
-  readonly gone = new Set<string>();
-  /** Sessions in which what is asked may be something else by now, by path. */
-  readonly stale = new Set<string>();
+  /** By session path: approvals whose outcome the queue lacks, with their calls. */
+  readonly missingOutcomes = new Map<string, Map<string, string | undefined>>();
+  /** Requests that their sessions do not have. */
+  readonly unknownRequests = new Set<string>();
+  /** Sessions, by path, whose requests may be outdated. */
+  readonly staleSessions = new Set<string>();
 
   /** Files that requests would write, as they were when the diff was made, by the id of the request. */
   readonly targets = new Map<string, string>();
 
-  /** When somebody said yes without saying when, at the latest: when that was saved. By id. */
-  readonly saidAt = new Map<string, string>();
+  /** When an approval without a time was saved, by id. */
+  readonly yesSavedAt = new Map<string, string>();
 
-  /** Requests whose decision does not count, and persons were told why. */
-  readonly told = new Set<string>();
+  /** Requests whose decision does not count, which was reported. */
+  readonly reportedInvalid = new Set<string>();
   /** Rules that persons want added to the policy, and why some could not be, by the id of the approval. */
   readonly rules = new Map<string, readonly NewRule[]>();
   readonly rulesRefused = new Map<string, string>();
@@ -74,7 +74,8 @@ export class Approvals {
     return this.#clock.monotonic() - this.#yesAt < STARTING_MS;
   }
 
-  yes(): void {
+  /** A person approved something just now. */
+  noteYes(): void {
     this.#yesAt = this.#clock.monotonic();
   }
 
@@ -88,7 +89,7 @@ export class Approvals {
     this.#asked.delete(request.id);
     this.#asked.set(request.id, request);
     const [oldest] = this.#asked.keys();
-    if (this.#asked.size > MOST && oldest !== undefined) this.forget(oldest);
+    if (this.#asked.size > MAX_REQUESTS && oldest !== undefined) this.forget(oldest);
   }
 
   forget(id: string): void {

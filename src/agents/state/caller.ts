@@ -30,7 +30,7 @@ export function isRepeatable(call: Call): boolean {
 }
 
 /** The session as the model had it when it made the call, with the answer: the same however often it is made. */
-export function upToCall({of}: Caller, call: Call): Session {
+export function sessionUpToCall({of}: Caller, call: Call): Session {
   const at = of.messages.findLastIndex(({tool_calls}) => tool_calls?.includes(call));
   return at === -1 ? of : {...of, messages: of.messages.slice(0, at + 1)};
 }

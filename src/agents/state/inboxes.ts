@@ -1,10 +1,10 @@
 import {basename} from 'node:path';
 import type {Cursor} from '../../formats/cursor-file.ts';
-import {LinesRead, MOST_REMEMBERED} from './lines-read.ts';
+import {LinesRead, MAX_REMEMBERED_LINES} from './lines-read.ts';
 import type {Schedules} from './schedules.ts';
 
-/** What is known of an inbox beyond its files: all of it can be found out again. */
-export interface Reading {
+/** How far an inbox is read. All of it can be found out again from files. */
+export interface InboxReading {
   readonly path: string;
   /** Of the file: slack.jsonl. */
   readonly name: string;
@@ -13,8 +13,8 @@ export interface Reading {
   /** The cursor as its file has it, when it was written, and how many lines ago. */
   saved: string;
   savedAt: number;
-  /** The last file that had the name, if nothing has it now and nothing more is to come of that one. */
-  over: string | undefined;
+  /** The inode of the last file with this name, if it is read to its end and no file has the name now. */
+  finishedFile: string | undefined;
   /** Lines that were read, by content. */
   lines: LinesRead;
   /** Those that an earlier run had read are among them, as far as that is cheap. */
@@ -23,8 +23,8 @@ export interface Reading {
   skip: LinesRead | undefined;
   /** Letters that are not delivered yet. */
   underWay: number;
-  /** Content that is not what was read before, and since when. */
-  doubt: {signature: string; since: number} | undefined;
+  /** The file no longer begins with what was read: its signature, and since when. */
+  changedContent: {signature: string; since: number} | undefined;
   /** The last line, which is not finished: where it begins, and up to where that is known. */
   unfinished: {from: number; to: number} | undefined;
   /** Zero bytes at this place, how far the file went when they were found, and when that was. */
@@ -33,15 +33,15 @@ export interface Reading {
   readonly expecting: Set<string>;
   /** Lines that were set aside in this run. */
   rejected: number;
-  /** What it waits for, in words. */
-  waits: string | undefined;
+  /** What the inbox waits for, in words. */
+  waitsFor: string | undefined;
   /** There is more to read than is read at a time: when it was last said how far it is, and whether it was said at all. */
   long: {told: number; said: boolean} | undefined;
 }
 
 /** The inboxes of the home, by path. */
 export class Inboxes {
-  readonly #readings = new Map<string, Reading>();
+  readonly #readings = new Map<string, InboxReading>();
   /** A file that was made later was made while this home was served, ns. */
   readonly servedSince: bigint;
   /** Messages at fixed times. */
@@ -58,33 +58,33 @@ export class Inboxes {
     this.schedules = schedules;
   }
 
-  of(path: string): Reading {
+  readingOf(path: string): InboxReading {
     const known = this.#readings.get(path);
     if (known) return known;
-    const reading: Reading = {
+    const reading: InboxReading = {
       path,
       name: basename(path),
       cursor: undefined,
       saved: '',
       savedAt: 0,
-      over: undefined,
-      lines: new LinesRead(MOST_REMEMBERED),
+      finishedFile: undefined,
+      lines: new LinesRead(MAX_REMEMBERED_LINES),
       counted: false,
       skip: undefined,
       underWay: 0,
-      doubt: undefined,
+      changedContent: undefined,
       unfinished: undefined,
       hole: undefined,
       expecting: new Set(),
       rejected: 0,
-      waits: undefined,
+      waitsFor: undefined,
       long: undefined,
     };
     this.#readings.set(path, reading);
     return reading;
   }
 
-  get(path: string): Reading | undefined {
+  get(path: string): InboxReading | undefined {
     return this.#readings.get(path);
   }
 
@@ -94,6 +94,6 @@ export class Inboxes {
 
   /** Paths of those that wait for an agent, or for the settings to name one. */
   waiting(): string[] {
-    return [...this.#readings.values()].filter(({waits}) => waits !== undefined).map(({path}) => path);
+    return [...this.#readings.values()].filter(({waitsFor}) => waitsFor !== undefined).map(({path}) => path);
   }
 }

@@ -1,5 +1,5 @@
 /** Files with more lines are not remembered line by line. */
-export const MOST_REMEMBERED = 100_000;
+export const MAX_REMEMBERED_LINES = 100_000;
 
 /** How often each line was read, by content. Only an editor that writes a file anew makes anybody ask. */
 export class LinesRead {
@@ -27,8 +27,8 @@ export class LinesRead {
     this.incomplete = true;
   }
 
-  /** One of these lines; false: there is none left. */
-  take(hash: string): boolean {
+  /** Count one occurrence of a line down. False: none is left. */
+  takeOne(hash: string): boolean {
     const line = Number.parseInt(hash, 16);
     const count = this.#counts.get(line) ?? 0;
     if (count > 0) this.#counts.set(line, count - 1);

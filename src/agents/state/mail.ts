@@ -1,8 +1,8 @@
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
 import type {Clock} from '../../home/disk/clock.ts';
 
-/** Where a letter is now. `begun`: its agent has answered since. `at`: what its message has as its time, if that is known. */
-export interface Delivered {
+/** Where a letter was delivered. `begun`: its agent has answered since. `at`: the time of its message, if known. */
+export interface DeliveryPlace {
   session: string;
   begun: boolean;
   at?: string | undefined;
@@ -24,7 +24,7 @@ export interface Letter {
   /** One of many: it waits as long as there is no room for it in the session. */
   bulk?: true;
   /** It is in the file, and that is durable. */
-  delivered: (where: Delivered) => void;
+  delivered: (where: DeliveryPlace) => void;
 }
 
 /** So long a session waits for the rest of what is on its way. */
@@ -53,12 +53,12 @@ export class Mail {
     this.#due.set(path, letters.set(letter.id, letter));
   }
 
-  /** The session that it is on its way to. */
-  to(id: string): string | undefined {
+  /** The session that a letter is on its way to. */
+  destinationOf(id: string): string | undefined {
     return this.#to.get(id);
   }
 
-  due(path: string): readonly Letter[] {
+  lettersFor(path: string): readonly Letter[] {
     return [...(this.#due.get(path)?.values() ?? [])];
   }
 
@@ -79,8 +79,8 @@ export class Mail {
     this.#expected.delete(path);
   }
 
-  /** Milliseconds for which its model is not asked. */
-  expects(path: string): number {
+  /** How many milliseconds to wait for more letters before asking the model of this session. */
+  expectMs(path: string): number {
     return Math.max(0, (this.#expected.get(path) ?? 0) - this.#clock.monotonic());
   }
 
@@ -94,7 +94,7 @@ export class Mail {
   }
 
   /** It is in the file. */
-  delivered(path: string, letter: Letter, where: Delivered): void {
+  delivered(path: string, letter: Letter, where: DeliveryPlace): void {
     // Another may have been posted in its place meanwhile, or to another session.
     const to = this.#to.get(letter.id) ?? path;
     const posted = this.#due.get(to)?.get(letter.id) ?? letter;

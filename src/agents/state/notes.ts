@@ -1,5 +1,5 @@
 /** A note that is to be added to a file of the memory. */
-export interface Note {
+export interface MemoryNote {
   text: string;
   agent: string;
   approval: string | undefined;
@@ -8,18 +8,18 @@ export interface Note {
 
 /** Notes of agents that are not in their files yet, by path. */
 export class Notes {
-  readonly #due = new Map<string, Note[]>();
+  readonly #due = new Map<string, MemoryNote[]>();
 
-  add(path: string, note: Note): void {
+  add(path: string, note: MemoryNote): void {
     this.#due.set(path, [...this.due(path), note]);
   }
 
-  due(path: string): readonly Note[] {
+  due(path: string): readonly MemoryNote[] {
     return this.#due.get(path) ?? [];
   }
 
   /** False: it was not due any more. */
-  remove(path: string, note: Note): boolean {
+  remove(path: string, note: MemoryNote): boolean {
     const rest = this.due(path).filter(each => each !== note);
     const was = rest.length < this.due(path).length;
     if (rest.length > 0) this.#due.set(path, rest);

@@ -1,7 +1,7 @@
 import type {Sandbox} from '../../effects/sandbox/sandbox.ts';
 import type {Tools} from '../../effects/tools/provider.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
-import type {Current} from '../../loop/current.ts';
+import type {CurrentConfig} from '../../loop/current-config.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import type {Reports as LoopReports} from '../../loop/parts.ts';
 import type {TaskQuery} from '../../query/task-query.ts';
@@ -19,7 +19,7 @@ import type {Tasks} from './task-news.ts';
 import type {Turns} from './turns.ts';
 
 /** How people hear of what happens. */
-export interface Reports extends LoopReports {
+export interface AgentReports extends LoopReports {
   /** Everything that is written down, other than what a person wrote, goes through this first. */
   readonly redact: Redaction;
 }
@@ -45,7 +45,7 @@ export interface Effects {
 }
 
 /** This run of the daemon, and what its status file says of it. */
-export interface Status {
+export interface RunStatus {
   readonly version: string;
   /** Which model answers by default, in words; known soon after the start. */
   model: string | undefined;
@@ -64,9 +64,9 @@ export interface Status {
  */
 export interface Daemon {
   readonly files: HomeFiles;
-  readonly reports: Reports;
+  readonly reports: AgentReports;
   /** Settings, policy, templates and playbooks as they are now. */
-  readonly current: Current;
+  readonly current: CurrentConfig;
   /** Questions and calls under way. */
   readonly turns: Turns;
   /** What is on its way into sessions. */
@@ -82,7 +82,7 @@ export interface Daemon {
   /** What agents have used today. */
   readonly spend: Spend;
   readonly effects: Effects;
-  readonly status: Status;
+  readonly status: RunStatus;
 }
 
 export type With<P extends keyof Daemon> = Pick<Daemon, P>;

@@ -1,6 +1,6 @@
 import type {Answer, Reply} from '../../effects/model/answer.ts';
 import {connectorVariables} from '../../formats/connector-settings.ts';
-import type {Happening, Report} from '../../formats/daemon-event.ts';
+import type {DaemonEvent, Report} from '../../formats/daemon-event.ts';
 import type {Settings} from '../../formats/settings.ts';
 import type {Random} from '../../home/disk/random.ts';
 import {makeRedactor, type Redactor} from '../../policy/redact/redact.ts';
@@ -78,15 +78,15 @@ function redactArguments(redact: Redactor, args: string): string {
 export function redactReport(redact: Redactor, report: Report): Report {
   // All problems of a file are told one after the other: its text is looked through once.
   let looked: {text: string | undefined; shown: string | undefined} = {text: undefined, shown: undefined};
-  return happening => {
-    if (happening.event !== 'problem') {
+  return event => {
+    if (event.event !== 'problem') {
       looked = {text: undefined, shown: undefined};
-      return report(redact.value(happening));
+      return report(redact.value(event));
     }
-    const {text, ...rest} = happening;
+    const {text, ...rest} = event;
     if (text !== looked.text)
       looked = {text, shown: text !== undefined && redact.text(text) === text ? text : undefined};
-    report({...redact.value(rest), text: looked.shown} satisfies Happening);
+    report({...redact.value(rest), text: looked.shown} satisfies DaemonEvent);
   };
 }
 

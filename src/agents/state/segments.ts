@@ -53,7 +53,7 @@ export class Segments {
     this.#messages.set(path, {messages, length});
     this.#length += length;
     for (const [oldest, {length}] of this.#messages) {
-      if (this.#length <= MOST) break;
+      if (this.#length <= MAX_CACHED_CHARACTERS) break;
       this.#messages.delete(oldest);
       this.#length -= length;
     }
@@ -74,4 +74,4 @@ export class Segments {
 }
 
 /** Of the messages so many characters are kept in memory. */
-const MOST = 32 * 1024 * 1024;
+const MAX_CACHED_CHARACTERS = 32 * 1024 * 1024;

@@ -11,7 +11,7 @@ interface Waiter {
  * server that answers nothing, and so holds all the slots there are, does not keep others from being asked. `limit` holds whatever
  * the number of groups.
  */
-export class Slots {
+export class SlotPool {
   readonly #most: () => number;
   readonly #limit: number;
   readonly #waiting: Waiter[] = [];
@@ -24,8 +24,8 @@ export class Slots {
     this.#limit = limit;
   }
 
-  /** Resolves to what gives the slot back; undefined if `signal` came first. */
-  async take(
+  /** Wait for a slot. Resolves to the function that releases it, or to undefined if `signal` came first. */
+  async acquire(
     group: string,
     signal: AbortSignal,
     isPreferred: () => boolean = () => false,

@@ -1,10 +1,10 @@
 import {
+  addSpent,
   type DaySpent,
   dayOf,
-  larger,
+  largerSpent,
   NOTHING_SPENT,
   oneTurn,
-  plus,
   type Spent,
   type Usage,
 } from '../../formats/session/spent.ts';
@@ -49,11 +49,11 @@ export class Spend {
     for (const {agent, spent} of sessions) {
       if (spent?.day !== this.#day) continue;
       const name = templateName(agent);
-      said.set(name, plus(said.get(name) ?? NOTHING_SPENT, spent));
+      said.set(name, addSpent(said.get(name) ?? NOTHING_SPENT, spent));
     }
     if (written?.day === this.#day)
       for (const [name, spent] of Object.entries(written.agents))
-        said.set(name, larger(said.get(name) ?? NOTHING_SPENT, spent));
+        said.set(name, largerSpent(said.get(name) ?? NOTHING_SPENT, spent));
     for (const [name, spent] of said) this.#count(name, spent);
   }
 
@@ -74,7 +74,7 @@ export class Spend {
     return this.#day;
   }
 
-  of(agent: string): Spent {
+  spentBy(agent: string): Spent {
     return (this.day && this.#agents.get(templateName(agent))) || NOTHING_SPENT;
   }
 
@@ -112,7 +112,7 @@ export class Spend {
   }
 
   #count(name: string, spent: Spent): void {
-    this.#agents.set(name, plus(this.#agents.get(name) ?? NOTHING_SPENT, spent));
-    this.#all = plus(this.#all, spent);
+    this.#agents.set(name, addSpent(this.#agents.get(name) ?? NOTHING_SPENT, spent));
+    this.#all = addSpent(this.#all, spent);
   }
 }

@@ -3,55 +3,55 @@ import type {ToolFailure} from '../../effects/tool/tool.ts';
 import type {TaskFile} from '../../formats/task/task.ts';
 
 /** The file with a change, and what the journal says of it. */
-export interface TaskEdited {
+export interface EditedTaskFile {
   text: string;
   words: string;
   tasks: readonly string[];
 }
 
 /** A change that an agent makes to a task file. */
-export interface TaskEdit {
+export interface AgentTaskEdit {
   agent: string;
   /** Called with the file as it is then. Undefined: it is so already. A failure is what the agent is told. */
-  make: (file: TaskFile) => TaskEdited | ToolFailure | undefined;
-  over: (failed?: ToolFailure) => void;
+  make: (file: TaskFile) => EditedTaskFile | ToolFailure | undefined;
+  finished: (failed?: ToolFailure) => void;
 }
 
-/** `heard`: since this daemon runs, its session has said how far it is. */
-export type Heard = TaskNews & {heard?: boolean};
+/** News of a task. `heard`: its session has reported since this daemon started. */
+export type ReportedTaskNews = TaskNews & {heard?: boolean};
 
-/** What is known of tasks beyond their files, by `keyOf`. All of it follows again from sessions and the queue. */
+/** What is known of tasks beyond their files, by `attemptKey`. All of it follows again from sessions and the queue. */
 export class Tasks {
   /** What agents change in task files, by path. */
-  readonly edits = new Map<string, readonly TaskEdit[]>();
+  readonly edits = new Map<string, readonly AgentTaskEdit[]>();
   /** What answers said of tasks and is being written to their files, by the path of the session. */
   readonly ending = new Map<string, Map<string, 'under way' | 'over'>>();
-  readonly #news = new Map<string, Heard>();
+  readonly #news = new Map<string, ReportedTaskNews>();
   /** Ids of tasks under way, as long as their files have them. */
   readonly #met = new Set<string>();
   /**
    * Sessions at rest, by path, of which is to be asked once more what becomes of their tasks: they ended their turn while the
    * file of one was not there, or whom they waited for is at rest, too.
    */
-  readonly unsure = new Set<string>();
+  readonly askAgain = new Set<string>();
   /** Sessions at work, by path, and those at rest that wait for them. */
   readonly #waiting = new Map<string, Set<string>>();
 
-  get(key: string): Heard | undefined {
+  get(key: string): ReportedTaskNews | undefined {
     return this.#news.get(key);
   }
 
-  add(key: string, news: Heard): void {
+  addNews(key: string, news: ReportedTaskNews): void {
     this.#news.set(key, {...this.#news.get(key), ...news});
   }
 
-  /** Whether it was not there before, or not under way. */
-  meet(id: string): boolean {
+  /** Remember that a task is under way. Returns true if it was not known to be. */
+  noteUnderWay(id: string): boolean {
     return this.#met.size !== this.#met.add(id).size;
   }
 
-  /** No file has it. */
-  miss(id: string): void {
+  /** Forget a task that no file has. */
+  noteMissing(id: string): void {
     this.#met.delete(id);
   }
 

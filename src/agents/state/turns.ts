@@ -1,12 +1,12 @@
 import type {Reply} from '../../effects/model/answer.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
 import type {Cancel, Clock} from '../../home/disk/clock.ts';
-import {Rooms} from './rooms.ts';
 import type {Segments} from './segments.ts';
-import {Slots} from './slots.ts';
+import {SlotPool} from './slots.ts';
+import {WorkspaceLocks} from './workspace-locks.ts';
 
 /** How a question to a model ended. */
-export type Ended = {reply: Reply} | {failed: string; hint: string} | {limited: true};
+export type QuestionResult = {reply: Reply} | {failed: string; hint: string} | {limited: true};
 
 /** What a model is being asked for one session. */
 export interface Question {
@@ -16,9 +16,9 @@ export interface Question {
   around: string;
 }
 
-interface Asked extends Question {
+interface PendingQuestion extends Question {
   abort: AbortController;
-  ended: Ended | undefined;
+  ended: QuestionResult | undefined;
 }
 
 interface Running {
@@ -40,15 +40,15 @@ const NONE: ReadonlyMap<string, Message> = new Map();
  * recorded when the session is looked at.
  */
 export class Turns {
-  readonly slots: Slots;
-  readonly commands = new Slots(() => MOST_COMMANDS, COMMAND_LIMIT);
-  readonly rooms = new Rooms();
+  readonly slots: SlotPool;
+  readonly commands = new SlotPool(() => MOST_COMMANDS, COMMAND_LIMIT);
+  readonly workspaceLocks = new WorkspaceLocks();
   /** Older messages of sessions. */
   readonly segments: Segments;
   /** Sessions of agents whose task is done, by path. */
   readonly closing = new Set<string>();
-  readonly #asked = new Map<string, Asked>();
-  readonly #ahead = new Map<string, Asked>();
+  readonly #asked = new Map<string, PendingQuestion>();
+  readonly #ahead = new Map<string, PendingQuestion>();
   readonly #running = new Map<string, Map<string, Running>>();
   readonly #clock: Clock;
   readonly #onChange: (path: string) => void;
@@ -62,7 +62,7 @@ export class Turns {
   constructor(clock: Clock, segments: Segments, onChange: (path: string) => void) {
     this.segments = segments;
     this.#clock = clock;
-    this.slots = new Slots(() => this.concurrency);
+    this.slots = new SlotPool(() => this.concurrency);
     this.#onChange = onChange;
   }
 
@@ -80,17 +80,20 @@ export class Turns {
     return this.#stop.signal;
   }
 
-  asked(path: string): (Question & {ended: Ended | undefined}) | undefined {
+  question(path: string): (Question & {ended: QuestionResult | undefined}) | undefined {
     return this.#asked.get(path);
   }
 
-  /** What is asked already although the answer before it is not recorded yet. */
-  ahead(path: string): Question | undefined {
+  /** The next question, asked before the answer to the previous one is recorded. */
+  questionAhead(path: string): Question | undefined {
     return this.#ahead.get(path);
   }
 
-  /** The same, as soon as it is answered, or after `ms`. */
-  async aheadSoon(path: string, ms: number): Promise<(Question & {ended: Ended | undefined}) | undefined> {
+  /** Wait until `questionAhead` is answered, at most `ms`. */
+  async waitForQuestionAhead(
+    path: string,
+    ms: number,
+  ): Promise<(Question & {ended: QuestionResult | undefined}) | undefined> {
     const asked = this.#ahead.get(path);
     const end = this.#clock.monotonic() + ms;
     while (asked && !asked.ended && this.#ahead.get(path) === asked && this.#clock.monotonic() < end)
@@ -102,14 +105,22 @@ export class Turns {
    * `answer` resolves to undefined if it was given up. `ahead`: asked before the answer to the question before it is
    * recorded, whose place it takes when that is forgotten. What is replaced is given up.
    */
-  ask(path: string, question: Question, ahead: boolean, answer: (signal: AbortSignal) => Promise<Ended | undefined>) {
+  ask(
+    path: string,
+    question: Question,
+    ahead: boolean,
+    answer: (signal: AbortSignal) => Promise<QuestionResult | undefined>,
+  ) {
     if (this.stopped) return;
-    const asked: Asked = {...question, abort: new AbortController(), ended: undefined};
+    const asked: PendingQuestion = {...question, abort: new AbortController(), ended: undefined};
     const all = ahead ? this.#ahead : this.#asked;
     const before = all.get(path);
     all.set(path, asked);
     before?.abort.abort();
-    const failed = (error: Error): Ended => ({failed: error.message, hint: 'set "status: active" to try again'});
+    const failed = (error: Error): QuestionResult => ({
+      failed: error.message,
+      hint: 'set "status: active" to try again',
+    });
     void answer(asked.abort.signal)
       .catch(failed)
       .then(ended => {
@@ -120,7 +131,7 @@ export class Turns {
       });
   }
 
-  /** The answer is recorded. */
+  /** Forget the question, because its answer is recorded. */
   answered(path: string): void {
     const ahead = this.#ahead.get(path);
     this.#ahead.delete(path);
@@ -129,8 +140,8 @@ export class Turns {
     this.#wake();
   }
 
-  /** Nobody wants to know any more. */
-  drop(path: string): void {
+  /** Abort and forget the questions of this session. */
+  dropQuestions(path: string): void {
     for (const all of [this.#asked, this.#ahead]) {
       const asked = all.get(path);
       all.delete(path);
@@ -155,8 +166,8 @@ export class Turns {
     });
   }
 
-  /** When all calls of this session have ended, or `ms` have passed. */
-  async soon(path: string, ms: number): Promise<void> {
+  /** Wait until all calls of this session have ended, at most `ms`. */
+  async waitForCalls(path: string, ms: number): Promise<void> {
     const under = [...(this.#running.get(path)?.values() ?? [])].filter(({result}) => !result);
     if (under.length === 0) return;
     let cancel: Cancel | undefined;
@@ -215,7 +226,7 @@ export class Turns {
   /** Ask nothing more, and give up what is being asked. Calls are left to end by themselves. */
   stop(): void {
     this.#stop.abort();
-    for (const [path, {ended}] of [...this.#asked]) if (!ended) this.drop(path);
+    for (const [path, {ended}] of [...this.#asked]) if (!ended) this.dropQuestions(path);
     for (const {abort} of this.#ahead.values()) abort.abort();
     this.#ahead.clear();
   }

@@ -15,14 +15,14 @@ export interface WaitingSession {
   work: Work;
 }
 
-interface Waiting {
+interface WaitState {
   more: WaitingSession | undefined;
   /** Approvals that its calls wait for. */
   calls: readonly string[];
 }
 
 /** What may have to be done since somebody last asked. */
-export interface Due {
+export interface DueWaits {
   all: boolean;
   /** Sessions. */
   paths: readonly string[];
@@ -36,7 +36,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** Which sessions wait for which request, and which of them may not have to any more. */
 export class Waits implements FactsFollower {
-  readonly #byPath = new Map<string, Waiting>();
+  readonly #byPath = new Map<string, WaitState>();
   readonly #byApproval = new Map<string, Set<string>>();
   /** Sessions that began to wait or whose request has become another, and requests that one has let go. */
   readonly #due = new Set<string>();
@@ -112,7 +112,7 @@ export class Waits implements FactsFollower {
   }
 
   /** What is to be looked at again, once. Undefined: nothing. */
-  takeDue(): Due | undefined {
+  takeDue(): DueWaits | undefined {
     if (!this.#allDue && this.#due.size + this.#left.size + this.#changed.size === 0) return undefined;
     const due = {
       all: this.#allDue,
@@ -135,14 +135,14 @@ function changedStates(before: Facts['approvals'] = {}, after: Facts['approvals'
   return [...Object.keys(after).filter(id => before[id] !== after[id]), ...gone];
 }
 
-function waitingTasks(tasks: readonly TaskFact[]): Waiting | undefined {
+function waitingTasks(tasks: readonly TaskFact[]): WaitState | undefined {
   const calls = tasks.flatMap(({state, approval, assigned}) =>
     state === 'pending' && approval !== undefined && assigned === undefined ? [approval] : [],
   );
   return calls.length > 0 ? {more: undefined, calls} : undefined;
 }
 
-function waitingIn(path: string, {waitingFor, work, agent, waits}: SessionFact): Waiting | undefined {
+function waitingIn(path: string, {waitingFor, work, agent, waits}: SessionFact): WaitState | undefined {
   const calls = waits.map(({approval}) => approval);
   const more =
     waitingFor === undefined || work === undefined
@@ -151,6 +151,6 @@ function waitingIn(path: string, {waitingFor, work, agent, waits}: SessionFact):
   return more || calls.length > 0 ? {more, calls} : undefined;
 }
 
-function approvalsOf({more, calls}: Waiting): readonly string[] {
+function approvalsOf({more, calls}: WaitState): readonly string[] {
   return more ? [more.approval, ...calls] : calls;
 }

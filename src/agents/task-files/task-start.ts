@@ -1,16 +1,16 @@
 import {type Assignment, assignmentOf} from '../../decide/assignment.ts';
 import type {CallRequest} from '../../decide/call-request.ts';
-import {digestOf} from '../../formats/approval/approval-digest.ts';
+import {callDigest} from '../../formats/approval/approval-digest.ts';
 import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import {durationMs} from '../../formats/common/values.ts';
 import {fieldOf, type Task} from '../../formats/task/task.ts';
 import {assigneeOf} from '../../formats/task/task-assignee.ts';
 import {lookAgain} from '../../loop/look-again.ts';
-import {itemOf} from '../approvals/decisions.ts';
+import {queueItem} from '../approvals/decisions.ts';
 import {signatureProblem} from '../approvals/signatures.ts';
 import {EXPIRE_AFTER} from '../calls/next-call.ts';
 import {approvalStateOf} from '../sessions/budget.ts';
-import {putIntoWords} from '../sessions/wake.ts';
+import {registerRequest} from '../sessions/wake.ts';
 import {newApprovalId} from '../state/approvals.ts';
 import type {With} from '../state/parts.ts';
 import {deliverTask} from '../tasks/deliver-task.ts';
@@ -30,13 +30,13 @@ export async function askToStart(
   const assignment = assignmentOf(task, path);
   const digest = digestFor(task, assignment, key, path);
   const anew = () => {
-    tasks.add(key, {approval: newApprovalId(daemon.effects.world.random)});
+    tasks.addNews(key, {approval: newApprovalId(daemon.effects.world.random)});
     lookAgain(files, path);
   };
   if (id === undefined) return tasks.get(key)?.approval === undefined ? anew() : undefined;
   switch (approvalStateOf(files, id)) {
     case 'approved': {
-      const item = await itemOf(files, APPROVALS_FILE, id);
+      const item = await queueItem(files, APPROVALS_FILE, id);
       const isOwn = item?.digest === digest && item.outcome === undefined;
       const unsigned = item && isOwn ? await signatureProblem(daemon, {item, digest, edited: undefined}) : undefined;
       daemon.reports.troubles.set(`approval ${id}`, unsigned && `approval ${id}: ${unsigned}`);
@@ -49,22 +49,22 @@ export async function askToStart(
       return anew();
     }
     case 'rejected': {
-      const reason = (await itemOf(files, APPROVALS_FILE, id))?.reason;
-      tasks.add(key, {refused: {state: 'skipped', why: `not started: rejected${reason ? `: ${reason}` : ''}`}});
+      const reason = (await queueItem(files, APPROVALS_FILE, id))?.reason;
+      tasks.addNews(key, {refused: {state: 'skipped', why: `not started: rejected${reason ? `: ${reason}` : ''}`}});
       return lookAgain(files, path);
     }
     case 'expired':
-      tasks.add(key, {refused: {state: 'blocked', why: 'not started: nobody approved it in time'}});
+      tasks.addNews(key, {refused: {state: 'blocked', why: 'not started: nobody approved it in time'}});
       return lookAgain(files, path);
     case 'superseded':
       return anew();
     default: {
-      const item = await itemOf(files, APPROVALS_FILE, id);
+      const item = await queueItem(files, APPROVALS_FILE, id);
       if (item?.digest !== undefined && item.digest !== digest) {
         approvals.outcomes.set(id, {status: 'superseded', outcome: 'the task has changed since it was asked'});
         return anew();
       }
-      putIntoWords(daemon, await requestFor(daemon, path, task, assignment, {id, digest}));
+      registerRequest(daemon, await requestFor(daemon, path, task, assignment, {id, digest}));
     }
   }
 }
@@ -73,7 +73,7 @@ export async function askToStart(
 function digestFor(task: Task, assignment: Assignment, key: string, path: string): string {
   const {names} = task;
   const assign = fieldOf(task, 'assign') ?? null;
-  return digestOf({
+  return callDigest({
     tool: 'start_task',
     arguments: JSON.stringify({names, assign, ...assignment}),
     cwd: path,

@@ -1,11 +1,11 @@
 import type {SessionFact} from '../../check/session-facts.ts';
 import type {TaskFact} from '../../check/task-facts.ts';
-import type {Completed} from '../../decide/complete.ts';
-import {completeTasks, keyOf} from '../../decide/task.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
+import {attemptKey, completeTasks} from '../../decide/task.ts';
 import {dueOf, type TaskDue} from '../../decide/task-due.ts';
-import {endWords, mentionWords, messageOn, partsWords} from '../../decide/task-words.ts';
+import {endWords, mentionWords, partsWords, taskMessage} from '../../decide/task-words.ts';
 import {blocks} from '../../formats/common/diagnostic.ts';
-import {type Chain, chainIn, chainOfTask, longer} from '../../formats/session/chain.ts';
+import {type Chain, chainIn, chainOfTask, longerChain} from '../../formats/session/chain.ts';
 import {fieldOf, type Task, type TaskFile, type TaskState} from '../../formats/task/task.ts';
 import {newTaskId} from '../../formats/task/task-id.ts';
 import {parseTasks} from '../../formats/task/task-parse.ts';
@@ -13,9 +13,9 @@ import {timestamp} from '../../home/disk/clock.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import {isAgent} from '../mail/agents.ts';
-import {openSession, ownSession, type Receiver, sharedSession} from '../mail/receivers.ts';
-import {changeOf} from '../state/completed-change.ts';
+import {agentExists} from '../mail/agents.ts';
+import {openSession, type Receiver, sessionOfAgent, sharedSession} from '../mail/receivers.ts';
+import {plannedWriteOf} from '../state/completed-write.ts';
 import type {Letter} from '../state/mail.ts';
 import type {With} from '../state/parts.ts';
 import {deliverTask} from '../tasks/deliver-task.ts';
@@ -25,22 +25,26 @@ import {closeSession} from '../turns/close-step.ts';
 import {askToStart} from './task-start.ts';
 
 /** Task files: what agents change in them, what a person left out, and what is to be done about their tasks. */
-export function taskFiles(
+export function taskReconciler(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'inboxes' | 'tasks' | 'effects'>,
 ): Reconciler {
   return {
     kind: 'tasks',
     settle: ({path, parsed}) =>
-      parsed?.kind === 'tasks' ? changeOf(settleTasks(daemon, path, parsed.file), 'fill-in') : undefined,
+      parsed?.kind === 'tasks' ? plannedWriteOf(settleTasks(daemon, path, parsed.file), 'fill-in') : undefined,
     finish: async ({path, parsed}) => parsed?.kind !== 'tasks' || !(await followTasks(daemon, path, parsed.file)),
-    create: path => changeOf(settleEdits(daemon, path, parseTasks('')), 'fill-in'),
+    create: path => plannedWriteOf(settleEdits(daemon, path, parseTasks('')), 'fill-in'),
     indexChanged: () => wakeTasks(daemon),
     isAtRest: () => false,
   };
 }
 
 /** A task file with what agents changed in it; else with what is missing. */
-function settleTasks(daemon: With<'files' | 'turns' | 'tasks'>, path: string, file: TaskFile): Completed | undefined {
+function settleTasks(
+  daemon: With<'files' | 'turns' | 'tasks'>,
+  path: string,
+  file: TaskFile,
+): CompletedFile | undefined {
   const {files} = daemon;
   const edited = settleEdits(daemon, path, file);
   if (edited) return edited;
@@ -49,7 +53,7 @@ function settleTasks(daemon: With<'files' | 'turns' | 'tasks'>, path: string, fi
     now: timestamp(files.disk.clock),
     newId: newTaskId,
     news: key => daemon.tasks.get(key),
-    isAgent: name => isAgent(files, name),
+    isAgent: name => agentExists(files, name),
     ownerOf: session => ownerOf(files, session),
     partsOf: id => partsOf(files, id),
   });
@@ -72,7 +76,7 @@ async function followTasks(
   if (daemon.turns.stopped || blocks(files.index.problems(path))) return true;
   const due = dueOf(file, {
     stateOf: id => (files.index.definitionsOf(`task/${id}`)[0]?.state ?? undefined) as TaskState | undefined,
-    isAgent: name => isAgent(files, name),
+    isAgent: name => agentExists(files, name),
     partsOf: id => partsOf(files, id),
     news: key => tasks.get(key),
     isEphemeral: session => isEphemeral(files, session),
@@ -82,10 +86,10 @@ async function followTasks(
   for (const each of due) await perform(daemon, path, each);
   const busy = new Set(due.map(each => ('key' in each ? each.key : undefined)));
   for (const task of file.tasks) {
-    const key = task.state === 'completed' || task.state === 'skipped' ? keyOf(task) : undefined;
+    const key = task.state === 'completed' || task.state === 'skipped' ? attemptKey(task) : undefined;
     if (key === undefined || busy.has(key)) continue;
     tasks.forget(key);
-    tasks.miss(fieldOf(task, 'id') ?? '');
+    tasks.noteMissing(fieldOf(task, 'id') ?? '');
   }
   return due.length > 0 || file.tasks.some(task => isDelivered(task) || restingSession(files, task) !== undefined);
 }
@@ -96,10 +100,10 @@ async function followTasks(
  */
 function askWhetherOver({files, tasks}: With<'files' | 'tasks'>, task: Task): void {
   const id = fieldOf(task, 'id');
-  if (id === undefined || task.state !== 'in_progress' || !tasks.meet(id)) return;
+  if (id === undefined || task.state !== 'in_progress' || !tasks.noteUnderWay(id)) return;
   const path = restingSession(files, task);
   if (path === undefined) return;
-  tasks.unsure.add(path);
+  tasks.askAgain.add(path);
   lookAgain(files, path);
 }
 
@@ -112,13 +116,13 @@ function restingSession(files: HomeFiles, task: Task): string | undefined {
 
 /** What was heard of a task and is over: if it comes again it is another time. */
 function forgetPast({files, tasks}: With<'files' | 'tasks'>, task: Task): void {
-  const key = keyOf(task);
+  const key = attemptKey(task);
   const news = key === undefined ? undefined : tasks.get(key);
   if (key === undefined || !news) return;
-  if (news.refused && task.state !== 'pending') tasks.add(key, {refused: undefined, approval: undefined});
+  if (news.refused && task.state !== 'pending') tasks.addNews(key, {refused: undefined, approval: undefined});
   const isOpen = (state: TaskState) => state !== 'completed' && state !== 'skipped';
   if (news.partsTold !== undefined && partsOf(files, fieldOf(task, 'id') ?? '').some(isOpen))
-    tasks.add(key, {partsTold: undefined});
+    tasks.addNews(key, {partsTold: undefined});
 }
 
 /** It waits for its agent to begin: whether it has, the session knows, and the next daemon asks it. */
@@ -154,9 +158,9 @@ function tellCreator(
 ): void {
   post(daemon, to, fieldOf(task, 'created_in'), {
     id: `${key} ${end}`,
-    message: messageOn(task, endWords(task)),
+    message: taskMessage(task, endWords(task)),
     delivered: () => {
-      daemon.tasks.add(key, {told: end});
+      daemon.tasks.addNews(key, {told: end});
       lookAgain(daemon.files, path);
     },
   });
@@ -168,9 +172,9 @@ function tellOwner(daemon: With<'files' | 'mail' | 'tasks'>, path: string, due: 
   const session = fieldOf(task, 'session') ?? fieldOf(task, 'created_in');
   post(daemon, to, session, {
     id: round > 1 ? `${key} parts ${count} ${round}` : `${key} parts ${count}`,
-    message: messageOn(task, partsWords(task, count), longer(chainOfTask(task), chainOfParts(files, task))),
+    message: taskMessage(task, partsWords(task, count), longerChain(chainOfTask(task), chainOfParts(files, task))),
     delivered: () => {
-      daemon.tasks.add(key, {partsTold: timestamp(files.disk.clock)});
+      daemon.tasks.addNews(key, {partsTold: timestamp(files.disk.clock)});
       lookAgain(files, path);
     },
   });
@@ -185,9 +189,9 @@ function wakeMentioned(
   for (const {note, to, mark} of mentions)
     post(daemon, to, undefined, {
       id: `task/${fieldOf(task, 'id')} note ${mark} @${to}`,
-      message: messageOn(task, mentionWords(task, note), isAgent(files, note.who ?? '') ? undefined : null),
+      message: taskMessage(task, mentionWords(task, note), agentExists(files, note.who ?? '') ? undefined : null),
       delivered: () => {
-        tasks.add(key, {mentioned: [...(tasks.get(key)?.mentioned ?? []), mark]});
+        tasks.addNews(key, {mentioned: [...(tasks.get(key)?.mentioned ?? []), mark]});
         lookAgain(files, path);
       },
     });
@@ -200,7 +204,7 @@ function post(
   session: string | undefined,
   letter: Omit<Letter, 'agent' | keyof Receiver>,
 ): void {
-  const {path, ...receiver} = ownSession(files, session, agent) ?? sharedSession(files, agent);
+  const {path, ...receiver} = sessionOfAgent(files, session, agent) ?? sharedSession(files, agent);
   mail.post(path, {...letter, agent, ...receiver});
   lookAgain(files, path);
 }
@@ -227,7 +231,7 @@ function partsOf(files: HomeFiles, id: string): TaskState[] {
 /** The longest of what led to any of its parts. */
 function chainOfParts(files: HomeFiles, task: Task): Chain | undefined {
   let longest: Chain | undefined;
-  for (const {chain} of partFacts(files, fieldOf(task, 'id') ?? '')) longest = longer(longest, chainIn(chain));
+  for (const {chain} of partFacts(files, fieldOf(task, 'id') ?? '')) longest = longerChain(longest, chainIn(chain));
   return longest;
 }
 

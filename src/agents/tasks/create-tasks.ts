@@ -13,11 +13,11 @@ import {taskPathOf} from '../../formats/task/task-path.ts';
 import type {NewTask} from '../../formats/task/task-text.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
-import {type Caller, nameOfCall, upToCall} from '../state/caller.ts';
+import {type Caller, nameOfCall, sessionUpToCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
-import type {TaskEdited} from '../state/task-news.ts';
-import {editTasks} from './task-edits.ts';
-import {circleIn, wrongIn} from './wrong-task.ts';
+import type {EditedTaskFile} from '../state/task-news.ts';
+import {requestTaskEdit} from './task-edits.ts';
+import {findCircle, problemInTask} from './wrong-task.ts';
 
 const refused = (error: string): ToolFailure => ({success: false, code: 'INVALID_ARGUMENTS', error});
 
@@ -33,7 +33,7 @@ export async function createTasks(
   const asking = caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call));
   const created = asking?.timestamp ?? timestamp(files.disk.clock);
   const taint = taintOf(caller.of);
-  const chain = chainOf(upToCall(caller, call).messages, `${caller.session}#${call.id}`);
+  const chain = chainOf(sessionUpToCall(caller, call).messages, `${caller.session}#${call.id}`);
   const origin: TaskOrigin = {
     fields: {
       created,
@@ -64,7 +64,7 @@ export async function createTasks(
   const problem = problemWith(files, all, ids, path);
   if (problem !== undefined) return refused(problem);
   const under = path === parent ? args.parent : undefined;
-  return editTasks(daemon, path, caller.agent, file => added(file, all, {ids, under, origin}), made);
+  return requestTaskEdit(daemon, path, caller.agent, file => added(file, all, {ids, under, origin}), made);
 }
 
 /** The queue and its archive, however they are spelled: some file systems do not tell the difference. */
@@ -88,7 +88,7 @@ function added(
   file: TaskFile,
   tasks: readonly NewTask[],
   {ids, under, origin}: Addition,
-): TaskEdited | ToolFailure | undefined {
+): EditedTaskFile | ToolFailure | undefined {
   const there = new Map(file.tasks.map(task => [fieldOf(task, 'id'), task]));
   const [old] = ids.flatMap(id => there.get(id) ?? []);
   // All of them were written at once, by this very call.
@@ -123,9 +123,9 @@ function problemWith(
     if (files.index.definitionsOf(`task/${id}`).some(other => other.path !== path)) return takenWords(id);
     if (task.title.trim() === '') return 'title: expected what is to be done';
     waits.set(id, idsIn(fields.depends_on));
-    return wrongIn(files, {...fields, names: task.names}, own) ?? firstOf(task.children ?? [], check);
+    return problemInTask(files, {...fields, names: task.names}, own) ?? firstOf(task.children ?? [], check);
   };
-  return firstOf(tasks, check) ?? circleIn(files, waits);
+  return firstOf(tasks, check) ?? findCircle(files, waits);
 }
 
 /** The first problem of any. */

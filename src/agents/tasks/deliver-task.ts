@@ -1,14 +1,14 @@
 import {GENERAL} from '../../check/task-links.ts';
 import {assignmentOf} from '../../decide/assignment.ts';
-import {formerOf, idOfDelivery} from '../../decide/brought.ts';
-import {assignmentWords, messageOn, renamedWords} from '../../decide/task-words.ts';
+import {formerTaskId, idOfDelivery} from '../../decide/delivered-task.ts';
+import {assignmentWords, renamedWords, taskMessage} from '../../decide/task-words.ts';
 import {fieldOf, type Task} from '../../formats/task/task.ts';
 import {assigneeOf} from '../../formats/task/task-assignee.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import {toolNamed} from '../../policy/tools.ts';
-import {ownSession, type Receiver, sharedSession, taskSession} from '../mail/receivers.ts';
+import {type Receiver, sessionOfAgent, sharedSession, taskSession} from '../mail/receivers.ts';
 import type {With} from '../state/parts.ts';
 
 /** Bring a task to its assignee, once; if it is there already, hear how far it is. */
@@ -36,20 +36,20 @@ export async function deliverTask(
     opening: receiver.opening,
     unsure: receiver.unsure,
     // One that a person let start is a person's.
-    message: messageOn(
+    message: taskMessage(
       task,
       assignmentWords(assignmentOf(task, path), mayUpdate),
       fieldOf(task, 'approval') === undefined ? undefined : null,
     ),
     unless: messages => {
       const isGone = (id: string) => files.index.definitionsOf(`task/${id}`).length === 0;
-      const before = fieldOf(task, 'assigned') === undefined ? undefined : formerOf(task, messages, isGone);
+      const before = fieldOf(task, 'assigned') === undefined ? undefined : formerTaskId(task, messages, isGone);
       return before && renamedWords(task, before);
     },
     delivered: ({session, begun, at: since}) => {
       // When its message says, so that it is known by that under another name.
       const at = since ?? timestamp(files.disk.clock);
-      daemon.tasks.add(key, {
+      daemon.tasks.addNews(key, {
         heard: true,
         delivered: {at, session},
         ...(begun && {begun: timestamp(files.disk.clock)}),
@@ -64,13 +64,13 @@ export async function deliverTask(
 }
 
 /** The model has been asked about these messages: whoever has a task among them has begun it. */
-export function taskBegun({files, tasks}: With<'files' | 'tasks'>, delivery: string): void {
+export function noteTaskBegun({files, tasks}: With<'files' | 'tasks'>, delivery: string): void {
   const id = idOfDelivery(delivery);
   const path = id === undefined ? undefined : files.index.definitionsOf(`task/${id}`)[0]?.path;
   const news = tasks.get(delivery);
   // No file has it just now: it is said when one has it again, which does not ask once more what was heard.
   if ((path === undefined && !news?.heard) || news?.begun !== undefined) return;
-  tasks.add(delivery, {begun: timestamp(files.disk.clock)});
+  tasks.addNews(delivery, {begun: timestamp(files.disk.clock)});
   if (path !== undefined) lookAgain(files, path);
 }
 
@@ -83,7 +83,7 @@ async function assignee({files, current}: With<'files' | 'current'>, task: Task)
 }
 
 function receiverOf(files: HomeFiles, agent: string, task: Task, fresh: boolean): Receiver {
-  const before = ownSession(files, fieldOf(task, 'session'), agent);
+  const before = sessionOfAgent(files, fieldOf(task, 'session'), agent);
   if (before) return before;
   const {spawn, model} = assigneeOf(task);
   if (!spawn && !fresh) return sharedSession(files, agent);

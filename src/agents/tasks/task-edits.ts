@@ -1,4 +1,4 @@
-import type {Completed, CompletedStep} from '../../decide/complete.ts';
+import type {CompletedFile, CompletedStep} from '../../decide/complete.ts';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {ToolFailure, ToolResult} from '../../effects/tool/tool.ts';
 import {blocks} from '../../formats/common/diagnostic.ts';
@@ -8,22 +8,22 @@ import {parseTasks} from '../../formats/task/task-parse.ts';
 import {linkTarget} from '../../home/read.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
-import {whenStuck} from '../mail/when-stuck.ts';
+import {reportIfStuck} from '../mail/report-if-stuck.ts';
 import type {With} from '../state/parts.ts';
-import type {TaskEdit, TaskEdited, Tasks} from '../state/task-news.ts';
+import type {AgentTaskEdit, EditedTaskFile, Tasks} from '../state/task-news.ts';
 
 /** Change a task file when it is looked at, as all are; what could not be written in time is taken back. */
-export async function editTasks(
+export async function requestTaskEdit(
   {files, reports, tasks}: With<'files' | 'reports' | 'tasks'>,
   path: string,
   agent: string,
-  make: TaskEdit['make'],
+  make: AgentTaskEdit['make'],
   result: () => ToolResult,
 ): Promise<ToolResult> {
   const problem = notWritable(files, path);
   if (problem !== undefined) return {success: false, code: 'FAILED', error: `${path} ${problem}`};
   const failed = await new Promise<ToolFailure | undefined>(resolve => {
-    const stop = whenStuck(
+    const stop = reportIfStuck(
       files,
       () => path,
       () => {
@@ -31,11 +31,11 @@ export async function editTasks(
         resolve({success: false, code: 'FAILED', error: `${path} could not be written; see agentdir status`});
       },
     );
-    const over = (failure?: ToolFailure) => {
+    const finished = (failure?: ToolFailure) => {
       stop();
       resolve(failure);
     };
-    const edit: TaskEdit = {agent, make, over};
+    const edit: AgentTaskEdit = {agent, make, finished};
     tasks.edits.set(path, [...(tasks.edits.get(path) ?? []), edit]);
     lookAgain(files, path);
   });
@@ -51,18 +51,18 @@ function notWritable({disk, index}: HomeFiles, path: string): string | undefined
 const MOST_MS = 100;
 
 /** What one agent after the other changes in the file, each with the text that it leaves: all of it is one save. */
-export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file: TaskFile): Completed | undefined {
+export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file: TaskFile): CompletedFile | undefined {
   const {files} = daemon;
   const end = files.disk.clock.monotonic() + MOST_MS;
   let current = file;
   const steps: (CompletedStep & {agent: string; said: string[]})[] = [];
-  const waiting: TaskEdit[] = [];
+  const waiting: AgentTaskEdit[] = [];
   for (const edit of daemon.tasks.edits.get(path) ?? []) {
     if (waiting.length > 0 && files.disk.clock.monotonic() > end) break;
     const edited = tryEdit(edit, current);
     if (!edited || isFailure(edited)) {
       drop(daemon.tasks, path, [edit]);
-      edit.over(edited);
+      edit.finished(edited);
       continue;
     }
     current = parseTasks(edited.text);
@@ -80,20 +80,20 @@ export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file:
     before: steps,
     written: () => {
       drop(daemon.tasks, path, waiting);
-      for (const edit of waiting) edit.over();
+      for (const edit of waiting) edit.finished();
       lookAgain(files, path);
     },
   };
 }
 
 /** They are over: what is not written is made anew at the next look. */
-function drop({edits}: Tasks, path: string, over: readonly TaskEdit[]): void {
+function drop({edits}: Tasks, path: string, over: readonly AgentTaskEdit[]): void {
   const left = edits.get(path)?.filter(edit => !over.includes(edit)) ?? [];
   if (left.length > 0) edits.set(path, left);
   else edits.delete(path);
 }
 
-function tryEdit(edit: TaskEdit, file: TaskFile): TaskEdited | ToolFailure | undefined {
+function tryEdit(edit: AgentTaskEdit, file: TaskFile): EditedTaskFile | ToolFailure | undefined {
   try {
     return edit.make(file);
   } catch (error) {

@@ -1,7 +1,7 @@
-import {mentionsIn} from '../../decide/mentions.ts';
+import {mentionedNames} from '../../decide/mentions.ts';
 import {DAEMON_FIELDS} from '../../decide/new-tasks.ts';
 import {taintOf} from '../../decide/taint.ts';
-import {endOf} from '../../decide/task.ts';
+import {taskEnd} from '../../decide/task.ts';
 import type {Arguments, ToolFailure, ToolResult} from '../../effects/tool/tool.ts';
 import {kindOf} from '../../formats/common/key.ts';
 import {type Chain, chainOf, chainText} from '../../formats/session/chain.ts';
@@ -12,14 +12,14 @@ import {updateTask as edit, type TaskChange} from '../../formats/task/task-edit.
 import {hasNote} from '../../formats/task/task-notes.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
-import {type Caller, upToCall} from '../state/caller.ts';
+import {type Caller, sessionUpToCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
-import type {TaskEdited} from '../state/task-news.ts';
-import {editTasks} from './task-edits.ts';
-import {circleIn, wrongIn} from './wrong-task.ts';
+import type {EditedTaskFile} from '../state/task-news.ts';
+import {requestTaskEdit} from './task-edits.ts';
+import {findCircle, problemInTask} from './wrong-task.ts';
 
 /** A change of an agent to a task that it created or has to do. Made again, it changes nothing. */
-export async function updateTask(
+export async function updateTaskForAgent(
   daemon: With<'files' | 'reports' | 'tasks'>,
   caller: Caller,
   call: Call,
@@ -35,13 +35,13 @@ export async function updateTask(
   const path = files.index.definitionsOf(`task/${id}`)[0]?.path;
   if (path === undefined || kindOf(path) !== 'tasks')
     return {success: false, code: 'INVALID_ARGUMENTS', error: `id: there is no task "${id}"`};
-  const wrong = wrongIn(files, fields) ?? circleOf(files, id, fields);
+  const wrong = problemInTask(files, fields) ?? circleOf(files, id, fields);
   if (wrong !== undefined) return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: ${wrong}`};
   // Of the answer that has the call, so that the same call made again is known by its time.
   const asking = caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call));
   const time = asking?.timestamp ?? timestamp(files.disk.clock);
   let state: TaskState | undefined;
-  const make = (file: TaskFile): TaskEdited | ToolFailure | undefined => {
+  const make = (file: TaskFile): EditedTaskFile | ToolFailure | undefined => {
     const task = file.tasks.find(each => fieldOf(each, 'id') === id);
     if (!task) return {success: false, code: 'FAILED', error: `there is no task "${id}" in ${path} any more`};
     if (!isOwn(task, caller))
@@ -58,16 +58,16 @@ export async function updateTask(
         error: `task ${id} is ${task.state} already; only "pending" gives it out again`,
       };
     state = status ?? task.state;
-    const chain = chainOf(upToCall(caller, call).messages, `${caller.session}#${call.id}`);
-    const change = changeOf(task, caller, args, {time, now: timestamp(files.disk.clock), chain});
+    const chain = chainOf(sessionUpToCall(caller, call).messages, `${caller.session}#${call.id}`);
+    const change = taskChangeFor(task, caller, args, {time, now: timestamp(files.disk.clock), chain});
     const isNothing = change.box === undefined && !change.note && Object.keys(change.fields ?? {}).length === 0;
     return isNothing ? undefined : {text: edit(file, task, change), words: wordsOf(task, args), tasks: [id]};
   };
-  return editTasks(daemon, path, caller.agent, make, () => ({success: true, id, status: state ?? ''}));
+  return requestTaskEdit(daemon, path, caller.agent, make, () => ({success: true, id, status: state ?? ''}));
 }
 
 function circleOf(files: HomeFiles, id: string, {depends_on}: Readonly<Record<string, string>>): string | undefined {
-  return depends_on === undefined ? undefined : circleIn(files, new Map([[id, idsIn(depends_on)]]));
+  return depends_on === undefined ? undefined : findCircle(files, new Map([[id, idsIn(depends_on)]]));
 }
 
 /** It is for the agent, was created by it, or the session was made for it. */
@@ -80,7 +80,7 @@ function isOwn(task: Task, {agent, session}: Caller): boolean {
 }
 
 /** `time`: of the answer that says it. `chain`: what led to it. `now`: when the task changes. */
-export function changeOf(
+export function taskChangeFor(
   task: Task,
   caller: Caller,
   {status, note, fields = {}}: Pick<Arguments<'update_task'>, 'status' | 'note' | 'fields'>,
@@ -92,7 +92,8 @@ export function changeOf(
   if (moves && status === 'completed' && fieldOf(task, 'completed') === undefined) changed.completed = now;
   if (moves && status === 'in_progress' && fieldOf(task, 'started') === undefined) changed.started = now;
   // Whoever does it where it was created need not be told.
-  if (moves && isEnd(status) && fieldOf(task, 'created_in') === caller.session) changed.notified = endOf(task, status);
+  if (moves && isEnd(status) && fieldOf(task, 'created_in') === caller.session)
+    changed.notified = taskEnd(task, status);
   const text = note?.trim();
   const said = text ? {time, who: caller.agent, text} : undefined;
   const noted = said && !hasNote(task, said) ? said : undefined;
@@ -102,7 +103,7 @@ export function changeOf(
   if (moves || noted) {
     // Whoever is told of it is told by this agent, as by a message.
     const isTold = status === 'pending' || (fieldOf(task, 'created_by') ?? '@human') !== '@human';
-    const leads = isTold || fieldOf(task, 'chain') !== undefined || mentionsIn(noted?.text ?? '').length > 0;
+    const leads = isTold || fieldOf(task, 'chain') !== undefined || mentionedNames(noted?.text ?? '').length > 0;
     if (leads && fieldOf(task, 'chain') !== chainText(chain)) changed.chain = chainText(chain);
     if (fieldOf(task, 'stalled') !== undefined) changed.stalled = undefined;
   }

@@ -9,7 +9,7 @@ export function wakeTasks(daemon: With<'files' | 'inboxes' | 'tasks'>): void {
   for (const name of index.takeChanged()) {
     const [, kind, id = ''] = /^(task|agent)\/(.*)$/s.exec(name) ?? [];
     const paths = new Set(kind === 'agent' ? index.links.of(id) : index.links.waitingFor(id));
-    if (kind === 'task' && index.definitionsOf(name).length === 0) daemon.tasks.miss(id);
+    if (kind === 'task' && index.definitionsOf(name).length === 0) daemon.tasks.noteMissing(id);
     if (kind === 'task') for (const path of parentFile(files, id)) paths.add(path);
     for (const path of paths) lookAgain(files, path);
     if (kind === 'agent') wakeInboxes(daemon, id);

@@ -1,10 +1,10 @@
 import {isTime} from '../../formats/common/values.ts';
 import {idsIn} from '../../formats/task/task.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
-import {isAgent, whoElse} from '../mail/agents.ts';
+import {agentExists, suggestAgents} from '../mail/agents.ts';
 
 /** What a task is to say that other files decide about. */
-export interface Said {
+export interface TaskReferences {
   names?: readonly string[] | undefined;
   assign?: string | undefined;
   depends_on?: string | undefined;
@@ -13,15 +13,19 @@ export interface Said {
 }
 
 /** What would be a problem in the file is told to whoever writes it. `own`: ids of tasks that come with it. */
-export function wrongIn(files: HomeFiles, said: Said, own: ReadonlySet<string> = new Set()): string | undefined {
+export function problemInTask(
+  files: HomeFiles,
+  said: TaskReferences,
+  own: ReadonlySet<string> = new Set(),
+): string | undefined {
   const {assign, depends_on, parent, due} = said;
   const isThere = (id: string) => own.has(id) || files.index.definitionsOf(`task/${id}`).length > 0;
   for (const name of said.names ?? [])
-    if (name !== 'human' && !isAgent(files, name))
-      return `assignee: there is no agent "${name}"; ${whoElse(files, name)}`;
+    if (name !== 'human' && !agentExists(files, name))
+      return `assignee: there is no agent "${name}"; ${suggestAgents(files, name)}`;
   const template = /^new:([^/\s]*)$/.exec(assign ?? '')?.[1];
-  if (template !== undefined && !isAgent(files, template))
-    return `assignee: there is no template "${template}"; ${whoElse(files, template)}`;
+  if (template !== undefined && !agentExists(files, template))
+    return `assignee: there is no template "${template}"; ${suggestAgents(files, template)}`;
   if (assign !== undefined && template === undefined && !/^new:[^/\s]+\/\S+$/.test(assign))
     return `assignee: expected new:TEMPLATE or new:provider/model, got ${JSON.stringify(assign)}`;
   const unknown = idsIn(depends_on).find(id => !isThere(id));
@@ -33,7 +37,7 @@ export function wrongIn(files: HomeFiles, said: Said, own: ReadonlySet<string> =
 }
 
 /** What tasks are to wait for, by their id, in place of what they wait for now: which of them would wait for ever. */
-export function circleIn({index}: HomeFiles, waits: ReadonlyMap<string, readonly string[]>): string | undefined {
+export function findCircle({index}: HomeFiles, waits: ReadonlyMap<string, readonly string[]>): string | undefined {
   const over = new Set<string>();
   for (const root of waits.keys()) {
     const way: {id: string; left: string[]}[] = [];

@@ -1,7 +1,7 @@
-import {isOpen, type TaskFact} from '../../check/task-facts.ts';
-import {awaited, deliveredTasks, reminderOf} from '../../decide/awaited.ts';
+import {isOpenState, type TaskFact} from '../../check/task-facts.ts';
+import {awaitedNames, deliveredTasks, reminderOf} from '../../decide/awaited.ts';
 import {reminderWords} from '../../decide/task-words.ts';
-import {mayWork, nextOf, withHeader, workOf} from '../../decide/turn.ts';
+import {mayWork, nextAction, nextSessionAction, withHeader} from '../../decide/turn.ts';
 import type {Session} from '../../formats/session/session.ts';
 import {insertMessage} from '../../formats/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
@@ -9,20 +9,20 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {toolNamed} from '../../policy/tools.ts';
 import {receiverFor} from '../mail/send.ts';
 import {openTask} from '../sessions/open-task.ts';
-import type {Step} from '../sessions/step.ts';
+import type {SessionStep} from '../sessions/step.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {tasksCreated} from './at-work.ts';
-import {whoMayAnswer} from './may-answer.ts';
+import {sessionThatMayAnswer} from './may-answer.ts';
 
-export type TaskDue = NonNullable<SessionHeader['tasks_due']>[number];
+export type DueTask = NonNullable<SessionHeader['tasks_due']>[number];
 
-/** What a final answer leaves to do about the tasks of its session. */
-export interface Left {
+/** What remains to be done about the tasks of a session after its final answer. */
+export interface AnswerFollowUp {
   /** For the agent: of one task at a time, once for each attempt. */
   reminder?: Message;
   /** For the files of its tasks. */
-  due?: TaskDue[];
+  due?: DueTask[];
 }
 
 /**
@@ -30,20 +30,20 @@ export interface Left {
  * became of a task says it by the answer. Who can, and did not, is reminded. Who waits for others is left alone. `named`: they
  * are still to be told that the answer names them.
  */
-export async function afterAnswer(
+export async function followUpAnswer(
   daemon: With<'files' | 'mail' | 'tasks'>,
   caller: Caller,
   messages: readonly Message[],
   at: number,
   named: readonly string[],
-): Promise<Left> {
+): Promise<AnswerFollowUp> {
   const of = {...caller.of, messages: messages.slice(0, at + 1)};
   const standing = await standingTasks(daemon, {...caller, of}, named);
   const answer = messages[at]?.timestamp ?? '';
   if (standing.length === 0) return {};
   if (!caller.template.capabilities.some(name => toolNamed(name) === 'update_task'))
     return {due: standing.map(({key}) => ({task: key, answer, as: 'completed'}))};
-  if (nextOf(messages).do !== 'rest') return {};
+  if (nextAction(messages).do !== 'rest') return {};
   const deliveries = new Set(messages.map(({delivery}) => delivery));
   const next = standing.find(({key}) => !deliveries.has(reminderOf(key)));
   if (next)
@@ -60,20 +60,20 @@ export async function afterAnswer(
   return {due: still.map(({key}) => ({task: key, answer, as: 'stalled'}))};
 }
 
-/** The same of a session at rest, whose answer came while no file had one of its tasks, or somebody was still to answer it. */
-export async function laterStep(
+/** Follow up the answer of a session at rest: when it came, a task was in no file, or somebody was still to answer the agent. */
+export async function followUpStep(
   daemon: With<'files' | 'mail' | 'tasks'>,
   caller: Caller,
   session: Session,
   now: string,
-): Promise<Step | undefined> {
-  const {unsure} = daemon.tasks;
+): Promise<SessionStep | undefined> {
+  const {askAgain} = daemon.tasks;
   const {header, messages} = session;
-  if (!unsure.has(caller.path) || !mayWork(header) || workOf(session).do !== 'rest') return undefined;
-  const done = () => void unsure.delete(caller.path);
+  if (!askAgain.has(caller.path) || !mayWork(header) || nextSessionAction(session).do !== 'rest') return undefined;
+  const done = () => void askAgain.delete(caller.path);
   const at = messages.findLastIndex(({role}) => role === 'assistant');
   const named = (header?.mentions_due ?? []).map(({to}) => to);
-  const {reminder, due = []} = at === -1 ? {} : await afterAnswer(daemon, caller, messages, at, named);
+  const {reminder, due = []} = at === -1 ? {} : await followUpAnswer(daemon, caller, messages, at, named);
   if (reminder) {
     const result = insertMessage(session, messages.length, {...reminder, timestamp: now});
     return {
@@ -128,11 +128,11 @@ async function waits(
   key: string,
   by: string | undefined,
 ): Promise<boolean> {
-  for (const name of awaited(of.messages, key)) {
+  for (const name of awaitedNames(of.messages, key)) {
     if (name === by) continue;
     const other = named.includes(name)
       ? receiverFor(daemon.files, of, name).path
-      : await whoMayAnswer(daemon, of, name, new Set([path]));
+      : await sessionThatMayAnswer(daemon, of, name, new Set([path]));
     if (other === undefined) continue;
     daemon.tasks.waitFor(other, path);
     return true;
@@ -141,6 +141,6 @@ async function waits(
 }
 
 function hasOpenParts({index}: HomeFiles, id: string): boolean {
-  const isPart = ({parent, nested, state}: TaskFact) => (parent ?? nested) === id && isOpen(state);
+  const isPart = ({parent, nested, state}: TaskFact) => (parent ?? nested) === id && isOpenState(state);
   return [...index.links.partsOf(id)].some(path => index.facts(path)?.tasks?.some(isPart));
 }

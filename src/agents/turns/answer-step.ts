@@ -1,15 +1,15 @@
 import {waitForMore} from '../../decide/budget.ts';
-import {GO_ON, mayGoOn, nextOf, withHeader} from '../../decide/turn.ts';
+import {CONTINUE_PROMPT, mayContinue, nextAction, withHeader} from '../../decide/turn.ts';
 import type {Reply} from '../../effects/model/answer.ts';
 import type {Session} from '../../formats/session/session.ts';
 import {insertMessage} from '../../formats/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
 import {mentionsDue} from '../mail/mention-step.ts';
 import {limitFor} from '../sessions/budget.ts';
-import {limitStep, type Step} from '../sessions/step.ts';
+import {limitStep, type SessionStep} from '../sessions/step.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
-import {afterAnswer} from './after-answer.ts';
+import {followUpAnswer} from './after-answer.ts';
 import {callStep} from './call-step.ts';
 import {staleness} from './question.ts';
 
@@ -19,15 +19,15 @@ export async function answerStep(
   caller: Caller,
   session: Session,
   now: string,
-): Promise<Step | undefined> {
+): Promise<SessionStep | undefined> {
   const {turns, reports} = daemon;
   const {report} = reports;
   const {path, agent} = caller;
-  const asked = turns.asked(path);
+  const asked = turns.question(path);
   if (!asked) return undefined;
   const why = staleness(session, asked, caller.template);
   if (why !== undefined) {
-    turns.drop(path);
+    turns.dropQuestions(path);
     report({event: 'dropped', session: caller.session, agent, why});
     return undefined;
   }
@@ -62,8 +62,8 @@ async function answeredMeanwhile(
   caller: Caller,
   session: Session,
   now: string,
-): Promise<Step | undefined> {
-  const ahead = await daemon.turns.aheadSoon(caller.path, AT_ONCE_MS);
+): Promise<SessionStep | undefined> {
+  const ahead = await daemon.turns.waitForQuestionAhead(caller.path, AT_ONCE_MS);
   if (!ahead?.ended || !('reply' in ahead.ended) || staleness(session, ahead, caller.template)) return undefined;
   const {reply} = ahead.ended;
   if (reply.cut || reply.calls.length > 0) return undefined;
@@ -78,18 +78,18 @@ async function replyStep(
   at: number,
   reply: Reply,
   now: string,
-): Promise<Step> {
+): Promise<SessionStep> {
   const {turns, reports} = daemon;
   const {report} = reports;
   const {path, session: id, agent} = caller;
   let result = insertMessage(session, at, messageOf(reply, now));
-  if (reply.cut && reply.calls.length === 0 && mayGoOn(result.messages.slice(0, at)))
-    result = insertMessage(result, at + 1, {timestamp: now, role: 'user', from: 'system', content: GO_ON});
+  if (reply.cut && reply.calls.length === 0 && mayContinue(result.messages.slice(0, at)))
+    result = insertMessage(result, at + 1, {timestamp: now, role: 'user', from: 'system', content: CONTINUE_PROMPT});
   const isFinal = reply.calls.length === 0 && !reply.cut;
   const named = isFinal ? mentionsDue(daemon.files, agent, reply.content, now) : [];
   // Written with the answer, so that no crash can part them.
   const {reminder, due = []} = isFinal
-    ? await afterAnswer(
+    ? await followUpAnswer(
         daemon,
         caller,
         result.messages,
@@ -98,7 +98,7 @@ async function replyStep(
       )
     : {};
   if (reminder) result = insertMessage(result, at + 1, reminder);
-  const status = nextOf(result.messages).do === 'rest' ? 'sleeping' : 'active';
+  const status = nextAction(result.messages).do === 'rest' ? 'sleeping' : 'active';
   const tasks = due.length > 0 && {tasks_due: [...(session.header?.tasks_due ?? []), ...due]};
   const mentions = named.length > 0 && {mentions_due: [...(session.header?.mentions_due ?? []), ...named]};
   result = withHeader(result, {status, error: undefined, ...mentions, ...tasks} as Partial<SessionHeader>, now);

@@ -1,4 +1,4 @@
-import {historyOf} from '../../decide/history.ts';
+import {chatHistory} from '../../decide/history.ts';
 import type {Answer, RetryKind} from '../../effects/model/answer.ts';
 import {estimateUsage} from '../../effects/model/estimate.ts';
 import {chooseModel} from '../../formats/model-choice.ts';
@@ -6,15 +6,15 @@ import type {Message} from '../../formats/session/session-schema.ts';
 import type {TemplateValue} from '../../formats/template.ts';
 import {type Clock, timestamp} from '../../home/disk/clock.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
-import {type AskedWith, LiveOutput} from '../../home/live.ts';
+import {LiveOutput, type QuestionSize} from '../../home/live.ts';
 import type {ModelQuestion} from '../../runners/runner.ts';
 import type {With} from '../state/parts.ts';
 import {redactAnswer} from '../state/redaction.ts';
-import type {Ended} from '../state/turns.ts';
-import {reachOf} from './reach.ts';
+import type {QuestionResult} from '../state/turns.ts';
+import {promptEnding} from './prompt-ending.ts';
 
-/** What a model is to be asked. */
-export interface Asking {
+/** A question to a model, and the session it is for. */
+export interface ModelRequestContext {
   path: string;
   session: string;
   agent: string;
@@ -25,7 +25,7 @@ export interface Asking {
   /** The task that the session was made for. */
   task: string | undefined;
   messages: readonly Message[];
-  after: AskedWith;
+  after: QuestionSize;
   /** Whether a limit is reached. */
   limited: () => boolean;
 }
@@ -39,11 +39,11 @@ const ONCE_PATIENCE_MS = 20_000;
 const MOST_TRIES: Partial<Record<RetryKind, number>> = {empty: 3, garbage: 3};
 
 /** Ask until there is an answer, or no hope of one; undefined: given up by `signal`. Never throws. */
-export async function ask(
+export async function askModel(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'spend' | 'effects'>,
-  asking: Asking,
+  asking: ModelRequestContext,
   signal: AbortSignal,
-): Promise<Ended | undefined> {
+): Promise<QuestionResult | undefined> {
   const {files, reports, effects} = daemon;
   const live = new LiveOutput(files.disk, asking.session, asking.agent);
   const began = files.disk.clock.monotonic();
@@ -109,7 +109,7 @@ export async function ask(
 /** One try, in a slot of its own: who waits for the next one holds none. */
 async function once(
   {files, reports, current, turns, effects}: With<'files' | 'reports' | 'current' | 'turns' | 'effects'>,
-  asking: Asking,
+  asking: ModelRequestContext,
   live: LiveOutput,
   signal: AbortSignal,
 ): Promise<{answer: Answer | {limited: true}; server: string}> {
@@ -120,7 +120,7 @@ async function once(
   const choice = chooseModel(asking.model ?? template.model, settings, effects.world.environment);
   if ('failed' in choice) return {answer: choice, server: ''};
   const server = choice.kind === 'playbook' ? 'playbook' : `${choice.id ?? ''} ${choice.baseURL ?? 'openai'}`.trim();
-  const release = await turns.slots.take(server, signal, () => files.queue.isPreferred(asking.path));
+  const release = await turns.slots.acquire(server, signal, () => files.queue.isPreferred(asking.path));
   if (!release) return {answer: {aborted: true}, server};
   try {
     // Others may have used up what was left while this waited for its slot.
@@ -136,7 +136,10 @@ async function once(
       choice,
       playbooks,
       agent,
-      messages: historyOf((prompt ?? template.system_prompt) + reachOf(files, agent, tools, asking.task), messages),
+      messages: chatHistory(
+        (prompt ?? template.system_prompt) + promptEnding(files, agent, tools, asking.task),
+        messages,
+      ),
       session: messages,
       tools,
     };

@@ -1,4 +1,4 @@
-import {isOpen, type TaskFact} from '../../check/task-facts.ts';
+import {isOpenState, type TaskFact} from '../../check/task-facts.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
@@ -13,13 +13,13 @@ export function isAtWork({files, mail}: With<'files' | 'mail'>, path: string): b
 }
 
 /** It has named others who do not know it yet, or said something of its tasks that their files do not say yet. */
-export function owesNews({header}: Session): boolean {
+export function hasUndeliveredNews({header}: Session): boolean {
   return (header?.mentions_due?.length ?? 0) > 0 || (header?.tasks_due?.length ?? 0) > 0;
 }
 
 /** Open tasks that were created in this session. */
 export function tasksCreated({index}: HomeFiles, session: string): TaskFact[] {
-  const isOwn = ({createdIn, state}: TaskFact) => createdIn === session && isOpen(state);
+  const isOwn = ({createdIn, state}: TaskFact) => createdIn === session && isOpenState(state);
   return [...index.links.createdIn(session)].flatMap(path => index.facts(path)?.tasks?.filter(isOwn) ?? []);
 }
 
@@ -28,7 +28,7 @@ export function wakeWaiting(daemon: With<'files' | 'mail' | 'tasks'>, path: stri
   const {tasks} = daemon;
   if (!tasks.isWaitedFor(path) || isAtWork(daemon, path)) return;
   for (const waiting of tasks.takeWaiting(path)) {
-    tasks.unsure.add(waiting);
+    tasks.askAgain.add(waiting);
     lookAgain(daemon.files, waiting);
   }
 }

@@ -2,26 +2,26 @@ import type {CallRequest} from '../../decide/call-request.ts';
 import {taintKeys} from '../../decide/taint.ts';
 import {
   mayWork,
-  nextOf,
+  nextAction,
+  nextSessionAction,
   type OpenCalls,
   statusFor,
   withCallKeys,
   withHeader,
   withResults,
-  workOf,
 } from '../../decide/turn.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {noteOutcomes} from '../calls/call-outcomes.ts';
-import {type Begun, beginCalls, type Marked} from '../calls/calls.ts';
-import type {Step} from '../sessions/step.ts';
-import {putIntoWords} from '../sessions/wake.ts';
+import {type BegunCalls, beginCalls, type CallToMark} from '../calls/calls.ts';
+import type {SessionStep} from '../sessions/step.ts';
+import {registerRequest} from '../sessions/wake.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import type {Turns} from '../state/turns.ts';
-import {askFor} from './question.ts';
+import {startQuestion} from './question.ts';
 
 /**
  * Begin the calls of the last answer, as far as they may begin, and record results. `ahead`: the answer itself is to be
@@ -33,22 +33,22 @@ export async function callStep(
   session: Session,
   now: string,
   ahead: boolean,
-): Promise<Step | undefined> {
+): Promise<SessionStep | undefined> {
   const {reports, turns} = daemon;
   const {report} = reports;
   const {path} = caller;
-  const next = workOf(session);
+  const next = nextSessionAction(session);
   if (next.do !== 'call') {
     // Of calls that are no more.
     if (!ahead) turns.recorded(path, turns.results(path).keys());
-    else if (next.do === 'ask') await askFor(daemon, caller, session, true);
+    else if (next.do === 'ask') await startQuestion(daemon, caller, session, true);
     return undefined;
   }
   const {open} = next;
   const {header} = session;
   const mayBegin = mayWork(header) && !turns.stopped;
   if (!mayWork(header)) turns.endCalls(`the session is ${header?.status}`, path);
-  const {marked, asks}: Begun = mayBegin
+  const {marked, asks}: BegunCalls = mayBegin
     ? await beginCalls(daemon, {...caller, of: session}, open)
     : {marked: undefined, asks: []};
   const results = await resultsOf(turns, path, open);
@@ -62,10 +62,10 @@ export async function callStep(
       ...(marked.host && {where: 'host'}),
     });
   result = withResults(result, open, results);
-  const status = mayBegin && {status: statusFor(nextOf(result.messages))};
+  const status = mayBegin && {status: statusFor(nextAction(result.messages))};
   result = withHeader(result, {...status, ...taintKeys(result)}, now);
-  if (mayBegin && results.length === open.calls.length && (ahead || !turns.asked(path)))
-    await askFor(daemon, caller, result, ahead);
+  if (mayBegin && results.length === open.calls.length && (ahead || !turns.question(path)))
+    await startQuestion(daemon, caller, result, ahead);
   const ended = results.map(({tool_call_id}) => tool_call_id ?? '');
   return {
     session: result,
@@ -78,7 +78,7 @@ export async function callStep(
     },
     written: () => {
       for (const request of asks) {
-        putIntoWords(daemon, request);
+        registerRequest(daemon, request);
         const {id, session: of, agent, ask} = request;
         report({event: 'asked', id, session: of, agent, what: ask.title, risk: ask.risk.level});
       }
@@ -104,7 +104,7 @@ function trailersOf({calls}: OpenCalls, ids: readonly string[], asks: readonly C
 const SOON_MS = 3;
 
 async function resultsOf(turns: Turns, path: string, {calls}: OpenCalls): Promise<Message[]> {
-  await turns.soon(path, SOON_MS);
+  await turns.waitForCalls(path, SOON_MS);
   const known = turns.results(path);
   return calls.flatMap(({id}) => known.get(id) ?? []);
 }
@@ -113,10 +113,10 @@ async function resultsOf(turns: Turns, path: string, {calls}: OpenCalls): Promis
 function wordsOf(
   {calls}: OpenCalls,
   results: readonly Message[],
-  started: Marked | undefined,
+  started: CallToMark | undefined,
   asks: readonly CallRequest[],
 ): string {
-  const names = (of: ReadonlyMap<string | undefined, Marked['edited']>) =>
+  const names = (of: ReadonlyMap<string | undefined, CallToMark['edited']>) =>
     calls
       .filter(({id}) => of.has(id))
       .map(call => visibleLine(callWords(call.function, of.get(call.id))))
@@ -130,8 +130,8 @@ function wordsOf(
 }
 
 /** What a result says that a person had changed. */
-function editedIn(content: string): Marked['edited'] {
+function editedIn(content: string): CallToMark['edited'] {
   if (!content.includes('"edited"')) return undefined;
   const {edited} = JSON.parse(content) as {edited?: unknown};
-  return typeof edited === 'object' ? (edited as Marked['edited']) : undefined;
+  return typeof edited === 'object' ? (edited as CallToMark['edited']) : undefined;
 }

@@ -1,7 +1,7 @@
 import {withHeader} from '../../decide/turn.ts';
 import type {Session} from '../../formats/session/session.ts';
 import {lookAgain} from '../../loop/look-again.ts';
-import type {Step} from '../sessions/step.ts';
+import type {SessionStep} from '../sessions/step.ts';
 import type {With} from '../state/parts.ts';
 import type {Turns} from '../state/turns.ts';
 
@@ -19,7 +19,7 @@ export function closeSession({files, turns}: With<'files' | 'turns'>, session: s
 const CLOSES: ReadonlySet<string> = new Set(['sleeping', 'waiting', 'error']);
 
 /** A person may go on with it afterwards: it is not closed again. */
-export function closeStep(turns: Turns, path: string, session: Session, now: string): Step | undefined {
+export function closeStep(turns: Turns, path: string, session: Session, now: string): SessionStep | undefined {
   if (!turns.closing.has(path) || session.header?.ephemeral !== true) return undefined;
   if (!CLOSES.has(session.header.status ?? '') || turns.has(path)) return undefined;
   return {

@@ -1,4 +1,4 @@
-import {keyOf} from '../../decide/task.ts';
+import {attemptKey} from '../../decide/task.ts';
 import {withHeader} from '../../decide/turn.ts';
 import type {ToolResult} from '../../effects/tool/tool.ts';
 import {chainOf} from '../../formats/session/chain.ts';
@@ -8,13 +8,13 @@ import {fieldOf} from '../../formats/task/task.ts';
 import {type TaskChange, updateTask} from '../../formats/task/task-edit.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import {lookAgain} from '../../loop/look-again.ts';
-import type {Step} from '../sessions/step.ts';
+import type {SessionStep} from '../sessions/step.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
-import type {TaskEdited} from '../state/task-news.ts';
-import {editTasks} from '../tasks/task-edits.ts';
-import {changeOf} from '../tasks/update-task.ts';
-import type {TaskDue} from './after-answer.ts';
+import type {EditedTaskFile} from '../state/task-news.ts';
+import {requestTaskEdit} from '../tasks/task-edits.ts';
+import {taskChangeFor} from '../tasks/update-task.ts';
+import type {DueTask} from './after-answer.ts';
 
 /** More of an answer than that is read in its session. */
 const LONGEST_NOTE = 2_000;
@@ -26,7 +26,7 @@ export function endStep(
   caller: Caller,
   session: Session,
   now: string,
-): Step | undefined {
+): SessionStep | undefined {
   const {tasks} = daemon;
   const due = session.header?.tasks_due ?? [];
   if (due.length === 0) return undefined;
@@ -53,23 +53,23 @@ export function endStep(
   return undefined;
 }
 
-function idOf({task, as}: TaskDue): string {
+function idOf({task, as}: DueTask): string {
   return `${task} ${as}`;
 }
 
-async function write(daemon: With<'files' | 'reports' | 'tasks'>, caller: Caller, due: TaskDue): Promise<ToolResult> {
+async function write(daemon: With<'files' | 'reports' | 'tasks'>, caller: Caller, due: DueTask): Promise<ToolResult> {
   const {files} = daemon;
   const id = /^task\/(.+)#\d+$/.exec(due.task)?.[1] ?? '';
   const path = files.index.definitionsOf(`task/${id}`)[0]?.path;
   if (path === undefined) return {success: true};
-  const make = (file: TaskFile): TaskEdited | undefined => {
-    const task = file.tasks.find(each => keyOf(each) === due.task);
+  const make = (file: TaskFile): EditedTaskFile | undefined => {
+    const task = file.tasks.find(each => attemptKey(each) === due.task);
     const change = task && isOpen(task) ? changeFor(task, caller, due, timestamp(files.disk.clock)) : undefined;
     if (!task || !change) return undefined;
     const words = `${due.as === 'completed' ? 'completed' : 'left standing'}: "${task.title.replace(/\s+/g, ' ').slice(0, 60)}"`;
     return {text: updateTask(file, task, change), words, tasks: [id]};
   };
-  return editTasks(daemon, path, caller.agent, make, () => ({success: true}));
+  return requestTaskEdit(daemon, path, caller.agent, make, () => ({success: true}));
 }
 
 /** Begun, or about to be; not set back by a person. */
@@ -78,14 +78,14 @@ function isOpen(task: Task): boolean {
   return task.state === 'pending' && ['started', 'completed'].every(key => fieldOf(task, key) === undefined);
 }
 
-function changeFor(task: Task, caller: Caller, {answer, as}: TaskDue, now: string): TaskChange | undefined {
+function changeFor(task: Task, caller: Caller, {answer, as}: DueTask, now: string): TaskChange | undefined {
   if (as === 'stalled') return fieldOf(task, 'stalled') === undefined ? {fields: {stalled: answer}} : undefined;
   const {messages} = caller.of;
   const at = messages.findLastIndex(({role, timestamp}) => role === 'assistant' && timestamp === answer);
   const of = {...caller.of, messages: messages.slice(0, at + 1)};
   const note = shortened(messages[at]?.content ?? '', caller.session);
   const chain = chainOf(of.messages, `${caller.session} ${answer}`);
-  return changeOf(task, {...caller, of}, {status: 'completed', note}, {time: answer, now, chain});
+  return taskChangeFor(task, {...caller, of}, {status: 'completed', note}, {time: answer, now, chain});
 }
 
 function shortened(text: string, session: string): string {

@@ -6,11 +6,11 @@ import {limitFor} from '../sessions/budget.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import type {Question} from '../state/turns.ts';
-import {taskBegun} from '../tasks/deliver-task.ts';
-import {ask} from './ask.ts';
+import {noteTaskBegun} from '../tasks/deliver-task.ts';
+import {askModel} from './ask.ts';
 
 /** Ask the model about the session as it is given. `ahead`: the answer before it is not recorded yet. */
-export async function askFor(
+export async function startQuestion(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'tasks' | 'spend' | 'effects'>,
   caller: Caller,
   session: Session,
@@ -34,13 +34,13 @@ export async function askFor(
   };
   const question = {basis: messages, around: aroundOf(header, caller.template)};
   // The file was changed before the answer could be written: what was asked ahead may still be right.
-  const asked = ahead ? turns.ahead(caller.path) : undefined;
+  const asked = ahead ? turns.questionAhead(caller.path) : undefined;
   if (asked && asked.around === question.around && beginsWith(messages, asked.basis)) return;
-  turns.ask(caller.path, question, ahead, signal => ask(daemon, asking, signal));
+  turns.ask(caller.path, question, ahead, signal => askModel(daemon, asking, signal));
   // What came since the last answer is begun now.
   for (let i = messages.length - 1; i >= 0 && messages[i]?.role !== 'assistant'; i--) {
     const {delivery} = messages[i] ?? {};
-    if (delivery?.startsWith('task/')) taskBegun(daemon, delivery);
+    if (delivery?.startsWith('task/')) noteTaskBegun(daemon, delivery);
   }
 }
 

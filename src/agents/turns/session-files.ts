@@ -1,36 +1,36 @@
 import {endWait} from '../../decide/budget.ts';
 import {completeSession, isComplete} from '../../decide/session.ts';
 import {taintKeys} from '../../decide/taint.ts';
-import {mayWork, statusFor, withHeader, workOf} from '../../decide/turn.ts';
+import {mayWork, nextSessionAction, statusFor, withHeader} from '../../decide/turn.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import {type Session, sessionText} from '../../formats/session/session.ts';
 import type {SessionHeader} from '../../formats/session/session-schema.ts';
 import {timestamp} from '../../home/disk/clock.ts';
-import type {Change} from '../../loop/change.ts';
-import {type FileSnapshot, seenSession} from '../../loop/file-snapshot.ts';
+import {type FileSnapshot, snapshotOfSession} from '../../loop/file-snapshot.ts';
+import type {PlannedWrite} from '../../loop/planned-write.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import {outcomesWanted} from '../calls/call-outcomes.ts';
+import {noteMissingOutcomes} from '../calls/call-outcomes.ts';
 import {deliverStep, newSessionFor} from '../mail/deliver-step.ts';
 import {mentionStep} from '../mail/mention-step.ts';
-import {approvalStateOf, reachedBy} from '../sessions/budget.ts';
-import {limitStep, type Step} from '../sessions/step.ts';
+import {approvalStateOf, limitsReachedBy} from '../sessions/budget.ts';
+import {limitStep, type SessionStep} from '../sessions/step.ts';
 import type {Approvals} from '../state/approvals.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
-import {laterStep} from './after-answer.ts';
+import {followUpStep} from './after-answer.ts';
 import {answerStep} from './answer-step.ts';
-import {owesNews, wakeWaiting} from './at-work.ts';
+import {hasUndeliveredNews, wakeWaiting} from './at-work.ts';
 import {callStep} from './call-step.ts';
 import {closeStep} from './close-step.ts';
 import {endStep} from './end-step.ts';
-import {askFor} from './question.ts';
+import {startQuestion} from './question.ts';
 
 /**
  * Sessions. Each step records what has come in (an answer, results, a delivery) or writes down where the session stands, and starts what is
  * to be done next. What the session waits for brings it back here.
  */
-export function sessionFiles(
+export function sessionReconciler(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
 ): Reconciler {
   const {turns} = daemon;
@@ -44,23 +44,23 @@ export function sessionFiles(
     },
     // A daemon that is stopping begins nothing more: the next one does.
     finish: ({path, parsed}) =>
-      !turns.stopped && !turns.has(path) && !(parsed?.kind === 'session' && owesNews(parsed.file)),
+      !turns.stopped && !turns.has(path) && !(parsed?.kind === 'session' && hasUndeliveredNews(parsed.file)),
     create: path => (daemon.mail.has(path) ? newSessionFor(daemon, path) : undefined),
     accepted: ({path}) => wakeWaiting(daemon, path),
     removed(path) {
-      turns.drop(path);
+      turns.dropQuestions(path);
       turns.endCalls('the session was removed', path);
       wakeWaiting(daemon, path);
     },
     // Nobody could write the answer down. The next start reports the refused edit again.
-    unwritable: path => turns.drop(path),
+    unwritable: path => turns.dropQuestions(path),
     isAtRest: ({parsed}) => parsed?.kind === 'session' && hasNothingToDo(parsed.file),
     isWaiting: path => turns.has(path) && !turns.hasNews(path),
   };
 }
 
 /** Segments with older messages, and sessions that a person put away: nothing is written into them. */
-export function archivedSessions(): Reconciler {
+export function archivedSessionReconciler(): Reconciler {
   return {
     kind: 'session',
     owns: path => path.startsWith('sessions/archive/'),
@@ -70,12 +70,12 @@ export function archivedSessions(): Reconciler {
 
 function hasNothingToDo(session: Session): boolean {
   const {status} = session.header ?? {};
-  if (!isComplete(session) || owesNews(session)) return false;
-  return !mayWork(session.header) || (status === 'sleeping' && workOf(session).do === 'rest');
+  if (!isComplete(session) || hasUndeliveredNews(session)) return false;
+  return !mayWork(session.header) || (status === 'sleeping' && nextSessionAction(session).do === 'rest');
 }
 
 /** A step with those that follow from it at once: one write, a commit for each. */
-function changeFor({started}: Approvals, path: string, step: Step): Change {
+function changeFor({started}: Approvals, path: string, step: SessionStep): PlannedWrite {
   const steps = [step, step.then, step.then?.then].filter(each => each !== undefined);
   const last = steps.at(-1) ?? step;
   const text = sessionText(last.session);
@@ -83,7 +83,7 @@ function changeFor({started}: Approvals, path: string, step: Step): Change {
     text,
     entry: last.entry,
     earlier: steps.slice(0, -1).map(({entry, session}) => ({text: sessionText(session), entry})),
-    readBack: found => seenSession(path, last.session, text, found),
+    readBack: found => snapshotOfSession(path, last.session, text, found),
     saved: () => {
       for (const {entry} of steps) started.add(entry.started ?? []);
       for (const each of steps) each.written?.();
@@ -99,7 +99,7 @@ function changeFor({started}: Approvals, path: string, step: Step): Change {
 async function nextStep(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
   seen: FileSnapshot,
-): Promise<Step | undefined> {
+): Promise<SessionStep | undefined> {
   const {files, turns} = daemon;
   const session = seen.parsed?.kind === 'session' ? seen.parsed.file : undefined;
   const {header} = session ?? {};
@@ -108,7 +108,7 @@ async function nextStep(
   const template = await daemon.current.template(header.agent_id);
   const id = header.session_id ?? stemOf(path);
   const now = timestamp(files.disk.clock);
-  outcomesWanted(daemon, path, session);
+  noteMissingOutcomes(daemon, path, session);
   const brought = await deliverStep(daemon, path, session, now);
   if (brought) return brought;
   if (template) {
@@ -122,12 +122,12 @@ async function nextStep(
     const step =
       (await callStep(daemon, caller, session, now, false)) ?? (await answerStep(daemon, caller, session, now));
     if (step) return step;
-    const later = await laterStep(daemon, caller, session, now);
+    const later = await followUpStep(daemon, caller, session, now);
     if (later) return later;
-    const expects = daemon.mail.expects(path);
+    const expects = daemon.mail.expectMs(path);
     if (expects > 0) files.queue.addAfter(path, expects);
-    else if (mayWork(header) && workOf(session).do === 'ask' && !turns.asked(path))
-      await askFor(daemon, caller, session, false);
+    else if (mayWork(header) && nextSessionAction(session).do === 'ask' && !turns.question(path))
+      await startQuestion(daemon, caller, session, false);
   }
   return (
     waitStep(daemon, path, session, now) ?? restStep(session, id, template, now) ?? closeStep(turns, path, session, now)
@@ -140,14 +140,14 @@ function waitStep(
   path: string,
   session: Session,
   now: string,
-): Step | undefined {
+): SessionStep | undefined {
   const state = (id: string) => approvalStateOf(daemon.files, id);
-  const ended = endWait(session, {state, reached: reachedBy(daemon, path), now});
+  const ended = endWait(session, {state, reached: limitsReachedBy(daemon, path), now});
   return ended && limitStep(ended, session.header?.waiting_for ?? '');
 }
 
 /** Where text from outside came in is kept, whatever becomes of the message: here of what a person wrote. */
-function taintStep(session: Session, now: string): Step | undefined {
+function taintStep(session: Session, now: string): SessionStep | undefined {
   const keys = taintKeys(session);
   if (!keys.tainted) return undefined;
   return {
@@ -162,11 +162,11 @@ function restStep(
   id: string,
   template: Caller['template'] | undefined,
   now: string,
-): Step | undefined {
+): SessionStep | undefined {
   const completed = completeSession(session, {id, template, now});
   const keys: Partial<SessionHeader> & {error?: undefined} = {};
   const {status} = session.header ?? {};
-  const due = statusFor(workOf(session));
+  const due = statusFor(nextSessionAction(session));
   const works = mayWork(session.header);
   if (works && template && status !== due) keys.status = due;
   const stale = works && session.header?.error !== undefined;

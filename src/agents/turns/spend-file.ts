@@ -1,21 +1,22 @@
 import {isDeepStrictEqual} from 'node:util';
-import type {Completed} from '../../decide/complete.ts';
+import type {CompletedFile} from '../../decide/complete.ts';
 import {SPEND_FILE} from '../../formats/session/spent.ts';
 import {type DaySpend, type SpendFile, spendText} from '../../formats/spend-file.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {loadSpend} from '../sessions/budget.ts';
-import {changeOf} from '../state/completed-change.ts';
+import {plannedWriteOf} from '../state/completed-write.ts';
 import type {With} from '../state/parts.ts';
 import type {Spend} from '../state/spend.ts';
 
 /** state/spend.yaml: what agents have used today. */
-export function spendFile(daemon: With<'files' | 'spend'>): Reconciler {
+export function spendReconciler(daemon: With<'files' | 'spend'>): Reconciler {
   const {spend} = daemon;
   return {
     kind: 'state',
     owns: path => path === SPEND_FILE,
-    settle: ({parsed}) => (parsed?.kind === 'state' ? changeOf(settleSpend(spend, parsed.file), 'spend') : undefined),
-    create: () => changeOf(settleSpend(spend, undefined), 'spend'),
+    settle: ({parsed}) =>
+      parsed?.kind === 'state' ? plannedWriteOf(settleSpend(spend, parsed.file), 'spend') : undefined,
+    create: () => plannedWriteOf(settleSpend(spend, undefined), 'spend'),
     started() {
       loadSpend(daemon);
       return [];
@@ -24,7 +25,7 @@ export function spendFile(daemon: With<'files' | 'spend'>): Reconciler {
 }
 
 /** What was used today, if that is not what the file says. */
-function settleSpend(spend: Spend, file: SpendFile | undefined): Completed | undefined {
+function settleSpend(spend: Spend, file: SpendFile | undefined): CompletedFile | undefined {
   const value = spend.value();
   if (!value || isDeepStrictEqual(value, file?.value && ours(file.value))) return undefined;
   const {turns, input_tokens, output_tokens, cost_usd} = spend.all;

@@ -1,4 +1,4 @@
-import {git, loggedIn} from '../../home/git/git.ts';
+import {git, loginName} from '../../home/git/git.ts';
 
 export interface Notice {
   what: string;
@@ -20,7 +20,7 @@ export async function noticesOf(home: string): Promise<Notice[]> {
     });
   if (ident.code !== 0)
     notices.push({
-      what: `git does not know who you are: your edits and decisions are recorded as ${loggedIn()}`,
+      what: `git does not know who you are: your edits and decisions are recorded as ${loginName()}`,
       hint: 'git config --global user.name "Your Name"; git config --global user.email you@example.org; then start again',
     });
   if (branch === 'HEAD' && repository.code === 0)

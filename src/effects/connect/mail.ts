@@ -3,7 +3,7 @@ import {PassThrough} from 'node:stream';
 import {isLocal, MAIL_FILE, readMailbox} from '../../formats/connector-settings.ts';
 import {failure} from '../tool/failure.ts';
 import type {Outside, ToolFailure} from '../tool/tool.ts';
-import {notReached, unknownOutcome} from './outcome.ts';
+import {notReachedCode, unknownOutcome} from './outcome.ts';
 import {variable} from './set-up.ts';
 
 const CONNECT_MS = 15_000;
@@ -19,7 +19,7 @@ export interface MailAccess {
   file: string;
 }
 
-export interface Letter {
+export interface OutgoingMail {
   to: string;
   subject: string;
   text: string;
@@ -56,7 +56,7 @@ export function domainOf({from: {address}}: MailAccess): string {
 /** One try. What the server took, or may have taken, is not sent again. */
 export async function sendMail(
   access: MailAccess,
-  {to, subject, text, messageId, answers}: Letter,
+  {to, subject, text, messageId, answers}: OutgoingMail,
   signal: AbortSignal,
 ): Promise<{answer: string} | ToolFailure> {
   // Whoever never sends mail does not load it.
@@ -118,7 +118,7 @@ function mailFailure(error: unknown, begun: boolean): ToolFailure {
   const {responseCode, message} = error as {responseCode?: number; message: string};
   if (responseCode !== undefined && responseCode >= 400)
     return failure('FAILED', `the mail server refuses it: ${message}`);
-  const reached = notReached(error);
+  const reached = notReachedCode(error);
   if (reached !== undefined) return failure('FAILED', `the mail server cannot be reached (${reached})`);
   if (!begun) return failure('FAILED', `the mail was not sent: ${message}`);
   return unknownOutcome(`the connection to the mail server failed (${message})`);

@@ -27,7 +27,7 @@ const NOT_REACHED: ReadonlySet<string> = new Set([
 ]);
 
 /** The first code along the causes of an error that says so. */
-export function notReached(error: unknown): string | undefined {
+export function notReachedCode(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 6; depth++) {
     const {code, cause, original, errors} = at as Error & {code?: unknown; original?: unknown; errors?: unknown[]};
     if (typeof code === 'string' && NOT_REACHED.has(code)) return code;
@@ -49,7 +49,7 @@ export function uuidOf(name: string, message: readonly (string | undefined)[]): 
 }
 
 /** The record of what was sent. That it could not be written changes nothing about that it was sent. */
-export async function logged(
+export async function logSent(
   {agent, session, call, outside}: Pick<ToolContext, 'agent' | 'session' | 'call'> & {outside: Outside},
   file: string,
   record: Readonly<Record<string, unknown>>,

@@ -1,6 +1,6 @@
 import {failure} from '../tool/failure.ts';
 import type {ToolFailure} from '../tool/tool.ts';
-import {notReached, unknownOutcome} from './outcome.ts';
+import {notReachedCode, unknownOutcome} from './outcome.ts';
 import type {SlackAccess} from './set-up.ts';
 
 const MOST_MS = 30_000;
@@ -73,7 +73,7 @@ function slackFailure(error: unknown, posts: boolean): ToolFailure {
   }
   if (code === 'slack_webapi_rate_limited_error')
     return failure('FAILED', `Slack takes no more for now; try again in ${retryAfter ?? 60} s`);
-  const reached = notReached(error);
+  const reached = notReachedCode(error);
   if (reached !== undefined) return failure('FAILED', `Slack cannot be reached (${reached})`);
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return failure('FAILED', `Slack refuses it: HTTP ${statusCode}`);

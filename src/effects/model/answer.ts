@@ -22,7 +22,7 @@ export interface ModelRequest {
 }
 
 /** As a message has it. */
-export type Usage = {
+export type ModelUsage = {
   input_tokens: number;
   output_tokens: number;
   /** Only where the price is known. */
@@ -44,7 +44,7 @@ export interface Reply {
   calls: readonly ReplyCall[];
   /** The id of the model that answered, as the server named it; `playbook`. */
   model: string;
-  usage: Usage | undefined;
+  usage: ModelUsage | undefined;
   /** It ends where the server's length limit cut it. */
   cut: boolean;
 }

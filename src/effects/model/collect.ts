@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import type {Price} from '../../formats/model-choice.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
-import type {Reply, ReplyCall, Usage} from './answer.ts';
+import type {ModelUsage, Reply, ReplyCall} from './answer.ts';
 
 interface PartialCall {
   id: string;
@@ -10,7 +10,7 @@ interface PartialCall {
 }
 
 /** An answer put together from its pieces, or from one whole. Takes anything a server may send. */
-export class Collecting {
+export class ReplyCollector {
   readonly #onText: (delta: string) => void;
   readonly #calls: PartialCall[] = [];
   /** By the number the server gives a call. */
@@ -35,7 +35,7 @@ export class Collecting {
     return this.text.trim() === '' && this.#calls.length === 0;
   }
 
-  take(chunk: unknown): void {
+  addChunk(chunk: unknown): void {
     if (!isRecord(chunk)) return;
     if (chunk.error !== undefined && chunk.error !== null) this.error = chunk.error;
     // What is longer is no name; half of one might be half a secret.
@@ -106,7 +106,7 @@ function withOwnIds(calls: readonly PartialCall[], session: readonly Message[]):
   });
 }
 
-function withCost(usage: {input_tokens: number; output_tokens: number}, price: Price | undefined): Usage {
+function withCost(usage: {input_tokens: number; output_tokens: number}, price: Price | undefined): ModelUsage {
   if (!price) return usage;
   const cost = (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1e6;
   return {...usage, cost_usd: Number(cost.toFixed(8))};

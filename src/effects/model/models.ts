@@ -1,9 +1,9 @@
-import type {Choice} from '../../formats/model-choice.ts';
+import type {ModelChoice} from '../../formats/model-choice.ts';
 import type {Playbook} from '../../formats/playbook.ts';
 import type {Answer, ModelRequest} from './answer.ts';
 import {askOpenAI} from './openai.ts';
 import {askPlaybook} from './playbook.ts';
-import {baseOf, type Fetch, Server} from './server.ts';
+import {baseUrlOf, type Fetch, Server} from './server.ts';
 
 /** All models there are, and the connections to their servers. */
 export class Models {
@@ -15,11 +15,11 @@ export class Models {
   }
 
   /** Never throws. */
-  async ask(choice: Choice, request: ModelRequest, playbooks: readonly Playbook[]): Promise<Answer> {
+  async ask(choice: ModelChoice, request: ModelRequest, playbooks: readonly Playbook[]): Promise<Answer> {
     if ('failed' in choice) return {failed: choice.failed, hint: choice.hint};
     try {
       if (choice.kind === 'playbook') return askPlaybook(request, playbooks);
-      const key = JSON.stringify([baseOf(choice), choice.apiKey]);
+      const key = JSON.stringify([baseUrlOf(choice), choice.apiKey]);
       let server = this.#servers.get(key);
       if (!server) {
         server = new Server(choice, this.#fetch);

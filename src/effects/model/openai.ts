@@ -1,19 +1,19 @@
 import type {ServerChoice} from '../../formats/model-choice.ts';
 import type {Answer, ModelRequest} from './answer.ts';
 import {answerToBrokenConnection, answerToRefusal, refusalOf, withoutKey} from './failure.ts';
-import {Patience} from './patience.ts';
 import {readAnswer} from './read-answer.ts';
-import {baseOf, hostOf, type Server} from './server.ts';
+import {baseUrlOf, hostOf, type Server} from './server.ts';
+import {SilenceTimer} from './silence-timer.ts';
 
 /** Ask a model for the next message. Never throws. */
 export async function askOpenAI(server: Server, choice: ServerChoice, request: ModelRequest): Promise<Answer> {
   if (request.signal.aborted) return {aborted: true};
-  if (!isWeb(baseOf(choice)))
+  if (!isWeb(baseUrlOf(choice)))
     return {
       failed: 'the base URL of the model is no http or https URL without a name and password in it',
       hint: 'correct base_url in agentdir.yaml, or OPENAI_BASE_URL, then set "status: active" in the session to try again',
     };
-  const patience = new Patience(choice.silenceMs);
+  const patience = new SilenceTimer(choice.silenceMs);
   let abort = () => {};
   const aborted = new Promise<Answer>(resolve => {
     abort = () => {
@@ -31,7 +31,12 @@ export async function askOpenAI(server: Server, choice: ServerChoice, request: M
   }
 }
 
-async function ask(server: Server, choice: ServerChoice, request: ModelRequest, patience: Patience): Promise<Answer> {
+async function ask(
+  server: Server,
+  choice: ServerChoice,
+  request: ModelRequest,
+  patience: SilenceTimer,
+): Promise<Answer> {
   let model = choice.id;
   try {
     model ??= firstForChat(await server.models());
@@ -52,7 +57,7 @@ async function ask(server: Server, choice: ServerChoice, request: ModelRequest, 
   }
 }
 
-async function send(server: Server, model: string, request: ModelRequest, patience: Patience): Promise<Response> {
+async function send(server: Server, model: string, request: ModelRequest, patience: SilenceTimer): Promise<Response> {
   const client = await server.client();
   // Loading the client took its time; the server has not been asked yet.
   patience.heard(true);
@@ -90,7 +95,7 @@ async function afterNotFound(
   server: Server,
   choice: ServerChoice,
   answer: {failed: string; hint: string},
-  patience: Patience,
+  patience: SilenceTimer,
 ): Promise<Answer> {
   if (choice.id === undefined) {
     server.forgetModels();

@@ -5,7 +5,7 @@ import type {Answer, ModelRequest} from './answer.ts';
 import {isRecord, newCallId} from './collect.ts';
 
 /** What more a message holds is not looked at by a rule's pattern, which may take the square of this in steps. */
-const LONGEST = 100_000;
+const MAX_MATCHED_TEXT = 100_000;
 
 const noRule = `No rule of a playbook fits this message. I am the built-in playbook, a script and not an AI. For a real
 answer set OPENAI_API_KEY where the daemon is started, or list a model under models: in agentdir.yaml, and restart it.`;
@@ -74,7 +74,7 @@ function capturesOf(
   if (when.tool !== undefined && when.tool !== toolOf(message, session, length)) return undefined;
   if (when.success !== undefined && when.success !== successOf(message)) return undefined;
   if (when.text === undefined) return {};
-  const match = patternOf(when.text).exec((message?.content ?? '').slice(0, LONGEST));
+  const match = patternOf(when.text).exec((message?.content ?? '').slice(0, MAX_MATCHED_TEXT));
   if (!match) return undefined;
   const groups = {...Object.fromEntries(match.entries()), ...match.groups};
   return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, value ?? '']));

@@ -1,10 +1,10 @@
 import type {ServerChoice} from '../../formats/model-choice.ts';
 import type {Answer, ModelRequest, RetryKind} from './answer.ts';
-import {Collecting, isRecord} from './collect.ts';
+import {isRecord, ReplyCollector} from './collect.ts';
 import {Events} from './events.ts';
 import {answerToRefusal, refusalOf} from './failure.ts';
-import type {Patience} from './patience.ts';
 import {hostOf} from './server.ts';
+import type {SilenceTimer} from './silence-timer.ts';
 
 /** In characters. Beyond this an answer is no answer. */
 const LARGEST = 8_000_000;
@@ -21,10 +21,10 @@ export async function readAnswer(
   choice: ServerChoice,
   model: string,
   request: ModelRequest,
-  patience: Patience,
+  patience: SilenceTimer,
 ): Promise<Answer> {
   const reader = (response.body ?? new Blob([]).stream()).getReader() as Reader;
-  const found = new Collecting(text => {
+  const found = new ReplyCollector(text => {
     if (!request.signal.aborted) request.onText(text);
   });
   let end: End;
@@ -40,7 +40,7 @@ export async function readAnswer(
   return conclude(found, end, choice) ?? {reply: found.reply(model, choice.price, request.session)};
 }
 
-async function readInto(found: Collecting, reader: Reader, patience: Patience): Promise<End> {
+async function readInto(found: ReplyCollector, reader: Reader, patience: SilenceTimer): Promise<End> {
   const events = new Events();
   for (;;) {
     const {value, done} = await reader.read();
@@ -59,19 +59,19 @@ async function readInto(found: Collecting, reader: Reader, patience: Patience): 
   }
 }
 
-function takeJson(found: Collecting, text: string): boolean {
+function takeJson(found: ReplyCollector, text: string): boolean {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return false;
   }
-  found.take(value);
+  found.addChunk(value);
   return true;
 }
 
 /** What became of it, unless it is a reply. */
-function conclude(found: Collecting, end: End, choice: ServerChoice): Answer | undefined {
+function conclude(found: ReplyCollector, end: End, choice: ServerChoice): Answer | undefined {
   const where = hostOf(choice);
   const retry = (words: string, kind: RetryKind): Answer => ({retry: `${where} ${words}`, kind, after: undefined});
   if (found.error !== undefined) {

@@ -8,13 +8,13 @@ const OPENAI = 'https://api.openai.com/v1';
 /** Our own patience ends sooner. */
 const NEVER_MS = 2 ** 31 - 1;
 
-export function baseOf(choice: ServerChoice): string {
+export function baseUrlOf(choice: ServerChoice): string {
   return choice.baseURL ?? OPENAI;
 }
 
 /** The server's name for people; never what else its URL may hold. */
 export function hostOf(choice: ServerChoice): string {
-  return URL.canParse(baseOf(choice)) ? new URL(baseOf(choice)).host : 'the server';
+  return URL.canParse(baseUrlOf(choice)) ? new URL(baseUrlOf(choice)).host : 'the server';
 }
 
 /** A server, as one key sees it: one client, which keeps connections open. */
@@ -65,7 +65,7 @@ export class Server {
     return new OpenAI({
       apiKey: apiKey ?? 'none',
       adminAPIKey: null,
-      baseURL: baseOf(this.#choice),
+      baseURL: baseUrlOf(this.#choice),
       // The person's organisation is OpenAI's business only.
       ...(baseURL === undefined ? {} : {organization: null, project: null}),
       ...(apiKey === undefined ? {defaultHeaders: {Authorization: null}} : {}),

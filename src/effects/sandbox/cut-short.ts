@@ -1,6 +1,6 @@
-import type {Ran, RunRequest} from './request.ts';
+import type {RunRequest, RunResult} from './request.ts';
 
-type Why = Exclude<Ran['how'], 'ended' | 'failed'>;
+type Why = Exclude<RunResult['how'], 'ended' | 'failed'>;
 
 /** Why a run is to end before its programs do; the first reason counts. */
 export interface CutShort {

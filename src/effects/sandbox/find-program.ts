@@ -16,7 +16,7 @@ export interface FoundProgram {
   notExecutable: boolean;
 }
 
-export interface Where {
+export interface ProgramSearch {
   home: string;
   workspace: string;
   confined: boolean;
@@ -30,11 +30,11 @@ const startPath = (process.env.PATH ?? '').split(':').filter(folder => isAbsolut
  * host the daemon's own PATH follows, without folders in the home or that others may write. In the sandbox only what
  * can be seen there is found.
  */
-export function findProgram(name: string, where: Where): FoundProgram | undefined {
+export function findProgram(name: string, where: ProgramSearch): FoundProgram | undefined {
   if (name === '' || name.includes('\0')) return undefined;
   if (name.includes('/')) return look(resolve(where.workspace, name), where);
   let second: FoundProgram | undefined;
-  for (const folder of foldersFor(where)) {
+  for (const folder of programFolders(where)) {
     const found = look(join(folder, name), where);
     if (found && !found.notExecutable) return found;
     second ??= found;
@@ -43,7 +43,7 @@ export function findProgram(name: string, where: Where): FoundProgram | undefine
 }
 
 /** Where programs are looked for, by us and by what a person approved. */
-export function foldersFor({home, confined}: Omit<Where, 'workspace'>): readonly string[] {
+export function programFolders({home, confined}: Omit<ProgramSearch, 'workspace'>): readonly string[] {
   if (confined) return systemPath;
   const ours = real(home) ?? home;
   const isSafe = (folder: string) => !within(real(folder) ?? folder, ours) && !writableByOthers(folder);
@@ -51,13 +51,13 @@ export function foldersFor({home, confined}: Omit<Where, 'workspace'>): readonly
 }
 
 /** Whether agents could write a path, or put something there. */
-export function isUnsafe(path: string, where: Where): boolean {
+export function isUnsafe(path: string, where: ProgramSearch): boolean {
   const place = resolve(where.workspace, path);
   if ([where.home, where.workspace].some(folder => within(place, folder))) return true;
   return look(place, where)?.unsafe ?? false;
 }
 
-function look(place: string, where: Where): FoundProgram | undefined {
+function look(place: string, where: ProgramSearch): FoundProgram | undefined {
   const path = real(place);
   const stat = path === undefined ? undefined : statSync(path, {throwIfNoEntry: false});
   if (path === undefined || !stat) return undefined;
@@ -66,14 +66,14 @@ function look(place: string, where: Where): FoundProgram | undefined {
 }
 
 /** Inside there are the system's folders and the workspace. */
-function visible(path: string, where: Where): boolean {
+function visible(path: string, where: ProgramSearch): boolean {
   const workspace = real(where.workspace) ?? where.workspace;
   if (within(path, workspace)) return true;
   if (within(path, real(where.home) ?? where.home)) return false;
   return systemMounts(false).roots.some(root => within(path, root));
 }
 
-function unsafe(path: string, where: Where): boolean {
+function unsafe(path: string, where: ProgramSearch): boolean {
   if ([where.home, where.workspace].some(folder => within(path, real(folder) ?? folder))) return true;
   // Whoever may write a folder above it can put another in its place.
   for (let at = path; at !== '/'; at = dirname(at)) if ((statSync(at).mode & 0o002) !== 0) return true;

@@ -1,5 +1,5 @@
 import {setTimeout as pause} from 'node:timers/promises';
-import {marked, sandboxedAs, signal} from './processes.ts';
+import {markedProcesses, sandboxedAs, signal} from './processes.ts';
 
 /** Not for ever: a process in an uninterruptible wait does not die even of SIGKILL. */
 const rounds = 200;
@@ -35,5 +35,5 @@ export async function endLeftovers(mark: string, find = everywhere): Promise<num
 
 /** In the sandbox and on the host. */
 async function everywhere(mark: string): Promise<number[]> {
-  return [...new Set([...(await marked(mark)), ...(await sandboxedAs(mark))])];
+  return [...new Set([...(await markedProcesses(mark)), ...(await sandboxedAs(mark))])];
 }

@@ -1,6 +1,6 @@
 import {closeSync, openSync, readdirSync, readSync} from 'node:fs';
 import {resolve} from 'node:path';
-import {findProgram, type Where} from './find-program.ts';
+import {findProgram, type ProgramSearch} from './find-program.ts';
 
 /** The code and the words of a shell for a file that cannot be started. */
 export interface NotRunnable {
@@ -19,7 +19,7 @@ const mostScripts = 5;
  * and Node tell neither apart from failures of their own. Undefined: nothing speaks against it; text without `#!`
  * is for sh.
  */
-export function notRunnable(path: string, where: Where, depth = 0): NotRunnable | undefined {
+export function notRunnable(path: string, where: ProgramSearch, depth = 0): NotRunnable | undefined {
   const begin = beginning(path);
   if (!begin || depth > mostScripts) return undefined;
   if (begin.toString('latin1', 0, 2) === '#!') {
@@ -31,7 +31,7 @@ export function notRunnable(path: string, where: Where, depth = 0): NotRunnable 
   return line.includes('\0') && !otherFormats() ? badFormat : undefined;
 }
 
-function neededBy(name: string, where: Where, depth: number): NotRunnable | undefined {
+function neededBy(name: string, where: ProgramSearch, depth: number): NotRunnable | undefined {
   const found = findProgram(resolve(where.workspace, name), where);
   if (!found) return missing;
   if (found.notExecutable) return {code: 126, says: `${name}: bad interpreter: Permission denied`};
@@ -41,7 +41,7 @@ function neededBy(name: string, where: Where, depth: number): NotRunnable | unde
 const machines: Readonly<Partial<Record<string, number>>> = {x64: 62, arm64: 183};
 
 /** As far as the beginning of the file tells: a whole head of this machine's kind, and the loader it names is there. */
-function notLoadable(elf: Buffer, where: Where): NotRunnable | undefined {
+function notLoadable(elf: Buffer, where: ProgramSearch): NotRunnable | undefined {
   if (elf.length < 52) return badFormat;
   if (elf[4] !== 2 || elf[5] !== 1) return undefined; // not of 64 bits: the kernel knows
   if (elf.length < 64 || ![2, 3].includes(elf.readUInt16LE(16))) return badFormat;

@@ -4,7 +4,7 @@ import {type Pipe, pipes} from './pipes.ts';
 import type {RunRequest} from './request.ts';
 
 /** What the programs of a run say. */
-export interface Output {
+export interface RunOutput {
   /** For the programs to write to. */
   stdout: number;
   stderr: number;
@@ -20,7 +20,7 @@ export interface Output {
 const patienceMs = 500;
 
 /** Handed on at once, so that nothing gathers in memory; what is more than `mostOutput` is dropped, and told. */
-export async function openOutput({mostOutput, onOutput}: RunRequest, tooMuch: () => void): Promise<Output> {
+export async function openOutput({mostOutput, onOutput}: RunRequest, tooMuch: () => void): Promise<RunOutput> {
   let left = mostOutput;
   const take = (stream: 'stdout' | 'stderr', chunk: Buffer): void => {
     const part = chunk.length > left ? chunk.subarray(0, left) : chunk;

@@ -1,9 +1,9 @@
 import {closeSync} from 'node:fs';
 import {nullDevice} from './devices.ts';
 import {type Joint, joints} from './joints.ts';
-import type {Output} from './output.ts';
+import type {RunOutput} from './output.ts';
 import type {Program, RunRequest} from './request.ts';
-import {type Exit, prepare, type Started, start} from './start.ts';
+import {type Exit, planStart, type StartedProgram, start} from './start.ts';
 
 /** Programs joined by pipes, and how they follow what is before them: `|` joins, everything else parts. */
 export function pipelines(programs: readonly Program[]): Program[][] {
@@ -23,10 +23,10 @@ export function pipelines(programs: readonly Program[]): Program[][] {
 export async function startPipeline(
   programs: readonly Program[],
   request: RunRequest,
-  output: Output,
-  running: Started[],
+  output: RunOutput,
+  running: StartedProgram[],
 ): Promise<{ended: Promise<Exit>}> {
-  const prepared = await Promise.all(programs.map(program => prepare(program, request)));
+  const prepared = await Promise.all(programs.map(program => planStart(program, request)));
   const nothing = await nullDevice();
   const between: Joint[] = await joints(programs.length - 1);
   const exits: Promise<Exit>[] = [];

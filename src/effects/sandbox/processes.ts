@@ -3,7 +3,7 @@ import {setImmediate as nextTurn, setTimeout as pause} from 'node:timers/promise
 import {markMount, markName} from './environment.ts';
 
 /** A process that has ended and is not yet waited for counts as gone: in containers nobody may ever wait. */
-export function isAlive(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   if (!signal(pid, 0)) return false;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -18,7 +18,7 @@ export function isGroupAlive(group: number): boolean {
   if (!signal(-group, 0)) return false;
   try {
     if (!hasProc()) return true;
-    return pids().some(pid => groupOf(pid) === group && isAlive(pid));
+    return pids().some(pid => groupOf(pid) === group && isProcessAlive(pid));
   } catch {
     return true;
   }
@@ -38,7 +38,7 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
  * Living processes whose environment has this mark. Empty where there is no /proc. Throws if a process could not be
  * looked at for want of file descriptors or memory: it may be one of them.
  */
-export function marked(mark: string): Promise<number[]> {
+export function markedProcesses(mark: string): Promise<number[]> {
   const wanted = Buffer.from(`${markName}=${mark}\0`);
   return those('environ', environ => {
     const at = environ.indexOf(wanted);
@@ -46,7 +46,7 @@ export function marked(mark: string): Promise<number[]> {
   });
 }
 
-/** Living processes inside a sandbox of this mark, whatever they did to their environment. Throws as `marked` does. */
+/** Living processes inside a sandbox of this mark, whatever they did to their environment. Throws as `markedProcesses` does. */
 export function sandboxedAs(mark: string): Promise<number[]> {
   const wanted = Buffer.from(` ${markMount(mark)} `);
   return those('mountinfo', mounts => mounts.includes(wanted));
@@ -60,7 +60,7 @@ async function those(file: string, tells: (content: Buffer) => boolean): Promise
   const found: number[] = [];
   let slice = performance.now();
   for (const pid of pids()) {
-    if (pid !== process.pid && tells(await contentOf(pid, file)) && isAlive(pid)) found.push(pid);
+    if (pid !== process.pid && tells(await contentOf(pid, file)) && isProcessAlive(pid)) found.push(pid);
     if (performance.now() - slice < SLICE_MS) continue;
     await nextTurn();
     slice = performance.now();

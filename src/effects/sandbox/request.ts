@@ -32,7 +32,7 @@ export interface RunRequest {
   onStarted?: () => void;
 }
 
-export interface Ran {
+export interface RunResult {
   /** `timeout`, `stopped` and `output`: it was killed, and is gone. `failed`: it could not be started. */
   how: 'ended' | 'timeout' | 'stopped' | 'output' | 'failed';
   /** Of the last program that ran, as a shell says it: 128 + n if signal n ended it. Null unless `ended`. */

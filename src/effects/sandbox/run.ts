@@ -3,12 +3,12 @@ import {cutShort} from './cut-short.ts';
 import {endLeftovers} from './leftovers.ts';
 import {openOutput} from './output.ts';
 import {pipelines, startPipeline} from './pipeline.ts';
-import {marked} from './processes.ts';
+import {markedProcesses} from './processes.ts';
 import {realWorkspace} from './profile.ts';
-import type {Ran, RunRequest} from './request.ts';
-import type {Exit, Started} from './start.ts';
+import type {RunRequest, RunResult} from './request.ts';
+import type {Exit, StartedProgram} from './start.ts';
 
-export type {Program, Ran, RunRequest} from './request.ts';
+export type {Program, RunRequest, RunResult} from './request.ts';
 
 /** Between SIGTERM and SIGKILL. */
 const graceMs = 300;
@@ -17,13 +17,15 @@ const graceMs = 300;
  * Never throws. When it resolves, nothing of it runs any more; but on the host a process can hide: one that left its
  * session *and* put away its environment (`env -i setsid …`) is not found, and lives on.
  */
-export async function run(request: RunRequest): Promise<Ran> {
+export async function runPrograms(request: RunRequest): Promise<RunResult> {
   const begun = performance.now();
   const ended = await runLine(request).catch((error: Error) => ({how: 'failed' as const, error: error.message}));
   return {exitCode: null, signal: null, ...ended, ms: performance.now() - begun};
 }
 
-async function runLine(request: RunRequest): Promise<Omit<Ran, 'exitCode' | 'signal' | 'ms'> & Partial<Ran>> {
+async function runLine(
+  request: RunRequest,
+): Promise<Omit<RunResult, 'exitCode' | 'signal' | 'ms'> & Partial<RunResult>> {
   const place = realWorkspace(request);
   if ('problem' in place) return {how: 'failed', error: place.problem};
   const real = {...request, ...place};
@@ -38,7 +40,7 @@ async function runLine(request: RunRequest): Promise<Omit<Ran, 'exitCode' | 'sig
         const operator = programs[0]?.operator;
         if ((operator === '&&' && exit.code !== 0) || (operator === '||' && exit.code === 0)) continue;
         if (cut.why()) break;
-        const running: Started[] = [];
+        const running: StartedProgram[] = [];
         try {
           const {ended} = await startPipeline(programs, real, output, running);
           if (i === all.length - 1) output.allStarted();
@@ -51,7 +53,7 @@ async function runLine(request: RunRequest): Promise<Omit<Ran, 'exitCode' | 'sig
         }
         if (exit.error !== undefined) break;
       }
-      if (real.programs.some(program => !program.confined)) await endLeftovers(real.mark, marked);
+      if (real.programs.some(program => !program.confined)) await endLeftovers(real.mark, markedProcesses);
     } finally {
       await output.close();
     }
@@ -67,6 +69,6 @@ async function runLine(request: RunRequest): Promise<Omit<Ran, 'exitCode' | 'sig
   }
 }
 
-async function askToEnd(running: readonly Started[]): Promise<void> {
+async function askToEnd(running: readonly StartedProgram[]): Promise<void> {
   await Promise.all(running.filter(one => one.ask()).map(one => one.exited));
 }

@@ -14,7 +14,7 @@ import {
 import {homedir} from 'node:os';
 import {basename, join} from 'node:path';
 import {endLeftovers} from './leftovers.ts';
-import {run} from './run.ts';
+import {runPrograms} from './run.ts';
 import {abandonedScratch, removeScratch, scratchFolder} from './scratch.ts';
 import {hasFilter} from './seccomp.ts';
 
@@ -172,7 +172,7 @@ async function attempt(place: {
   const nonce = randomBytes(12).toString('hex');
   const argv = ['/bin/sh', '-c', script, 'sh', nonce, canary, userFile(home), namespaces(), readOnly ? 'ro' : 'rw'];
   const output = {stdout: '', stderr: ''};
-  const ran = await run({
+  const ran = await runPrograms({
     programs: [{argv, operator: '', confined: true, network: false}],
     ...{home, workspace, readOnly, mark},
     ...{timeoutMs: patienceMs, mostOutput: 65_536, signal: new AbortController().signal},

@@ -4,10 +4,10 @@ import {constants} from 'node:os';
 import {setImmediate as nextTurn, setTimeout as pause} from 'node:timers/promises';
 import {findBubblewrap} from './bubblewrap.ts';
 import {environment} from './environment.ts';
-import {findProgram, foldersFor} from './find-program.ts';
+import {findProgram, programFolders} from './find-program.ts';
 import {coverInherited} from './inherited.ts';
 import {type NotRunnable, notRunnable} from './not-runnable.ts';
-import {isAlive, isGroupAlive, signal} from './processes.ts';
+import {isGroupAlive, isProcessAlive, signal} from './processes.ts';
 import {profile} from './profile.ts';
 import type {Program, RunRequest} from './request.ts';
 import {hasFilter, openFilter} from './seccomp.ts';
@@ -21,7 +21,7 @@ export interface Exit {
 }
 
 /** A program that was started. */
-export interface Started {
+export interface StartedProgram {
   exited: Promise<Exit>;
   /** Ask it to end; false: there is nobody to ask. */
   ask: () => boolean;
@@ -30,12 +30,12 @@ export interface Started {
 }
 
 /** What to start: either a file with its arguments, or the code and the words of a shell that cannot start it. */
-export type Prepared =
+export type StartPlan =
   | {file: string; argv: readonly string[]; confined: boolean; env: Record<string, string>; cwd: string}
   | NotRunnable
   | {error: string};
 
-export async function prepare(program: Program, request: RunRequest): Promise<Prepared> {
+export async function planStart(program: Program, request: RunRequest): Promise<StartPlan> {
   const {confined, argv} = program;
   const name = argv[0] ?? '';
   const found = findProgram(name, {...request, confined});
@@ -44,7 +44,7 @@ export async function prepare(program: Program, request: RunRequest): Promise<Pr
   if (found.notExecutable) return {code: 126, says: `${name}: Permission denied`};
   const not = notRunnable(found.path, {...request, confined});
   if (not) return {code: not.code, says: `${name}: ${not.says}`};
-  const env = {...environment({...request, confined}), PATH: foldersFor({...request, confined}).join(':')};
+  const env = {...environment({...request, confined}), PATH: programFolders({...request, confined}).join(':')};
   const cwd = request.workspace;
   if (!confined) return {file: found.place, argv, confined, env, cwd};
   const bubblewrap = await findBubblewrap();
@@ -61,7 +61,11 @@ const statusArgs = ['--json-status-fd', String(statusFd)];
 const filterArgs = ['--seccomp', String(statusFd + 1)];
 
 /** `nothing` is an open /dev/null. Throws what Node says of a process that cannot be started. */
-export function start(prepared: Extract<Prepared, {file: string}>, stdio: readonly number[], nothing: number): Started {
+export function start(
+  prepared: Extract<StartPlan, {file: string}>,
+  stdio: readonly number[],
+  nothing: number,
+): StartedProgram {
   const {file, argv, confined, env, cwd} = prepared;
   const filter = confined ? openFilter() : undefined;
   try {
@@ -77,7 +81,7 @@ export function start(prepared: Extract<Prepared, {file: string}>, stdio: readon
   }
 }
 
-function onHost(child: ChildProcess): Started {
+function onHost(child: ChildProcess): StartedProgram {
   const group = child.pid;
   return {
     exited: exitOf(child),
@@ -94,7 +98,7 @@ function onHost(child: ChildProcess): Started {
 }
 
 /** Bubblewrap tells which process is the first inside: when that is gone, so is everything inside. */
-function sandboxed(child: ChildProcess): Started {
+function sandboxed(child: ChildProcess): StartedProgram {
   let status = '';
   const first = (): number | undefined => {
     const pid = /"child-pid": (\d+)/.exec(status)?.[1];
@@ -128,7 +132,7 @@ function sandboxed(child: ChildProcess): Started {
       if (outer === undefined) return true;
       return until(() => {
         const inner = first();
-        const alive = [outer, ...(inner === undefined ? [] : [inner])].filter(isAlive);
+        const alive = [outer, ...(inner === undefined ? [] : [inner])].filter(isProcessAlive);
         for (const pid of alive) signal(pid, 'SIGKILL');
         // What is installed as bubblewrap may be a script, whose children hold our pipe.
         if (!told) signal(-outer, 'SIGKILL');

@@ -53,7 +53,7 @@ const MOST_PASSAGES = 30_000;
 /** A clock of files ticks every few milliseconds. */
 const SETTLED_MS = 100;
 
-export function emptyIndex(most = MOST_PASSAGES): FileIndex {
+export function newFileIndex(most = MOST_PASSAGES): FileIndex {
   return {words: new WordIndex(), files: new Map(), byId: new Map(), nextId: 1, most, look: 0, revision: 0};
 }
 
@@ -92,7 +92,7 @@ export async function readInto(
   if (known && known.hash === hash && hash !== '' && known.left !== 'full') return Object.assign(known, state);
   if (known) forget(index, key, known);
   const file: IndexedFile = {parts, ...state, passages: [], seen: 0};
-  const text = bytes && textOf(bytes);
+  const text = bytes && searchableText(bytes);
   if (text === undefined) file.left = bytes ? 'binary' : 'large';
   else await addPassages(index, file, text, context);
   index.files.set(key, file);
@@ -150,7 +150,7 @@ function removePassages(index: FileIndex, file: IndexedFile): void {
 }
 
 /** The text that offsets of passages are about; undefined if it is none. */
-export function textOf(bytes: Buffer): string | undefined {
+export function searchableText(bytes: Buffer): string | undefined {
   return asUtf8(bytes)
     ?.bytes.toString()
     .replace(/^\ufeff/, '');

@@ -2,7 +2,7 @@ import {createHash, randomBytes} from 'node:crypto';
 import {mkdir, open, readdir, readFile, rename, rm, stat} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {pace} from '../tool/pace.ts';
-import {emptyIndex, type FileIndex, type IndexedFile, type IndexedPassage} from './file-index.ts';
+import {type FileIndex, type IndexedFile, type IndexedPassage, newFileIndex} from './file-index.ts';
 import type {IndexedWord, IndexHead} from './word-index.ts';
 
 /** To be changed with whatever changes what is kept: the words of a text, its passages, their hashes. */
@@ -146,7 +146,7 @@ async function restored(
 ): Promise<FileIndex | undefined> {
   const next = () => rows.next().value;
   if (next() !== VERSION) return undefined;
-  const index = emptyIndex();
+  const index = newFileIndex();
   const {nextPassage, parts, ...head} = next() as Head;
   const [ids, lengths] = parts.map(count => Array.from({length: count}, () => next() as unknown[]).flat());
   index.nextId = nextPassage;

@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import type {ToolContext} from '../tool/tool.ts';
 import type {Root} from '../workspace/place.ts';
-import {emptyIndex, type FileIndex} from './file-index.ts';
+import {type FileIndex, newFileIndex} from './file-index.ts';
 import {clearTemporary, loadIndex, saveIndex, searchFolder} from './index-disk.ts';
 
 /** An index in memory, and who uses it. */
@@ -75,7 +75,14 @@ async function fromDisk(folder: string, path: string, signal: AbortSignal): Prom
     await clearTemporary(folder);
   }
   const index = await loadIndex(path, signal);
-  const one: Held = {path, index: index ?? emptyIndex(), last: Promise.resolve(), using: 0, saved: 0, timer: undefined};
+  const one: Held = {
+    path,
+    index: index ?? newFileIndex(),
+    last: Promise.resolve(),
+    using: 0,
+    saved: 0,
+    timer: undefined,
+  };
   held.set(path, one);
   return one;
 }

@@ -15,7 +15,7 @@ export interface Passage {
 /** A passage of Markdown that has so many characters ends with its paragraph or section; shorter sections share one. */
 const ENOUGH = 900;
 /** None has more. */
-const MOST = 2400;
+const MAX_PASSAGE = 2400;
 /** Of other text: lines of a passage, and how many of them are the last ones of the passage before. */
 const LINES = 30;
 const OVERLAP = 5;
@@ -50,9 +50,9 @@ function* linesOf(text: string): Generator<Line> {
 }
 
 function cutAt(text: string, from: number, end: number): number {
-  if (end - from <= MOST) return end;
-  const code = text.charCodeAt(from + MOST);
-  return from + MOST - (code >= 0xdc00 && code <= 0xdfff ? 1 : 0);
+  if (end - from <= MAX_PASSAGE) return end;
+  const code = text.charCodeAt(from + MAX_PASSAGE);
+  return from + MAX_PASSAGE - (code >= 0xdc00 && code <= 0xdfff ? 1 : 0);
 }
 
 function* ofLines(text: string): Generator<Passage> {
@@ -61,11 +61,11 @@ function* ofLines(text: string): Generator<Passage> {
   const passage = () => made(text, block, '');
   for (const line of linesOf(text)) {
     const first = block[0];
-    if (first && (block.length >= LINES || line.end - first.start > MOST)) {
+    if (first && (block.length >= LINES || line.end - first.start > MAX_PASSAGE)) {
       const done = passage();
       if (done) yield done;
       block = block.slice(-OVERLAP);
-      while (block[0] && line.end - block[0].start > MOST) block.shift();
+      while (block[0] && line.end - block[0].start > MAX_PASSAGE) block.shift();
       fresh = 0;
     }
     block.push(line);
@@ -96,7 +96,7 @@ function* ofMarkdown(text: string): Generator<Passage> {
     const size = line.start - (block[0]?.start ?? line.start);
     const heading = fence === undefined ? /^ {0,3}(#{1,6})(?=[ \t]|$)/.exec(content) : null;
     const ends = size >= ENOUGH && fence === undefined && (content === '' || (heading !== null && hasBody));
-    if (ends || line.end - (block[0]?.start ?? line.start) > MOST) {
+    if (ends || line.end - (block[0]?.start ?? line.start) > MAX_PASSAGE) {
       const done = flush();
       if (done) yield done;
     }

@@ -1,33 +1,33 @@
 import {isFailure} from '../tool/failure.ts';
 import type {ToolContext, ToolFailure} from '../tool/tool.ts';
-import type {Place, Root} from '../workspace/place.ts';
+import type {Root, ToolPath} from '../workspace/place.ts';
 import {embedderOf} from './choose-embedder.ts';
 import {countMissing, embedInBackground, whyStopped} from './embed-passages.ts';
 import type {Embedder} from './embedder.ts';
 import type {FileIndex, IndexedFile, IndexedPassage} from './file-index.ts';
 import {fuse} from './fuse.ts';
 import {withIndex} from './indexes.ts';
-import {bringUpToDate, type Looked} from './look-at-files.ts';
 import {nearestTo, vectorOf} from './meaning.ts';
+import {type IndexUpdate, updateIndex} from './update-index.ts';
 import {type Vectors, vectorsOf} from './vectors.ts';
 
 /** A passage that was found. */
-export interface Ranked {
+export interface RankedPassage {
   root: Root;
   file: IndexedFile;
   passage: IndexedPassage;
   score: number;
 }
 
-export interface Searched {
+export interface FileSearchResult {
   /** Best first. */
-  ranked: Ranked[];
-  looked: Looked[];
+  ranked: RankedPassage[];
+  looked: IndexUpdate[];
   /** What to know of the search by meaning. */
   notes: string[];
 }
 
-type Candidate = Omit<Ranked, 'score'>;
+type Candidate = Omit<RankedPassage, 'score'>;
 
 /** How many places of each list count. */
 const MOST_PLACES = 100;
@@ -37,9 +37,9 @@ const MOST_FOUND = 500;
 /** Passages of some places for a question in words: files that changed are read first. */
 export async function search(
   context: ToolContext,
-  places: readonly Place[],
+  places: readonly ToolPath[],
   query: string,
-): Promise<Searched | ToolFailure> {
+): Promise<FileSearchResult | ToolFailure> {
   const embedder = embedderOf(context.search?.embeddings, process.env);
   if (embedder && !('failed' in embedder)) return withMeaning(context, places, query, embedder);
   const lists = await ofPlaces(context, places, query, false);
@@ -49,13 +49,13 @@ export async function search(
 
 async function withMeaning(
   context: ToolContext,
-  places: readonly Place[],
+  places: readonly ToolPath[],
   query: string,
   embedder: Embedder,
-): Promise<Searched | ToolFailure> {
+): Promise<FileSearchResult | ToolFailure> {
   const [lists, {vectors, vector}] = await Promise.all([
     ofPlaces(context, places, query, true),
-    meant(context, embedder, query),
+    embedQuery(context, embedder, query),
   ]);
   if (isFailure(lists)) return lists;
   const words = byWords(lists);
@@ -81,13 +81,13 @@ async function withMeaning(
   };
 }
 
-function byWords(lists: readonly OfPlace[]): Pick<Searched, 'ranked' | 'looked'> {
+function byWords(lists: readonly OfPlace[]): Pick<FileSearchResult, 'ranked' | 'looked'> {
   return {ranked: lists.flatMap(({found}) => found).sort(inOrder), looked: lists.map(({looked}) => looked)};
 }
 
 async function ofPlaces(
   context: ToolContext,
-  places: readonly Place[],
+  places: readonly ToolPath[],
   query: string,
   withCandidates: boolean,
 ): Promise<OfPlace[] | ToolFailure> {
@@ -99,7 +99,7 @@ async function ofPlaces(
   return lists;
 }
 
-async function meant(
+async function embedQuery(
   context: ToolContext,
   embedder: Embedder,
   query: string,
@@ -111,21 +111,21 @@ async function meant(
 interface OfPlace {
   root: Root;
   index: FileIndex;
-  looked: Looked;
-  found: Ranked[];
+  looked: IndexUpdate;
+  found: RankedPassage[];
   /** All passages of the place, if they are asked for. */
   candidates: Candidate[];
 }
 
 function ofPlace(
   context: ToolContext,
-  place: Place,
+  place: ToolPath,
   query: string,
   withCandidates: boolean,
 ): Promise<OfPlace | ToolFailure> {
   const {root} = place;
   return withIndex(context, root, async index => {
-    const looked = await bringUpToDate(index, context, place);
+    const looked = await updateIndex(index, context, place);
     if (isFailure(looked)) return looked;
     const isHere = (id: number) => index.byId.get(id)?.file.seen === index.look;
     const hits = index.words.find(query, isHere);
@@ -153,7 +153,7 @@ function leastOf(scored: readonly {score: number}[]): number {
 }
 
 /** Of equals the one whose path comes first: what is found does not depend on the order in which files were read. */
-function inOrder(a: Ranked, b: Ranked): number {
+function inOrder(a: RankedPassage, b: RankedPassage): number {
   if (a.score !== b.score) return b.score - a.score;
   if (a.root !== b.root) return a.root < b.root ? -1 : 1;
   const [left, right] = [a.file.parts.join('/'), b.file.parts.join('/')];

@@ -2,7 +2,7 @@ import MiniSearch, {type Options, type SearchOptions, type SearchResult} from 'm
 import {hasUnspaced, wordsOf} from './words.ts';
 
 /** What is looked up of a passage. */
-export interface Entry {
+export interface WordEntry {
   id: number;
   text: string;
   /** The path of its file. */
@@ -10,7 +10,7 @@ export interface Entry {
   trail: string;
 }
 
-export interface Hit {
+export interface WordHit {
   id: number;
   /** How well it fits, among the passages of this index. */
   score: number;
@@ -34,7 +34,7 @@ const BOOST = {text: 1, name: 2, trail: 2.5};
 /** The library's own, of BM25+. */
 const [K, B, D] = [1.2, 0.7, 0.5] as const;
 
-const options: Options<Entry> = {
+const options: Options<WordEntry> = {
   fields: FIELDS,
   tokenize: wordsOf,
   processTerm: word => word,
@@ -58,7 +58,7 @@ export interface IndexHead {
 export type IndexedWord = [word: string, ...fields: [field: number, counts: number[]][]];
 
 /** A class, because only so can the library's index be read and made word by word: as a whole it blocks everybody. */
-export class WordIndex extends MiniSearch<Entry> {
+export class WordIndex extends MiniSearch<WordEntry> {
   #kept = {state: '', fields: new Map<number, Float64Array>()};
 
   constructor() {
@@ -102,7 +102,7 @@ export class WordIndex extends MiniSearch<Entry> {
   }
 
   /** All passages that have one of the words, in no order. */
-  find(query: string, wanted: (id: number) => boolean): Hit[] {
+  find(query: string, wanted: (id: number) => boolean): WordHit[] {
     const words = [...new Set(wordsOf(query))].slice(0, MOST_WORDS);
     if (words.length === 0) return [];
     const counts = new Map(words.map(word => [word, this.#passagesWith(word)]));
@@ -133,7 +133,7 @@ export class WordIndex extends MiniSearch<Entry> {
   }
 
   /** As the library weighs them, without a record for each of the many passages that it finds. */
-  #everywhere(words: readonly string[], wanted: (id: number) => boolean): Hit[] {
+  #everywhere(words: readonly string[], wanted: (id: number) => boolean): WordHit[] {
     const scores = new Float64Array(this._nextId);
     const has = new Uint8Array(this._nextId);
     const lastWord = new Uint8Array(this._nextId);
@@ -153,7 +153,7 @@ export class WordIndex extends MiniSearch<Entry> {
           }
         });
       }
-    const hits: Hit[] = [];
+    const hits: WordHit[] = [];
     for (let own = 0; own < scores.length; own++) {
       const score = scores[own] ?? 0;
       const id = score > 0 ? this._documentIds.get(own) : undefined;

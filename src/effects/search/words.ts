@@ -1,5 +1,5 @@
 /** Longer ones are no words that anybody looks for: they are cut, here and in queries alike. */
-const LONGEST = 64;
+const MAX_WORD = 64;
 
 /** Scripts that write words without spaces between them: found by every two characters that stand together. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]+/u;
@@ -52,8 +52,8 @@ function folded(text: string): string {
 }
 
 function addWord(words: string[], word: string): void {
-  if (word.length > LONGEST) {
-    words.push(word.slice(0, LONGEST).toLowerCase());
+  if (word.length > MAX_WORD) {
+    words.push(word.slice(0, MAX_WORD).toLowerCase());
     return;
   }
   const whole = word.toLowerCase();

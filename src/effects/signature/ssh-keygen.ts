@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {systemPath} from '../sandbox/environment.ts';
 
 /** `problem`: it could not be run to its end. */
-export type Said = {code: number; stdout: string; stderr: string} | {problem: string};
+export type KeygenResult = {code: number; stdout: string; stderr: string} | {problem: string};
 
 const MOST_OUTPUT = 64 * 1024;
 
@@ -15,7 +15,7 @@ export function sshKeygen(
   input: string,
   timeoutMs: number,
   environment: NodeJS.ProcessEnv = {},
-): Promise<Said> {
+): Promise<KeygenResult> {
   return new Promise(resolve => {
     // UTC: times in a file of signers mean the same everywhere.
     const env = {PATH: systemPath.join(':'), LC_ALL: 'C', TZ: 'UTC', ...environment};

@@ -2,10 +2,10 @@ import {existsSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {makeVisible} from '../../formats/common/visible.ts';
 import {readSigners} from './signers-file.ts';
-import {type Said, sshKeygen, withFiles} from './ssh-keygen.ts';
+import {type KeygenResult, sshKeygen, withFiles} from './ssh-keygen.ts';
 
 /** Whether a signature is one of those who may decide. */
-export type Verified = {by: string} | {problem: string};
+export type SignatureCheck = {by: string} | {problem: string};
 
 /** What a signature is for: one made for mail or git does not count. */
 const NAMESPACE = 'agentdir';
@@ -41,7 +41,7 @@ export async function sign(text: string, key: string): Promise<{signature: strin
   }
 }
 
-function signFailure(said: Extract<Said, {code: number}>, key: string): string {
+function signFailure(said: Extract<KeygenResult, {code: number}>, key: string): string {
   if (/passphrase/i.test(said.stderr))
     return `the key ${key} has a passphrase, and it was not given: run ssh-add ${key} first, or sign in a terminal`;
   if (/No private key found|agent/i.test(said.stderr))
@@ -53,13 +53,13 @@ function signFailure(said: Extract<Said, {code: number}>, key: string): string {
  * `signers`: path of an allowed-signers file (`ssh-keygen -Y verify`). Judged at this moment: the time of a decision is
  * what its file claims, so a key that has run out could sign for a time when it had not. Never throws.
  */
-export async function verifySignature(text: string, signature: string, signers: string): Promise<Verified> {
+export async function verifySignature(text: string, signature: string, signers: string): Promise<SignatureCheck> {
   const read = readSigners(signers);
   return 'problem' in read ? read : verifyBy(text, signature, read.text);
 }
 
 /** The same by the text of such a file. `at`: judge as of then, for who looks back and knows the time from elsewhere. */
-export async function verifyBy(text: string, signature: string, signers: string, at?: Date): Promise<Verified> {
+export async function verifyBy(text: string, signature: string, signers: string, at?: Date): Promise<SignatureCheck> {
   const armoured = armour(signature);
   if (armoured === undefined) return {problem: 'the signature is not one of ssh-keygen: it is cut off or altered'};
   const time = at ? ['-O', `verify-time=${at.toISOString().replace(/[-T:]|\..*/g, '')}`] : [];
@@ -92,7 +92,7 @@ function armour(signature: string): string | undefined {
   return `${BEGIN}\n${signature.match(/.{1,70}/g)?.join('\n')}\n${END}\n`;
 }
 
-function words({stdout, stderr}: Extract<Said, {code: number}>): string {
+function words({stdout, stderr}: Extract<KeygenResult, {code: number}>): string {
   const lines = (stderr || stdout).split(/[\r\n]+/).filter(line => line.trim() !== '');
   return makeVisible(lines.at(-1) ?? 'it does not say why').slice(0, 300);
 }

@@ -37,7 +37,7 @@ export function errorCode(error: unknown): string | undefined {
 }
 
 /** The call was stopped from outside: by its time limit, or because the daemon ends. */
-export function stopped({signal}: ToolContext): ToolFailure {
+export function stoppedFailure({signal}: ToolContext): ToolFailure {
   const {name, message} = signal.reason instanceof Error ? signal.reason : new Error('');
   if (name === 'TimeoutError') return failure('TIMEOUT', 'it took too long and was stopped');
   const why = name === 'AbortError' || message === '' ? '' : `: ${message}`;
@@ -45,7 +45,7 @@ export function stopped({signal}: ToolContext): ToolFailure {
 }
 
 /** What nobody expected, without the places of this machine. */
-export function unexpected(error: unknown, context: ToolContext): ToolFailure {
+export function unexpectedFailure(error: unknown, context: ToolContext): ToolFailure {
   const code = errorCode(error);
   if (code !== undefined && words[code]) return failure('FAILED', words[code]);
   const message = error instanceof Error ? error.message : String(error);

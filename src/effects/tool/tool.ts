@@ -149,11 +149,11 @@ export interface Tool<N extends ToolName> {
 
 /** A tool that the policy judges by its arguments. */
 export interface JudgingTool<N extends ToolName> {
-  prepare: (args: Arguments<N>, policy: Policy, context: ToolContext) => Promise<Prepared>;
+  prepare: (args: Arguments<N>, policy: Policy, context: ToolContext) => Promise<JudgedToolCall>;
 }
 
 /** A call that was judged, and how it runs if it may. */
-export interface Prepared {
+export interface JudgedToolCall {
   verdict: Verdict;
   reason: string;
   /** Why it leaves the home, if it does. */

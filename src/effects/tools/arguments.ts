@@ -5,7 +5,7 @@ import {failure} from '../tool/failure.ts';
 import type {ToolFailure} from '../tool/tool.ts';
 import {schemaOf} from './schema.ts';
 
-const LONGEST = 20 * 1024 * 1024;
+const MAX_ARGUMENTS = 20 * 1024 * 1024;
 
 /** As the tools of other agents call them. */
 const elsewhere: Readonly<Record<string, string>> = {
@@ -49,7 +49,7 @@ export function readArguments(tool: ToolName, text: string): {value: object} | T
 
 /** A string says what is wrong. */
 function parse(text: string): Record<string, unknown> | string {
-  if (text.length > LONGEST) return `the arguments are longer than ${LONGEST / 1024 / 1024} MB`;
+  if (text.length > MAX_ARGUMENTS) return `the arguments are longer than ${MAX_ARGUMENTS / 1024 / 1024} MB`;
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;

@@ -6,7 +6,7 @@ import type {JudgingTool} from '../tool/tool.ts';
 const LONGEST_TITLE = 200;
 
 /** A question has no other end than a person's answer, which the daemon takes from where they wrote it. */
-export const askHuman: JudgingTool<'ask_human'> = {
+export const askHumanTool: JudgingTool<'ask_human'> = {
   prepare: async ({question, options: given = []}, policy) => {
     const {verdict, reason} = judgeTool('ask_human', policy);
     const title = oneLine(question);

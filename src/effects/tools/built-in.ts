@@ -1,6 +1,6 @@
 import {toolNamed} from '../../policy/tools.ts';
 import {notSetUp} from '../connect/set-up.ts';
-import {prepare} from './prepare-call.ts';
+import {prepareCall} from './prepare-call.ts';
 import type {ToolProvider} from './provider.ts';
 import {offers} from './registry.ts';
 
@@ -9,5 +9,5 @@ export const builtInTools: ToolProvider = {
   name: 'built-in',
   has: tool => toolNamed(tool) !== undefined,
   list: ({capabilities, settings, env}) => offers(capabilities, notSetUp(settings, env)),
-  prepare: (call, context) => prepare(call, call.capabilities, call.policy, context),
+  prepare: (call, context) => prepareCall(call, call.capabilities, call.policy, context),
 };

@@ -7,7 +7,7 @@ import {type Risk, summary} from '../../policy/risk.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {Arguments, ToolAsk, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
-import {place} from '../workspace/place.ts';
+import {makeToolPath} from '../workspace/place.ts';
 import {type CommandPlan, planCommand, secondsOf, whereOf} from './command-plan.ts';
 import {NOT_BOUND, scriptBasis, WHOLE} from './script-basis.ts';
 
@@ -21,7 +21,7 @@ export async function askAboutCommand(
   context: ToolContext,
 ): Promise<ToolAsk | ToolFailure> {
   const {command, reason} = args;
-  const folder = openFolder(context, place('workspace', []));
+  const folder = openFolder(context, makeToolPath('workspace', []));
   if (isFailure(folder)) return folder;
   closeFolder(folder);
   const where = whereOf(plan.approved);

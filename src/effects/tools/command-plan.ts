@@ -1,7 +1,7 @@
 import {lstatSync, readFileSync, realpathSync} from 'node:fs';
 import {dirname, join, resolve, sep} from 'node:path';
 import type {Policy, Verdict} from '../../formats/rule.ts';
-import {kindOf} from '../../policy/command/command-name.ts';
+import {commandKind} from '../../policy/command/command-name.ts';
 import {followsLinks} from '../../policy/command/follows-links.ts';
 import {runsLocalCode, runsOurCode} from '../../policy/command/local-code.ts';
 import {type Judgement, judge, type SegmentJudgement} from '../../policy/judge.ts';
@@ -101,7 +101,7 @@ function unsafeOnHost(segment: SegmentJudgement, context: ToolContext, unconfine
   const [name = '', ...words] = argv;
   const found = findProgram(name, {home, workspace, confined: false});
   if (found?.unsafe) return [`\`${source}\` would run ${name} outside the sandbox, where agents can change that file`];
-  if (kindOf(name) === 'git' && hasOwnRepository(context))
+  if (commandKind(name) === 'git' && hasOwnRepository(context))
     return [`\`${source}\`: git runs what the settings of a repository say, and agents can change those of this one`];
   if (segment.sandbox === 'host') {
     // What else is risky, the person who wrote sandbox: host has taken upon themselves.

@@ -1,11 +1,11 @@
 import {isFailure} from '../tool/failure.ts';
 import type {Tool} from '../tool/tool.ts';
 import {closeFolder, openFolder, openIfThere} from '../workspace/folder.ts';
-import {placeOf} from '../workspace/place.ts';
+import {parseToolPath} from '../workspace/place.ts';
 
-export const createDirectory: Tool<'create_directory'> = {
+export const createDirectoryTool: Tool<'create_directory'> = {
   execute: ({path}, context) => {
-    const place = placeOf(path, 'make folder', context.workspace);
+    const place = parseToolPath(path, 'make folder', context.workspace);
     if (isFailure(place)) return place;
     const there = openFolder(context, place);
     const folder = isFailure(there) ? openFolder(context, place, place.parts, {make: true}) : there;
@@ -14,7 +14,7 @@ export const createDirectory: Tool<'create_directory'> = {
     return {success: true, path: place.path, created: folder !== there};
   },
   ask: ({path}, context) => {
-    const place = placeOf(path, 'make folder', context.workspace);
+    const place = parseToolPath(path, 'make folder', context.workspace);
     if (isFailure(place)) return place;
     const there = openIfThere(context, place);
     if (isFailure(there)) return there;

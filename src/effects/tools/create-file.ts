@@ -1,18 +1,18 @@
 import {isFailure} from '../tool/failure.ts';
 import type {Tool} from '../tool/tool.ts';
-import {placeOf} from '../workspace/place.ts';
+import {parseToolPath} from '../workspace/place.ts';
 import {replaceFile, wouldReplace} from '../workspace/replace-file.ts';
 import {diffOf} from './diff-of.ts';
 
-export const createFile: Tool<'create_file'> = {
+export const createFileTool: Tool<'create_file'> = {
   execute: async ({path, content}, context) => {
-    const place = placeOf(path, 'write', context.workspace);
+    const place = parseToolPath(path, 'write', context.workspace);
     if (isFailure(place)) return place;
     const written = await replaceFile(context, place, content, 'nothing');
     return isFailure(written) ? written : {success: true, path: place.path, bytes: written.bytes};
   },
   ask: ({path, content}, context) => {
-    const place = placeOf(path, 'write', context.workspace);
+    const place = parseToolPath(path, 'write', context.workspace);
     if (isFailure(place)) return place;
     const target = wouldReplace(context, place, content, 'nothing');
     if (isFailure(target)) return target;

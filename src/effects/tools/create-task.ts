@@ -1,3 +1,3 @@
 import type {Tool} from '../tool/tool.ts';
 
-export const createTask: Tool<'create_task'> = {execute: (args, {createTask}) => createTask(args)};
+export const createTaskTool: Tool<'create_task'> = {execute: (args, {createTask}) => createTask(args)};

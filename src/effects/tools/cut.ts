@@ -1,8 +1,8 @@
 /** As much text as one result carries, in bytes of UTF-8. */
-export const MOST_TEXT = 32 * 1024;
+export const MAX_TEXT = 32 * 1024;
 
 /** As many of the items, from the first, as one result carries, or as have room in so many bytes of it. */
-export function fitting<T>(items: readonly T[], most: number, room = MOST_TEXT): T[] {
+export function fittingLines<T>(items: readonly T[], most: number, room = MAX_TEXT): T[] {
   const fit: T[] = [];
   let bytes = 0;
   for (const item of items) {

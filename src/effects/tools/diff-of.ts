@@ -6,7 +6,7 @@ import {isBinary} from '../workspace/open-file.ts';
 const AROUND = 3;
 /** Lines that may differ; beyond, or in longer texts, one change from the first difference to the last is shown. */
 const MOST_EDITS = 500;
-const LONGEST = 4 * 1024 * 1024;
+const MAX_DIFFED_TEXT = 4 * 1024 * 1024;
 const NEWLINE = 10;
 
 /**
@@ -32,7 +32,7 @@ export function diffOf(path: string, before: Buffer | number | undefined, text: 
 
 function hunks(before: string, after: string): string {
   const patch =
-    before === '' || before.length + after.length > LONGEST
+    before === '' || before.length + after.length > MAX_DIFFED_TEXT
       ? undefined
       : structuredPatch('', '', before, after, undefined, undefined, {context: AROUND, maxEditLength: MOST_EDITS});
   return patch ? formatPatch(patch, OMIT_HEADERS) : oneHunk(before, after);

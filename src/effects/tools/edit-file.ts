@@ -3,14 +3,14 @@ import type {Stats} from 'node:fs';
 import {failure, isFailure} from '../tool/failure.ts';
 import type {Arguments, Tool, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {isBinary, readPlace} from '../workspace/open-file.ts';
-import {type Place, placeOf} from '../workspace/place.ts';
-import {MOST_WRITTEN, replaceFile, wouldReplace} from '../workspace/replace-file.ts';
-import {digestOf} from './basis.ts';
+import {parseToolPath, type ToolPath} from '../workspace/place.ts';
+import {MAX_WRITTEN, replaceFile, wouldReplace} from '../workspace/replace-file.ts';
+import {fileDigest} from './basis.ts';
 import {diffOf} from './diff-of.ts';
 import {notFound} from './near-miss.ts';
 
 interface Edited {
-  place: Place;
+  place: ToolPath;
   bytes: Buffer;
   after: string;
   /** Of the replaced pieces, in the file as it was. */
@@ -18,7 +18,7 @@ interface Edited {
   stat: Stats;
 }
 
-export const editFile: Tool<'edit_file'> = {
+export const editFileTool: Tool<'edit_file'> = {
   execute: async (args, context) => {
     const edited = await edit(args, context);
     if (isFailure(edited)) return edited;
@@ -41,15 +41,15 @@ export const editFile: Tool<'edit_file'> = {
         {label: 'New text', text: args.new},
       ],
       edits: {argument: 'new', label: 'New text'},
-      basis: {file: digestOf(bytes)},
+      basis: {file: fileDigest(bytes)},
     };
   },
 };
 
 async function edit(args: Arguments<'edit_file'>, context: ToolContext): Promise<Edited | ToolFailure> {
-  const place = placeOf(args.path, 'write', context.workspace);
+  const place = parseToolPath(args.path, 'write', context.workspace);
   if (isFailure(place)) return place;
-  const file = await readPlace(context, place, MOST_WRITTEN);
+  const file = await readPlace(context, place, MAX_WRITTEN);
   if (isFailure(file)) return file;
   // Decoding anything else would lose bytes on the way back.
   if (isBinary(file.bytes) || !isUtf8(file.bytes))

@@ -1,13 +1,13 @@
 import {isAddress} from '../../formats/connector-settings.ts';
 import {domainOf, mailAccess, sendMail} from '../connect/mail.ts';
-import {logged, uuidOf} from '../connect/outcome.ts';
+import {logSent, uuidOf} from '../connect/outcome.ts';
 import {failure, isFailure} from '../tool/failure.ts';
 import type {Arguments, Tool, ToolFailure} from '../tool/tool.ts';
 
 const LONGEST_SUBJECT = 500;
-const LONGEST = 1024 * 1024;
+const MAX_MAIL_TEXT = 1024 * 1024;
 
-export const emailSend: Tool<'email_send'> = {
+export const emailSendTool: Tool<'email_send'> = {
   async execute(args, context) {
     const {outside, signal} = context;
     const access = unfit(args) ?? mailAccess(outside);
@@ -17,7 +17,7 @@ export const emailSend: Tool<'email_send'> = {
     const sent = await sendMail(access, {to, subject, text, messageId, answers: thread}, signal);
     if (isFailure(sent)) return sent;
     const record = {id: messageId, source: 'email', text, subject, recipient: to, thread: thread ?? messageId};
-    return {success: true, to, message_id: messageId, ...(await logged(context, access.file, record))};
+    return {success: true, to, message_id: messageId, ...(await logSent(context, access.file, record))};
   },
   ask(args, {outside}) {
     const access = unfit(args) ?? mailAccess(outside);
@@ -49,7 +49,8 @@ function unfit({to, subject, text, thread}: Arguments<'email_send'>): ToolFailur
   if (subject.trim() === '' || subject.length > LONGEST_SUBJECT || CONTROL.test(subject))
     return wrong(`subject: expected one line of at most ${LONGEST_SUBJECT} characters`);
   if (text.trim() === '') return wrong('text: expected a message, got nothing but blanks');
-  if (text.length > LONGEST) return wrong(`text: expected at most ${LONGEST} characters, got ${text.length}`);
+  if (text.length > MAX_MAIL_TEXT)
+    return wrong(`text: expected at most ${MAX_MAIL_TEXT} characters, got ${text.length}`);
   if (text.includes('\0')) return wrong('text: expected plain text, got a NUL');
   if (thread !== undefined && !/^<[^<>\s]{1,400}>$/.test(thread))
     return wrong(`thread: expected a Message-ID such as <1@example.org>, got ${JSON.stringify(thread.slice(0, 100))}`);

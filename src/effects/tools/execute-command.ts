@@ -1,5 +1,5 @@
 import {mayReachOut} from '../../policy/may-reach-out.ts';
-import {type Program, type Ran, run} from '../sandbox/run.ts';
+import {type Program, type RunResult, runPrograms} from '../sandbox/run.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {Arguments, JudgingTool, ResultCode, ToolContext, ToolFailure, ToolResult} from '../tool/tool.ts';
 import {
@@ -10,7 +10,7 @@ import {
   UNTRUSTED_FOLDER,
 } from '../workspace/changed-files.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
-import {place} from '../workspace/place.ts';
+import {makeToolPath} from '../workspace/place.ts';
 import {askAboutCommand} from './command-ask.ts';
 import {CommandOutput} from './command-output.ts';
 import {type CommandPlan, planCommand, secondsOf, whereOf} from './command-plan.ts';
@@ -19,7 +19,7 @@ import {hasUntrusted, mayReadUntrusted, namesUntrusted} from './untrusted-output
 const MOST_OUTPUT = 64 * 1024 * 1024;
 const MOST_CHANGES = 100;
 
-export const executeCommand: JudgingTool<'execute_command'> = {
+export const executeCommandTool: JudgingTool<'execute_command'> = {
   prepare: async (args, policy, context) => {
     const plan = await planCommand(args, policy, context);
     const programs = plan.verdict === 'ask' ? plan.approved : plan.programs;
@@ -63,7 +63,7 @@ async function execute(
 ): Promise<ToolResult> {
   const {home, workspace, signal, onStarted} = context;
   // Made on first need, and refused if it is not a folder of the home's own.
-  const folder = openFolder(context, place('workspace', []));
+  const folder = openFolder(context, makeToolPath('workspace', []));
   if (isFailure(folder)) return folder;
   closeFolder(folder);
 
@@ -83,7 +83,7 @@ async function execute(
     stdout: new CommandOutput(context, 'stdout', {untrusted}),
     stderr: new CommandOutput(context, 'stderr', {untrusted}),
   };
-  const ran = await run({
+  const ran = await runPrograms({
     programs,
     home,
     workspace,
@@ -116,7 +116,7 @@ async function execute(
   return failed ? {...failed, ...shown, ...from} : {success: true, ...shown, ...from};
 }
 
-function failureOf(ran: Ran, seconds: number, {signal}: ToolContext): ToolFailure | undefined {
+function failureOf(ran: RunResult, seconds: number, {signal}: ToolContext): ToolFailure | undefined {
   const failed = (code: ResultCode, error: string): ToolFailure => ({success: false, error, code});
   switch (ran.how) {
     case 'timeout':

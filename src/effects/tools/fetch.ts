@@ -3,7 +3,7 @@ import {addressParts, parsePattern} from '../../formats/address-pattern.ts';
 import type {Policy} from '../../formats/rule.ts';
 import {judgeAddress} from '../../policy/address.ts';
 import {riskOfAddress} from '../../policy/address-risk.ts';
-import {failure, isFailure, stopped} from '../tool/failure.ts';
+import {failure, isFailure, stoppedFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
 import type {
   Arguments,
@@ -18,7 +18,7 @@ import type {
 import {lookup} from '../web/resolve.ts';
 import {readAddress, type WebAddress} from '../web/web-address.ts';
 import {CommandOutput} from './command-output.ts';
-import {MOST_TEXT} from './cut.ts';
+import {MAX_TEXT} from './cut.ts';
 
 /** What bounds a call, and where its names and certificates come from. */
 const defaults = {
@@ -31,12 +31,12 @@ const defaults = {
 
 const PIECE = 64 * 1024;
 
-export type World = typeof defaults;
+export type FetchWorld = typeof defaults;
 
-export const fetch = makeFetch();
+export const fetchTool = makeFetch();
 
 /** Tests have a world of their own. */
-export function makeFetch(changes: Partial<World> = {}): JudgingTool<'fetch'> {
+export function makeFetch(changes: Partial<FetchWorld> = {}): JudgingTool<'fetch'> {
   const world = {...defaults, ...changes};
   return {
     prepare: async (args, policy, context) => ({
@@ -52,31 +52,31 @@ async function execute(
   policy: Policy,
   approved: boolean,
   context: ToolContext,
-  world: World,
+  world: FetchWorld,
 ): Promise<ToolResult> {
   const address = readAddress(url);
   if (isFailure(address)) return address;
   const limit = AbortSignal.timeout(world.totalMs);
   const signal = AbortSignal.any([context.signal, limit]);
   // Whoever never fetches does not load it.
-  const [{follow}, {readPage}] = await Promise.all([import('../web/follow.ts'), import('../web/page.ts')]);
+  const [{followRedirects}, {readPage}] = await Promise.all([import('../web/follow.ts'), import('../web/page.ts')]);
   try {
-    const arrived = await follow({address, policy, approved}, world, signal);
+    const arrived = await followRedirects({address, policy, approved}, world, signal);
     if (isFailure(arrived)) return arrived;
     const page = await readPage(arrived, world.mostBytes, signal);
     if (isFailure(page)) return {...page, untrusted: true};
-    const {text, file} = await kept(page.content, context);
+    const {text, file} = await fitPage(page.content, context);
     return {...page.head, content: text, ...(file && {content_file: file}), untrusted: true};
   } catch (error) {
-    if (context.signal.aborted) return stopped(context);
+    if (context.signal.aborted) return stoppedFailure(context);
     if (limit.aborted) return failure('TIMEOUT', `it was not there after ${world.totalMs / 1000} s`);
     throw error;
   }
 }
 
-/** What the result has of it, and the file with the whole if that is more. Others get their turn meanwhile. */
-async function kept(content: string, context: ToolContext): Promise<{text: string; file?: string}> {
-  const output = new CommandOutput(context, 'page', {untrusted: true, most: MOST_TEXT});
+/** Cut the page to what fits the result. A longer one is saved whole, in `file`. Yields to other work meanwhile. */
+async function fitPage(content: string, context: ToolContext): Promise<{text: string; file?: string}> {
+  const output = new CommandOutput(context, 'page', {untrusted: true, most: MAX_TEXT});
   const bytes = Buffer.from(content);
   const rest = pace(context.signal);
   for (let at = 0; at < bytes.length; at += PIECE) {

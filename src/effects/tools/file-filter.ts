@@ -1,5 +1,5 @@
 import {globMatches, globPattern} from '../workspace/glob-pattern.ts';
-import type {Place} from '../workspace/place.ts';
+import type {ToolPath} from '../workspace/place.ts';
 
 /** Which files a glob wants, as ripgrep's -g has it. */
 export interface FileFilter {
@@ -12,7 +12,7 @@ export interface FileFilter {
  * A string says why it is none. With a `/` it is about the path, from `place` or from the workspace, else about names at
  * any depth; with one at its end about what is in folders; after `!` about what is left out, folders with all in them.
  */
-export function fileFilter(source: string, place: Place): FileFilter | string {
+export function fileFilter(source: string, place: ToolPath): FileFilter | string {
   const negated = source.startsWith('!');
   const body = source.slice(negated ? 1 : 0).replace(/^\.\//, '');
   const name = body.replace(/\/+$/, '');

@@ -1,15 +1,15 @@
 import {failure, isFailure} from '../tool/failure.ts';
 import type {Tool} from '../tool/tool.ts';
 import {globPattern} from '../workspace/glob-pattern.ts';
-import {kindAt} from '../workspace/open-file.ts';
-import {placeOf, shownPath, withoutWorkspace} from '../workspace/place.ts';
-import {walk} from '../workspace/walk.ts';
-import {MOST_TEXT} from './cut.ts';
+import {fileTypeAt} from '../workspace/open-file.ts';
+import {parseToolPath, shownPath, withoutWorkspace} from '../workspace/place.ts';
+import {walkFolder} from '../workspace/walk.ts';
+import {MAX_TEXT} from './cut.ts';
 
-const MOST = 1000;
+const MAX_FILES = 1000;
 const WILD = /[*?[{\\]/;
 
-export const glob: Tool<'glob'> = {
+export const globTool: Tool<'glob'> = {
   execute: async ({pattern: written, path}, context) => {
     const pattern = withoutWorkspace(written, context.workspace);
     if (/^[/~]/.test(pattern)) return failure('DENIED', `${pattern}: patterns are relative to the workspace`);
@@ -17,7 +17,7 @@ export const glob: Tool<'glob'> = {
       return failure('INVALID_ARGUMENTS', `"pattern" ends with /, but files are found; ${pattern}** finds those in it`);
     const {fixed, rest} = cutFixed(pattern);
     const start = [...(path === undefined ? [] : [path]), ...fixed];
-    const place = placeOf(start.join('/') || '.', 'read', context.workspace);
+    const place = parseToolPath(start.join('/') || '.', 'read', context.workspace);
     if (isFailure(place)) return place;
     if (rest.split('/').includes('..')) return failure('DENIED', `${pattern}: ".." is not allowed`);
     const compiled = globPattern(rest);
@@ -25,8 +25,8 @@ export const glob: Tool<'glob'> = {
 
     if (!WILD.test(rest)) {
       // One name: it is looked for itself, however many there are beside it, and whatever ignore files say.
-      const named = placeOf([...start, rest].join('/'), 'read', context.workspace);
-      const kind = isFailure(named) ? named : kindAt(context, named);
+      const named = parseToolPath([...start, rest].join('/'), 'read', context.workspace);
+      const kind = isFailure(named) ? named : fileTypeAt(context, named);
       if (!isFailure(named) && kind === 'file') return {success: true, files: [named.path]};
       if (!isFailure(named) && kind === 'directory')
         return {success: true, files: [], note: `${named.path} is a folder; ${pattern}/** finds the files in it`};
@@ -34,14 +34,14 @@ export const glob: Tool<'glob'> = {
     const files: string[] = [];
     let more = false;
     let bytes = 0;
-    const walked = await walk(context, place, {
+    const walked = await walkFolder(context, place, {
       start: compiled.start,
       enter: compiled.step,
       visit: ({name, parts, kind, state}) => {
         if (kind !== 'file') return true;
         const matched = compiled.step(state, name);
         if (!matched || !compiled.accepts(matched)) return true;
-        if (files.length >= MOST || bytes > MOST_TEXT) {
+        if (files.length >= MAX_FILES || bytes > MAX_TEXT) {
           more = true;
           return false;
         }

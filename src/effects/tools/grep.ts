@@ -3,13 +3,13 @@ import {failure, isFailure} from '../tool/failure.ts';
 import {lineSearch} from '../tool/search-lines.ts';
 import type {Arguments, Tool, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, type Folder, openFolder} from '../workspace/folder.ts';
-import {beginRegular, type FileBeginning, kindAt, readAll} from '../workspace/open-file.ts';
-import {type Place, placeOf, shownPath} from '../workspace/place.ts';
+import {beginRegular, type FileBeginning, fileTypeAt, readAll} from '../workspace/open-file.ts';
+import {parseToolPath, shownPath, type ToolPath} from '../workspace/place.ts';
 import {isUtf16} from '../workspace/text-encoding.ts';
-import {type Walked, walk} from '../workspace/walk.ts';
+import {type WalkResult, walkFolder} from '../workspace/walk.ts';
 import {type FileFilter, fileFilter} from './file-filter.ts';
-import {type Finding, finding, PIECE} from './finding.ts';
 import {wholeLines} from './large-file.ts';
+import {type LineFinder, makeLineFinder, PIECE} from './line-finder.ts';
 
 const USUAL_MATCHES = 200;
 const MOST_MATCHES = 2000;
@@ -18,16 +18,21 @@ const LARGEST = 64 * 1024 * 1024;
 /** As read_file has it. */
 const LARGEST_UTF16 = 1024 * 1024;
 
-export const grep: Tool<'grep'> = {
+export const grepTool: Tool<'grep'> = {
   execute: async (args, context) => {
-    const place = placeOf(args.path ?? '.', 'read', context.workspace);
+    const place = parseToolPath(args.path ?? '.', 'read', context.workspace);
     if (isFailure(place)) return place;
     const search = lineSearch(args.pattern, args.ignore_case ?? false, Math.min(args.context ?? 0, MOST_CONTEXT));
     if (typeof search === 'string') return failure('INVALID_ARGUMENTS', `"pattern": ${search}`);
     const filter = fileFilter(args.glob ?? '', place);
     if (typeof filter === 'string') return failure('INVALID_ARGUMENTS', `"glob" is ${filter}`);
 
-    const found = finding(search, Math.min(args.limit ?? USUAL_MATCHES, MOST_MATCHES), context.signal, context.redact);
+    const found = makeLineFinder(
+      search,
+      Math.min(args.limit ?? USUAL_MATCHES, MOST_MATCHES),
+      context.signal,
+      context.redact,
+    );
     const seen = await readInto(found, context, place, filter);
     if (isFailure(seen)) return seen;
     const end = await found.end();
@@ -52,7 +57,7 @@ export const grep: Tool<'grep'> = {
   },
 };
 
-interface Seen extends Walked {
+interface Seen extends WalkResult {
   /** Files that the glob wants. */
   wanted: number;
   skipped: number;
@@ -81,9 +86,9 @@ function whyNone({wanted, ignored, hidden}: Seen, {glob, pattern}: Arguments<'gr
 
 /** Hand the bytes of each file to `found`, until it has enough. */
 async function readInto(
-  found: Finding,
+  found: LineFinder,
   context: ToolContext,
-  place: Place,
+  place: ToolPath,
   {wants, namesHidden}: FileFilter,
 ): Promise<Seen | ToolFailure> {
   let skipped = 0;
@@ -104,7 +109,7 @@ async function readInto(
     }
     return !found.full();
   };
-  const kind = kindAt(context, place);
+  const kind = fileTypeAt(context, place);
   if (isFailure(kind)) return kind;
   if (kind === 'file') {
     const folder = openFolder(context, place, place.parts.slice(0, -1));
@@ -116,7 +121,7 @@ async function readInto(
     }
     return {skipped, wanted, ignored: 0, hidden: 0};
   }
-  const walked = await walk(context, place, {
+  const walked = await walkFolder(context, place, {
     start: true,
     enter: () => true,
     visit: ({folder, name, parts, kind: what}) => what !== 'file' || !wants(parts) || read(folder, name, parts),
@@ -127,7 +132,7 @@ async function readInto(
 }
 
 async function inPieces(
-  found: Finding,
+  found: LineFinder,
   head: Buffer,
   {fd, size}: {fd: number; size: number},
   path: string,

@@ -1,7 +1,7 @@
 import {readSync} from 'node:fs';
 import {pace} from '../tool/pace.ts';
 import {characterStart} from '../workspace/text-encoding.ts';
-import {MOST_TEXT} from './cut.ts';
+import {MAX_TEXT} from './cut.ts';
 
 const CHUNK = 256 * 1024;
 const MOST_SKIPPED = 1024 * 1024 * 1024;
@@ -25,7 +25,7 @@ export async function largeRange(
 ): Promise<LargeRange | number | string> {
   const from = await startOf(fd, offset, signal);
   if (typeof from !== 'object') return from;
-  const buffer = Buffer.allocUnsafe(MOST_TEXT + 1);
+  const buffer = Buffer.allocUnsafe(MAX_TEXT + 1);
   const read = buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, from.at));
   let lines = 0;
   let end = 0;
@@ -33,12 +33,12 @@ export async function largeRange(
     const newline = read.indexOf(NEWLINE, end);
     const next = newline < 0 ? read.length : newline + 1;
     // What is not all there is left to the next call, unless it is the first.
-    if (next > MOST_TEXT || (newline < 0 && read.length > MOST_TEXT)) break;
+    if (next > MAX_TEXT || (newline < 0 && read.length > MAX_TEXT)) break;
     lines++;
     end = next;
   }
   const inLine = lines === 0 && read.length > 0;
-  if (inLine) end = characterStart(read, MOST_TEXT);
+  if (inLine) end = characterStart(read, MAX_TEXT);
   return {bytes: read.subarray(0, end), lastLine: offset + Math.max(lines, 1) - 1, end: from.at + end, inLine};
 }
 

@@ -2,11 +2,11 @@ import {isFailure} from '../tool/failure.ts';
 import type {Tool, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, type Folder, openFolder} from '../workspace/folder.ts';
 import {lookAt} from '../workspace/open-file.ts';
-import {type Place, placeOf} from '../workspace/place.ts';
-import {entriesOf, type Found, kindOf, walk} from '../workspace/walk.ts';
-import {fitting} from './cut.ts';
+import {parseToolPath, type ToolPath} from '../workspace/place.ts';
+import {entriesOf, entryType, type WalkEntry, walkFolder} from '../workspace/walk.ts';
+import {fittingLines} from './cut.ts';
 
-const MOST = 1000;
+const MAX_ENTRIES = 1000;
 const MOST_SEEN = 50_000;
 
 interface Line {
@@ -16,13 +16,13 @@ interface Line {
   link?: true;
 }
 
-export const listDirectory: Tool<'list_directory'> = {
+export const listDirectoryTool: Tool<'list_directory'> = {
   execute: async ({path = '.', recursive = false}, context) => {
-    const place = placeOf(path, 'read', context.workspace);
+    const place = parseToolPath(path, 'read', context.workspace);
     if (isFailure(place)) return place;
     const seen = recursive ? await allBelow(context, place) : directlyIn(context, place);
     if (isFailure(seen)) return seen;
-    const entries = fitting(seen.lines, MOST);
+    const entries = fittingLines(seen.lines, MAX_ENTRIES);
     const left = seen.lines.length - entries.length;
     const incomplete =
       left > 0 || seen.incomplete
@@ -37,33 +37,33 @@ interface Seen {
   incomplete: boolean;
 }
 
-function directlyIn(context: ToolContext, place: Place): Seen | ToolFailure {
+function directlyIn(context: ToolContext, place: ToolPath): Seen | ToolFailure {
   const folder = openFolder(context, place);
   if (isFailure(folder)) return folder;
   try {
     const {list, cut} = entriesOf(folder, MOST_SEEN);
-    const lines = list.slice(0, MOST + 1).map(entry => lineOf(folder, entry.name, kindOf(entry), entry.name));
+    const lines = list.slice(0, MAX_ENTRIES + 1).map(entry => lineOf(folder, entry.name, entryType(entry), entry.name));
     return {lines, incomplete: cut};
   } finally {
     closeFolder(folder);
   }
 }
 
-async function allBelow(context: ToolContext, place: Place): Promise<Seen | ToolFailure> {
+async function allBelow(context: ToolContext, place: ToolPath): Promise<Seen | ToolFailure> {
   const lines: Line[] = [];
-  const walked = await walk(context, place, {
+  const walked = await walkFolder(context, place, {
     start: true,
     enter: () => true,
     visit: ({folder, name, parts, kind}) => {
       lines.push(lineOf(folder, name, kind, parts.slice(place.parts.length).join('/')));
-      return lines.length <= MOST;
+      return lines.length <= MAX_ENTRIES;
     },
     ignoring: false,
   });
   return isFailure(walked) ? walked : {lines, incomplete: walked.incomplete !== undefined};
 }
 
-function lineOf(folder: Folder, name: string, kind: Found<unknown>['kind'], shown: string): Line {
+function lineOf(folder: Folder, name: string, kind: WalkEntry<unknown>['kind'], shown: string): Line {
   if (kind === 'directory') return {name: `${shown}/`};
   if (kind === 'link') return {name: shown, link: true};
   if (kind === 'other') return {name: shown};

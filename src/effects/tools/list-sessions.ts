@@ -1,10 +1,10 @@
 import {failure} from '../tool/failure.ts';
 import type {SessionLine, Tool} from '../tool/tool.ts';
-import {fitting} from './cut.ts';
+import {fittingLines} from './cut.ts';
 
-const MOST = 200;
+const MAX_SESSIONS = 200;
 
-export const listSessions: Tool<'list_sessions'> = {
+export const listSessionsTool: Tool<'list_sessions'> = {
   execute: async ({agent, status}, {sessions, agents}) => {
     const wanted = agent?.replace(/^@/, '');
     const [all, known] = [await sessions(), await agents()];
@@ -19,13 +19,13 @@ export const listSessions: Tool<'list_sessions'> = {
         (wanted === undefined || session.agent === wanted) && (status === undefined || session.status === status),
     );
     found.sort(latestFirst);
-    const lines = found.slice(0, MOST).map(session => ({
+    const lines = found.slice(0, MAX_SESSIONS).map(session => ({
       id: session.id,
       agent: session.agent,
       status: session.status,
       ...(session.updated !== undefined && {updated: session.updated}),
     }));
-    const fit = fitting(lines, MOST);
+    const fit = fittingLines(lines, MAX_SESSIONS);
     const left = found.length - fit.length;
     return {
       success: true,

@@ -2,7 +2,7 @@ import type {Redactor} from '../../policy/redact/redact.ts';
 import {inBoundedTime} from './bounded-time.ts';
 
 /** Looking for what was meant takes time that grows with the text, and is only a help. */
-const LONGEST = 200;
+const MAX_EXCERPT = 200;
 const MOST_COMPARED = 1024 * 1024;
 /** Lines that are compared after a first line that fits: it may stand in every line. */
 const MOST_FOLLOWED = 50_000;
@@ -27,7 +27,7 @@ export function notFound(text: string, old: string, path: string, redact: Redact
       otherCharacters(text, old, shown) ??
       firstLineOnly(lines, old, shown) ??
       likest(text, lines, old, shown),
-    LONGEST,
+    MAX_EXCERPT,
   )?.result;
   return near === undefined ? base : `${base}: ${near}`;
 }

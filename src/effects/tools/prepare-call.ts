@@ -2,12 +2,12 @@ import type {Policy} from '../../formats/rule.ts';
 import {judgeTool} from '../../policy/judge.ts';
 import {riskOfTool} from '../../policy/risk.ts';
 import {type ToolName, toolNamed, tools} from '../../policy/tools.ts';
-import {failure, isFailure, stopped, unexpected} from '../tool/failure.ts';
+import {failure, isFailure, stoppedFailure, unexpectedFailure} from '../tool/failure.ts';
 import type {
   Arguments,
   Ask,
+  JudgedToolCall,
   JudgingTool,
-  Prepared,
   ReadyCall,
   ResultCode,
   Tool,
@@ -15,8 +15,8 @@ import type {
   ToolFailure,
   ToolResult,
 } from '../tool/tool.ts';
-import {placeOf} from '../workspace/place.ts';
-import {clearLeftovers} from '../workspace/replace-file.ts';
+import {parseToolPath} from '../workspace/place.ts';
+import {clearTemporaryFiles} from '../workspace/replace-file.ts';
 import {readArguments} from './arguments.ts';
 import {noSuchTool} from './provider.ts';
 import {exact, implemented, isImplemented, offers, toolsOf} from './registry.ts';
@@ -26,7 +26,7 @@ import {markUntrusted} from './untrusted-output.ts';
  * A call as the model wrote it, or as a person changed it → what runs it, or the result that refuses it: not among the
  * agent's tools, arguments that do not fit, or denied by the policy. What a person must be asked about first `asks`.
  */
-export async function prepare(
+export async function prepareCall(
   call: {name: string; arguments: string},
   capabilities: readonly string[],
   policy: Policy,
@@ -63,7 +63,7 @@ const RETRIES = {
 } as const;
 
 /** Why a person is asked although a rule may allow it. */
-function insists(name: ToolName, {leaves}: Prepared, {tainted, retries}: ToolContext): string[] {
+function insists(name: ToolName, {leaves}: JudgedToolCall, {tainted, retries}: ToolContext): string[] {
   const away = leaves ?? (tools[name].effect === 'outside' ? `${name} leaves the home` : undefined);
   const lasting = away ?? (name === 'remember' ? 'what is remembered reaches every agent' : undefined);
   return [
@@ -80,7 +80,7 @@ async function judged(
   args: object,
   policy: Policy,
   context: ToolContext,
-): Promise<Prepared> {
+): Promise<JudgedToolCall> {
   const {verdict, reason} = judgeTool(name, policy);
   // The table of implementations is indexed by the name whose schema the arguments passed.
   const tool = implemented[name] as Tool<ToolName> | JudgingTool<ToolName>;
@@ -98,7 +98,7 @@ async function judged(
 /** What the person is asked, with what is the same for all tools, and without secrets. `besides`: why no rule is enough. */
 async function asked(
   name: ToolName,
-  {ask, reason}: Prepared,
+  {ask, reason}: JudgedToolCall,
   besides: readonly string[],
   context: ToolContext,
 ): Promise<Ask | ToolFailure> {
@@ -116,7 +116,7 @@ async function asked(
       always: besides.length > 0 || !own.always ? {none} : own.always,
     });
   } catch (error) {
-    return unexpected(error, context);
+    return unexpectedFailure(error, context);
   }
 }
 
@@ -125,21 +125,21 @@ export function tidyAfter(call: {name: string; arguments: string}, context: Tool
   const name = toolNamed(call.name);
   const args = name === undefined ? undefined : readArguments(name, call.arguments);
   if (!args || isFailure(args) || !('path' in args.value) || typeof args.value.path !== 'string') return;
-  const place = placeOf(args.value.path, 'write', context.workspace);
-  if (!isFailure(place)) clearLeftovers(context, place);
+  const place = parseToolPath(args.value.path, 'write', context.workspace);
+  if (!isFailure(place)) clearTemporaryFiles(context, place);
 }
 
 async function execute(
   name: ToolName,
-  prepared: Prepared,
+  prepared: JudgedToolCall,
   approved: boolean,
   context: ToolContext,
 ): Promise<ToolResult> {
-  if (context.signal.aborted) return stopped(context);
+  if (context.signal.aborted) return stoppedFailure(context);
   try {
     return finalize(await markUntrusted(name, await prepared.execute(approved), context), context);
   } catch (error) {
-    return finalize(context.signal.aborted ? stopped(context) : unexpected(error, context), context);
+    return finalize(context.signal.aborted ? stoppedFailure(context) : unexpectedFailure(error, context), context);
   }
 }
 

@@ -1,17 +1,17 @@
-import {isFailure, stopped} from '../tool/failure.ts';
+import {isFailure, stoppedFailure} from '../tool/failure.ts';
 import type {Tool} from '../tool/tool.ts';
-import {fitting} from './cut.ts';
+import {fittingLines} from './cut.ts';
 import {untrustedFrom} from './task-taint.ts';
 
 /** More than anyone reads. */
 const MOST_ROWS = 1_000;
 
-export const queryTasks: Tool<'query_tasks'> = {
+export const queryTasksTool: Tool<'query_tasks'> = {
   execute: async ({query}, context) => {
     const found = await context.query(query);
-    if (isFailure(found)) return context.signal.aborted ? stopped(context) : found;
+    if (isFailure(found)) return context.signal.aborted ? stoppedFailure(context) : found;
     const {columns, rows, more, cut, taint} = found;
-    const fit = fitting(rows, MOST_ROWS);
+    const fit = fittingLines(rows, MOST_ROWS);
     const left = [
       ...(more || fit.length < rows.length
         ? ['there are more rows; use LIMIT and OFFSET, name fewer columns, or narrow the WHERE']

@@ -3,9 +3,9 @@ import type {Redactor} from '../../policy/redact/redact.ts';
 import {failure, isFailure, systemFailure} from '../tool/failure.ts';
 import type {Tool, ToolContext, ToolResult} from '../tool/tool.ts';
 import {isBinary, openPlace, readAll} from '../workspace/open-file.ts';
-import {type Place, placeOf} from '../workspace/place.ts';
+import {parseToolPath, type ToolPath} from '../workspace/place.ts';
 import {asUtf8, characterStart} from '../workspace/text-encoding.ts';
-import {MOST_TEXT} from './cut.ts';
+import {MAX_TEXT} from './cut.ts';
 import {largeRange} from './large-range.ts';
 
 /** Of larger files only the lines asked for are read, and those before them. */
@@ -18,9 +18,9 @@ interface Asked {
   limit: number | undefined;
 }
 
-export const readFile: Tool<'read_file'> = {
+export const readFileTool: Tool<'read_file'> = {
   execute: async ({path, offset = 1, limit}, context) => {
-    const place = placeOf(path, 'read', context.workspace);
+    const place = parseToolPath(path, 'read', context.workspace);
     if (isFailure(place)) return place;
     const opened = openPlace(context, place);
     if (isFailure(opened)) return opened;
@@ -40,7 +40,7 @@ export const readFile: Tool<'read_file'> = {
   },
 };
 
-function readSmall(all: Buffer, place: Place, {offset, limit}: Asked, redact: Redactor): ToolResult {
+function readSmall(all: Buffer, place: ToolPath, {offset, limit}: Asked, redact: Redactor): ToolResult {
   const text = asUtf8(all);
   if (!text) return binary(place, all.length);
   const {bytes, note} = text;
@@ -63,7 +63,7 @@ function readSmall(all: Buffer, place: Place, {offset, limit}: Asked, redact: Re
 async function readLarge(
   fd: number,
   size: number,
-  place: Place,
+  place: ToolPath,
   asked: Asked,
   context: ToolContext,
 ): Promise<ToolResult> {
@@ -92,11 +92,11 @@ async function readLarge(
   };
 }
 
-function binary(place: Place, size: number): ToolResult {
+function binary(place: ToolPath, size: number): ToolResult {
   return failure('FAILED', `${place.path} is binary (${size} bytes), not text`);
 }
 
-function beyond(place: Place, offset: number, total: number): ToolResult {
+function beyond(place: ToolPath, offset: number, total: number): ToolResult {
   return failure('FAILED', `${place.path} has ${total} lines; offset ${offset} is beyond them`);
 }
 
@@ -123,8 +123,8 @@ function textOf(
   starts: readonly number[],
   redact?: Redactor,
 ): {content: string; left_out?: unknown} {
-  if (to - from <= MOST_TEXT) return {content: decode(bytes, from, to)};
-  const half = MOST_TEXT / 2;
+  if (to - from <= MAX_TEXT) return {content: decode(bytes, from, to)};
+  const half = MAX_TEXT / 2;
   const first = lineAt(starts, from + half);
   const last = lineAt(starts, to - half - 1) + 1;
   // Lines longer than that are cut themselves: no range of lines shows the rest of them.

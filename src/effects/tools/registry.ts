@@ -1,54 +1,54 @@
 import {type ToolName, toolNamed, tools} from '../../policy/tools.ts';
 import type {ToolOffer} from '../model/answer.ts';
 import type {JudgingTool, Tool} from '../tool/tool.ts';
-import {askHuman} from './ask-human.ts';
-import {createDirectory} from './create-directory.ts';
-import {createFile} from './create-file.ts';
-import {createTask} from './create-task.ts';
-import {editFile} from './edit-file.ts';
-import {emailSend} from './email-send.ts';
-import {executeCommand} from './execute-command.ts';
-import {fetch} from './fetch.ts';
-import {glob} from './glob.ts';
-import {grep} from './grep.ts';
-import {listAgents} from './list-agents.ts';
-import {listDirectory} from './list-directory.ts';
-import {listSessions} from './list-sessions.ts';
-import {queryTasks} from './query-tasks.ts';
-import {readFile} from './read-file.ts';
-import {remember} from './remember.ts';
+import {askHumanTool} from './ask-human.ts';
+import {createDirectoryTool} from './create-directory.ts';
+import {createFileTool} from './create-file.ts';
+import {createTaskTool} from './create-task.ts';
+import {editFileTool} from './edit-file.ts';
+import {emailSendTool} from './email-send.ts';
+import {executeCommandTool} from './execute-command.ts';
+import {fetchTool} from './fetch.ts';
+import {globTool} from './glob.ts';
+import {grepTool} from './grep.ts';
+import {listAgentsTool} from './list-agents.ts';
+import {listDirectoryTool} from './list-directory.ts';
+import {listSessionsTool} from './list-sessions.ts';
+import {queryTasksTool} from './query-tasks.ts';
+import {readFileTool} from './read-file.ts';
+import {rememberTool} from './remember.ts';
 import {schemaOf} from './schema.ts';
-import {searchFiles} from './search-files.ts';
-import {sendMessage} from './send-message.ts';
-import {slackRead} from './slack-read.ts';
-import {slackSend} from './slack-send.ts';
-import {updateTask} from './update-task.ts';
-import {writeFile} from './write-file.ts';
+import {searchFilesTool} from './search-files.ts';
+import {sendMessageTool} from './send-message.ts';
+import {slackReadTool} from './slack-read.ts';
+import {slackSendTool} from './slack-send.ts';
+import {updateTaskTool} from './update-task.ts';
+import {writeFileTool} from './write-file.ts';
 
 /** What can run. The rest of the table is not offered. */
 export const implemented = {
-  read_file: readFile,
-  list_directory: listDirectory,
-  create_directory: createDirectory,
-  write_file: writeFile,
-  create_file: createFile,
-  edit_file: editFile,
-  glob,
-  grep,
-  search_files: searchFiles,
-  execute_command: executeCommand,
-  ask_human: askHuman,
-  remember,
-  fetch,
-  create_task: createTask,
-  update_task: updateTask,
-  send_message: sendMessage,
-  query_tasks: queryTasks,
-  list_agents: listAgents,
-  list_sessions: listSessions,
-  slack_send: slackSend,
-  slack_read: slackRead,
-  email_send: emailSend,
+  read_file: readFileTool,
+  list_directory: listDirectoryTool,
+  create_directory: createDirectoryTool,
+  write_file: writeFileTool,
+  create_file: createFileTool,
+  edit_file: editFileTool,
+  glob: globTool,
+  grep: grepTool,
+  search_files: searchFilesTool,
+  execute_command: executeCommandTool,
+  ask_human: askHumanTool,
+  remember: rememberTool,
+  fetch: fetchTool,
+  create_task: createTaskTool,
+  update_task: updateTaskTool,
+  send_message: sendMessageTool,
+  query_tasks: queryTasksTool,
+  list_agents: listAgentsTool,
+  list_sessions: listSessionsTool,
+  slack_send: slackSendTool,
+  slack_read: slackReadTool,
+  email_send: emailSendTool,
 } as const satisfies {[N in ToolName]?: Tool<N> | JudgingTool<N>};
 
 /** What these write, run or send is meant to the letter. */

@@ -2,7 +2,7 @@ import {failure, isFailure} from '../tool/failure.ts';
 import type {Tool, ToolFailure} from '../tool/tool.ts';
 import {isGitName} from '../workspace/git-name.ts';
 
-export const remember: Tool<'remember'> = {
+export const rememberTool: Tool<'remember'> = {
   execute: ({file, text}, context) => {
     const name = unfit(text) ?? memoryFile(file);
     return isFailure(name) ? name : context.remember(name.path, text);

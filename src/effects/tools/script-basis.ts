@@ -8,8 +8,8 @@ import {snapshot} from '../workspace/changed-files.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
 import {nameMatcher} from '../workspace/name-pattern.ts';
 import {openPlace, readPlace} from '../workspace/open-file.ts';
-import {type Place, place} from '../workspace/place.ts';
-import {digestOf, unread} from './basis.ts';
+import {makeToolPath, type ToolPath} from '../workspace/place.ts';
+import {fileDigest, unreadDigest} from './basis.ts';
 
 const MOST_FILES = 64;
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -44,7 +44,7 @@ export async function scriptBasis(
     if (!sure && !isProgram(found, context)) return;
     const {at, stat} = found;
     const readable = at !== undefined && stat.size <= MOST_BYTES && left-- > 0;
-    basis[`script ${path}`] = readable ? await digest(at, context) : unread(stat);
+    basis[`script ${path}`] = readable ? await digest(at, context) : unreadDigest(stat);
   };
   for (const path of named) for (const each of expand(path, context)) await add(each, true);
   for (const path of possible) for (const each of expand(path, context)) await add(each, false);
@@ -56,13 +56,13 @@ async function wholeWorkspace(context: ToolContext): Promise<string> {
   const found = await snapshot(context, context.signal);
   if (!found) return NOT_BOUND;
   const files = [...found.files].sort(([a], [b]) => (a < b ? -1 : 1));
-  return digestOf(Buffer.from(JSON.stringify(files)));
+  return fileDigest(Buffer.from(JSON.stringify(files)));
 }
 
 interface Found {
   path: string;
   /** If it is in the workspace, where, links resolved. */
-  at: Place | undefined;
+  at: ToolPath | undefined;
   stat: Stats;
 }
 
@@ -74,7 +74,7 @@ function find(path: string, {workspace}: ToolContext): Found | string {
     if (stat.isDirectory()) return 'directory';
     if (!stat.isFile()) return 'unreadable';
     const root = realpathSync(workspace) + sep;
-    const at = real.startsWith(root) ? place('workspace', real.slice(root.length).split(sep)) : undefined;
+    const at = real.startsWith(root) ? makeToolPath('workspace', real.slice(root.length).split(sep)) : undefined;
     return {path, at, stat};
   } catch (error) {
     return ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '') ? 'missing' : 'unreadable';
@@ -95,9 +95,9 @@ function isProgram({path, at, stat}: Found, context: ToolContext): boolean {
   }
 }
 
-async function digest(at: Place, context: ToolContext): Promise<string> {
+async function digest(at: ToolPath, context: ToolContext): Promise<string> {
   const file = await readPlace(context, at, MOST_BYTES);
-  return isFailure(file) ? 'unreadable' : digestOf(file.bytes);
+  return isFailure(file) ? 'unreadable' : fileDigest(file.bytes);
 }
 
 /** The names that a glob in the last part of a path stands for, and the glob itself. */
@@ -107,7 +107,7 @@ function expand(path: string, context: ToolContext): string[] {
   if (!/[*?[]/.test(name) || /[*?[]/.test(above) || above.startsWith('/')) return [path];
   const parts = above.split('/').filter(part => part !== '' && part !== '.');
   if (parts.includes('..')) return [path];
-  const folder = openFolder(context, place('workspace', parts));
+  const folder = openFolder(context, makeToolPath('workspace', parts));
   if (isFailure(folder)) return [path];
   try {
     const matches = nameMatcher(name);

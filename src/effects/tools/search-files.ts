@@ -1,16 +1,16 @@
 import type {IndexedFile} from '../search/file-index.ts';
 import type {TextOf} from '../search/passage-text.ts';
-import type {Ranked} from '../search/search.ts';
+import type {RankedPassage} from '../search/search.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {Arguments, Tool, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
-import {type Place, place, placeOf, shownPath} from '../workspace/place.ts';
-import {fitting} from './cut.ts';
+import {makeToolPath, parseToolPath, shownPath, type ToolPath} from '../workspace/place.ts';
+import {fittingLines} from './cut.ts';
 
 const USUAL = 8;
-const MOST = 50;
+const MAX_PASSAGES = 50;
 
-export const searchFiles: Tool<'search_files'> = {
+export const searchFilesTool: Tool<'search_files'> = {
   execute: async (args, context) => {
     const places = placesOf(args, context);
     if (isFailure(places)) return places;
@@ -19,7 +19,7 @@ export const searchFiles: Tool<'search_files'> = {
     const searched = await search(context, places, args.query);
     if (isFailure(searched)) return searched;
     const {ranked, looked, notes} = searched;
-    const limit = Math.min(args.limit ?? USUAL, MOST);
+    const limit = Math.min(args.limit ?? USUAL, MAX_PASSAGES);
     const {passages, changed} = await shown(context, ranked, limit);
     const sum = (key: 'files' | 'binary' | 'large' | 'full' | 'unread' | 'ignored' | 'hidden') =>
       looked.reduce((all, one) => all + one[key], 0);
@@ -29,7 +29,7 @@ export const searchFiles: Tool<'search_files'> = {
       ...(sum('binary') > 0 ? [`${sum('binary')} binary ${sum('binary') === 1 ? 'file' : 'files'}`] : []),
     ].join(', ');
     const note = [
-      ...((args.limit ?? 0) > MOST ? [`limit is ${MOST} at most, and was taken as that`] : []),
+      ...((args.limit ?? 0) > MAX_PASSAGES ? [`limit is ${MAX_PASSAGES} at most, and was taken as that`] : []),
       ...(changed > 0 ? [`${changed} passages changed just now and are left out; search again`] : []),
       ...notes,
       ...(passages.length > 0 ? [] : whyNone(places, sum)),
@@ -46,16 +46,16 @@ export const searchFiles: Tool<'search_files'> = {
 };
 
 /** The workspace and memory/, what there is of them; or what is named. */
-function placesOf({path}: Arguments<'search_files'>, context: ToolContext): Place[] | ToolFailure {
+function placesOf({path}: Arguments<'search_files'>, context: ToolContext): ToolPath[] | ToolFailure {
   if (path === undefined) {
-    const memory = place('memory', []);
-    return [place('workspace', []), ...(isThere(context, memory) ? [memory] : [])];
+    const memory = makeToolPath('memory', []);
+    return [makeToolPath('workspace', []), ...(isThere(context, memory) ? [memory] : [])];
   }
-  const named = placeOf(path, 'read', context.workspace);
+  const named = parseToolPath(path, 'read', context.workspace);
   return isFailure(named) ? named : [named];
 }
 
-function isThere(context: ToolContext, where: Place): boolean {
+function isThere(context: ToolContext, where: ToolPath): boolean {
   const folder = openFolder(context, where);
   if (isFailure(folder)) return false;
   closeFolder(folder);
@@ -72,10 +72,10 @@ interface Shown {
 }
 
 /** The first of them with their texts, none that overlaps a better one. */
-async function shown(context: ToolContext, ranked: readonly Ranked[], limit: number) {
+async function shown(context: ToolContext, ranked: readonly RankedPassage[], limit: number) {
   const {readTexts} = await import('../search/passage-text.ts');
   const texts = new Map<IndexedFile, TextOf | undefined>();
-  const taken = new Map<IndexedFile, Ranked['passage'][]>();
+  const taken = new Map<IndexedFile, RankedPassage['passage'][]>();
   const passages: Shown[] = [];
   let changed = 0;
   for (const {root, file, passage, score} of ranked) {
@@ -98,7 +98,7 @@ async function shown(context: ToolContext, ranked: readonly Ranked[], limit: num
       text,
     });
   }
-  return {passages: fitting(passages, limit), changed};
+  return {passages: fittingLines(passages, limit), changed};
 }
 
 type Sum = (key: 'files' | 'full' | 'unread' | 'ignored' | 'hidden') => number;
@@ -109,7 +109,7 @@ function unseen(sum: Sum): string[] {
   return [...(sum('full') > 0 ? [full] : []), ...(sum('unread') > 0 ? [unread] : [])];
 }
 
-function whyNone(places: readonly Place[], sum: Sum): string[] {
+function whyNone(places: readonly ToolPath[], sum: Sum): string[] {
   const where = places.map(({path, parts}) => (parts.length === 0 && path === '.' ? 'the workspace' : path));
   const out = [
     ...(sum('ignored') > 0 ? [`ignore files left out ${sum('ignored')}`] : []),

@@ -1,3 +1,3 @@
 import type {Tool} from '../tool/tool.ts';
 
-export const sendMessage: Tool<'send_message'> = {execute: (args, {send}) => send(args)};
+export const sendMessageTool: Tool<'send_message'> = {execute: (args, {send}) => send(args)};

@@ -7,15 +7,15 @@ import {errorCode, failure, isFailure} from '../tool/failure.ts';
 import type {Arguments, Tool, ToolContext, ToolResult} from '../tool/tool.ts';
 
 const USUAL = 20;
-const MOST = 100;
+const MAX_MESSAGES = 100;
 /** So much of the end of an inbox file is looked through. */
 const TAIL = 4 * 1024 * 1024;
-const LONGEST = 4000;
+const MAX_MESSAGE_TEXT = 4000;
 
 type Message = Readonly<Record<string, unknown>>;
 
 /** Whoever reads it has read what people outside wrote. */
-export const slackRead: Tool<'slack_read'> = {
+export const slackReadTool: Tool<'slack_read'> = {
   execute: (args, context) => (args.channel === undefined ? fromInbox(args, context) : fromSlack(args, context)),
 };
 
@@ -24,7 +24,7 @@ function fromInbox({thread, limit = USUAL}: Arguments<'slack_read'>, {home, outs
     .flatMap(file => tailOf(join(home, 'inbox', file)))
     .filter(message => thread === undefined || message.thread === thread)
     .sort((a, b) => (String(a.ts) < String(b.ts) ? -1 : 1));
-  const messages = all.slice(-Math.min(limit, MOST));
+  const messages = all.slice(-Math.min(limit, MAX_MESSAGES));
   return {success: true, messages, ...(all.length > messages.length && {more: true}), untrusted: true};
 }
 
@@ -67,7 +67,7 @@ async function fromSlack(
   if (isFailure(access)) return access;
   if (!/^[A-Z][A-Z0-9]{1,30}$/.test(channel ?? ''))
     return failure('INVALID_ARGUMENTS', 'channel: expected the id of a channel, such as C0123456789');
-  const count = Math.min(limit, MOST);
+  const count = Math.min(limit, MAX_MESSAGES);
   const method = thread === undefined ? 'conversations.history' : 'conversations.replies';
   const args = {channel, limit: count, ...(thread !== undefined && {ts: thread})};
   const read = await callSlack(access, method, args, {signal, posts: false});
@@ -86,5 +86,5 @@ async function fromSlack(
 }
 
 function short(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text;
+  return text.length > MAX_MESSAGE_TEXT ? `${text.slice(0, MAX_MESSAGE_TEXT)}… (${text.length} characters)` : text;
 }

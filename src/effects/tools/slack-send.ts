@@ -1,14 +1,14 @@
 import {riskOfTool, summary} from '../../policy/risk.ts';
-import {logged, uuidOf} from '../connect/outcome.ts';
+import {logSent, uuidOf} from '../connect/outcome.ts';
 import {slackAccess} from '../connect/set-up.ts';
 import {callSlack} from '../connect/slack.ts';
 import {failure, isFailure} from '../tool/failure.ts';
 import type {Arguments, AskPart, Tool, ToolFailure} from '../tool/tool.ts';
 
 /** Slack cuts what is longer: what was approved is what is sent. */
-const LONGEST = 40_000;
+const MAX_MESSAGE_TEXT = 40_000;
 
-export const slackSend: Tool<'slack_send'> = {
+export const slackSendTool: Tool<'slack_send'> = {
   async execute(args, context) {
     const {outside, signal} = context;
     const access = unfit(args) ?? slackAccess(outside);
@@ -33,7 +33,7 @@ export const slackSend: Tool<'slack_send'> = {
       channel: place ?? channel,
       ts,
       message_id: id,
-      ...(await logged(context, access.file, record)),
+      ...(await logSent(context, access.file, record)),
     };
   },
   ask(args, {outside}) {
@@ -65,7 +65,8 @@ function unfit({channel, text, thread}: Arguments<'slack_send'>): ToolFailure | 
   if (!/^[#@]?[\p{L}\p{N}._-]{1,100}$/u.test(channel))
     return wrong(`channel: expected an id such as C0123456789 or a #name, got ${JSON.stringify(channel.slice(0, 80))}`);
   if (text.trim() === '') return wrong('text: expected a message, got nothing but blanks');
-  if (text.length > LONGEST) return wrong(`text: expected at most ${LONGEST} characters, got ${text.length}`);
+  if (text.length > MAX_MESSAGE_TEXT)
+    return wrong(`text: expected at most ${MAX_MESSAGE_TEXT} characters, got ${text.length}`);
   if (text.includes('\0')) return wrong('text: expected plain text, got a NUL');
   if (thread !== undefined && !/^\d{1,12}\.\d{1,9}$/.test(thread))
     return wrong(

@@ -3,7 +3,7 @@ import {parseTasks} from '../../formats/task/task-parse.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {ToolContext, ToolResult} from '../tool/tool.ts';
 import {readPlace} from '../workspace/open-file.ts';
-import {placeOf} from '../workspace/place.ts';
+import {parseToolPath} from '../workspace/place.ts';
 
 /** Lines of a file, from 1. */
 interface Lines {
@@ -14,11 +14,11 @@ interface Lines {
 /** As grep has them. */
 const LARGEST = 64 * 1024 * 1024;
 /** One would be enough. */
-const MOST = 10;
+const MAX_SOURCES = 10;
 
 /** What a result says that has words of others. None: nothing. */
 export function untrustedFrom(sources: readonly string[]): {untrusted?: true; sources?: string[]} {
-  return sources.length > 0 ? {untrusted: true, sources: sources.slice(0, MOST)} : {};
+  return sources.length > 0 ? {untrusted: true, sources: sources.slice(0, MAX_SOURCES)} : {};
 }
 
 /** What from outside led to tasks whose lines a result shows, with those of their parts. */
@@ -30,7 +30,7 @@ export async function taintShown(result: ToolResult, context: ToolContext): Prom
 }
 
 async function taintOfLines(path: string, shown: readonly Lines[], context: ToolContext): Promise<string[]> {
-  const place = placeOf(path);
+  const place = parseToolPath(path);
   const read = isFailure(place) ? place : await readPlace(context, place, LARGEST);
   // It is gone, or cannot be read any more: nobody knows who wrote it.
   if (isFailure(read)) return [path];

@@ -1,3 +1,3 @@
 import type {Tool} from '../tool/tool.ts';
 
-export const updateTask: Tool<'update_task'> = {execute: (args, {updateTask}) => updateTask(args)};
+export const updateTaskTool: Tool<'update_task'> = {execute: (args, {updateTask}) => updateTask(args)};

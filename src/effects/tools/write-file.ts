@@ -1,26 +1,26 @@
 import {isFailure} from '../tool/failure.ts';
 import type {Tool} from '../tool/tool.ts';
 import {readPlace} from '../workspace/open-file.ts';
-import {placeOf} from '../workspace/place.ts';
-import {MOST_WRITTEN, replaceFile, wouldReplace} from '../workspace/replace-file.ts';
-import {digestOf, unread} from './basis.ts';
+import {parseToolPath} from '../workspace/place.ts';
+import {MAX_WRITTEN, replaceFile, wouldReplace} from '../workspace/replace-file.ts';
+import {fileDigest, unreadDigest} from './basis.ts';
 import {diffOf} from './diff-of.ts';
 
-export const writeFile: Tool<'write_file'> = {
+export const writeFileTool: Tool<'write_file'> = {
   execute: async ({path, content}, context) => {
-    const place = placeOf(path, 'write', context.workspace);
+    const place = parseToolPath(path, 'write', context.workspace);
     if (isFailure(place)) return place;
     const written = await replaceFile(context, place, content, 'anything');
     return isFailure(written) ? written : {success: true, path: place.path, ...written};
   },
   ask: async ({path, content}, context) => {
-    const place = placeOf(path, 'write', context.workspace);
+    const place = parseToolPath(path, 'write', context.workspace);
     if (isFailure(place)) return place;
     const target = wouldReplace(context, place, content, 'anything');
     if (isFailure(target)) return target;
     const {stat} = target;
-    const large = stat && stat.size > MOST_WRITTEN;
-    const file = stat && !large ? await readPlace(context, place, MOST_WRITTEN) : undefined;
+    const large = stat && stat.size > MAX_WRITTEN;
+    const file = stat && !large ? await readPlace(context, place, MAX_WRITTEN) : undefined;
     if (isFailure(file)) return file;
     return {
       title: `write file: ${place.path}`,
@@ -34,7 +34,7 @@ export const writeFile: Tool<'write_file'> = {
         {label: 'Content', text: content},
       ],
       edits: {argument: 'content', label: 'Content'},
-      basis: {file: large ? unread(stat) : file ? digestOf(file.bytes) : 'none'},
+      basis: {file: large ? unreadDigest(stat) : file ? fileDigest(file.bytes) : 'none'},
     };
   },
 };

@@ -4,7 +4,7 @@ import {createBrotliDecompress, createUnzip} from 'node:zlib';
 import {failure} from '../tool/failure.ts';
 import type {ToolFailure} from '../tool/tool.ts';
 
-export interface Body {
+export interface ResponseBody {
   bytes: Buffer;
   /** There was more. */
   cut: boolean;
@@ -18,7 +18,7 @@ const decoders = {
 } as const;
 
 /** The body, decompressed, at most so many bytes of it. Throws what the system says. */
-export async function readBody(answer: IncomingMessage, most: number): Promise<Body | ToolFailure> {
+export async function readResponseBody(answer: IncomingMessage, most: number): Promise<ResponseBody | ToolFailure> {
   const coding = (answer.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const stream = decoded(answer, coding, most);
   if (!stream) {

@@ -3,7 +3,7 @@ import {TextDecoder} from 'node:util';
 import {characterStart} from '../workspace/text-encoding.ts';
 
 /** A text as its byte order mark says, or the server, or the text itself; else UTF-8, or what Western pages were once in. */
-export function decode(bytes: Buffer, cut: boolean, charset: string | undefined): string {
+export function decodeText(bytes: Buffer, cut: boolean, charset: string | undefined): string {
   const sound = cut ? bytes.subarray(0, characterStart(bytes, bytes.length - 1)) : bytes;
   const decoder =
     decoderOf(byMark(bytes)) ??

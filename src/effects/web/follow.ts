@@ -12,25 +12,25 @@ const MOST_REDIRECTS = 5;
 const LONGEST_SHOWN = 2000;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-export interface Asked {
+export interface PageRequest {
   address: WebAddress;
   policy: Policy;
   /** A person approved this very address. */
   approved: boolean;
 }
 
-export interface Arrived {
+export interface PageResponse {
   address: WebAddress;
   answer: IncomingMessage;
   redirected: boolean;
 }
 
 /** The answer at the end of all redirects, each of which is judged as if it had been asked for. */
-export async function follow(
-  asked: Asked,
+export async function followRedirects(
+  asked: PageRequest,
   limits: RequestLimits & {lookup: Lookup},
   signal: AbortSignal,
-): Promise<Arrived | ToolFailure> {
+): Promise<PageResponse | ToolFailure> {
   let {address} = asked;
   for (let i = 0; i <= MOST_REDIRECTS; i++) {
     let answer: IncomingMessage;
@@ -59,12 +59,12 @@ export async function follow(
 }
 
 /** Whether it may be, or lead to, what is not public. */
-function isSpelled(address: WebAddress, {address: first, approved, policy}: Asked): boolean {
+function isSpelled(address: WebAddress, {address: first, approved, policy}: PageRequest): boolean {
   if (approved && first.kind !== 'public' && sameServer(first, address)) return true;
   return judgeAddress(address.url.href, policy).spelled === true;
 }
 
-function nextAddress(location: string, from: WebAddress, asked: Asked): WebAddress | ToolFailure {
+function nextAddress(location: string, from: WebAddress, asked: PageRequest): WebAddress | ToolFailure {
   const target = URL.canParse(location, from.url.href) ? new URL(location, from.url.href).href : location;
   const next = readAddress(target);
   const shown = target.slice(0, LONGEST_SHOWN);

@@ -1,5 +1,5 @@
 import type {Piece} from './html-pieces.ts';
-import {hiddenStyle, unseen} from './html-visible.ts';
+import {hiddenStyle, unseenElements} from './html-visible.ts';
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(' '));
 
@@ -43,7 +43,7 @@ export function hiding(html: string): (piece: Piece, mayBegin?: boolean) => bool
 const styled = /\sstyle\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))/i;
 
 function isHidden(name: string, tag: string): boolean {
-  if (unseen.has(name) && name !== 'head') return true;
+  if (unseenElements.has(name) && name !== 'head') return true;
   if (/\shidden(?=[\s=/>])/i.test(tag) || /\saria-hidden\s*=\s*["']?true\b/i.test(tag)) return true;
   const [, double, single, bare] = styled.exec(tag) ?? [];
   const style = double ?? single ?? bare;

@@ -3,7 +3,7 @@ import rehypeRemark from 'rehype-remark';
 import remarkGfm from 'remark-gfm';
 import remarkStringify from 'remark-stringify';
 import {unified} from 'unified';
-import {shallow} from './html-shallow.ts';
+import {shallowText} from './html-shallow.ts';
 import {keepVisible} from './html-visible.ts';
 
 export interface Markdown {
@@ -13,7 +13,7 @@ export interface Markdown {
 
 /** What a reader of the page would see, as Markdown. Hostile pages can make it slow: see html-thread.ts. */
 export function markdownOf(html: string, address: string): Markdown {
-  const tree = unified().use(rehypeParse).parse(shallow(html));
+  const tree = unified().use(rehypeParse).parse(shallowText(html));
   const title = keepVisible(tree, address);
   const markdown = unified().use(rehypeRemark).runSync(tree);
   const writer = unified().use(remarkGfm).use(remarkStringify, {bullet: '-', rule: '-', resourceLink: true});

@@ -17,7 +17,7 @@ const flat = new Set(
 const dropped = /^(script|style|iframe|noembed|noframes)$/;
 
 /** The same text without scripts, styles and comments, and without the tags that would make it too deep. */
-export function shallow(html: string): string {
+export function shallowText(html: string): string {
   // In the quirks of old pages tables would stand in paragraphs.
   const parts = ['<!doctype html>'];
   /** How many are open, by name: an end tag of what is not open ends nothing. */
@@ -59,7 +59,7 @@ const blocks =
   /^(address|article|aside|blockquote|br|dd|div|dl|dt|fieldset|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol|p|pre|section|table|td|th|tr|ul)$/;
 
 /** Only the words that are seen, for pages that nothing better can be made of. */
-export function wordsOf(html: string): string {
+export function visibleWords(html: string): string {
   const parts: string[] = [];
   const hides = hiding(html);
   for (const piece of pieces(html)) {

@@ -1,6 +1,6 @@
 import {parentPort, Worker, workerData} from 'node:worker_threads';
 import type {Markdown} from './html-markdown.ts';
-import {wordsOf} from './html-shallow.ts';
+import {visibleWords} from './html-shallow.ts';
 
 const MARK = 'agentdir-html';
 const MOST_MS = 20_000;
@@ -58,6 +58,6 @@ function isWork(value: unknown): value is Work {
 
 if (isWork(workerData)) {
   const {html, address} = workerData;
-  parentPort?.postMessage({content: wordsOf(html), plain: true});
+  parentPort?.postMessage({content: visibleWords(html), plain: true});
   void import('./html-markdown.ts').then(({markdownOf}) => parentPort?.postMessage(markdownOf(html, address)));
 }

@@ -1,7 +1,7 @@
 import type {Element, Root, RootContent} from 'hast';
 
 /** What nobody sees, or what is no text. */
-export const unseen: ReadonlySet<string> = new Set(
+export const unseenElements: ReadonlySet<string> = new Set(
   'script style template iframe object embed svg canvas map link meta base head noembed noframes dialog datalist'.split(
     ' ',
   ),
@@ -11,7 +11,7 @@ export const hiddenStyle =
   /(^|;)\s*(display\s*:\s*none|visibility\s*:\s*(hidden|collapse)|opacity\s*:\s*0*\.?0*\s*(;|!|$)|font-size\s*:\s*0(px|em|rem|pt|%)?\s*(;|!|$))/i;
 
 function isHidden({tagName, properties}: Element): boolean {
-  if (unseen.has(tagName) || properties.hidden === true || properties.hidden === '') return true;
+  if (unseenElements.has(tagName) || properties.hidden === true || properties.hidden === '') return true;
   if (String(properties.ariaHidden) === 'true' || properties.type === 'hidden') return true;
   return typeof properties.style === 'string' && hiddenStyle.test(properties.style);
 }

@@ -1,13 +1,13 @@
 import {failure, isFailure} from '../tool/failure.ts';
 import type {ToolFailure, ToolResult} from '../tool/tool.ts';
-import {readBody} from './body.ts';
-import {decode} from './charset.ts';
-import type {Arrived} from './follow.ts';
+import {readResponseBody} from './body.ts';
+import {decodeText} from './charset.ts';
+import type {PageResponse} from './follow.ts';
 import type {HtmlText} from './html-thread.ts';
 import {type MediaType, mediaType, sniff, textKind} from './media-type.ts';
 import {webFailure} from './web-failure.ts';
 
-export interface Page {
+export interface WebPage {
   /** The result without its content, of a success or a failure. */
   head: ToolResult;
   content: string;
@@ -19,10 +19,10 @@ const MOST_ERROR_BYTES = 256 * 1024;
 
 /** What an answer says, as text. Throws if it is stopped. */
 export async function readPage(
-  {address, answer, redirected}: Arrived,
+  {address, answer, redirected}: PageResponse,
   mostBytes: number,
   signal: AbortSignal,
-): Promise<Page | ToolFailure> {
+): Promise<WebPage | ToolFailure> {
   const status = answer.statusCode ?? 0;
   const type = mediaType(answer.headers['content-type']);
   const known = {url: address.url.href, status, content_type: type.name, ...(redirected && {redirected})};
@@ -31,9 +31,9 @@ export async function readPage(
     return {...noText(type, answer.headers['content-length']), ...known};
   }
   const isError = status < 200 || status >= 300;
-  let body: Awaited<ReturnType<typeof readBody>>;
+  let body: Awaited<ReturnType<typeof readResponseBody>>;
   try {
-    body = await readBody(answer, isError ? MOST_ERROR_BYTES : mostBytes);
+    body = await readResponseBody(answer, isError ? MOST_ERROR_BYTES : mostBytes);
   } catch (error) {
     signal.throwIfAborted();
     return {...webFailure(error, address.host), ...known};
@@ -69,7 +69,7 @@ async function textOf(
 ): Promise<HtmlText | undefined> {
   const kind = textKind(type) ?? sniff(bytes);
   if (kind === 'binary') return undefined;
-  const text = decode(bytes, cut, type.charset);
+  const text = decodeText(bytes, cut, type.charset);
   if (kind === 'text') return text.includes('\0') ? undefined : {content: text};
   // A module of its own in the program, too: the thread loads it and nothing else.
   const {readHtml} = await import('./html-thread.ts');

@@ -1,7 +1,7 @@
 import http, {type IncomingMessage, type RequestOptions} from 'node:http';
 import https from 'node:https';
 import type {LookupFunction} from 'node:net';
-import type {Resolved} from './resolve.ts';
+import type {ResolvedAddress} from './resolve.ts';
 import {userAgent} from './user-agent.ts';
 import type {WebAddress} from './web-address.ts';
 import {LimitError} from './web-failure.ts';
@@ -23,7 +23,7 @@ export interface RequestLimits {
  */
 export function request(
   {url}: WebAddress,
-  addresses: readonly Resolved[],
+  addresses: readonly ResolvedAddress[],
   {firstByteMs, ca}: RequestLimits,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
@@ -66,7 +66,7 @@ export function request(
   });
 }
 
-function only(addresses: readonly Resolved[]): LookupFunction {
+function only(addresses: readonly ResolvedAddress[]): LookupFunction {
   return (_host, options, done) => {
     const [first] = addresses;
     if (options.all) done(null, [...addresses]);

@@ -6,13 +6,13 @@ import {failure} from '../tool/failure.ts';
 import type {ToolFailure} from '../tool/tool.ts';
 import type {WebAddress} from './web-address.ts';
 
-export interface Resolved {
+export interface ResolvedAddress {
   address: string;
   family: number;
 }
 
 /** All addresses of a name. Throws what the system says. */
-export type Lookup = (host: string) => Promise<readonly Resolved[]>;
+export type Lookup = (host: string) => Promise<readonly ResolvedAddress[]>;
 
 export const lookup: Lookup = host => systemLookup(host, {all: true});
 
@@ -25,7 +25,7 @@ export async function resolve(
   {host, number}: WebAddress,
   spelled: boolean,
   look: Lookup,
-): Promise<readonly Resolved[] | ToolFailure> {
+): Promise<readonly ResolvedAddress[] | ToolFailure> {
   const all = number ? [{address: host, family: isIPv6(host) ? 6 : 4}] : await look(host);
   for (const {address} of all) {
     const kind = kindOfNumber(address);

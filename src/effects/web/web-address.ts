@@ -14,7 +14,7 @@ export interface WebAddress {
   kind: HostKind;
 }
 
-const LONGEST = 8192;
+const MAX_ADDRESS = 8192;
 
 /** Ports of other protocols, which could be made to take a request for their own: those that browsers refuse. */
 const otherPorts: ReadonlySet<string> = new Set(
@@ -28,7 +28,7 @@ const otherPorts: ReadonlySet<string> = new Set(
 /** Whoever gets an address from here may show it to a person and fetch it; whether it may, others say. Must not throw. */
 export function readAddress(text: string): WebAddress | ToolFailure {
   const wrong = (why: string): ToolFailure => failure('INVALID_ARGUMENTS', why);
-  if (text.length > LONGEST) return wrong(`the address is longer than ${LONGEST} characters`);
+  if (text.length > MAX_ADDRESS) return wrong(`the address is longer than ${MAX_ADDRESS} characters`);
   if (/[\s\\\p{Cc}\p{Cf}\p{Cs}]/u.test(text))
     return wrong('the address has a space, a backslash or a hidden character; write it as %20 and the like');
   if (!/^https?:\/\/[^/]/i.test(text)) return wrong('only http:// and https:// addresses are read');

@@ -14,7 +14,7 @@ export interface ByteFolder {
 }
 
 const bytesOf = (name: string): Buffer => Buffer.from(name, 'latin1');
-export const textOf = (name: string): string => (isAscii(name) ? name : bytesOf(name).toString());
+export const textOfName = (name: string): string => (isAscii(name) ? name : bytesOf(name).toString());
 export const nameOfText = (text: string): string => (isAscii(text) ? text : Buffer.from(text).toString('latin1'));
 
 function isAscii(text: string): boolean {
@@ -48,7 +48,7 @@ export function entriesIn({path}: ByteFolder): Dirent[] | undefined {
 }
 
 /** The same without their kinds, which is faster. */
-export function namesIn({path}: ByteFolder): string[] | undefined {
+export function listNames({path}: ByteFolder): string[] | undefined {
   try {
     return readdirSync(bytesOf(path), {encoding: 'latin1'});
   } catch {

@@ -10,7 +10,7 @@ import type {CallCommit} from './workspace.ts';
  */
 const FOLDER = 'agentdir-calls';
 
-export interface Mark {
+export interface CallMark {
   call: CallCommit;
   /** It has ended, by itself or with its process, and is not committed yet. */
   over: boolean;
@@ -37,7 +37,7 @@ export function unmarkCall(gitDir: string, call: CallCommit): void {
 }
 
 /** All that are marked, in order of their names; what cannot be read is no mark. */
-export function markedCalls(gitDir: string): Mark[] {
+export function markedCalls(gitDir: string): CallMark[] {
   const folder = join(gitDir, FOLDER);
   if (!existsSync(folder)) return [];
   return readdirSync(folder)

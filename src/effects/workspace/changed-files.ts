@@ -2,9 +2,9 @@ import {closeSync, constants, type Dirent, fchmodSync, fstatSync, lstatSync, ope
 import {isFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
 import type {ToolContext} from '../tool/tool.ts';
-import {type ByteFolder, byteFolder, enterFolder, entriesIn, inFolder, leaveFolder, textOf} from './byte-folder.ts';
+import {type ByteFolder, byteFolder, enterFolder, entriesIn, inFolder, leaveFolder, textOfName} from './byte-folder.ts';
 import {openFolder} from './folder.ts';
-import {place} from './place.ts';
+import {makeToolPath} from './place.ts';
 import {isTemporary} from './replace-file.ts';
 
 /** Where the daemon keeps long outputs: its own, not the agent's work. */
@@ -49,7 +49,7 @@ export async function snapshot(
   signal: AbortSignal,
   dropping = false,
 ): Promise<Snapshot | undefined> {
-  const root = openFolder(context, place('workspace', []));
+  const root = openFolder(context, makeToolPath('workspace', []));
   if (isFailure(root)) return undefined;
   const files = new Map<string, string>();
   const dropped: string[] = [];
@@ -64,7 +64,7 @@ export async function snapshot(
         continue;
       }
       if (files.size >= MOST_ENTRIES || levels.length > DEEPEST) return undefined;
-      const name = textOf(entry.name);
+      const name = textOfName(entry.name);
       // Bytes that are no text are shown as such.
       const shown = level.prefix + (name.includes('\ufffd') ? entry.name : name);
       const [top] = shown.split('/', 1);

@@ -2,7 +2,7 @@ import {spawn} from 'node:child_process';
 import {crashPoint} from '../../home/disk/crash.ts';
 import {ownProcesses} from '../../home/git/git.ts';
 
-export interface GitSaid {
+export interface CleanGitResult {
   code: number;
   stdout: Buffer;
   stderr: string;
@@ -63,7 +63,7 @@ export function cleanEnvironment(): NodeJS.ProcessEnv {
 const MOST_SAID = 256 * 1024 * 1024;
 
 /** Run git in a git-dir, which is all it knows of: never in a workspace. Expected failures are values. */
-export function cleanGit(gitDir: string, args: readonly string[], how: GitRun = {}): Promise<GitSaid> {
+export function cleanGit(gitDir: string, args: readonly string[], how: GitRun = {}): Promise<CleanGitResult> {
   crashPoint('spawn-git');
   const {input = '', environment = cleanEnvironment(), timeoutMs, signal} = how;
   return new Promise(resolve => {

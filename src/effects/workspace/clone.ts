@@ -5,10 +5,10 @@ import {markName} from '../sandbox/environment.ts';
 import {endLeftovers} from '../sandbox/leftovers.ts';
 import {linkText} from '../sandbox/link-text.ts';
 import {markOf} from '../sandbox/mark.ts';
-import {marked} from '../sandbox/processes.ts';
+import {markedProcesses} from '../sandbox/processes.ts';
 import {failure} from '../tool/failure.ts';
 import type {ToolFailure} from '../tool/tool.ts';
-import {cleanEnvironment, cleanGit, type GitSaid} from './clean-git.ts';
+import {type CleanGitResult, cleanEnvironment, cleanGit} from './clean-git.ts';
 import {recordClone} from './clone-record.ts';
 import {cloneSource} from './clone-source.ts';
 import {gitDirOf, gitDirs, makeGitDir} from './git-dir.ts';
@@ -53,7 +53,7 @@ export async function takeClone(
   if (!isBranchName(branch)) return no(`${shown}: ${branch} is no name of a branch`);
   // What an earlier daemon began to fetch outlives it if it was killed: git waits for the other side for ever.
   const mark = markOf('clone', home, agent);
-  await endLeftovers(mark, marked);
+  await endLeftovers(mark, markedProcesses);
   rmSync(aside, {recursive: true, force: true});
   mkdirSync(join(aside, 'files'), {recursive: true, mode: 0o700});
   const gitDir = join(aside, 'git');
@@ -82,7 +82,7 @@ async function startOf(
   url: string,
   branch: string,
   how: Parameters<typeof cleanGit>[2],
-): Promise<string | GitSaid> {
+): Promise<string | CleanGitResult> {
   const same = await cleanGit(gitDir, ['rev-parse', '-q', '--verify', `refs/remotes/origin/${branch}^{commit}`]);
   if (same.code === 0) return same.stdout.toString().trim();
   const said = await cleanGit(gitDir, ['ls-remote', '-q', url, 'HEAD'], how);
@@ -96,7 +96,7 @@ async function startOf(
 }
 
 /** HEAD there names a branch that is not there: the one that is; '' if none is. */
-async function onlyBranch(gitDir: string): Promise<string | GitSaid> {
+async function onlyBranch(gitDir: string): Promise<string | CleanGitResult> {
   const format = '--format=%(objectname) %(refname:lstrip=3)';
   const said = await cleanGit(gitDir, ['for-each-ref', format, 'refs/remotes/origin/']);
   if (said.code !== 0) return said;
@@ -106,7 +106,12 @@ async function onlyBranch(gitDir: string): Promise<string | GitSaid> {
   return {...said, code: 1, stderr: `error: its HEAD names no branch that is there; name one as branch: ${names}`};
 }
 
-async function checkOut(gitDir: string, files: string, branch: string, start: string): Promise<GitSaid | undefined> {
+async function checkOut(
+  gitDir: string,
+  files: string,
+  branch: string,
+  start: string,
+): Promise<CleanGitResult | undefined> {
   writeFileSync(join(gitDir, 'HEAD'), `ref: refs/heads/${branch}\n`);
   if (start === '') return undefined;
   // What is not whole now would be noticed at the first undo.
@@ -176,7 +181,7 @@ function userEnvironment(): NodeJS.ProcessEnv {
   };
 }
 
-function wordsOf({code, stderr}: GitSaid): string {
+function wordsOf({code, stderr}: CleanGitResult): string {
   if (code === -1) return `it was given up, or took longer than ${LONGEST_MS / 60_000} minutes`;
   const lines = stderr.split('\n').filter(line => /^(?:fatal|error|ssh|.*denied)/i.test(line));
   return (lines[0] ?? stderr.split('\n')[0] ?? '').replace(/\/\/[^/\s]*@/g, '//').slice(0, 300) || 'git failed';

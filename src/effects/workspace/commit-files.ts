@@ -1,16 +1,16 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {isUnfinished} from '../../home/git/git-busy.ts';
+import {unfinishedOperation} from '../../home/git/git-busy.ts';
 import {commitBody, personText} from '../../home/git/git-commit.ts';
 import type {IndexChange} from '../../home/git/git-index.ts';
-import {clearLeftovers, release} from '../../home/git/git-locks.ts';
+import {clearStaleGitLocks, release} from '../../home/git/git-locks.ts';
 import {moveHead} from '../../home/git/git-move-head.ts';
 import {type Head, readHead} from '../../home/git/git-refs.ts';
 import {mustRead} from '../../home/git/git-repository.ts';
-import {Staged} from '../../home/git/git-staged.ts';
-import {isLoaded, leafAt, loadWay, setLeaf, type Tree, type TreeStore, writeTrees} from '../../home/git/git-trees.ts';
-import type {Findings, FoundFile} from './findings.ts';
+import {StagedObjects} from '../../home/git/git-staged.ts';
+import {isLoaded, leafAt, loadPath, setLeaf, type Tree, type TreeStore, writeTrees} from '../../home/git/git-trees.ts';
+import type {FoundFile, WorkspaceFindings} from './findings.ts';
 import {findFiles} from './found-files.ts';
-import {type History, type HistoryEntry, indexOf, locked, treeAt} from './history.ts';
+import {type History, type HistoryEntry, locked, readWorkspaceIndex, treeAt} from './history.ts';
 import {blobIn, type IndexState, isCurrent, modeIn, placeIn, writeIndex} from './index-state.ts';
 import {keepPermissions} from './permissions.ts';
 import {adoptStaged, stagedFiles} from './staged-files.ts';
@@ -56,17 +56,17 @@ export function commitStaged(history: History, entryFor: EntryFor, paths?: reado
   }));
 }
 
-export type EntryFor = (found: Findings) => HistoryEntry | Promise<HistoryEntry>;
+export type EntryFor = (found: WorkspaceFindings) => HistoryEntry | Promise<HistoryEntry>;
 
 async function commitFound(
   history: History,
   entryFor: EntryFor,
-  find: (state: IndexState) => Promise<Findings>,
+  find: (state: IndexState) => Promise<WorkspaceFindings>,
 ): Promise<CommitOutcome> {
   const end = performance.now() + PATIENCE_MS;
   let leftOut: readonly string[] = [];
   for (let pause = 5, moves = 0; ; pause = Math.min(pause * 2, 100)) {
-    const state = await indexOf(history);
+    const state = await readWorkspaceIndex(history);
     const found = await find(state);
     leftOut = found.leftOut;
     keepPermissions(history.gitDir, [...found.changed, ...found.same]);
@@ -79,10 +79,10 @@ async function commitFound(
     if ('commit' in outcome) return {commit: outcome.commit, leftOut};
     if ('moved' in outcome && ++moves < MOST_MOVES) continue;
     // A merge or rebase takes as long as the person does.
-    if (performance.now() > end || 'moved' in outcome || isUnfinished(history.dirs))
+    if (performance.now() > end || 'moved' in outcome || unfinishedOperation(history.dirs))
       return {waits: 'waits' in outcome ? outcome.waits : 'HEAD of the workspace does not hold still', leftOut};
     // What is in the way may be a dead process of ours, and whoever else is there may have pruned.
-    clearLeftovers(history.dirs);
+    clearStaleGitLocks(history.dirs);
     history.objects.forget();
     await sleep(pause);
   }
@@ -90,7 +90,12 @@ async function commitFound(
 
 type Tried = {commit: string} | {nothing: true} | {moved: true} | {waits: string};
 
-async function tryCommit(history: History, state: IndexState, found: Findings, entry: HistoryEntry): Promise<Tried> {
+async function tryCommit(
+  history: History,
+  state: IndexState,
+  found: WorkspaceFindings,
+  entry: HistoryEntry,
+): Promise<Tried> {
   // What was found counts only if nobody committed meanwhile.
   if (!isCurrent(state)) return {moved: true};
   const head = readHead(history.dirs);
@@ -135,8 +140,8 @@ export async function treeWith(
   history: History,
   head: Head,
   changed: readonly FoundFile[],
-): Promise<{tree: Tree; staged: Staged}> {
-  let staged = new Staged(history.objects);
+): Promise<{tree: Tree; staged: StagedObjects}> {
+  let staged = new StagedObjects(history.objects);
   const store: TreeStore = {
     load: id => mustRead(history, id),
     write: (raw, before) => staged.write('tree', raw, before),
@@ -147,13 +152,13 @@ export async function treeWith(
   const inOrder = [...changed].sort((a, b) => Number(a.content !== undefined) - Number(b.content !== undefined));
   for (const {name, content} of inOrder) {
     const names = name.split('/');
-    if (!isLoaded(tree, names)) await loadWay(store, tree, names);
+    if (!isLoaded(tree, names)) await loadPath(store, tree, names);
     const before = leafAt(tree, names);
     if (content?.bytes) staged.write('blob', content.bytes, before?.id);
     setLeaf(tree, names, content && {id: content.id, mode: content.mode.toString(8)});
     if (staged.bytes < MOST_HELD) continue;
     await staged.flush();
-    staged = new Staged(history.objects);
+    staged = new StagedObjects(history.objects);
   }
   writeTrees(store, tree);
   return {tree, staged};

@@ -1,12 +1,12 @@
 import {visibleLine} from '../../formats/common/visible.ts';
 import {type Person, personHere} from '../../home/git/git-config.ts';
-import {textOf} from './byte-folder.ts';
-import type {Findings} from './findings.ts';
+import {textOfName} from './byte-folder.ts';
+import type {WorkspaceFindings} from './findings.ts';
 import type {HistoryEntry} from './history.ts';
-import type {Change} from './read-history.ts';
+import type {WorkspaceCommit} from './read-history.ts';
 import type {CallCommit, Workspace} from './workspace.ts';
 
-const LONGEST = 120;
+const MAX_SUBJECT = 120;
 
 /** What a call changed, by its agent. */
 export function entryOfCalls(workspace: Workspace, calls: readonly CallCommit[], cause: string): HistoryEntry {
@@ -28,11 +28,11 @@ export function entryOfCalls(workspace: Workspace, calls: readonly CallCommit[],
 /** What somebody else left there: the person who works here. */
 export async function entryOfPerson(
   workspace: Workspace,
-  {changed}: Pick<Findings, 'changed'>,
+  {changed}: Pick<WorkspaceFindings, 'changed'>,
   cause: string,
 ): Promise<HistoryEntry> {
   const [first] = changed;
-  const name = textOf(first?.name ?? '');
+  const name = textOfName(first?.name ?? '');
   const verb = changed.every(({content}) => content === undefined) ? 'removed' : 'changed';
   return {
     author: await personHere(workspace.home),
@@ -45,7 +45,7 @@ export async function entryOfPerson(
 /** What a person takes back. */
 export async function entryOfUndo(
   workspace: Workspace,
-  {subject, commit}: Pick<Change, 'subject' | 'commit'>,
+  {subject, commit}: Pick<WorkspaceCommit, 'subject' | 'commit'>,
 ): Promise<HistoryEntry> {
   return {
     author: await personHere(workspace.home),
@@ -64,5 +64,5 @@ function ofHome({home, name = home.slice(home.lastIndexOf('/') + 1)}: Workspace,
 
 function cut(text: string): string {
   const line = visibleLine(text);
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+  return line.length > MAX_SUBJECT ? `${line.slice(0, MAX_SUBJECT - 1)}…` : line;
 }

@@ -28,7 +28,7 @@ export interface Content {
 export const modes = {file: 0o100644, executable: 0o100755, link: 0o120000, repository: 0o160000} as const;
 
 /** Read through the folder's descriptor, the last part not followed. Or why it is left out. Throws what the system says. */
-export async function contentOf(
+export async function readContent(
   folder: ByteFolder,
   name: string,
   stat: BigIntStats,

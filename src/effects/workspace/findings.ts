@@ -1,6 +1,6 @@
 import type {BigIntStats} from 'node:fs';
 import {visibleLine} from '../../formats/common/visible.ts';
-import {textOf} from './byte-folder.ts';
+import {textOfName} from './byte-folder.ts';
 import {type Content, modes} from './file-content.ts';
 import {blobIn, type IndexState, isUnchanged, modeIn} from './index-state.ts';
 
@@ -12,7 +12,7 @@ export interface FoundFile {
   content: Content | undefined;
 }
 
-export interface Findings {
+export interface WorkspaceFindings {
   changed: FoundFile[];
   /** Only their stat was not known: they are as they were committed. */
   same: FoundFile[];
@@ -20,7 +20,7 @@ export interface Findings {
   leftOut: string[];
 }
 
-export interface Where {
+export interface ScanContext {
   home: string;
   agent: string;
   gitDir: string;
@@ -30,8 +30,8 @@ export interface Where {
 }
 
 /** A look at a workspace while it is under way. */
-export interface Scan extends Where {
-  found: Findings;
+export interface Scan extends ScanContext {
+  found: WorkspaceFindings;
   seen: Set<string>;
   /** Folders that could not be listed: what is in them is not gone. */
   hidden: string[];
@@ -40,7 +40,7 @@ export interface Scan extends Where {
 }
 
 /** Whether it is proven without reading it that it is as it was committed. */
-export function isKnown({state, proven}: Scan, at: number, path: string, stat: BigIntStats): boolean {
+export function isProvenUnchanged({state, proven}: Scan, at: number, path: string, stat: BigIntStats): boolean {
   const mode = stat.isSymbolicLink() ? modes.link : stat.mode & 0o100n ? modes.executable : modes.file;
   if (modeIn(state, at) !== mode) return false;
   if (isUnchanged(state, at, stat)) return true;
@@ -56,5 +56,5 @@ export function isKnown({state, proven}: Scan, at: number, path: string, stat: B
 }
 
 export function leaveOut(scan: Scan, path: string, why: string): void {
-  scan.found.leftOut.push(`${visibleLine(textOf(path)) || 'the workspace'} ${why}`);
+  scan.found.leftOut.push(`${visibleLine(textOfName(path)) || 'the workspace'} ${why}`);
 }

@@ -3,7 +3,7 @@ import {isId} from '../../formats/common/values.ts';
 import {errorCode, failure, isFailure, systemFailure} from '../tool/failure.ts';
 import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {isGitName} from './git-name.ts';
-import {type Place, shownPath} from './place.ts';
+import {shownPath, type ToolPath} from './place.ts';
 
 /**
  * An open directory. What is in it is reached through its descriptor, so that renaming or linking anything on the way
@@ -86,7 +86,7 @@ export function openBelow(folder: Folder, name: string, make = false): Folder {
 }
 
 /** Names from the home down to a root's own directory. The workspace is made on first need. */
-function stepsTo(place: Place, agent: string): string[] {
+function stepsTo(place: ToolPath, agent: string): string[] {
   return place.root === 'workspace' ? ['workspaces', agent] : [place.root];
 }
 
@@ -94,7 +94,7 @@ function stepsTo(place: Place, agent: string): string[] {
  * The path of a place's root as it is written, for a look that nothing is entrusted to: on the way there may be a link by
  * now. It takes half the time of one by a descriptor.
  */
-export function writtenRoot({home, agent}: Pick<ToolContext, 'home' | 'agent'>, place: Place): string {
+export function writtenRoot({home, agent}: Pick<ToolContext, 'home' | 'agent'>, place: ToolPath): string {
   return [home, ...stepsTo(place, agent)].join('/');
 }
 
@@ -109,7 +109,7 @@ export interface OpenOptions {
 /** The directory of these parts below the place's root. */
 export function openFolder(
   context: Pick<ToolContext, 'home' | 'agent'>,
-  place: Place,
+  place: ToolPath,
   parts: readonly string[] = place.parts,
   {make = false, descriptors = byDescriptor, entered}: OpenOptions = {},
 ): Folder | ToolFailure {
@@ -143,7 +143,7 @@ export function openFolder(
 /** The same; undefined if it, or one on the way, does not exist. */
 export function openIfThere(
   context: ToolContext,
-  place: Place,
+  place: ToolPath,
   parts: readonly string[] = place.parts,
 ): Folder | ToolFailure | undefined {
   let missing = false;

@@ -1,18 +1,25 @@
 import {type BigIntStats, lstatSync} from 'node:fs';
 import {errorCode, isFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
-import {type ByteFolder, byteFolder, enterFolder, inFolder, leaveFolder, namesIn, textOf} from './byte-folder.ts';
-import {contentOf, modes} from './file-content.ts';
-import {type Findings, type FoundFile, isKnown, leaveOut, type Scan, type Where} from './findings.ts';
+import {type ByteFolder, byteFolder, enterFolder, inFolder, leaveFolder, listNames, textOfName} from './byte-folder.ts';
+import {modes, readContent} from './file-content.ts';
+import {
+  type FoundFile,
+  isProvenUnchanged,
+  leaveOut,
+  type Scan,
+  type ScanContext,
+  type WorkspaceFindings,
+} from './findings.ts';
 import {openFolder} from './folder.ts';
 import {type IgnoreRules, ignoring, isNeverSearched, noRules, withIgnoreFiles} from './ignore-rules.ts';
 import {below, blobIn, isSkipped, learnPlaces, modeIn, nameIn, placeIn} from './index-state.ts';
-import {isModulesName, isOwn} from './own-name.ts';
-import {place} from './place.ts';
+import {isModulesName, isNotAgentsFile} from './not-agents-file.ts';
+import {makeToolPath} from './place.ts';
 
 const MOST_ENTRIES = 200_000;
 const DEEPEST = 200;
-const LONGEST = 4096;
+const MAX_PATH = 4096;
 const never = new AbortController().signal;
 
 /**
@@ -20,7 +27,7 @@ const never = new AbortController().signal;
  * another `.gitignore` lets appear is found with it, as whoever wrote that has it. Nothing is followed, and nothing but
  * regular files is opened.
  */
-export async function findFiles(where: Where, paths?: readonly string[]): Promise<Findings> {
+export async function findFiles(where: ScanContext, paths?: readonly string[]): Promise<WorkspaceFindings> {
   const scan: Scan = {
     ...where,
     found: {changed: [], same: [], leftOut: []},
@@ -29,7 +36,7 @@ export async function findFiles(where: Where, paths?: readonly string[]): Promis
     left: MOST_ENTRIES,
     breathe: pace(never),
   };
-  const root = openFolder(where, place('workspace', []));
+  const root = openFolder(where, makeToolPath('workspace', []));
   if (isFailure(root)) throw new Error(root.error);
   const top = byteFolder(root);
   try {
@@ -63,7 +70,7 @@ async function only(scan: Scan, top: ByteFolder, path: string): Promise<void> {
   const prefix: string[] = [];
   try {
     for (const name of names) {
-      if (isOwn(name, prefix.length)) return;
+      if (isNotAgentsFile(name, prefix.length)) return;
       rules = withRules(folder, prefix.length, rules, () => true);
       prefix.push(name);
       ignored ||= isNeverSearched(name) || ignoring(rules, textParts(prefix.join('/')), true) === 'ignored';
@@ -72,7 +79,7 @@ async function only(scan: Scan, top: ByteFolder, path: string): Promise<void> {
       folder = next;
     }
     rules = withRules(folder, prefix.length, rules, () => true);
-    const stat = isOwn(last, prefix.length) ? undefined : lookAt(folder, last);
+    const stat = isNotAgentsFile(last, prefix.length) ? undefined : lookAt(folder, last);
     const named = stat?.isDirectory() === false;
     if (stat) await entry(scan, folder, last, [...prefix, last].join('/'), stat, rules, named ? 'never' : ignored);
   } catch (error) {
@@ -90,7 +97,7 @@ async function inside(
   above: IgnoreRules,
   ignored: boolean,
 ): Promise<void> {
-  const entries = namesIn(folder);
+  const entries = listNames(folder);
   const depth = path === '' ? 0 : path.split('/').length;
   if (!entries || depth > DEEPEST || entries.length > scan.left) {
     scan.hidden.push(path);
@@ -100,7 +107,7 @@ async function inside(
   scan.left -= entries.length;
   const rules = withRules(folder, depth, above, name => entries.includes(name));
   for (const name of entries) {
-    if (isOwn(name, depth)) continue;
+    if (isNotAgentsFile(name, depth)) continue;
     const stat = lookAt(folder, name);
     const full = path === '' ? name : `${path}/${name}`;
     // Almost always there is nothing to wait for.
@@ -131,7 +138,9 @@ function entry(
   const at = placeIn(scan.state, path);
   if (at === undefined && above !== 'never' && isIgnored()) return undefined;
   if (at !== undefined) scan.seen.add(path);
-  return at !== undefined && isKnown(scan, at, path, stat) ? undefined : read(scan, folder, name, path, stat, at);
+  return at !== undefined && isProvenUnchanged(scan, at, path, stat)
+    ? undefined
+    : read(scan, folder, name, path, stat, at);
 }
 
 /** Its content, which the index does not prove to be known. */
@@ -143,11 +152,11 @@ async function read(
   stat: BigIntStats,
   at: number | undefined,
 ): Promise<void> {
-  if (path.length > LONGEST) return leaveOut(scan, path, 'has too long a path');
-  if (stat.isSymbolicLink() && isModulesName(textOf(name)))
+  if (path.length > MAX_PATH) return leaveOut(scan, path, 'has too long a path');
+  if (stat.isSymbolicLink() && isModulesName(textOfName(name)))
     return leaveOut(scan, path, 'is a link, which git refuses under this name');
   try {
-    const content = await contentOf(folder, name, stat, scan.gitDir);
+    const content = await readContent(folder, name, stat, scan.gitDir);
     if ('leftOut' in content) return leaveOut(scan, path, content.leftOut);
     const same = at !== undefined && blobIn(scan.state, at) === content.id && modeIn(scan.state, at) === content.mode;
     scan.found[same ? 'same' : 'changed'].push({name: path, content});
@@ -197,18 +206,18 @@ function gone(scan: Scan, path: string): void {
     const name = nameIn(state, i);
     if (seen.has(name) || isSkipped(state, i) || modeIn(state, i) === modes.repository) continue;
     if (hidden.some(folder => folder === '' || name.startsWith(`${folder}/`))) continue;
-    if (name.split('/').some((part, depth) => isOwn(part, depth))) continue;
+    if (name.split('/').some((part, depth) => isNotAgentsFile(part, depth))) continue;
     scan.found.changed.push({name, content: undefined});
   }
 }
 
 function withRules(folder: ByteFolder, depth: number, above: IgnoreRules, has: (name: string) => boolean): IgnoreRules {
-  const opened = {fd: folder.fd, path: textOf(folder.path), trail: []};
+  const opened = {fd: folder.fd, path: textOfName(folder.path), trail: []};
   return withIgnoreFiles(opened, depth, above, name => name === '.gitignore' && has(name));
 }
 
 function textParts(path: string): string[] {
-  return textOf(path).split('/');
+  return textOfName(path).split('/');
 }
 
 function lookAt(folder: ByteFolder, name: string): BigIntStats | undefined {

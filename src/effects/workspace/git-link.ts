@@ -4,7 +4,7 @@ import {linkText} from '../sandbox/link-text.ts';
 import {errorCode, isFailure} from '../tool/failure.ts';
 import type {ToolFailure} from '../tool/tool.ts';
 import {closeFolder, confirm, entryOf, type Folder, openFolder} from './folder.ts';
-import {place} from './place.ts';
+import {makeToolPath} from './place.ts';
 
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 const MOST_FOUND = 1000;
@@ -17,7 +17,7 @@ const foundName = (n: number) => `.git-found-${n}`;
  * repository) and moved aside, never looked into; the note says so. Throws what the system says.
  */
 export function keepLink(home: string, agent: string): {note?: string} | ToolFailure {
-  const folder = openFolder({home, agent}, place('workspace', []));
+  const folder = openFolder({home, agent}, makeToolPath('workspace', []));
   if (isFailure(folder)) return folder;
   try {
     const text = linkText(agent);

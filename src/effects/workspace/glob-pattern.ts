@@ -18,11 +18,11 @@ type GlobState = readonly (readonly number[])[];
 type Segment = '**' | ((name: string) => boolean);
 
 const MOST_ALTERNATIVES = 256;
-const LONGEST = 1024;
+const MAX_GLOB = 1024;
 
 /** `*` and `?` within a name, `[…]`, `**` for any folders, `{a,b}`. A string says why it is none. */
 export function globPattern(source: string): GlobPattern | string {
-  if (source.length > LONGEST) return `a glob of more than ${LONGEST} characters`;
+  if (source.length > MAX_GLOB) return `a glob of more than ${MAX_GLOB} characters`;
   if (hasOpenBrace(source)) return 'a glob in which a { has no }; to find the character, write \\{';
   const alternatives = expandBraces(source);
   if (!alternatives) return `more than ${MOST_ALTERNATIVES} alternatives in braces`;

@@ -4,7 +4,7 @@ import {nodeDisk} from '../../home/disk/disk.ts';
 import {waitForLock} from '../../home/disk/lock.ts';
 import {Cat} from '../../home/git/git-cat.ts';
 import type {Person} from '../../home/git/git-config.ts';
-import {clearLeftovers, type Workplace, workplace} from '../../home/git/git-locks.ts';
+import {clearStaleGitLocks, type Workplace, workplace} from '../../home/git/git-locks.ts';
 import {Objects} from '../../home/git/git-objects.ts';
 import {GitProcesses} from '../../home/git/git-processes.ts';
 import type {GitDirs} from '../../home/git/git-refs.ts';
@@ -59,7 +59,7 @@ const histories = new Map<string, History>();
 const keyOf = ({home, agent}: {home: string; agent: string}) => `${home}\0${agent}`;
 
 /** Whether it was opened in this process. */
-export function isOpen(workspace: {home: string; agent: string}): boolean {
+export function isHistoryOpen(workspace: {home: string; agent: string}): boolean {
   return histories.has(keyOf(workspace));
 }
 
@@ -70,12 +70,12 @@ export function forgetHistory(workspace: {home: string; agent: string}): void {
 }
 
 /** Opened when first asked for, what dead processes of ours left in it cleared away. The git-dir must be there. */
-export function historyOf({home, agent}: {home: string; agent: string}): History {
+export function workspaceHistory({home, agent}: {home: string; agent: string}): History {
   const known = histories.get(keyOf({home, agent}));
   if (known) return known;
   const gitDir = gitDirOf(home, agent);
   const dirs = {own: gitDir, common: gitDir};
-  clearLeftovers(dirs);
+  clearStaleGitLocks(dirs);
   keepInfo(gitDir);
   const history: History = {
     home,
@@ -122,7 +122,7 @@ export async function locked<T>(
 }
 
 /** Also of a form that a person's git made and we do not read: git makes it a plain one, or makes it anew from HEAD. */
-export async function indexOf(history: History): Promise<IndexState> {
+export async function readWorkspaceIndex(history: History): Promise<IndexState> {
   const {gitDir} = history;
   for (const mend of [
     ['update-index', '--index-version', '2', '--no-split-index', '--no-untracked-cache', '--no-fsmonitor'],

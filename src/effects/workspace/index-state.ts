@@ -2,17 +2,17 @@ import {type BigIntStats, closeSync, fstatSync, lstatSync, openSync, readFileSyn
 import {join} from 'node:path';
 import {crashPoint} from '../../home/disk/crash.ts';
 import {
-  countOf,
   EXTENDED,
-  emptyIndex,
+  emptyGitIndex,
+  entryBlob,
+  entryCount,
+  entryMtime,
+  entryPath,
   FIXED,
   FLAGS_AT,
   type Index,
   type IndexChange,
-  idOf,
   lowerBound,
-  mtimeOf,
-  nameOf,
   parseIndex,
   SKIP_WORKTREE,
   statMatches,
@@ -43,7 +43,7 @@ export function readIndex(gitDir: string, before?: IndexState): IndexState | {un
     fd = openSync(path, 'r');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return {index: emptyIndex, stat: undefined, since: timeOf(0n), path, places: undefined};
+    return {index: emptyGitIndex, stat: undefined, since: timeOf(0n), path, places: undefined};
   }
   try {
     const stat = fstatSync(fd, {bigint: true});
@@ -65,19 +65,19 @@ export function placeIn({index, places}: IndexState, name: string): number | und
   if (places) return places.get(name);
   const bytes = Buffer.from(name, 'latin1');
   const at = lowerBound(index, bytes);
-  return at < countOf(index) && nameOf(index, at).equals(bytes) ? at : undefined;
+  return at < entryCount(index) && entryPath(index, at).equals(bytes) ? at : undefined;
 }
 
 /** Before many are looked for: each is then found at once. */
 export function learnPlaces(state: IndexState): void {
   if (state.places) return;
   state.places = new Map();
-  for (let i = 0, count = countOf(state.index); i < count; i++) state.places.set(nameIn(state, i), i);
+  for (let i = 0, count = entryCount(state.index); i < count; i++) state.places.set(nameIn(state, i), i);
 }
 
 /** The entries at or below a path, as numbers from and to; of '' all. */
 export function below({index}: IndexState, name: string): [number, number] {
-  if (name === '') return [0, countOf(index)];
+  if (name === '') return [0, entryCount(index)];
   return [lowerBound(index, Buffer.from(`${name}/`, 'latin1')), lowerBound(index, Buffer.from(`${name}0`, 'latin1'))];
 }
 
@@ -98,7 +98,7 @@ export function isUnchanged(state: IndexState, i: number, stat: BigIntStats): bo
 
 /** A change within the same tick of the clock shows in no stat. */
 function isRacy({index, since}: IndexState, i: number): boolean {
-  const {seconds, nanoseconds} = mtimeOf(index, i);
+  const {seconds, nanoseconds} = entryMtime(index, i);
   return seconds > since.seconds || (seconds === since.seconds && nanoseconds >= since.nanoseconds);
 }
 
@@ -113,7 +113,7 @@ function timeOf(ns: bigint): IndexState['since'] {
 export function writeIndex(state: IndexState, path: string, changes: readonly IndexChange[]): void {
   const sorted = [...changes].sort((a, b) => a.name.compare(b.name));
   const racy: number[] = [];
-  for (let i = 0, count = countOf(state.index); state.stat && i < count; i++) if (isRacy(state, i)) racy.push(i);
+  for (let i = 0, count = entryCount(state.index); state.stat && i < count; i++) if (isRacy(state, i)) racy.push(i);
   release(path);
   writeFileSync(path, patchIndex(state.index, sorted, racy), {flag: 'wx'});
   crashPoint('journal-index-temp');
@@ -121,9 +121,9 @@ export function writeIndex(state: IndexState, path: string, changes: readonly In
 
 /** What it says of a path (its bytes as latin1). */
 export function nameIn({index}: IndexState, i: number): string {
-  return nameOf(index, i).toString('latin1');
+  return entryPath(index, i).toString('latin1');
 }
 
 export function blobIn({index}: IndexState, i: number): string {
-  return idOf(index, i);
+  return entryBlob(index, i);
 }

@@ -2,7 +2,7 @@ import {closeSync, constants, openSync, writeSync} from 'node:fs';
 import {errorCode, isFailure} from '../tool/failure.ts';
 import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, confirm, entryOf, openFolder} from './folder.ts';
-import {place} from './place.ts';
+import {makeToolPath} from './place.ts';
 
 const OPEN_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const MOST_TRIES = 100;
@@ -18,7 +18,7 @@ export interface NewFile {
 
 /** `name` with a number before its ending if it is taken. Throws what the system says. */
 export function newFile(context: ToolContext, folderName: string, name: string): NewFile | ToolFailure {
-  const folder = openFolder(context, place('workspace', [folderName]), undefined, {make: true});
+  const folder = openFolder(context, makeToolPath('workspace', [folderName]), undefined, {make: true});
   if (isFailure(folder)) return folder;
   try {
     for (let i = 1; ; i++) {
@@ -27,7 +27,7 @@ export function newFile(context: ToolContext, folderName: string, name: string):
         const fd = openSync(entryOf(folder, own), OPEN_NEW, 0o666);
         confirm(folder, own, fd);
         return {
-          path: place('workspace', [folderName, own]).path,
+          path: makeToolPath('workspace', [folderName, own]).path,
           write: text => {
             const bytes = Buffer.from(text);
             for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);

@@ -4,7 +4,7 @@ import {errorCode, failure, isFailure, systemFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
 import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, confirm, entryOf, type Folder, openFolder, refusedEntry} from './folder.ts';
-import type {Place} from './place.ts';
+import type {ToolPath} from './place.ts';
 
 /** Opening must not wait (a pipe), nor follow a link that was put there after we looked. */
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -64,7 +64,7 @@ export function beginRegular(folder: Folder, name: string, into: Buffer): FileBe
 }
 
 /** The file of a place, open: to be closed by the caller. Or why not. */
-export function openPlace(context: ToolContext, place: Place): {fd: number; stat: Stats} | ToolFailure {
+export function openPlace(context: ToolContext, place: ToolPath): {fd: number; stat: Stats} | ToolFailure {
   const name = place.parts.at(-1);
   if (name === undefined) return failure('FAILED', `${place.path} is a directory`);
   const folder = openFolder(context, place, place.parts.slice(0, -1));
@@ -83,7 +83,7 @@ export function openPlace(context: ToolContext, place: Place): {fd: number; stat
 }
 
 /** The whole file of a place, or why not. */
-export async function readPlace(context: ToolContext, place: Place, most: number): Promise<FileBytes | ToolFailure> {
+export async function readPlace(context: ToolContext, place: ToolPath, most: number): Promise<FileBytes | ToolFailure> {
   const opened = openPlace(context, place);
   if (isFailure(opened)) return opened;
   try {
@@ -152,7 +152,7 @@ export function isBinary(bytes: Buffer): boolean {
 }
 
 /** What is at a place, if it is a file or a directory. */
-export function kindAt(context: ToolContext, place: Place): 'file' | 'directory' | ToolFailure {
+export function fileTypeAt(context: ToolContext, place: ToolPath): 'file' | 'directory' | ToolFailure {
   const name = place.parts.at(-1);
   if (name === undefined) return 'directory';
   const folder = openFolder(context, place, place.parts.slice(0, -1));

@@ -4,7 +4,7 @@ import type {FoundFile} from './findings.ts';
 
 /** In the git-dir: who may read or write a file, by its name, where not everybody may read it. Git does not keep that. */
 const FILE = 'agentdir-permissions';
-const MOST = 20_000;
+const MAX_FILES = 20_000;
 
 /** What is known of these files by now. Those that are gone stay, for they may come back. */
 export function keepPermissions(gitDir: string, files: readonly FoundFile[]): void {
@@ -19,7 +19,7 @@ export function keepPermissions(gitDir: string, files: readonly FoundFile[]): vo
     if (isUsual ? !known.has(name) : known.get(name) === may) continue;
     differs = true;
     if (isUsual) known.delete(name);
-    else if (known.size < MOST) known.set(name, may);
+    else if (known.size < MAX_FILES) known.set(name, may);
   }
   if (!differs) return;
   const path = join(gitDir, FILE);

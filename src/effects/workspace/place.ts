@@ -6,7 +6,7 @@ import {isGitName} from './git-name.ts';
 export type Root = 'workspace' | 'memory' | 'tasks';
 
 /** A path that stays where it may be, as far as its text can tell. */
-export interface Place {
+export interface ToolPath {
   root: Root;
   /** Below the root; none for the root itself. */
   parts: readonly string[];
@@ -25,7 +25,7 @@ type Purpose = 'read' | 'write' | 'make folder';
  * `memory/…` and `tasks/…` are the home's, anything else is the workspace's; so is `./memory`, for there may be one.
  * `workspace` is its absolute path, with which programs name files: then that is as good as `./`.
  */
-export function placeOf(written: string, to: Purpose = 'read', workspace?: string): Place | ToolFailure {
+export function parseToolPath(written: string, to: Purpose = 'read', workspace?: string): ToolPath | ToolFailure {
   const path = workspace === undefined ? written : withoutWorkspace(written, workspace);
   const bad = badText(path, to);
   if (bad !== undefined) return failure('INVALID_ARGUMENTS', `path: ${bad}`);
@@ -41,16 +41,16 @@ export function placeOf(written: string, to: Purpose = 'read', workspace?: strin
 
   const [first] = parts;
   const ofHome = (first === 'memory' || first === 'tasks') && !path.startsWith('.');
-  if (!ofHome) return place('workspace', parts);
+  if (!ofHome) return makeToolPath('workspace', parts);
   if (to !== 'read') {
     const how = first === 'memory' ? 'remember adds to it' : 'create_task and update_task change tasks';
     const own = `for a folder of the workspace with that name write ./${first}/`;
     return failure('DENIED', `${path}: ${first}/ is the home's and is not written as files; ${how}; ${own}`);
   }
-  return place(first, parts.slice(1));
+  return makeToolPath(first, parts.slice(1));
 }
 
-export function place(root: Root, parts: readonly string[]): Place {
+export function makeToolPath(root: Root, parts: readonly string[]): ToolPath {
   return {root, parts, path: shownPath(root, parts)};
 }
 

@@ -1,11 +1,12 @@
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {readHead} from '../../home/git/git-refs.ts';
-import {textOf} from './byte-folder.ts';
-import {cleanGit, type GitSaid} from './clean-git.ts';
+import type {Leaf} from '../../home/git/git-trees.ts';
+import {textOfName} from './byte-folder.ts';
+import {type CleanGitResult, cleanGit} from './clean-git.ts';
 import {cloneOf} from './clone-record.ts';
 
 /** A commit of a workspace. */
-export interface Change {
+export interface WorkspaceCommit {
   commit: string;
   /** The first; undefined of the first commit. */
   parent: string | undefined;
@@ -26,13 +27,8 @@ export interface Change {
   undoes: string | undefined;
 }
 
-export interface Leaf {
-  id: string;
-  mode: string;
-}
-
 /** A file that differs between two trees; its name as in byte-folder.ts. */
-export interface FileChange {
+export interface TreeChange {
   name: string;
   before: Leaf | undefined;
   after: Leaf | undefined;
@@ -44,7 +40,7 @@ const SUBMODULES_TOO = '--ignore-submodules=none';
 export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 /** Newest first, from HEAD, at most so many. Empty if there is no commit yet. */
-export async function readChanges(gitDir: string, most = Number.POSITIVE_INFINITY): Promise<Change[]> {
+export async function readChanges(gitDir: string, most = Number.POSITIVE_INFINITY): Promise<WorkspaceCommit[]> {
   const limit = most === Number.POSITIVE_INFINITY ? [] : [`--max-count=${most}`];
   const said = await cleanGit(gitDir, [
     'log',
@@ -62,7 +58,7 @@ export async function readChanges(gitDir: string, most = Number.POSITIVE_INFINIT
   const start = cloneOf(gitDir)?.start;
   const own = start === undefined ? undefined : await idsSince(gitDir, start);
   const fields = said.stdout.toString().split('\0');
-  const changes: Change[] = [];
+  const changes: WorkspaceCommit[] = [];
   for (let i = 0; i + FIELDS.length <= fields.length; i += FIELDS.length) {
     const [commit = '', parents = '', author = '', time = '', subject = '', trailers = ''] = fields.slice(
       i,
@@ -92,7 +88,7 @@ export async function readChanges(gitDir: string, most = Number.POSITIVE_INFINIT
 }
 
 /** Whether it is what calls of this agent did, here. */
-export function isOfAgent({author, calls, cloned}: Change, agent: string): boolean {
+export function isOfAgent({author, calls, cloned}: WorkspaceCommit, agent: string): boolean {
   return calls.length > 0 && author === agent && !cloned;
 }
 
@@ -110,28 +106,28 @@ export async function countChanges(gitDir: string): Promise<number> {
 }
 
 /** Commits that a later one takes back, unless that one was taken back itself. */
-export function undoneOf(changes: readonly Change[]): Set<string> {
+export function undoneOf(changes: readonly WorkspaceCommit[]): Set<string> {
   const undone = new Set<string>();
   for (const {commit, undoes} of changes) if (undoes !== undefined && !undone.has(commit)) undone.add(undoes);
   return undone;
 }
 
 /** Of two commits or trees. */
-export function filesBetween(gitDir: string, from: string, to: string): Promise<FileChange[]> {
+export function filesBetween(gitDir: string, from: string, to: string): Promise<TreeChange[]> {
   return rawDiff(gitDir, ['diff-tree', '-r', from, to]);
 }
 
 /** Of a commit or tree and the index. */
-export function filesStaged(gitDir: string, from: string): Promise<FileChange[]> {
+export function filesStaged(gitDir: string, from: string): Promise<TreeChange[]> {
   return rawDiff(gitDir, ['diff-index', '--cached', '--ita-invisible-in-index', '--diff-filter=AMDT', from]);
 }
 
-async function rawDiff(gitDir: string, [command = '', ...args]: readonly string[]): Promise<FileChange[]> {
+async function rawDiff(gitDir: string, [command = '', ...args]: readonly string[]): Promise<TreeChange[]> {
   const options = ['-z', '--raw', '--no-renames', '--no-abbrev', SUBMODULES_TOO];
   const said = await cleanGit(gitDir, [command, ...options, ...args, '--']);
   if (said.code !== 0) throw unreadable(command, said);
   const fields = said.stdout.toString('latin1').split('\0');
-  const files: FileChange[] = [];
+  const files: TreeChange[] = [];
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const [, oldMode = '', mode = '', oldId = '', id = ''] = /^:(\d+) (\d+) (\w+) (\w+) /.exec(fields[i] ?? '') ?? [];
     files.push({name: fields[i + 1] ?? '', before: leaf(oldMode, oldId), after: leaf(mode, id)});
@@ -145,7 +141,7 @@ export async function diffText(gitDir: string, from: string, to: string): Promis
   const prefixes = ['--src-prefix=a/', '--dst-prefix=b/'];
   const said = await cleanGit(gitDir, ['diff-tree', ...options, ...prefixes, SUBMODULES_TOO, from, to, '--']);
   if (said.code !== 0) throw unreadable('diff-tree', said);
-  return textOf(said.stdout.toString('latin1'));
+  return textOfName(said.stdout.toString('latin1'));
 }
 
 function isUnborn(gitDir: string): boolean {
@@ -154,7 +150,7 @@ function isUnborn(gitDir: string): boolean {
 }
 
 /** Something of it is missing or damaged. */
-function unreadable(command: string, {stderr}: GitSaid): UserError {
+function unreadable(command: string, {stderr}: CleanGitResult): UserError {
   const lines = stderr.trim().split('\n');
   const why = lines.find(line => /^(?:fatal|error):/.test(line)) ?? lines[0];
   return new UserError(

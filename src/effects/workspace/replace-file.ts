@@ -28,10 +28,10 @@ import {
   refusedEntry,
 } from './folder.ts';
 import {lookAt} from './open-file.ts';
-import type {Place} from './place.ts';
+import type {ToolPath} from './place.ts';
 
 /** Larger contents are not text that a model wrote. */
-export const MOST_WRITTEN = 16 * 1024 * 1024;
+export const MAX_WRITTEN = 16 * 1024 * 1024;
 
 const OPEN_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const TEMPORARY = /^\.agentdir-[0-9a-f]{16}\.tmp$/;
@@ -46,7 +46,7 @@ export function isTemporary(name: string): boolean {
   return TEMPORARY.test(name);
 }
 
-export interface Written {
+export interface WriteResult {
   created: boolean;
   bytes: number;
 }
@@ -57,15 +57,14 @@ export interface Written {
  */
 export async function replaceFile(
   context: ToolContext,
-  place: Place,
+  place: ToolPath,
   content: string,
   over: 'nothing' | 'anything' | Stats,
-): Promise<Written | ToolFailure> {
+): Promise<WriteResult | ToolFailure> {
   const name = place.parts.at(-1);
   if (name === undefined) return failure('FAILED', `${place.path} is a directory`);
   const bytes = Buffer.from(content);
-  if (bytes.length > MOST_WRITTEN)
-    return failure('FAILED', `more than ${MOST_WRITTEN / 1024 / 1024} MB is not written`);
+  if (bytes.length > MAX_WRITTEN) return failure('FAILED', `more than ${MAX_WRITTEN / 1024 / 1024} MB is not written`);
   const folder = openFolder(context, place, place.parts.slice(0, -1), {make: typeof over === 'string'});
   if (isFailure(folder)) return folder;
   try {
@@ -98,14 +97,14 @@ export async function replaceFile(
  */
 export function wouldReplace(
   context: ToolContext,
-  place: Place,
+  place: ToolPath,
   content: string,
   over: 'nothing' | 'anything' | Stats,
 ): {stat: Stats | undefined} | ToolFailure {
   const name = place.parts.at(-1);
   if (name === undefined) return failure('FAILED', `${place.path} is a directory`);
-  if (Buffer.byteLength(content) > MOST_WRITTEN)
-    return failure('FAILED', `more than ${MOST_WRITTEN / 1024 / 1024} MB is not written`);
+  if (Buffer.byteLength(content) > MAX_WRITTEN)
+    return failure('FAILED', `more than ${MAX_WRITTEN / 1024 / 1024} MB is not written`);
   const folder = openIfThere(context, place, place.parts.slice(0, -1));
   if (folder === undefined) return {stat: undefined};
   if (isFailure(folder)) return folder;
@@ -120,7 +119,7 @@ export function wouldReplace(
 }
 
 /** Remove what a daemon that was killed while it wrote to this place left beside it. Never throws. */
-export function clearLeftovers(context: ToolContext, place: Place): void {
+export function clearTemporaryFiles(context: ToolContext, place: ToolPath): void {
   const folder = openFolder(context, place, place.parts.slice(0, -1));
   if (isFailure(folder)) return;
   try {

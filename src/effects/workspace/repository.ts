@@ -6,17 +6,17 @@ import {cloneNames, takeClone} from './clone.ts';
 import {cloneOf} from './clone-record.ts';
 import {type CommitOutcome, commitFiles, commitStaged, type EntryFor} from './commit-files.ts';
 import {entryOfCalls, entryOfPerson} from './entries.ts';
-import type {Findings} from './findings.ts';
+import type {WorkspaceFindings} from './findings.ts';
 import {isWorkspaceName} from './folder.ts';
 import {findGitDir, gitDirOf, makeGitDir} from './git-dir.ts';
 import {keepLink} from './git-link.ts';
-import {forgetHistory, type History, historyOf, isOpen, locked} from './history.ts';
+import {forgetHistory, type History, isHistoryOpen, locked, workspaceHistory} from './history.ts';
 import {closeSubmodules} from './submodules.ts';
 import {inTurn} from './turns.ts';
 import {finishUndo} from './undo-steps.ts';
-import type {CallCommit, Kept, Origin, Workspace} from './workspace.ts';
+import type {CallCommit, CloneOrigin, CommitResult, Workspace} from './workspace.ts';
 
-export type {CallCommit, Kept, Origin, Workspace} from './workspace.ts';
+export type {CallCommit, CloneOrigin, CommitResult, Workspace} from './workspace.ts';
 
 /**
  * Make the workspace and its history if they are not there yet; at the first time in a process, commit what an earlier
@@ -25,9 +25,9 @@ export type {CallCommit, Kept, Origin, Workspace} from './workspace.ts';
  */
 export function openWorkspace(
   workspace: Workspace,
-  origin?: Origin,
+  origin?: CloneOrigin,
   signal?: AbortSignal,
-): Promise<Kept | ToolFailure> {
+): Promise<CommitResult | ToolFailure> {
   return guarded(
     workspace,
     async () => (await make(workspace, origin, signal)) ?? withOther(workspace, origin, await open(workspace)),
@@ -40,16 +40,20 @@ export function openWorkspace(
  * may change, if known, from the workspace on. With `call`, what is found after a crash is known as that call's;
  * `commitCall` must follow, whatever came of it. Never throws.
  */
-export function keepFound(workspace: Workspace, paths?: readonly string[], call?: CallCommit): Promise<Kept> {
+export function keepFound(workspace: Workspace, paths?: readonly string[], call?: CallCommit): Promise<CommitResult> {
   return whileOpen(workspace, async (history, notes) => {
     const done = await commitOthers(workspace, history, names(paths));
     if (call) markCall(history.gitDir, call);
-    return kept(history, done, notes, !paths);
+    return commitResult(history, done, notes, !paths);
   });
 }
 
 /** After it: the commit of what it changed, if it changed something. One that must wait is made later, as this call's. Never throws. */
-export async function commitCall(workspace: Workspace, call: CallCommit, paths?: readonly string[]): Promise<Kept> {
+export async function commitCall(
+  workspace: Workspace,
+  call: CallCommit,
+  paths?: readonly string[],
+): Promise<CommitResult> {
   const {home, agent} = workspace;
   let isMarked = false;
   const result = await whileOpen(workspace, async (history, notes) => {
@@ -57,7 +61,7 @@ export async function commitCall(workspace: Workspace, call: CallCommit, paths?:
     let done: CommitOutcome | undefined;
     try {
       done = await commitOwed(workspace, history, [call], () => entryOfCalls(workspace, [call], 'call'), names(paths));
-      return kept(history, done, notes, !paths);
+      return commitResult(history, done, notes, !paths);
     } finally {
       if (done && done.waits === undefined) unmarkCall(history.gitDir, call);
       else markCall(history.gitDir, call, true);
@@ -72,16 +76,16 @@ export async function commitCall(workspace: Workspace, call: CallCommit, paths?:
 }
 
 /** Work on the history of a workspace, in turn with all others; what was owed is committed before. Never throws. */
-export function whileOpen<T extends Kept>(
+export function whileOpen<T extends CommitResult>(
   workspace: Workspace,
-  work: (history: History, notes: readonly string[]) => Promise<T | Kept>,
-): Promise<T | Kept> {
-  return guarded<T | Kept>(
+  work: (history: History, notes: readonly string[]) => Promise<T | CommitResult>,
+): Promise<T | CommitResult> {
+  return guarded<T | CommitResult>(
     workspace,
     async () => {
       const ready = (await make(workspace, undefined)) ?? (await open(workspace));
       if (isFailure(ready)) return {notes: [ready.error]};
-      return work(historyOf(workspace), ready.notes);
+      return work(workspaceHistory(workspace), ready.notes);
     },
     why => ({notes: [`not committed yet: ${why}`]}),
   );
@@ -96,7 +100,7 @@ function guarded<T>(workspace: Workspace, work: () => Promise<T>, refused: (why:
 /** Undefined: the git-dir is there. */
 async function make(
   workspace: Workspace,
-  origin: Origin | undefined,
+  origin: CloneOrigin | undefined,
   signal?: AbortSignal,
 ): Promise<ToolFailure | undefined> {
   const {home, agent} = workspace;
@@ -115,8 +119,12 @@ async function make(
 }
 
 /** Told once: the template names another repository or branch than the workspace was made from. */
-function withOther(workspace: Workspace, origin: Origin | undefined, opened: Kept | ToolFailure): Kept | ToolFailure {
-  const {gitDir, told} = historyOf(workspace);
+function withOther(
+  workspace: Workspace,
+  origin: CloneOrigin | undefined,
+  opened: CommitResult | ToolFailure,
+): CommitResult | ToolFailure {
+  const {gitDir, told} = workspaceHistory(workspace);
   const before = cloneOf(gitDir);
   if (isFailure(opened) || !before || origin?.clone === undefined) return opened;
   const {clone, branch} = cloneNames(workspace, origin.clone, origin.branch);
@@ -128,12 +136,12 @@ function withOther(workspace: Workspace, origin: Origin | undefined, opened: Kep
 }
 
 /** The `.git` file in its place, and what is owed committed: by calls that ended, at first also whatever else is there. */
-async function open(workspace: Workspace): Promise<Kept | ToolFailure> {
+async function open(workspace: Workspace): Promise<CommitResult | ToolFailure> {
   const {home, agent} = workspace;
   const link = keepLink(home, agent);
   if (isFailure(link)) return link;
-  const isFirst = !isOpen(workspace);
-  const history = historyOf(workspace);
+  const isFirst = !isHistoryOpen(workspace);
+  const history = workspaceHistory(workspace);
   const notes = [
     ...(link.note === undefined ? [] : [link.note]),
     ...(await closeSubmodules(history)),
@@ -147,11 +155,11 @@ async function open(workspace: Workspace): Promise<Kept | ToolFailure> {
   const cause = isLeft ? 'recovered' : owed.length > 0 ? 'call' : 'found';
   const done = await commitOwed(workspace, history, calls, found => entryOfOthers(workspace, calls, found, cause));
   if (done.waits === undefined) for (const {call} of owed) unmarkCall(history.gitDir, call);
-  return kept(history, done, notes, true);
+  return commitResult(history, done, notes, true);
 }
 
 /** While calls run, what is found is taken for theirs, else for the person's. */
-function entryOfOthers(workspace: Workspace, calls: readonly CallCommit[], found: Findings, cause: string) {
+function entryOfOthers(workspace: Workspace, calls: readonly CallCommit[], found: WorkspaceFindings, cause: string) {
   return calls.length > 0 ? entryOfCalls(workspace, calls, cause) : entryOfPerson(workspace, found, cause);
 }
 
@@ -185,13 +193,13 @@ export async function commitOthers(
 
 const MOST_NAMED = 5;
 
-/** What was told is not told again while it holds. `whole`: all of the workspace was looked at. */
-function kept(
+/** The result of a commit, without notes that were given before and still hold. `whole`: the whole workspace was looked at. */
+function commitResult(
   history: History,
   {commit, waits, leftOut}: CommitOutcome,
   notes: readonly string[],
   whole: boolean,
-): Kept {
+): CommitResult {
   const {told} = history;
   const fresh = leftOut.filter(words => !told.has(words));
   const more = fresh.length > MOST_NAMED ? [`and ${fresh.length - MOST_NAMED} more`] : [];

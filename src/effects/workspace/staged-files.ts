@@ -1,6 +1,6 @@
 import {type BigIntStats, lstatSync} from 'node:fs';
 import {join} from 'node:path';
-import {isUnfinished} from '../../home/git/git-busy.ts';
+import {unfinishedOperation} from '../../home/git/git-busy.ts';
 import {readHead} from '../../home/git/git-refs.ts';
 import {modes} from './file-content.ts';
 import type {FoundFile} from './findings.ts';
@@ -12,7 +12,7 @@ import {EMPTY_TREE, filesStaged} from './read-history.ts';
  * middle of a merge, which takes it along. Git is asked only if the index or HEAD is another than when it was last known.
  */
 export async function stagedFiles(history: History, paths?: readonly string[]): Promise<readonly FoundFile[]> {
-  if (isUnfinished(history.dirs)) return [];
+  if (unfinishedOperation(history.dirs)) return [];
   const head = readHead(history.dirs);
   if ('unsupported' in head) return [];
   const stat = statOfIndex(history);

@@ -1,15 +1,15 @@
 import {lstatSync} from 'node:fs';
 import {visibleLine} from '../../formats/common/visible.ts';
-import {countOf} from '../../home/git/git-index.ts';
+import {entryCount} from '../../home/git/git-index.ts';
 import {errorCode, isFailure} from '../tool/failure.ts';
-import {byteFolder, enterFolder, inFolder, leaveFolder, textOf} from './byte-folder.ts';
+import {byteFolder, enterFolder, inFolder, leaveFolder, textOfName} from './byte-folder.ts';
 import {cleanGit} from './clean-git.ts';
 import {modes} from './file-content.ts';
 import {closeFolder, type Folder, openFolder} from './folder.ts';
 import {moveAside} from './git-link.ts';
-import {type History, indexOf} from './history.ts';
+import {type History, readWorkspaceIndex} from './history.ts';
 import {type IndexState, isSkipped, modeIn, nameIn} from './index-state.ts';
-import {place} from './place.ts';
+import {makeToolPath} from './place.ts';
 
 /**
  * A person's `git status` goes into the folder of each submodule that the index names, and runs what a `.git` there says,
@@ -17,18 +17,18 @@ import {place} from './place.ts';
  * What was moved, in words.
  */
 export async function closeSubmodules(history: History): Promise<string[]> {
-  const {names, open} = submodulesIn(await indexOf(history));
+  const {names, open} = submodulesIn(await readWorkspaceIndex(history));
   if (names.length === 0) return [];
   const list = Buffer.from(open.map(name => `${name}\0`).join(''), 'latin1');
   // While a person's git has the index, it fails; the next call tries again.
   if (open.length > 0)
     await cleanGit(history.gitDir, ['update-index', '-z', '--skip-worktree', '--stdin'], {input: list});
-  const top = openFolder(history, place('workspace', []));
+  const top = openFolder(history, makeToolPath('workspace', []));
   if (isFailure(top)) return [];
   try {
     return names.flatMap(name => {
       const aside = emptyOut(top, name);
-      const shown = visibleLine(textOf(name));
+      const shown = visibleLine(textOfName(name));
       return aside === undefined
         ? []
         : [`${shown}/.git stood where a submodule is; it was moved to ${aside} and is not used`];
@@ -51,7 +51,7 @@ function submodulesIn(state: IndexState): Submodules {
   const before = known.get(state);
   if (before) return before;
   const places: number[] = [];
-  for (let i = 0, count = countOf(state.index); i < count; i++)
+  for (let i = 0, count = entryCount(state.index); i < count; i++)
     if (modeIn(state, i) === modes.repository) places.push(i);
   const found = {
     names: places.map(i => nameIn(state, i)),

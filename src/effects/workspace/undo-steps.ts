@@ -1,37 +1,38 @@
 import {readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {mustRead} from '../../home/git/git-repository.ts';
+import type {Leaf} from '../../home/git/git-trees.ts';
 import {type CommitOutcome, commitFiles} from './commit-files.ts';
 import {entryOfUndo} from './entries.ts';
 import {modes} from './file-content.ts';
 import type {FoundFile} from './findings.ts';
 import {isGitName} from './git-name.ts';
 import {type History, locked} from './history.ts';
-import type {Change, Leaf} from './read-history.ts';
+import type {WorkspaceCommit} from './read-history.ts';
 import {closeSubmodules} from './submodules.ts';
 import type {Workspace} from './workspace.ts';
 import {leafOnDisk} from './write-back.ts';
-import {fileOf, isSubmodule, type Step, writeSteps} from './write-steps.ts';
+import {type FileStep, fileOf, isSubmodule, writeSteps} from './write-steps.ts';
 
 /** In the git-dir while an undo is under way: what it does, so that one that was cut off is finished. */
 const FILE = 'agentdir-undo';
 
 interface UndoMark {
-  undone: Pick<Change, 'commit' | 'subject'>;
-  steps: readonly Step[];
+  undone: Pick<WorkspaceCommit, 'commit' | 'subject'>;
+  steps: readonly FileStep[];
 }
 
 /** All files, then the commit, which a killed process leaves to the next use. Throws what the system says, nothing changed. */
-export function takeSteps(workspace: Workspace, history: History, mark: UndoMark): Promise<CommitOutcome> {
-  return take(workspace, history, mark, mark.steps, mark.steps);
+export function runUndoSteps(workspace: Workspace, history: History, mark: UndoMark): Promise<CommitOutcome> {
+  return writeAndCommit(workspace, history, mark, mark.steps, mark.steps);
 }
 
-async function take(
+async function writeAndCommit(
   workspace: Workspace,
   history: History,
   {undone: {commit, subject}, steps}: UndoMark,
-  written: readonly Step[],
-  committed: readonly Step[],
+  written: readonly FileStep[],
+  committed: readonly FileStep[],
 ): Promise<CommitOutcome> {
   const path = join(history.gitDir, FILE);
   const entry = await entryOfUndo(workspace, {commit, subject});
@@ -59,15 +60,15 @@ export async function finishUndo(workspace: Workspace, history: History): Promis
     // Whoever had the lock may have been the one whose it is.
     const mark = markIn(history.gitDir);
     if (!mark) return [];
-    const done: Step[] = [];
-    const left: Step[] = [];
+    const done: FileStep[] = [];
+    const left: FileStep[] = [];
     for (const step of mark.steps) {
       const now = await leafOnDisk(history, step.name);
       if (isSame(now, fileOf(step.to))) done.push(step);
       else if (isSame(now, fileOf(step.from))) left.push(step);
     }
     try {
-      await take(workspace, history, mark, left, [...done, ...left]);
+      await writeAndCommit(workspace, history, mark, left, [...done, ...left]);
       return [];
     } catch (error) {
       return [`an undo that was cut off could not be finished: ${(error as Error).message}`];
@@ -76,7 +77,7 @@ export async function finishUndo(workspace: Workspace, history: History): Promis
 }
 
 /** A submodule that comes or goes, but not a file that comes in its place: that is found. */
-function asFound({name, to}: Step): FoundFile {
+function asFound({name, to}: FileStep): FoundFile {
   const content =
     to && isSubmodule(to) ? {id: to.id, mode: modes.repository, bytes: undefined, stat: undefined} : undefined;
   return {name, content};

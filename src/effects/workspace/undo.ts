@@ -3,17 +3,18 @@ import {visibleLine} from '../../formats/common/visible.ts';
 import {mergeLines} from '../../formats/merge/merge-lines.ts';
 import {readHead} from '../../home/git/git-refs.ts';
 import {mustRead} from '../../home/git/git-repository.ts';
-import {Staged} from '../../home/git/git-staged.ts';
-import {leafAt, loadWay} from '../../home/git/git-trees.ts';
-import {textOf} from './byte-folder.ts';
+import {StagedObjects} from '../../home/git/git-staged.ts';
+import type {Leaf} from '../../home/git/git-trees.ts';
+import {leafAt, loadPath} from '../../home/git/git-trees.ts';
+import {textOfName} from './byte-folder.ts';
 import {emptyCall, markEmpty, markedCalls} from './call-marks.ts';
 import {type History, locked, treeAt} from './history.ts';
-import {type Change, EMPTY_TREE, type FileChange, filesBetween, type Leaf, readChanges} from './read-history.ts';
+import {EMPTY_TREE, filesBetween, readChanges, type TreeChange, type WorkspaceCommit} from './read-history.ts';
 import {commitOthers, whileOpen} from './repository.ts';
-import {isSame, takeSteps} from './undo-steps.ts';
-import type {CallCommit, Kept, Workspace} from './workspace.ts';
+import {isSame, runUndoSteps} from './undo-steps.ts';
+import type {CallCommit, CommitResult, Workspace} from './workspace.ts';
 import {leafOnDisk, obstacle} from './write-back.ts';
-import {fileOf, isSubmodule, type Step} from './write-steps.ts';
+import {type FileStep, fileOf, isSubmodule} from './write-steps.ts';
 
 /** What could not be taken back, and why. */
 interface Conflict {
@@ -21,13 +22,13 @@ interface Conflict {
   why: string;
 }
 
-export type Undone =
-  | {undone: Change; commit: string; files: readonly string[]; notes: readonly string[]}
-  | {undone: Change; conflicts: readonly Conflict[]; notes: readonly string[]}
-  | {undone: Change; nothing: true; notes: readonly string[]};
+export type UndoResult =
+  | {undone: WorkspaceCommit; commit: string; files: readonly string[]; notes: readonly string[]}
+  | {undone: WorkspaceCommit; conflicts: readonly Conflict[]; notes: readonly string[]}
+  | {undone: WorkspaceCommit; nothing: true; notes: readonly string[]};
 
 /** What the history does not say. */
-export interface Besides {
+export interface UndoContext {
   /** The last call, in words, if the history has nothing of it. */
   empty: string | undefined;
   /** Calls that have not ended: what they did so far may be in it. */
@@ -39,14 +40,14 @@ export interface Besides {
  * other lines kept. If that cannot be, nothing is written. What is not committed yet is committed first, so nothing is
  * lost. `pick` throws what the caller is to be told.
  */
-export async function undo(
+export async function undoCommit(
   workspace: Workspace,
-  pick: (changes: readonly Change[], also: Besides) => Change,
-): Promise<Undone | {failed: readonly string[]}> {
+  pick: (changes: readonly WorkspaceCommit[], also: UndoContext) => WorkspaceCommit,
+): Promise<UndoResult | {failed: readonly string[]}> {
   let thrown: {error: unknown} | undefined;
-  let outcome: Undone | undefined;
+  let outcome: UndoResult | undefined;
   const kept = await whileOpen(workspace, (history, notes) =>
-    locked(history, async (): Promise<Kept> => {
+    locked(history, async (): Promise<CommitResult> => {
       const before = await commitOthers(workspace, history);
       if (before.waits !== undefined) return {notes: [before.waits]};
       try {
@@ -68,13 +69,13 @@ export async function undo(
 async function takeBack(
   workspace: Workspace,
   history: History,
-  change: Change,
+  change: WorkspaceCommit,
   notes: readonly string[],
-): Promise<Undone> {
+): Promise<UndoResult> {
   const files = await filesBetween(history.gitDir, change.parent ?? EMPTY_TREE, change.commit);
   const conflicts: Conflict[] = [];
-  const steps: Step[] = [];
-  const refuse = (name: string, why: string) => conflicts.push({path: visibleLine(textOf(name)), why});
+  const steps: FileStep[] = [];
+  const refuse = (name: string, why: string) => conflicts.push({path: visibleLine(textOfName(name)), why});
   for (const file of files) {
     const step = await plan(history, file);
     if (step && 'why' in step) refuse(file.name, step.why);
@@ -87,15 +88,18 @@ async function takeBack(
   }
   if (conflicts.length > 0) return {undone: change, conflicts, notes};
   if (steps.length === 0) return {undone: change, nothing: true, notes};
-  const done = await takeSteps(workspace, history, {undone: change, steps});
+  const done = await runUndoSteps(workspace, history, {undone: change, steps});
   markEmpty(history.gitDir, undefined);
   if (done.commit === undefined)
     throw new UserError(`the files are as they were before it, but that is not committed yet: ${done.waits ?? ''}`);
-  return {undone: change, commit: done.commit, files: steps.map(({name}) => visibleLine(textOf(name))), notes};
+  return {undone: change, commit: done.commit, files: steps.map(({name}) => visibleLine(textOfName(name))), notes};
 }
 
 /** What to do about one file; undefined: nothing. */
-async function plan(history: History, {name, before, after}: FileChange): Promise<Step | {why: string} | undefined> {
+async function plan(
+  history: History,
+  {name, before, after}: TreeChange,
+): Promise<FileStep | {why: string} | undefined> {
   const now = await leafNow(history, name);
   if (isSame(now, before)) return undefined;
   // Too large, just written, hidden from git: whatever the reason, it is in no commit.
@@ -114,7 +118,7 @@ async function merged(
   before: Leaf,
   after: Leaf,
   now: Leaf,
-): Promise<Step | {why: string}> {
+): Promise<FileStep | {why: string}> {
   if ([before, after, now].some(({mode}) => mode === '120000')) return {why: 'is a link that was changed since'};
   const mode = now.mode === after.mode ? before.mode : now.mode;
   const [old, done, current] = await Promise.all([before, after, now].map(leaf => mustRead(history, leaf.id)));
@@ -124,7 +128,7 @@ async function merged(
   const result = mergeLines(done.toString('latin1'), current.toString('latin1'), old.toString('latin1'));
   const places = result.conflicts.map(conflict => conflict.split(':')[0]);
   if (places.length > 0) return {why: `was changed since at the same place: ${places.join(', ')}`};
-  const staged = new Staged(history.objects);
+  const staged = new StagedObjects(history.objects);
   const id = staged.write('blob', Buffer.from(result.text, 'latin1'));
   await staged.flush();
   return {name, from: now, to: {id, mode}};
@@ -135,6 +139,6 @@ async function leafNow(history: History, name: string): Promise<Leaf | undefined
   const head = readHead(history.dirs);
   const tree = await treeAt(history, 'commit' in head ? head.commit : undefined);
   const names = name.split('/');
-  await loadWay({load: id => mustRead(history, id), write: () => ''}, tree, names);
+  await loadPath({load: id => mustRead(history, id), write: () => ''}, tree, names);
   return leafAt(tree, names);
 }

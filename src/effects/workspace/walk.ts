@@ -5,7 +5,7 @@ import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {assertInPlace, closeFolder, type Folder, openBelow, openFolder} from './folder.ts';
 import {isGitName} from './git-name.ts';
 import {type IgnoreRules, ignoreFiles, ignoring, isNeverSearched, noRules, withIgnoreFiles} from './ignore-rules.ts';
-import {type Place, type Root, shownPath} from './place.ts';
+import {type Root, shownPath, type ToolPath} from './place.ts';
 import {isTemporary} from './replace-file.ts';
 
 const MOST_ENTRIES = 200_000;
@@ -14,7 +14,7 @@ const DEEPEST = 64;
 const MOST_MILLISECONDS = 20_000;
 
 /** Something found. `folder` is open only while it is visited. */
-export interface Found<T> {
+export interface WalkEntry<T> {
   folder: Folder;
   name: string;
   /** Below the root of the place. */
@@ -29,14 +29,14 @@ export interface Visitor<T> {
   /** Undefined: not into this folder. */
   enter: (state: T, name: string) => T | undefined;
   /** False ends the walk. */
-  visit: (found: Found<T>) => boolean | Promise<boolean>;
+  visit: (found: WalkEntry<T>) => boolean | Promise<boolean>;
   /** Ignore files count; what is named itself is not ignored. */
   ignoring: boolean;
   /** Names that begin with a dot are left out, unless an ignore file keeps them. */
   withoutHidden?: boolean;
 }
 
-export interface Walked {
+export interface WalkResult {
   /** Why it did not see all, in words. */
   incomplete?: string;
   /** Files and folders that ignore files kept out. */
@@ -51,12 +51,16 @@ interface Tour<T> {
   breathe: () => Promise<void> | undefined;
   until: number;
   left: number;
-  walked: Walked;
+  walked: WalkResult;
   ended: boolean;
 }
 
 /** Everything below a place that may be seen, in order of names, links not followed. */
-export async function walk<T>(context: ToolContext, place: Place, visitor: Visitor<T>): Promise<Walked | ToolFailure> {
+export async function walkFolder<T>(
+  context: ToolContext,
+  place: ToolPath,
+  visitor: Visitor<T>,
+): Promise<WalkResult | ToolFailure> {
   let rules = noRules;
   let depth = 0;
   const entered = (folder: Folder) => {
@@ -98,7 +102,7 @@ async function inside<T>(
   for (const entry of entries.list) {
     const {name} = entry;
     const path = [...parts, name];
-    const kind = kindOf(entry);
+    const kind = entryType(entry);
     const said = visitor.ignoring ? ignoring(rules, path, kind === 'directory') : undefined;
     if (said === 'ignored') walked.ignored++;
     else if (visitor.withoutHidden && said !== 'kept' && name.startsWith('.')) walked.hidden++;
@@ -191,7 +195,7 @@ function* oneByOne(path: string): Generator<Dirent> {
   }
 }
 
-export function kindOf(entry: Dirent): 'file' | 'directory' | 'link' | 'other' {
+export function entryType(entry: Dirent): 'file' | 'directory' | 'link' | 'other' {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'directory';
   return entry.isSymbolicLink() ? 'link' : 'other';

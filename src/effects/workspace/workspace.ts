@@ -6,7 +6,7 @@ export interface Workspace {
 }
 
 /** Of the template: where the files come from at first, and on which branch the agent works. */
-export interface Origin {
+export interface CloneOrigin {
   clone?: string | undefined;
   branch?: string | undefined;
 }
@@ -23,7 +23,7 @@ export interface CallCommit {
 }
 
 /** What became of files that were to be committed. */
-export interface Kept {
+export interface CommitResult {
   /** There if something differed. */
   commit?: string;
   /** What a person should know: files left out, a `.git` moved aside, a commit that must wait. */

@@ -15,17 +15,17 @@ import {
   writeSync,
 } from 'node:fs';
 import {visibleLine} from '../../formats/common/visible.ts';
+import type {Leaf} from '../../home/git/git-trees.ts';
 import {errorCode, isFailure} from '../tool/failure.ts';
-import {type ByteFolder, byteFolder, enterFolder, entriesIn, inFolder, leaveFolder, textOf} from './byte-folder.ts';
-import {contentOf} from './file-content.ts';
+import {type ByteFolder, byteFolder, enterFolder, entriesIn, inFolder, leaveFolder, textOfName} from './byte-folder.ts';
+import {readContent} from './file-content.ts';
 import {openFolder} from './folder.ts';
 import {gitDirOf} from './git-dir.ts';
 import {keptPermissions} from './permissions.ts';
-import {place} from './place.ts';
-import type {Leaf} from './read-history.ts';
+import {makeToolPath} from './place.ts';
 
 /** What a file is to be; undefined: gone. */
-export type Restored = {bytes: Buffer; mode: string} | undefined;
+export type RestoredFile = {bytes: Buffer; mode: string} | undefined;
 
 type Of = {home: string; agent: string};
 
@@ -59,7 +59,7 @@ function holdsOnly(above: ByteFolder, last: string, name: string, leaving: Reado
 export async function leafOnDisk(of: Of & {gitDir: string}, name: string): Promise<Leaf | undefined> {
   const parts = name.split('/');
   const last = parts.pop() ?? '';
-  const top = openFolder(of, place('workspace', []));
+  const top = openFolder(of, makeToolPath('workspace', []));
   if (isFailure(top)) return undefined;
   let folder = byteFolder(top);
   try {
@@ -70,7 +70,7 @@ export async function leafOnDisk(of: Of & {gitDir: string}, name: string): Promi
     }
     const stat = lstatSync(inFolder(folder, last), {throwIfNoEntry: false, bigint: true});
     if (!stat || stat.isDirectory()) return undefined;
-    const content = await contentOf(folder, last, stat, of.gitDir);
+    const content = await readContent(folder, last, stat, of.gitDir);
     return 'leftOut' in content ? {id: '', mode: ''} : {id: content.id, mode: content.mode.toString(8)};
   } catch (error) {
     if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) return undefined;
@@ -81,7 +81,7 @@ export async function leafOnDisk(of: Of & {gitDir: string}, name: string): Promi
 }
 
 /** One file that is to be something else, as far as nothing has changed yet. */
-export interface Prepared {
+export interface PreparedFile {
   put: () => void;
   /** Instead of it. */
   drop: () => void;
@@ -91,7 +91,7 @@ export interface Prepared {
  * Written beside where it is to be, whole, in a folder that can be written; no link is followed. It throws what the
  * system says, and so does `put`.
  */
-export function prepare(of: Of, name: string, what: Restored): Prepared {
+export function prepareFile(of: Of, name: string, what: RestoredFile): PreparedFile {
   const folder = nearest(of, name);
   const temporary = `.agentdir-${randomBytes(8).toString('hex')}.tmp`;
   const beside = folder === '' ? temporary : `${folder}/${temporary}`;
@@ -143,7 +143,7 @@ function within<T>(of: Of, name: string, make: boolean, work: (folder: ByteFolde
     work(folder, last);
     return undefined;
   });
-  if (problem !== undefined) throw new Error(`${visibleLine(textOf(name))} ${problem}`);
+  if (problem !== undefined) throw new Error(`${visibleLine(textOfName(name))} ${problem}`);
 }
 
 /** Of the file that is there now, else as it was seen last: who may read it is nothing that git keeps. */
@@ -182,7 +182,7 @@ function onTheWay(
 ): string | undefined {
   const parts = name.split('/');
   const last = parts.pop() ?? '';
-  const top = openFolder(of, place('workspace', []));
+  const top = openFolder(of, makeToolPath('workspace', []));
   if (isFailure(top)) return top.error;
   let folder = byteFolder(top);
   try {

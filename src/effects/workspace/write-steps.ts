@@ -1,9 +1,9 @@
 import {crashPoint} from '../../home/disk/crash.ts';
-import type {Leaf} from './read-history.ts';
-import {type Prepared, prepare} from './write-back.ts';
+import type {Leaf} from '../../home/git/git-trees.ts';
+import {type PreparedFile, prepareFile} from './write-back.ts';
 
 /** A file that is to be something else; undefined: there is none. */
-export interface Step {
+export interface FileStep {
   name: string;
   from: Leaf | undefined;
   to: Leaf | undefined;
@@ -24,7 +24,7 @@ export function fileOf(leaf: Leaf | undefined): Leaf | undefined {
  */
 export async function writeSteps(
   of: {home: string; agent: string},
-  all: readonly Step[],
+  all: readonly FileStep[],
   read: (leaf: Leaf) => Promise<Buffer>,
   begin: () => void,
 ): Promise<void> {
@@ -32,9 +32,9 @@ export async function writeSteps(
     .map(({name, from, to}) => ({name, from: fileOf(from), to: fileOf(to)}))
     .filter(({from, to}) => from || to);
   const become = async (name: string, leaf: Leaf | undefined) =>
-    prepare(of, name, leaf && {bytes: await read(leaf), mode: leaf.mode});
-  const ready: {step: Step; prepared: Prepared}[] = [];
-  const done: Step[] = [];
+    prepareFile(of, name, leaf && {bytes: await read(leaf), mode: leaf.mode});
+  const ready: {step: FileStep; prepared: PreparedFile}[] = [];
+  const done: FileStep[] = [];
   try {
     // What goes may stand where something else is to come.
     for (const step of steps.filter(({to}) => !to)) ready.push({step, prepared: await become(step.name, step.to)});

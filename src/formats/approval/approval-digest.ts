@@ -16,7 +16,7 @@ export interface BoundCall {
 }
 
 /** `sha256:` and 64 hex digits. Neither the order of keys nor the spelling of the arguments counts. Must not throw. */
-export function digestOf({tool, arguments: args, cwd, agent, session, call, basis}: BoundCall): string {
+export function callDigest({tool, arguments: args, cwd, agent, session, call, basis}: BoundCall): string {
   const bound = {tool, ...readArguments(args), cwd, agent, session, call, basis};
   return `sha256:${createHash('sha256').update(canonical(bound)).digest('hex')}`;
 }

@@ -3,8 +3,8 @@ import {lineEnd, splice} from '../common/lines.ts';
 import {fenced, readOutline} from '../common/markdown.ts';
 import {isId} from '../common/values.ts';
 import {makeVisible} from '../common/visible.ts';
-import {type ApprovalType, META, parseApproval, type Risk} from './approval.ts';
-import {closesFence, fenceOf, readLabels} from './approval-labels.ts';
+import {type ApprovalRisk, type ApprovalType, META, parseApproval} from './approval.ts';
+import {fenceOf, isClosingFence, readLabels} from './approval-labels.ts';
 
 const reviewLabels = {
   decision: 'Decision',
@@ -119,7 +119,7 @@ export function fenceBelow(
     const newline = text.indexOf('\n', at);
     const end = newline === -1 || newline >= to ? to : newline;
     const line = text.slice(at, end).replace(/\r$/, '');
-    if (open && closesFence(line, open.mark))
+    if (open && isClosingFence(line, open.mark))
       return {start: open.start, end: at + line.length, language: open.language};
     const mark = open ? undefined : fenceOf(line);
     if (mark !== undefined)
@@ -135,7 +135,7 @@ export interface NewApproval {
   type: ApprovalType;
   /** Heading and text of what is asked for; all of it may come from an agent, so all of it is fenced. */
   parts: readonly {label: string; text: string; language?: string}[];
-  risk: Risk;
+  risk: ApprovalRisk;
   factors: readonly string[];
   /** It is a question, and has a place for the answer. */
   question?: boolean;

@@ -2,7 +2,7 @@ import {type Problem, problem} from '../common/diagnostic.ts';
 import {makeVisible} from '../common/visible.ts';
 import {fieldOf, type Task, type TaskFile} from '../task/task.ts';
 import type {NewTask} from '../task/task-text.ts';
-import type {ApprovalType, Risk} from './approval.ts';
+import type {ApprovalRisk, ApprovalType} from './approval.ts';
 import {type Decision, isYes} from './approval-review.ts';
 
 /** tasks/approvals.task.md, where the approval queue is. */
@@ -85,7 +85,7 @@ export interface NewApprovalItem {
   type: ApprovalType;
   agent: string;
   created: string;
-  risk: Risk;
+  risk: ApprovalRisk;
   factors: readonly string[];
   /** The exact command or call, whole. */
   command?: string;

@@ -29,7 +29,7 @@ export function readLabels(text: string, start: number, end: number): Label[] {
     const line = text.slice(at, next).replace(/\r?\n$/, '');
     const current = labels.at(-1);
     if (fence !== undefined) {
-      if (closesFence(line, fence)) fence = undefined;
+      if (isClosingFence(line, fence)) fence = undefined;
       else current?.fences.push(line);
       if (current) current.closed = true;
     } else if (comment) comment = !line.includes('-->');
@@ -76,7 +76,7 @@ export function fenceOf(line: string): string | undefined {
   return found?.[1] ?? found?.[2];
 }
 
-export function closesFence(line: string, fence: string): boolean {
+export function isClosingFence(line: string, fence: string): boolean {
   const run = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line)?.[1];
   return run !== undefined && run[0] === fence[0] && run.length >= fence.length;
 }

@@ -2,7 +2,7 @@ import {type Place, type Problem, problem} from '../common/diagnostic.ts';
 import {lineStarts, placeAt} from '../common/lines.ts';
 import type {Section} from '../common/markdown.ts';
 import {makeVisible} from '../common/visible.ts';
-import {closesFence, fenceOf, LABEL, type Label, readLabels, withoutComments} from './approval-labels.ts';
+import {fenceOf, isClosingFence, LABEL, type Label, readLabels, withoutComments} from './approval-labels.ts';
 
 export type Decision = 'approved' | 'rejected';
 
@@ -122,7 +122,7 @@ function misplaced(
       comment = !raw.includes('-->');
       continue;
     }
-    if (fence !== undefined ? closesFence(raw.trimEnd(), fence) : fenceOf(raw) !== undefined) {
+    if (fence !== undefined ? isClosingFence(raw.trimEnd(), fence) : fenceOf(raw) !== undefined) {
       fence = fence === undefined ? fenceOf(raw) : undefined;
       opened = line;
       continue;

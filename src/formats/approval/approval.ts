@@ -18,7 +18,7 @@ const approvalTypes = [
 ] as const;
 export type ApprovalType = (typeof approvalTypes)[number];
 const risks = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const;
-export type Risk = (typeof risks)[number];
+export type ApprovalRisk = (typeof risks)[number];
 
 /** approvals/…/<id>.approval.md */
 export interface ApprovalFile {

@@ -19,7 +19,7 @@ export function isTime(text: string): boolean {
 }
 
 /** `now`, but after `before`: each of our versions has an `updated` of its own, whatever the clock does. */
-export function later(now: string, before: string | undefined): string {
+export function laterTime(now: string, before: string | undefined): string {
   if (before === undefined || Number.isNaN(Date.parse(before)) || Date.parse(before) < Date.parse(now)) return now;
   return new Date(Date.parse(before) + 1).toISOString();
 }

@@ -7,9 +7,9 @@ import {type Box, fieldOf, stateOfBox, type Task, type TaskFile, type TaskState}
 import {matchTasks} from '../task/task-match.ts';
 import {parseTasks} from '../task/task-parse.ts';
 import {readQuickly} from '../yaml/yaml-quick.ts';
-import {type Changes, changesOf} from './merge-task-changes.ts';
+import {type TaskChanges, taskChanges} from './merge-task-changes.ts';
 import {isMap} from './merge-values.ts';
-import {matchMessages, type Part} from './message-match.ts';
+import {type MessagePart, matchMessages} from './message-match.ts';
 
 export interface EditWords {
   /** In a few words, for a commit's subject. */
@@ -91,7 +91,7 @@ function tasksEdit(before: TaskFile, now: TaskFile, queue: boolean): EditWords {
     const old = before.tasks[match.from[j] as number];
     if (!old) did('added', task);
     else if (linesOf(before, old) !== linesOf(now, task)) {
-      const deed = deedOf(changesOf(old, task), queue);
+      const deed = deedOf(taskChanges(old, task), queue);
       if (deed) did(deed, task);
     }
   }
@@ -115,7 +115,7 @@ function linesOf({text}: TaskFile, task: Task): string {
   return text.slice(task.start, task.children[0]?.start ?? task.end);
 }
 
-function deedOf({box, fields, notes, head}: Changes, queue: boolean): string | undefined {
+function deedOf({box, fields, notes, head}: TaskChanges, queue: boolean): string | undefined {
   if (box !== undefined) return (queue ? decisionWords : boxWords)[stateOfBox[box as Box]];
   if (notes.length > 0 && fields.length === 0 && !head) return 'noted';
   return 'edited';
@@ -158,7 +158,7 @@ function headerOf(head: string, foot = ''): Record<string, unknown> {
   return isMap(value) ? {...value, messages: undefined} : {};
 }
 
-function parts(items: readonly {text: string}[]): Part[] {
+function parts(items: readonly {text: string}[]): MessagePart[] {
   return items.map(({text}) => ({
     text,
     value: () => {

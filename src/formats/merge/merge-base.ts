@@ -1,14 +1,14 @@
 import type {Kind} from '../common/key.ts';
 import {fieldOf, type Task} from '../task/task.ts';
 import {parseTasks} from '../task/task-parse.ts';
-import {BOX, countOf, keysOf, lasting, lastingButBoxes, OPEN} from './merge-lasting.ts';
+import {countEach, lastingKey, lastingKeyButBoxes, lastingKeysIn, OPEN_BOX, SET_BOX} from './merge-lasting.ts';
 import {lastingFields} from './merge-task-changes.ts';
 
 /**
  * Which of `versions` (newest first, the last known at 0) the person's text was made from. `byPerson` tells which of them a
  * person saved.
  */
-export function baseOf(
+export function findMergeBase(
   kind: Kind,
   versions: readonly string[],
   person: string,
@@ -17,7 +17,7 @@ export function baseOf(
   const own = kind === 'tasks' ? ownBuffers(versions, person, byPerson) : [];
   if (own.length > 0)
     return own[
-      nearest(
+      nearestVersion(
         own.map(i => versions[i] as string),
         person,
       )
@@ -28,7 +28,7 @@ export function baseOf(
   const oldest = Math.min(oldestBase(kind, versions, person), oldestOwn(kind, versions, person, byPerson));
   const candidates = (same.length > 0 ? same : all).filter(i => i <= oldest);
   if (candidates.length <= 1) return candidates[0] ?? 0;
-  const lines = countOf(person.split('\n'));
+  const lines = countEach(person.split('\n'));
   const has = kind === 'tasks' ? new Set(parseTasks(person).tasks.map(task => fieldOf(task, 'id'))) : undefined;
   let best = candidates[0] ?? 0;
   let least = Number.POSITIVE_INFINITY;
@@ -46,8 +46,8 @@ export function baseOf(
 }
 
 /** The version with the fewest other lines, the newest of those that are as near. */
-export function nearest(versions: readonly string[], person: string): number {
-  const lines = countOf(person.split('\n'));
+export function nearestVersion(versions: readonly string[], person: string): number {
+  const lines = countEach(person.split('\n'));
   let [best, least] = [0, Number.POSITIVE_INFINITY];
   for (const [i, version] of versions.entries()) {
     const changed = changedLines(lines, version, least + 1);
@@ -65,9 +65,9 @@ export function nearest(versions: readonly string[], person: string): number {
 function ownBuffers(versions: readonly string[], person: string, byPerson: readonly boolean[]): number[] {
   const same = versions.indexOf(person);
   if (same <= 0) return [];
-  const has = countOf(keysOf(person, lastingButBoxes));
+  const has = countEach(lastingKeysIn(person, lastingKeyButBoxes));
   const hasAll = (text: string) =>
-    [...countOf(keysOf(text, lastingButBoxes))].every(([key, count]) => (has.get(key) ?? 0) >= count);
+    [...countEach(lastingKeysIn(text, lastingKeyButBoxes))].every(([key, count]) => (has.get(key) ?? 0) >= count);
   const own = [...versions.keys()].filter(i => i < same && byPerson[i] === true);
   return own.every(i => hasAll(versions[i] as string)) ? own : [];
 }
@@ -90,14 +90,14 @@ function withoutOthers(version: string, ids: ReadonlySet<string | undefined>): {
  * version it can be from.
  */
 function oldestBase(kind: Kind, versions: readonly string[], person: string): number {
-  const keyOf = lasting[kind];
+  const keyOf = lastingKey[kind];
   if (!keyOf) return versions.length;
-  const has = new Set(keysOf(person, keyOf));
+  const has = new Set(lastingKeysIn(person, keyOf));
   const known = new Set<string>();
   let oldest = versions.length;
   // From the oldest on: a stale save may have dropped a key that was merged in again after it.
   for (let i = versions.length - 1; i >= 0; i--) {
-    for (const key of keysOf(versions[i] as string, keyOf)) {
+    for (const key of lastingKeysIn(versions[i] as string, keyOf)) {
       if (key.startsWith('[') || known.has(key)) continue;
       known.add(key);
       if (has.has(key)) oldest = i;
@@ -112,7 +112,9 @@ function oldestBase(kind: Kind, versions: readonly string[], person: string): nu
  */
 function oldestOwn(kind: Kind, versions: readonly string[], person: string, byPerson: readonly boolean[]): number {
   if (kind !== 'tasks') return versions.length;
-  const has = new Set(person.split('\n').filter(line => line.trim() !== '' && !BOX.test(line) && !OPEN.test(line)));
+  const has = new Set(
+    person.split('\n').filter(line => line.trim() !== '' && !SET_BOX.test(line) && !OPEN_BOX.test(line)),
+  );
   let oldest = versions.length;
   // A line counts for the version that brought it in, so each is looked at until it is found.
   for (let i = versions.length - 1; i >= 0; i--)

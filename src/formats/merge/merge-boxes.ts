@@ -1,6 +1,6 @@
 import {fieldOf} from '../task/task.ts';
 import {parseTasks} from '../task/task-parse.ts';
-import {countOf, keysOf, lastingButBoxes} from './merge-lasting.ts';
+import {countEach, lastingKeyButBoxes, lastingKeysIn} from './merge-lasting.ts';
 
 /**
  * Whether nothing of `versions[0]` is gone from the person's text but boxes that a person had set last: those are theirs
@@ -8,8 +8,9 @@ import {countOf, keysOf, lastingButBoxes} from './merge-lasting.ts';
  */
 export function onlyResets(versions: readonly string[], byPerson: readonly boolean[], person: string): boolean {
   const [last = ''] = versions;
-  const has = countOf(keysOf(person, lastingButBoxes));
-  for (const [key, count] of countOf(keysOf(last, lastingButBoxes))) if ((has.get(key) ?? 0) < count) return false;
+  const has = countEach(lastingKeysIn(person, lastingKeyButBoxes));
+  for (const [key, count] of countEach(lastingKeysIn(last, lastingKeyButBoxes)))
+    if ((has.get(key) ?? 0) < count) return false;
   const now = statesIn(person);
   const history = versions.map(statesIn);
   return [...(history[0] ?? [])].every(

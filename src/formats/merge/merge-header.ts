@@ -1,7 +1,7 @@
 import {isDeepStrictEqual} from 'node:util';
 import {hasErrors, type Problem} from '../common/diagnostic.ts';
 import {UserError} from '../common/errors.ts';
-import type {Cut} from '../session/session.ts';
+import type {CutSessionText} from '../session/session.ts';
 import {headerSchema} from '../session/session-schema.ts';
 import {validateValue} from '../yaml/validate.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
@@ -14,16 +14,21 @@ function headerOf(head: string, foot: string): Record<string, unknown> {
   const value = source.value;
   if (source.problems.length > 0 || source.linked || !isMap(value)) throw new UserError('the header has errors');
   const {messages: _, ...header} = value;
-  refuseWrong(validateValue(headerSchema, header, () => ({line: 1, column: 1}), '').problems);
+  throwOnErrors(validateValue(headerSchema, header, () => ({line: 1, column: 1}), '').problems);
   return header;
 }
 
 /** Throws if there is an error among them. */
-export function refuseWrong(problems: readonly Problem[]): void {
+export function throwOnErrors(problems: readonly Problem[]): void {
   if (hasErrors(problems)) throw new UserError('a part has errors');
 }
 
-export function mergeHeads(b: Cut, p: Cut, d: Cut, conflicts: string[]): {head: string; foot: string} {
+export function mergeHeads(
+  b: CutSessionText,
+  p: CutSessionText,
+  d: CutSessionText,
+  conflicts: string[],
+): {head: string; foot: string} {
   const {head, foot} = p;
   const [was, own, now] = [headerOf(b.head, b.foot), headerOf(head, foot), headerOf(d.head, d.foot)];
   if (head === b.head && foot === b.foot) return {head: d.head, foot: d.foot};
@@ -45,9 +50,9 @@ export function mergeHeads(b: Cut, p: Cut, d: Cut, conflicts: string[]): {head: 
 
 /** Comments, or keys below the messages, were changed too, by hand: they are merged line by line. */
 function otherLines(
-  b: Cut,
-  p: Cut,
-  d: Cut,
+  b: CutSessionText,
+  p: CutSessionText,
+  d: CutSessionText,
   merged: {head: string; foot: string},
   settled: readonly ValueChange[],
   conflicts: string[],
@@ -68,7 +73,7 @@ function sorted(text: string): string {
   return text.split(/\r?\n/).sort().join('\n');
 }
 
-function commentsOf({head, foot}: Cut): string {
+function commentsOf({head, foot}: CutSessionText): string {
   return sorted(
     (head + foot)
       .split(/\r?\n/)

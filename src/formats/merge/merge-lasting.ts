@@ -7,19 +7,19 @@ const LASTING = new RegExp(`^\\s*(?:- )?(?:${[...lastingFields].join('|')}):[ \\
 const INLINE = new RegExp(`["'\`][ \\t]+(?:\\w+: \\S+[ \\t]+)*(?:${[...lastingFields].join('|')}): \\S`);
 const NOTE = /^\s*- \d{4}-\d\d-\d\dT\S+ @\S+: /;
 /** A box that is set. */
-export const BOX = /^\s*- (?:\[([/xX!-])\]|([x-]) )/;
+export const SET_BOX = /^\s*- (?:\[([/xX!-])\]|([x-]) )/;
 /** One that is not. */
-export const OPEN = /^\s*- \[[ _]\]/;
+export const OPEN_BOX = /^\s*- \[[ _]\]/;
 const SESSION =
   /^\s*(?:- )*(?:started|approval|tool_call_id|delivery|timestamp|role: (?:assistant|tool_result)|usage)\b/;
 const PAGE =
   /^(?:\*\*(?:Decision|Reviewed by|Reviewed at):\*\*[ \t]*[^\s<]|(?:status|digest|started|executed_at|outcome|approved_\w+|rejected_\w+):[ \t]*\S)/;
 
 /** What in a text of this kind a stale buffer must not undo, line by line: equal words are the same thing. */
-export const lasting: Partial<Record<Kind, (line: string) => string | undefined>> = {
+export const lastingKey: Partial<Record<Kind, (line: string) => string | undefined>> = {
   tasks: line => {
     if (LASTING.test(line) || NOTE.test(line)) return line.trim();
-    const box = BOX.exec(line);
+    const box = SET_BOX.exec(line);
     if (box && INLINE.test(line)) return line.slice(line.indexOf(box[0]) + box[0].length).trim();
     return box ? `[${(box[1] ?? box[2] ?? '').toLowerCase()}]` : undefined;
   },
@@ -38,16 +38,16 @@ export const lasting: Partial<Record<Kind, (line: string) => string | undefined>
 
 /**
  * Whether `now`, which a person saved, lacks something of `before` that a stale buffer must never undo: a start mark, a
- * result, a decision, a note. Looks at lines alone, so it may say yes to an edit that meant it; `baseOf` tells.
+ * result, a decision, a note. Looks at lines alone, so it may say yes to an edit that meant it; `findMergeBase` tells.
  */
-export function undoes(kind: Kind, before: string, now: string): boolean {
-  const keyOf = lasting[kind];
+export function undoesLasting(kind: Kind, before: string, now: string): boolean {
+  const keyOf = lastingKey[kind];
   // What was only added to undoes nothing.
   if (!keyOf || startsWithText(now, before)) return false;
   // Lines that both begin and end with are the same on both sides, however many.
   const [old, own] = apart(before, now);
-  const has = countOf(keysOf(own, keyOf));
-  for (const key of keysOf(old, keyOf)) {
+  const has = countEach(lastingKeysIn(own, keyOf));
+  for (const key of lastingKeysIn(old, keyOf)) {
     const count = has.get(key) ?? 0;
     // Nothing but a note gone may be a stale buffer with nothing new in it; but persons must be able to take notes out.
     if (count === 0) return kind !== 'memory' || !onlyLacksNotes(before, now);
@@ -57,8 +57,8 @@ export function undoes(kind: Kind, before: string, now: string): boolean {
 }
 
 /** Of a task file, but for boxes: those are set and set back. */
-export function lastingButBoxes(line: string): string | undefined {
-  const key = lasting.tasks?.(line);
+export function lastingKeyButBoxes(line: string): string | undefined {
+  const key = lastingKey.tasks?.(line);
   return key?.startsWith('[') ? undefined : key;
 }
 
@@ -81,14 +81,14 @@ function apart(a: string, b: string): [string, string] {
   return [a.slice(head, a.length - after), b.slice(head, b.length - after)];
 }
 
-export function* keysOf(text: string, keyOf: (line: string) => string | undefined): Generator<string> {
+export function* lastingKeysIn(text: string, keyOf: (line: string) => string | undefined): Generator<string> {
   for (const line of text.split('\n')) {
     const key = keyOf(line);
     if (key !== undefined) yield key;
   }
 }
 
-export function countOf(items: Iterable<string>): Map<string, number> {
+export function countEach(items: Iterable<string>): Map<string, number> {
   const counts = new Map<string, number>();
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
   return counts;

@@ -1,7 +1,7 @@
 import {diff3Merge} from 'node-diff3';
 import {inOrder} from '../common/align.ts';
 
-export interface Merged {
+export interface MergeResult {
   text: string;
   /** In words, for a person: what could not be merged. Empty: all was. */
   conflicts: string[];
@@ -14,7 +14,7 @@ const most = {product: 4_000_000, pairs: 200_000};
  * Line by line. Where both sides changed the same lines, the person's stay and are named in `conflicts`. `both`: where both put lines between
  * the same two, all of them stay.
  */
-export function mergeLines(base: string, person: string, daemon: string, {both = false} = {}): Merged {
+export function mergeLines(base: string, person: string, daemon: string, {both = false} = {}): MergeResult {
   const [o, a, b] = [linesOf(base), linesOf(person), linesOf(daemon)];
   const out: string[] = [];
   const conflicts: string[] = [];
@@ -65,11 +65,11 @@ interface Telling {
 
 function mergeStretch({o, a, b}: Stretch, out: string[], {conflicts, line, both}: Telling): void {
   if (same(o, b) || same(a, b)) {
-    add(out, a);
+    pushLines(out, a);
     return;
   }
   if (same(o, a)) {
-    add(out, b);
+    pushLines(out, b);
     return;
   }
   const said = (lines: readonly string[], from: number) => {
@@ -82,15 +82,15 @@ function mergeStretch({o, a, b}: Stretch, out: string[], {conflicts, line, both}
   }
   if (isTooMuch(o, a) || isTooMuch(o, b)) {
     said(a, line);
-    add(out, a);
+    pushLines(out, a);
     return;
   }
   for (const part of diff3Merge(a, o, b, {excludeFalseConflicts: true})) {
-    if (part.ok) add(out, part.ok);
+    if (part.ok) pushLines(out, part.ok);
     else if (part.conflict && both && part.conflict.o.length === 0) addBoth(out, part.conflict.a, part.conflict.b);
     else if (part.conflict) {
       said(part.conflict.a, line + part.conflict.aIndex);
-      add(out, part.conflict.a);
+      pushLines(out, part.conflict.a);
     }
   }
 }
@@ -107,15 +107,15 @@ function isTooMuch(o: readonly string[], other: readonly string[]): boolean {
 /** What only one of them has, and what both have once. */
 function addBoth(out: string[], a: readonly string[], b: readonly string[]): void {
   const has = new Set(a);
-  add(
+  pushLines(
     out,
     b.filter(line => !has.has(line)),
   );
-  add(out, a);
+  pushLines(out, a);
 }
 
 /** Not by spreading: a stretch may be longer than a call may have arguments. */
-function add(out: string[], lines: readonly string[]): void {
+function pushLines(out: string[], lines: readonly string[]): void {
   for (const line of lines) out.push(line);
 }
 

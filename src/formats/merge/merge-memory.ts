@@ -1,4 +1,4 @@
-import {type Merged, mergeLines} from './merge-lines.ts';
+import {type MergeResult, mergeLines} from './merge-lines.ts';
 
 /** How a note begins that an agent left: `- 2026-11-16 @scout:`. Its other lines are indented. */
 const NOTE = /^- \d{4}-\d\d-\d\d @\S+:(?=\s|$)/;
@@ -18,23 +18,23 @@ export function onlyLacksNotes(before: string, now: string): boolean {
  * The person's text, with the notes at its end that were added since `base`, and whatever else was changed line by line.
  * A note of `daemon` that the person's text has too, as after an earlier merge, is not added again.
  */
-export function mergeMemory(base: string, person: string, daemon: string): Merged {
+export function mergeMemory(base: string, person: string, daemon: string): MergeResult {
   const {rest, taken} = withoutNotes(daemon, notesIn(base));
   const merged = written(rest) === written(base) ? {text: person, conflicts: []} : mergeLines(base, person, rest);
   const has = notesIn(merged.text);
-  const missing = taken.filter(note => !take(has, note));
+  const missing = taken.filter(note => !takeNote(has, note));
   if (missing.length === 0) return merged;
   const {text} = merged;
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   const gap = text === '' || text.endsWith('\n') ? '' : eol;
   return {
     ...merged,
-    text: `${text}${gap}${apart(text, eol)}${missing.map(note => `${plain(note)}\n`.replaceAll('\n', eol)).join('')}`,
+    text: `${text}${gap}${withBlankLine(text, eol)}${missing.map(note => `${plain(note)}\n`.replaceAll('\n', eol)).join('')}`,
   };
 }
 
 /** A list below a heading or a paragraph begins after a blank line. */
-export function apart(text: string, eol: string): string {
+export function withBlankLine(text: string, eol: string): string {
   const last = text.trimEnd().split('\n').at(-1) ?? '';
   return text === '' || /^\s*- |^ {2}/.test(last) || /\n\r?\n$/.test(text) ? '' : eol;
 }
@@ -51,13 +51,13 @@ function withoutNotes(text: string, kept: Map<string, number>): {rest: string; t
   const taken: string[] = [];
   let rest = '';
   for (const part of partsOf(text)) {
-    if (!part.isNote || take(kept, part.text)) rest += part.text;
+    if (!part.isNote || takeNote(kept, part.text)) rest += part.text;
     else taken.push(part.text);
   }
   return {rest, taken};
 }
 
-function take(counts: Map<string, number>, note: string): boolean {
+function takeNote(counts: Map<string, number>, note: string): boolean {
   const key = plain(note);
   const count = counts.get(key) ?? 0;
   if (count > 0) counts.set(key, count - 1);

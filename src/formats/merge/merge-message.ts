@@ -2,13 +2,13 @@ import {editYaml} from '../yaml/yaml-edit.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
 import {mergeLines} from './merge-lines.ts';
 import {isMap, settleValues, setValues, type ValueChange, valueChanges} from './merge-values.ts';
-import {idOf, type Part} from './message-match.ts';
+import {callIdOf, type MessagePart} from './message-match.ts';
 
 /** The person's message with what the daemon set in it: `started`, `approval`, `usage` … `results` are calls that have one now. */
 export function mergeMessage(
-  base: Part,
-  person: Part,
-  daemon: Part,
+  base: MessagePart,
+  person: MessagePart,
+  daemon: MessagePart,
   results: ReadonlySet<string>,
   said: (words: string) => void,
 ): string {
@@ -27,14 +27,14 @@ export function mergeMessage(
   );
   for (const {call, changes, needed} of calls) {
     const own = callsOf(messageIn(text));
-    const index = own.findIndex(other => idOf(other) === idOf(call));
+    const index = own.findIndex(other => callIdOf(other) === callIdOf(call));
     if (index !== -1) {
       const settled = settleValues(changes, own[index], path => path[0] === 'started', said);
       text = setValues(text, settled, [0, 'tool_calls', index]);
     } else if (needed) {
-      said(`its call ${idOf(call)} was removed, but it was worked on meanwhile; it is back`);
+      said(`its call ${callIdOf(call)} was removed, but it was worked on meanwhile; it is back`);
       text = editYaml(text, {append: [0, 'tool_calls'], item: call});
-    } else if (changes.length > 0) said(`its call ${idOf(call)} was removed, and the daemon had changed it`);
+    } else if (changes.length > 0) said(`its call ${callIdOf(call)} was removed, and the daemon had changed it`);
   }
   return withOtherLines(base, person, daemon, text, said);
 }
@@ -47,17 +47,17 @@ interface CallChange {
 }
 
 function changesOf(
-  base: Part,
-  daemon: Part,
+  base: MessagePart,
+  daemon: MessagePart,
   results: ReadonlySet<string>,
 ): {changes: ValueChange[]; calls: CallChange[]} {
   const {tool_calls: _, ...was} = base.value();
   const {tool_calls: __, ...now} = daemon.value();
   const old = callsOf(base.value());
   const calls = callsOf(daemon.value()).map(call => {
-    const before = old.find(other => idOf(other) === idOf(call));
+    const before = old.find(other => callIdOf(other) === callIdOf(call));
     const changes = valueChanges(before ?? {}, call);
-    const needed = changes.some(({path}) => path[0] === 'started') || results.has(idOf(call)) || !before;
+    const needed = changes.some(({path}) => path[0] === 'started') || results.has(callIdOf(call)) || !before;
     return {call, changes, needed};
   });
   return {changes: valueChanges(was, now), calls};
@@ -73,7 +73,13 @@ function messageIn(text: string): unknown {
 }
 
 /** Comments of the later version were edited by hand: lines may go together, if they mean the same. */
-function withOtherLines(base: Part, person: Part, daemon: Part, text: string, said: (words: string) => void): string {
+function withOtherLines(
+  base: MessagePart,
+  person: MessagePart,
+  daemon: MessagePart,
+  text: string,
+  said: (words: string) => void,
+): string {
   const comments = (lines: string) =>
     [...lines.matchAll(/^\s*#.*$/gm)]
       .map(([line]) => line.trim())

@@ -4,10 +4,10 @@ import {splice} from '../common/lines.ts';
 import type {TaskFile} from '../task/task.ts';
 import {parseTasks} from '../task/task-parse.ts';
 import {mergeLines} from './merge-lines.ts';
-import {lineSplice, windowOf} from './merge-window.ts';
+import {lineSplice, taskLines} from './merge-window.ts';
 
 /** The person's file with the text around the tasks that somebody edited in a version the person has not seen. */
-export function withProse(
+export function mergeProse(
   base: TaskFile,
   person: TaskFile,
   daemon: TaskFile,
@@ -20,7 +20,7 @@ export function withProse(
     daemon.text,
     roots.map(([j, task]) => {
       const was = base.tasks[match.from[j] as number];
-      return was ? {start: task.start, end: task.end, insert: windowOf(base, was)} : lineSplice(daemon.text, task);
+      return was ? {start: task.start, end: task.end, insert: taskLines(base, was)} : lineSplice(daemon.text, task);
     }),
   );
   const lines = mergeLines(base.text, person.text, around, {both: true});

@@ -2,22 +2,22 @@ import {isDeepStrictEqual} from 'node:util';
 import {hasErrors} from '../common/diagnostic.ts';
 import {UserError} from '../common/errors.ts';
 import {lineEnd} from '../common/lines.ts';
-import {type Cut, cutText, parseSession} from '../session/session.ts';
+import {type CutSessionText, cutText, parseSession} from '../session/session.ts';
 import {messageSchema} from '../session/session-schema.ts';
 import {validateValue} from '../yaml/validate.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
 import {indentLines, yamlText} from '../yaml/yaml-text.ts';
-import {mergeHeads, refuseWrong} from './merge-header.ts';
-import type {Merged} from './merge-lines.ts';
+import {mergeHeads, throwOnErrors} from './merge-header.ts';
+import type {MergeResult} from './merge-lines.ts';
 import {mergeMessage} from './merge-message.ts';
 import {isMap, valueChanges} from './merge-values.ts';
-import {identity, matchMessages, type Part} from './message-match.ts';
+import {type MessagePart, matchMessages, messageIdentity} from './message-match.ts';
 
 /** A result longer than this is read again only in what was changed: a whole parse takes half a second for 10 MB. */
 const SHORT = 1_000_000;
 
 /** Undefined if it cannot be done message by message. May throw where an edit is refused. */
-export function mergeSessions(base: string, person: string, daemon: string): Merged | undefined {
+export function mergeSessions(base: string, person: string, daemon: string): MergeResult | undefined {
   const [b, p, d] = [cutText(base), cutText(person), cutText(daemon)];
   if (!b || !p || !d) return undefined;
   const conflicts: string[] = [];
@@ -29,7 +29,7 @@ export function mergeSessions(base: string, person: string, daemon: string): Mer
 }
 
 /** Messages whose lines the other texts share are never read. */
-function partsOf(cut: Cut, known: Map<string, Part>): Part[] {
+function partsOf(cut: CutSessionText, known: Map<string, MessagePart>): MessagePart[] {
   return cut.items.map(text => {
     const part = known.get(text) ?? partOf(text);
     known.set(text, part);
@@ -37,7 +37,7 @@ function partsOf(cut: Cut, known: Map<string, Part>): Part[] {
   });
 }
 
-function partOf(text: string): Part {
+function partOf(text: string): MessagePart {
   let value: Record<string, unknown> | undefined;
   return {
     text,
@@ -52,14 +52,14 @@ function readPart(text: string): Record<string, unknown> {
   const {value, problems, linked} = readYaml(text);
   const message = Array.isArray(value) && value.length === 1 ? value[0] : undefined;
   if (problems.length > 0 || linked || !isMap(message)) throw new UserError('a message has errors');
-  refuseWrong(validateValue(messageSchema, message, () => ({line: 1, column: 1}), '').problems);
+  throwOnErrors(validateValue(messageSchema, message, () => ({line: 1, column: 1}), '').problems);
   return message;
 }
 
-function mergeBodies(bCut: Cut, pCut: Cut, dCut: Cut, conflicts: string[]): string {
+function mergeBodies(bCut: CutSessionText, pCut: CutSessionText, dCut: CutSessionText, conflicts: string[]): string {
   if (pCut.body === bCut.body) return dCut.body;
   if (dCut.body === bCut.body) return pCut.body;
-  const known = new Map<string, Part>();
+  const known = new Map<string, MessagePart>();
   const [b, p, d] = [partsOf(bCut, known), partsOf(pCut, known), partsOf(dCut, known)];
   const toDaemon = matchMessages(b, d);
   const toPerson = matchMessages(b, p);
@@ -75,7 +75,7 @@ function mergeBodies(bCut: Cut, pCut: Cut, dCut: Cut, conflicts: string[]): stri
   const texts: (string | undefined)[] = p.map(part => part.text);
   /** What goes below each; at 0 above all. */
   const added: string[][] = [];
-  const addBelow = (index: number, part: Part) => {
+  const addBelow = (index: number, part: MessagePart) => {
     added[index + 1] ??= [];
     added[index + 1]?.push(restyled(part, style));
   };
@@ -110,7 +110,7 @@ function mergeBodies(bCut: Cut, pCut: Cut, dCut: Cut, conflicts: string[]): stri
 }
 
 /** Calls whose results the daemon added. */
-function newResults(d: readonly Part[], from: Int32Array): Set<string> {
+function newResults(d: readonly MessagePart[], from: Int32Array): Set<string> {
   const ids = new Set<string>();
   for (const [j, part] of d.entries()) {
     if (from[j] !== -1) continue;
@@ -121,10 +121,15 @@ function newResults(d: readonly Part[], from: Int32Array): Set<string> {
 }
 
 /** New messages that both sides have: the person's text was made from a version that had them already. */
-function twinsOf(p: readonly Part[], pFrom: Int32Array, d: readonly Part[], dFrom: Int32Array): Map<number, number> {
+function twinsOf(
+  p: readonly MessagePart[],
+  pFrom: Int32Array,
+  d: readonly MessagePart[],
+  dFrom: Int32Array,
+): Map<number, number> {
   const twins = new Map<number, number>();
   const own = new Map<string, number>();
-  const keysOf = (part: Part) => [identity(part), part.text.trimEnd()].filter(key => key !== undefined);
+  const keysOf = (part: MessagePart) => [messageIdentity(part), part.text.trimEnd()].filter(key => key !== undefined);
   for (const [i, part] of p.entries())
     if (pFrom[i] === -1) for (const key of keysOf(part)) if (!own.has(key)) own.set(key, i);
   for (const [j, part] of d.entries()) {
@@ -134,7 +139,7 @@ function twinsOf(p: readonly Part[], pFrom: Int32Array, d: readonly Part[], dFro
       .find(found => found !== undefined);
     if (index === undefined) continue;
     twins.set(j, index);
-    for (const key of keysOf(p[index] as Part)) own.delete(key);
+    for (const key of keysOf(p[index] as MessagePart)) own.delete(key);
   }
   addTaken(twins, p, pFrom, d, dFrom);
   return twins;
@@ -143,13 +148,13 @@ function twinsOf(p: readonly Part[], pFrom: Int32Array, d: readonly Part[], dFro
 /** Also what the person said and the daemon has taken since: each once, in their order. */
 function addTaken(
   twins: Map<number, number>,
-  p: readonly Part[],
+  p: readonly MessagePart[],
   pFrom: Int32Array,
-  d: readonly Part[],
+  d: readonly MessagePart[],
   dFrom: Int32Array,
 ): void {
   const used = new Set(twins.values());
-  const isNew = (from: Int32Array, part: Part, i: number) => from[i] === -1 && part.value().role === 'user';
+  const isNew = (from: Int32Array, part: MessagePart, i: number) => from[i] === -1 && part.value().role === 'user';
   let at = 0;
   for (const [j, part] of d.entries()) {
     if (twins.has(j) || !isNew(dFrom, part, j) || part.value().from !== 'human') continue;
@@ -161,23 +166,23 @@ function addTaken(
 }
 
 /** The daemon's is the person's, with what it fills in. */
-function isTaken(own: Part, part: Part): boolean {
-  return own.value().content === part.value().content && identity(part) === undefined && onlyFilledIn(own, part);
+function isTaken(own: MessagePart, part: MessagePart): boolean {
+  return own.value().content === part.value().content && messageIdentity(part) === undefined && onlyFilledIn(own, part);
 }
 
 /** A call of it was started, or its result came. */
-function isNeeded(was: Part, now: Part, results: ReadonlySet<string>): boolean {
+function isNeeded(was: MessagePart, now: MessagePart, results: ReadonlySet<string>): boolean {
   if (was.text === now.text && ![...results].some(id => now.text.includes(id))) return false;
-  const started = (part: Part) => callsOf(part).filter(call => call.started !== undefined).length;
+  const started = (part: MessagePart) => callsOf(part).filter(call => call.started !== undefined).length;
   return started(now) > started(was) || callsOf(now).some(call => results.has(String(call.id)));
 }
 
-function callsOf(part: Part): Record<string, unknown>[] {
+function callsOf(part: MessagePart): Record<string, unknown>[] {
   const {tool_calls: calls} = part.value();
   return Array.isArray(calls) ? calls.filter(isMap) : [];
 }
 
-function onlyFilledIn(was: Part, now: Part): boolean {
+function onlyFilledIn(was: MessagePart, now: MessagePart): boolean {
   return valueChanges(was.value(), now.value()).every(change => change.was === undefined && change.path.length === 1);
 }
 
@@ -186,7 +191,7 @@ function leadOf(item: string): string {
 }
 
 /** A message of the daemon's, as it would stand in the person's file. */
-function restyled(part: Part, {eol, lead}: {eol: string; lead: string}): string {
+function restyled(part: MessagePart, {eol, lead}: {eol: string; lead: string}): string {
   const from = leadOf(part.text);
   const ended = part.text.endsWith('\n') ? part.text : `${part.text}\n`;
   const lines = ended.split(/\r?\n/).map(line => (line.startsWith(from) ? lead + line.slice(from.length) : line));

@@ -30,7 +30,7 @@ export const lastingFields: ReadonlySet<string> = new Set([
 const filledIn: ReadonlySet<string> = new Set(['id', 'created', 'created_by']);
 
 /** What the later version of a task has that the earlier had not. */
-export interface Changes {
+export interface TaskChanges {
   box: Box | undefined;
   /** `now` undefined: removed. */
   fields: {key: string; was: string | undefined; now: string | undefined}[];
@@ -39,7 +39,7 @@ export interface Changes {
   head: boolean;
 }
 
-export function changesOf(was: Task, now: Task): Changes {
+export function taskChanges(was: Task, now: Task): TaskChanges {
   const keys = new Set([...was.fields, ...now.fields].map(field => field.key));
   const fields = [...keys].flatMap(key => {
     const change = {key, was: fieldOf(was, key), now: fieldOf(now, key)};
@@ -62,12 +62,12 @@ function headKey(task: Task): string {
   return [task.priority ?? '', task.names.join(' '), task.tags.join(' '), task.title].join('\n');
 }
 
-export function isNone(changes: Changes): boolean {
+export function isEmptyChange(changes: TaskChanges): boolean {
   return changes.box === undefined && changes.fields.length === 0 && changes.notes.length === 0 && !changes.head;
 }
 
 /** Nothing that would be missed if the task were gone. */
-export function onlyFilledIn(changes: Changes, was: Task): boolean {
+export function onlyFilledIn(changes: TaskChanges, was: Task): boolean {
   // Times that follow from a box the person had set themselves.
   const follows = (key: string) =>
     (key === 'completed' && was.state === 'completed') || (key === 'started' && was.state === 'in_progress');
@@ -76,13 +76,19 @@ export function onlyFilledIn(changes: Changes, was: Task): boolean {
 }
 
 /** Of the differences between two versions with no common base, those in which the daemon's has more. */
-export function missing({fields, notes}: Changes): Changes {
+export function onlyAdditions({fields, notes}: TaskChanges): TaskChanges {
   const more = fields.filter(({key, was, now}) => now !== undefined && (was === undefined || lastingFields.has(key)));
   return {box: undefined, fields: more, notes, head: false};
 }
 
 /** The changes of the later version as far as they go onto the person's task; what both changed goes to `conflicts`. */
-export function settle(changes: Changes, base: Task, person: Task, daemon: Task, conflicts: string[]): Changes {
+export function settleChanges(
+  changes: TaskChanges,
+  base: Task,
+  person: Task,
+  daemon: Task,
+  conflicts: string[],
+): TaskChanges {
   const name = `task "${person.title}"`;
   const fields = changes.fields.filter(({key, was, now}) => {
     const own = fieldOf(person, key);

@@ -4,7 +4,7 @@ import {columnOf} from '../common/task-lines.ts';
 import type {Task, TaskFile} from '../task/task.ts';
 import {childIndent, updateTask} from '../task/task-edit.ts';
 import {parseTasks} from '../task/task-parse.ts';
-import type {Changes} from './merge-task-changes.ts';
+import type {TaskChanges} from './merge-task-changes.ts';
 
 /**
  * A task's lines are edited on their own: whatever follows them is not indented deeper than its dash, so nothing there
@@ -20,7 +20,7 @@ function inWindow(lines: string, inTodo: boolean, eol: string, edit: (file: Task
 }
 
 /** The task whose lines these are, with the changes made. `daemon` are the lines its title line is taken from. */
-export function applyChanges(lines: string, changes: Changes, {inTodo}: Task, daemon: string, eol: string): string {
+export function applyChanges(lines: string, changes: TaskChanges, {inTodo}: Task, daemon: string, eol: string): string {
   let now = lines;
   if (changes.head) now = inWindow(now, inTodo, eol, (file, task) => withHead(file, task, daemon, inTodo));
   if (changes.box !== undefined || changes.fields.length > 0)

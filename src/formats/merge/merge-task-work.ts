@@ -1,30 +1,30 @@
 import {lineEnd, type Splice, splice} from '../common/lines.ts';
 import type {Task, TaskFile} from '../task/task.ts';
 import {leadOf} from '../task/task-edit.ts';
-import type {Changes} from './merge-task-changes.ts';
+import type {TaskChanges} from './merge-task-changes.ts';
 import {applyChanges, indentAs, putChildren} from './merge-task-text.ts';
-import {lineSplice, ownOf} from './merge-window.ts';
+import {lineSplice, linesWithoutChildren} from './merge-window.ts';
 
-/** What is to be done about one task of the person's. */
-export interface Work {
-  changes: Changes | undefined;
+/** How one task of the person's text is changed by the merge. */
+export interface TaskMergeWork {
+  changes: TaskChanges | undefined;
   /** The version whose title line goes with `changes.head`. */
   daemon: Task | undefined;
   /** Its lines, children included, just as the daemon has them. */
   verbatim: string | undefined;
   remove: boolean;
-  before: Block[];
-  after: Block[];
-  children: Block[];
+  before: TaskBlock[];
+  after: TaskBlock[];
+  children: TaskBlock[];
 }
 
 /** Lines of the daemon's file, and the white space they stand behind. */
-export interface Block {
+export interface TaskBlock {
   lines: string;
   lead: string;
 }
 
-export function newWork(): Work {
+export function newTaskMergeWork(): TaskMergeWork {
   return {
     changes: undefined,
     daemon: undefined,
@@ -37,11 +37,11 @@ export function newWork(): Work {
 }
 
 /** The person's text when all work on their tasks is done, and `last` is below them. */
-export function textAfter(
+export function mergedText(
   person: TaskFile,
   daemon: TaskFile,
-  works: ReadonlyMap<Task, Work>,
-  last: readonly Block[],
+  works: ReadonlyMap<Task, TaskMergeWork>,
+  last: readonly TaskBlock[],
 ): string {
   const {text, todoEnd} = person;
   const eol = lineEnd(text);
@@ -64,12 +64,13 @@ export function textAfter(
       lines += text.slice(at, task.end);
     }
     if (work?.changes) {
-      const head = work.daemon ? ownOf(daemon, work.daemon) : '';
+      const head = work.daemon ? linesWithoutChildren(daemon, work.daemon) : '';
       lines = applyChanges(lines, work.changes, task, head, eol);
     }
     if (work && work.children.length > 0) lines = putChildren(lines, task, work.children, eol);
     const lead = leadOf(text, task);
-    const beside = (blocks: readonly Block[] = []) => blocks.map(block => indentAs(block.lines, block.lead, lead, eol));
+    const beside = (blocks: readonly TaskBlock[] = []) =>
+      blocks.map(block => indentAs(block.lines, block.lead, lead, eol));
     return [...beside(work?.before), lines, ...beside(work?.after)].join(eol);
   };
 

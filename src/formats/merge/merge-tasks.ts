@@ -5,20 +5,27 @@ import {fieldOf, type Task, type TaskFile} from '../task/task.ts';
 import {leadOf} from '../task/task-edit.ts';
 import {matchTasks} from '../task/task-match.ts';
 import {parseTasks} from '../task/task-parse.ts';
-import {type Merged, mergeLines} from './merge-lines.ts';
-import {withProse} from './merge-prose.ts';
-import {type Changes, changesOf, isNone, missing, onlyFilledIn, settle} from './merge-task-changes.ts';
+import {type MergeResult, mergeLines} from './merge-lines.ts';
+import {mergeProse} from './merge-prose.ts';
+import {
+  isEmptyChange,
+  onlyAdditions,
+  onlyFilledIn,
+  settleChanges,
+  type TaskChanges,
+  taskChanges,
+} from './merge-task-changes.ts';
 import {applyChanges} from './merge-task-text.ts';
-import {type Block, newWork, textAfter, type Work} from './merge-task-work.ts';
-import {count, ownOf, sorted, windowOf} from './merge-window.ts';
+import {mergedText, newTaskMergeWork, type TaskBlock, type TaskMergeWork} from './merge-task-work.ts';
+import {countTasks, linesWithoutChildren, sortedLines, taskLines} from './merge-window.ts';
 
 /** Undefined if it cannot be done task by task. May throw where an edit is refused. */
-export function mergeTasks(base: string, person: string, daemon: string): Merged | undefined {
+export function mergeTasks(base: string, person: string, daemon: string): MergeResult | undefined {
   const [from, own, later] = [parseTasks(base), parseTasks(person), parseTasks(daemon)];
   if ([from, own, later].some(file => hasErrors(file.problems))) return undefined;
   const toDaemon = matchTasks(from, later);
   const conflicts: string[] = [];
-  const merge = new TaskMerge(from, withProse(from, own, later, toDaemon, conflicts), later, toDaemon, conflicts);
+  const merge = new TaskMerge(from, mergeProse(from, own, later, toDaemon, conflicts), later, toDaemon, conflicts);
   const text = merge.run();
   const result = parseTasks(text);
   if (hasErrors(result.problems) || result.tasks.length !== merge.expected) return undefined;
@@ -33,10 +40,10 @@ class TaskMerge {
   readonly #person: TaskFile;
   readonly #daemon: TaskFile;
   readonly #eol: string;
-  readonly #work = new Map<Task, Work>();
+  readonly #work = new Map<Task, TaskMergeWork>();
   /** Of each parent, the last child met so far that the person has, or where the last one was put back. */
-  readonly #above = new Map<Task | undefined, Task | Block[]>();
-  readonly #last: Block[] = [];
+  readonly #above = new Map<Task | undefined, Task | TaskBlock[]>();
+  readonly #last: TaskBlock[] = [];
   /** Up to here the daemon's lines are taken care of. */
   #taken = 0;
   /** Tasks of the daemon's that come with one that was added or put back. */
@@ -71,7 +78,7 @@ class TaskMerge {
       this.#twins.set(fieldOf(task, 'id') ?? `"${task.title}`, task);
     }
     for (const [j, task] of this.#daemon.tasks.entries()) if (task.start >= this.#taken) this.#look(task, j);
-    return textAfter(this.#person, this.#daemon, this.#work, this.#last);
+    return mergedText(this.#person, this.#daemon, this.#work, this.#last);
   }
 
   /** What the person has for a task of the daemon's. */
@@ -93,7 +100,7 @@ class TaskMerge {
       if (!this.#covered.has(daemon)) this.#added(daemon);
       return;
     }
-    if (windowOf(this.#base, base) === windowOf(this.#daemon, daemon)) {
+    if (taskLines(this.#base, base) === taskLines(this.#daemon, daemon)) {
       this.#taken = daemon.end;
       return;
     }
@@ -101,23 +108,29 @@ class TaskMerge {
       if (!this.#covered.has(daemon)) this.#deleted(base, daemon);
       return;
     }
-    if (windowOf(this.#base, base) === windowOf(this.#person, person)) {
-      this.#workOn(person).verbatim = windowOf(this.#daemon, daemon);
-      this.expected += count(daemon) - count(person);
+    if (taskLines(this.#base, base) === taskLines(this.#person, person)) {
+      this.#workOn(person).verbatim = taskLines(this.#daemon, daemon);
+      this.expected += countTasks(daemon) - countTasks(person);
       this.#taken = daemon.end;
       return;
     }
-    const changes = changesOf(base, daemon);
+    const changes = taskChanges(base, daemon);
     if (this.#otherLines(base, person, daemon, changes)) return;
-    const settled = settle(changes, base, person, daemon, this.conflicts);
-    if (!isNone(settled)) Object.assign(this.#workOn(person), {changes: settled, daemon});
+    const settled = settleChanges(changes, base, person, daemon, this.conflicts);
+    if (!isEmptyChange(settled)) Object.assign(this.#workOn(person), {changes: settled, daemon});
   }
 
   /** Lines of a task that are neither fields nor notes were changed: by hand, so they are merged line by line. */
-  #otherLines(base: Task, person: Task, daemon: Task, changes: Changes): boolean {
-    const ownLines = (file: TaskFile, task: Task) => sorted(ownOf(file, task));
-    const made = applyChanges(ownOf(this.#base, base), changes, base, ownOf(this.#daemon, daemon), this.#eol);
-    if (sorted(made) === ownLines(this.#daemon, daemon)) return false;
+  #otherLines(base: Task, person: Task, daemon: Task, changes: TaskChanges): boolean {
+    const ownLines = (file: TaskFile, task: Task) => sortedLines(linesWithoutChildren(file, task));
+    const made = applyChanges(
+      linesWithoutChildren(this.#base, base),
+      changes,
+      base,
+      linesWithoutChildren(this.#daemon, daemon),
+      this.#eol,
+    );
+    if (sortedLines(made) === ownLines(this.#daemon, daemon)) return false;
     const lines = mergeLines(
       ...((
         [
@@ -125,7 +138,7 @@ class TaskMerge {
           [this.#person, person],
           [this.#daemon, daemon],
         ] as const
-      ).map(([file, task]) => `${windowOf(file, task).replaceAll('\r\n', '\n')}\n`) as [string, string, string]),
+      ).map(([file, task]) => `${taskLines(file, task).replaceAll('\r\n', '\n')}\n`) as [string, string, string]),
     );
     const text = lines.text.replace(/\n$/, '').replaceAll('\n', this.#eol);
     const read = parseTasks(`${person.inTodo ? '## TODO\n' : ''}${text}\n`);
@@ -134,7 +147,7 @@ class TaskMerge {
       return false;
     }
     this.#workOn(person).verbatim = text;
-    this.expected += read.tasks.length - count(person);
+    this.expected += read.tasks.length - countTasks(person);
     this.#taken = daemon.end;
     return true;
   }
@@ -145,8 +158,8 @@ class TaskMerge {
     if (twin) {
       this.#twins.delete(title);
       this.#twins.set(daemon, twin);
-      const changes = missing(changesOf(twin, daemon));
-      if (!isNone(changes)) Object.assign(this.#workOn(twin), {changes, daemon});
+      const changes = onlyAdditions(taskChanges(twin, daemon));
+      if (!isEmptyChange(changes)) Object.assign(this.#workOn(twin), {changes, daemon});
       return;
     }
     const block = this.#block(daemon);
@@ -160,7 +173,7 @@ class TaskMerge {
 
   /** The person deleted it: so it stays, unless something happened that must not be forgotten. */
   #deleted(base: Task, daemon: Task): void {
-    const changes = changesOf(base, daemon);
+    const changes = taskChanges(base, daemon);
     if (onlyFilledIn(changes, base)) return;
     this.conflicts.push(`task "${daemon.title}" was deleted, but it was worked on meanwhile; it is back`);
     const block = this.#block(daemon);
@@ -170,7 +183,7 @@ class TaskMerge {
   }
 
   /** Below the one above it that the person has, else above the one below it, else in what it is part of. */
-  #place(daemon: Task): Block[] {
+  #place(daemon: Task): TaskBlock[] {
     const above = this.#above.get(daemon.parent);
     if (above) return Array.isArray(above) ? above : this.#workOn(above).after;
     const siblings = daemon.parent?.children ?? this.#daemon.tasks;
@@ -181,7 +194,7 @@ class TaskMerge {
   }
 
   /** The daemon's lines of a task without those of its children that the person has elsewhere. */
-  #block(daemon: Task): Block {
+  #block(daemon: Task): TaskBlock {
     const {text} = this.#daemon;
     let lines = '';
     let at = daemon.start;
@@ -207,16 +220,16 @@ class TaskMerge {
   /** The daemon removed it (decided approvals move to the archive). */
   #removed(base: Task, person: Task): void {
     if (base.parent && this.#toDaemon.to[this.#base.tasks.indexOf(base.parent)] === -1) return;
-    if (!person.parent && windowOf(this.#base, base) === windowOf(this.#person, person)) {
+    if (!person.parent && taskLines(this.#base, base) === taskLines(this.#person, person)) {
       this.#workOn(person).remove = true;
-      this.expected -= count(person);
+      this.expected -= countTasks(person);
     } else this.conflicts.push(`task "${person.title}" was edited, but it had been moved away; yours is kept`);
   }
 
-  #workOn(task: Task): Work {
+  #workOn(task: Task): TaskMergeWork {
     const known = this.#work.get(task);
     if (known) return known;
-    const work = newWork();
+    const work = newTaskMergeWork();
     this.#work.set(task, work);
     return work;
   }

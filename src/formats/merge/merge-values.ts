@@ -14,14 +14,14 @@ export function valueChanges(was: unknown, now: unknown, path: Path = []): Value
   if (isDeepStrictEqual(was, now)) return [];
   if (!isMap(was) || !isMap(now)) return [{path, was, now}];
   const keys = new Set([...Object.keys(was), ...Object.keys(now)]);
-  return [...keys].flatMap(key => valueChanges(own(was, key), own(now, key), [...path, key]));
+  return [...keys].flatMap(key => valueChanges(ownValue(was, key), ownValue(now, key), [...path, key]));
 }
 
 export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function own(map: Record<string, unknown>, key: string): unknown {
+function ownValue(map: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
@@ -29,7 +29,7 @@ function valueAt(value: unknown, path: Path): unknown {
   let at = value;
   for (const step of path) {
     if (Array.isArray(at) && typeof step === 'number') at = at[step];
-    else if (isMap(at)) at = own(at, String(step));
+    else if (isMap(at)) at = ownValue(at, String(step));
     else return undefined;
   }
   return at;

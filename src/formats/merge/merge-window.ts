@@ -2,12 +2,12 @@ import type {Splice} from '../common/lines.ts';
 import type {Task, TaskFile} from '../task/task.ts';
 
 /** The lines of a task and all that is nested in it. */
-export function windowOf({text}: TaskFile, task: Task): string {
+export function taskLines({text}: TaskFile, task: Task): string {
   return text.slice(task.start, task.end);
 }
 
 /** The same without its children. */
-export function ownOf({text}: TaskFile, task: Task): string {
+export function linesWithoutChildren({text}: TaskFile, task: Task): string {
   let own = '';
   let at = task.start;
   for (const child of task.children) {
@@ -18,7 +18,7 @@ export function ownOf({text}: TaskFile, task: Task): string {
   return (own + text.slice(Math.min(at, task.end), task.end)).trimEnd();
 }
 
-export function sorted(lines: string): string {
+export function sortedLines(lines: string): string {
   return lines
     .split('\n')
     .map(line => line.trim())
@@ -27,9 +27,9 @@ export function sorted(lines: string): string {
     .join('\n');
 }
 
-export function count(task: Task): number {
+export function countTasks(task: Task): number {
   let tasks = 1;
-  for (const child of task.children) tasks += count(child);
+  for (const child of task.children) tasks += countTasks(child);
   return tasks;
 }
 

@@ -10,7 +10,7 @@ const LEAST = 3;
  * Whether `now`, which a person saved, may be from a session before somebody put a message of `before` in other words. Looks
  * at lines alone, so it may say yes to any larger edit.
  */
-export function mayLackWords(before: string, now: string): boolean {
+export function mayLackMessageWords(before: string, now: string): boolean {
   // All messages are there as they were: the usual case, also where the header says something else.
   if (startsWithText(messagesOf(now), messagesOf(before))) return false;
   const left = new Map<string, number>();
@@ -35,7 +35,7 @@ function messagesOf(text: string): string {
  * The person's text, made from `base`, with the words that users' messages have in `last`; those that the person changed too
  * are as they say now. Nothing else is merged, so `last` is of use only if persons alone wrote since `base`.
  */
-export function keepWords(base: string, person: string, last: string): string {
+export function keepMessageWords(base: string, person: string, last: string): string {
   const [b, p, l] = [cutText(base), cutText(person), cutText(last)];
   if (!b || !p || !l || b.items.length !== l.items.length) return person;
   const items = [...p.items];

@@ -2,19 +2,19 @@ import {hasErrors} from '../common/diagnostic.ts';
 import type {Kind} from '../common/key.ts';
 import {parseSession} from '../session/session.ts';
 import {parseTasks} from '../task/task-parse.ts';
-import {type Merged, mergeLines} from './merge-lines.ts';
+import {type MergeResult, mergeLines} from './merge-lines.ts';
 import {mergeMemory} from './merge-memory.ts';
 import {mergeSessions} from './merge-session.ts';
 import {mergeTasks} from './merge-tasks.ts';
 
-export type {Merged} from './merge-lines.ts';
+export type {MergeResult} from './merge-lines.ts';
 
 /**
  * The person's text with what the daemon changed since `base`, from which the person's was made. Every byte of the
  * person's that the daemon did not touch stays; started calls, results, notes and decisions of the daemon's stay too.
  * Must not throw.
  */
-export function merge(kind: Kind, base: string, person: string, daemon: string): Merged {
+export function merge(kind: Kind, base: string, person: string, daemon: string): MergeResult {
   if (daemon === base || person === daemon) return {text: person, conflicts: []};
   if (person === base) return {text: daemon, conflicts: []};
   if (kind === 'memory') return mergeMemory(base, person, daemon);
@@ -22,7 +22,7 @@ export function merge(kind: Kind, base: string, person: string, daemon: string):
   return byParts(kind, base, person, daemon) ?? byLines(kind, base, person, daemon);
 }
 
-function byParts(kind: 'tasks' | 'session', base: string, person: string, daemon: string): Merged | undefined {
+function byParts(kind: 'tasks' | 'session', base: string, person: string, daemon: string): MergeResult | undefined {
   try {
     return kind === 'tasks' ? mergeTasks(base, person, daemon) : mergeSessions(base, person, daemon);
   } catch {
@@ -32,7 +32,7 @@ function byParts(kind: 'tasks' | 'session', base: string, person: string, daemon
 }
 
 /** What has errors, or cannot be merged by its parts. A doubtful result is none: then the daemon's text stays whole. */
-function byLines(kind: 'tasks' | 'session', base: string, person: string, daemon: string): Merged {
+function byLines(kind: 'tasks' | 'session', base: string, person: string, daemon: string): MergeResult {
   const merged = mergeLines(base, person, daemon);
   if (merged.conflicts.length > 0)
     return {text: daemon, conflicts: ['both sides changed the same lines; the text is as the daemon wrote it']};

@@ -46,6 +46,6 @@ export function chainText({chain, hops}: Chain): string {
   return `${hops} ${chain.replace(/\s/g, '_')}`;
 }
 
-export function longer(a: Chain | undefined, b: Chain | undefined): Chain | undefined {
+export function longerChain(a: Chain | undefined, b: Chain | undefined): Chain | undefined {
   return a && b && a.hops >= b.hops ? a : (b ?? a);
 }

@@ -64,7 +64,7 @@ function plainItem(message: Message, indent: string): Item | undefined {
 }
 
 /** A message as an item that may follow the last one; undefined: it has to be inserted. */
-export function itemFor({head, items, problems}: Session, message: Message): Item | undefined {
+export function messageItem({head, items, problems}: Session, message: Message): Item | undefined {
   const last = items?.at(-1);
   if (!last?.plain || !last.text.endsWith('\n') || problems.length > 0 || lineEnd(head) !== '\n') return undefined;
   return plainItem(message, last.text.slice(0, last.text.indexOf('-')));
@@ -115,16 +115,16 @@ function plain(value: unknown): unknown {
 }
 
 /** A key of the session itself, such as status or updated; undefined removes it. New keys go above the messages. */
-export function setField<K extends keyof SessionHeader & string>(
+export function setSessionField<K extends keyof SessionHeader & string>(
   session: Session,
   key: K,
   value: SessionHeader[K] | undefined,
 ): Session {
-  return setFields(session, {[key]: value});
+  return setSessionFields(session, {[key]: value});
 }
 
 /** Several keys of the session, in this order: the same as one after the other. */
-export function setFields(
+export function setSessionFields(
   session: Session,
   keys: {readonly [K in keyof SessionHeader]?: SessionHeader[K] | undefined},
 ): Session {

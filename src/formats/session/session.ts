@@ -94,7 +94,7 @@ export function parseHeader(head: string, foot: string, previous?: Session): Ses
 }
 
 /** The items below those that were found unchanged. Items that stand as they stood before are not read again. */
-function parseItems({items: texts, unchanged}: Cut, known: readonly Item[]): Item[] | undefined {
+function parseItems({items: texts, unchanged}: CutSessionText, known: readonly Item[]): Item[] | undefined {
   const items: Item[] = [];
   const before = known.slice(unchanged);
   let same = 0;
@@ -135,7 +135,7 @@ export function parseItem(text: string): Item | undefined {
 /** Beyond this the text is read whole, and refused there as too large: older messages belong into segments. */
 const MAX_MESSAGES = 50_000;
 
-export interface Cut {
+export interface CutSessionText {
   head: string;
   body: string;
   foot: string;
@@ -158,7 +158,7 @@ const DASH = 45;
  * item. What else may be wrong with the text shows when head and items are parsed. The first messages of `previous`, an
  * earlier version, are compared as one text and not scanned again.
  */
-export function cutText(text: string, previous?: Pick<Session, 'body' | 'items'>): Cut | undefined {
+export function cutText(text: string, previous?: Pick<Session, 'body' | 'items'>): CutSessionText | undefined {
   const key = text.startsWith('messages:') ? 0 : text.indexOf('\nmessages:') + 1;
   if (key === 0 && !text.startsWith('messages:')) return undefined;
   // A directive such as %YAML 1.1 holds for the whole text.

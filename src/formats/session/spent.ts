@@ -22,7 +22,7 @@ export interface DaySpent extends Spent {
 export type Usage = {[K in Exclude<keyof Spent, 'turns'>]?: number | undefined};
 
 /** How much may be used before a person is asked. */
-export interface Limits {
+export interface SpendLimits {
   turns?: number;
   tokens?: number;
   cost_usd?: number;
@@ -32,7 +32,7 @@ export interface Limits {
 
 export const NOTHING_SPENT: Readonly<Spent> = {turns: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0};
 
-export function plus(a: Spent, b: Spent): Spent {
+export function addSpent(a: Spent, b: Spent): Spent {
   return {
     turns: a.turns + b.turns,
     input_tokens: a.input_tokens + b.input_tokens,
@@ -42,7 +42,7 @@ export function plus(a: Spent, b: Spent): Spent {
 }
 
 /** Of each the larger: neither of two accounts of the same day may be forgotten. */
-export function larger(a: Spent, b: Spent): Spent {
+export function largerSpent(a: Spent, b: Spent): Spent {
   return {
     turns: Math.max(a.turns, b.turns),
     input_tokens: Math.max(a.input_tokens, b.input_tokens),

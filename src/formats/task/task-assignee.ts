@@ -18,7 +18,7 @@ export function assigneeIn([first]: readonly string[], assign: string | undefine
 }
 
 /** All that decides whether a task can be delivered. */
-export interface Waiting {
+export interface TaskReadiness {
   state: TaskState;
   assignee: Assignee;
   dependsOn: readonly string[];
@@ -26,7 +26,7 @@ export interface Waiting {
 
 /** Pending, every dependency completed, its assignee an agent of this home. */
 export function isReady(
-  {state, assignee: {name, model}, dependsOn}: Waiting,
+  {state, assignee: {name, model}, dependsOn}: TaskReadiness,
   {isAgent, stateOf}: {isAgent: (name: string) => boolean; stateOf: (id: string) => string | null | undefined},
 ): boolean {
   if (state !== 'pending' || (model === undefined && (name === undefined || !isAgent(name)))) return false;

@@ -28,7 +28,7 @@ export function setBox(file: TaskFile, task: Task, box: Box): string {
   return updateTask(file, task, {box});
 }
 
-export function setField(file: TaskFile, task: Task, key: string, value: string | undefined): string {
+export function setTaskField(file: TaskFile, task: Task, key: string, value: string | undefined): string {
   return updateTask(file, task, {fields: {[key]: value}});
 }
 

@@ -1,6 +1,6 @@
 import {columnOf, dedent} from '../common/task-lines.ts';
 import {type Field, knownFields} from './task.ts';
-import {closingQuote, decode} from './task-head.ts';
+import {closingQuote, decodeString} from './task-head.ts';
 
 const keys = [...knownFields];
 const keysByLength: number[][] = [];
@@ -129,7 +129,7 @@ function lineValue(text: string, start: number, end: number): string {
   while (last > start && text.charCodeAt(last - 1) <= 32) last--;
   const raw = text.slice(start, last);
   if (raw.charCodeAt(0) !== 34 || closingQuote(raw, 0, raw.length) !== raw.length - 1) return raw;
-  return decode(raw) ?? raw;
+  return decodeString(raw) ?? raw;
 }
 
 /** The lines of a block without their common indentation, blank lines at its end left out. */

@@ -1,7 +1,7 @@
 import {type Box, type Field, type Priority, stateOfBox} from './task.ts';
 
 /** What stands on a task's own line after the dash. */
-export interface Head {
+export interface TaskHead {
   box: Box | undefined;
   boxStart: number;
   bare: boolean;
@@ -42,16 +42,16 @@ function wordEnd(text: string, at: number, end: number): number {
 }
 
 /** Read text[from, end), the rest of a list item after its dash. Outside `## TODO` only an item with a box is a task. */
-export function readHead(
+export function readTaskHead(
   text: string,
   from: number,
   end: number,
   inTodo: boolean,
   lineStart: number,
   line: number,
-): Head | NoTask {
+): TaskHead | NoTask {
   let at = skipGap(text, from, end);
-  const head: Head = {
+  const head: TaskHead = {
     box: undefined,
     boxStart: at,
     bare: false,
@@ -103,16 +103,16 @@ function readBox(text: string, at: number, end: number): Box | NoTask | undefine
 }
 
 /** A word that names somebody. */
-export const NAME = /^@[A-Za-z0-9][A-Za-z0-9._/@-]*$/;
+export const NAME_WORD = /^@[A-Za-z0-9][A-Za-z0-9._/@-]*$/;
 
-function readNames(text: string, at: number, end: number, head: Head): number {
+function readNames(text: string, at: number, end: number, head: TaskHead): number {
   while (at < end) {
     const code = text.charCodeAt(at);
     if (code !== 64 /* @ */ && code !== 35 /* # */) break;
     const stop = wordEnd(text, at, end);
     const word = text.slice(at, stop);
     if (code === 64) {
-      if (!NAME.test(word)) break;
+      if (!NAME_WORD.test(word)) break;
       if (head.names === NONE) head.names = [];
       head.names.push(word.slice(1));
     } else {
@@ -125,7 +125,7 @@ function readNames(text: string, at: number, end: number, head: Head): number {
   return at;
 }
 
-function readTitle(text: string, at: number, end: number, head: Head, line: Line): void {
+function readTitle(text: string, at: number, end: number, head: TaskHead, line: Line): void {
   let last = end;
   while (last > at && isGap(text, last - 1, last)) last--;
   const quoted = readQuoted(text, at, last);
@@ -147,7 +147,7 @@ function readQuoted(text: string, at: number, end: number): {value: string; end:
   if (quote === '"') {
     const close = closingQuote(text, at, end);
     if (close === -1 || !isGap(text, close + 1, end)) return undefined;
-    return {value: decode(text.slice(at, close + 1)) ?? text.slice(at + 1, close), end: close + 1};
+    return {value: decodeString(text.slice(at, close + 1)) ?? text.slice(at + 1, close), end: close + 1};
   }
   // Searched within the line only: a search that runs on to the next quote of the file would make time quadratic.
   if (quote === "'") {
@@ -185,7 +185,7 @@ export function closingQuote(text: string, at: number, end: number): number {
 }
 
 /** A JSON string's value, or undefined if it is not one. */
-export function decode(source: string): string | undefined {
+export function decodeString(source: string): string | undefined {
   if (!source.includes('\\')) return source.length >= 2 && isClean(source) ? source.slice(1, -1) : undefined;
   try {
     const value: unknown = JSON.parse(source);
@@ -233,7 +233,7 @@ function readInlineFields(text: string, from: number, end: number, line: Line): 
 function readInlineValue(text: string, at: number, end: number): {value: string; end: number} {
   if (text[at] === '"') {
     const close = closingQuote(text, at, end);
-    const value = close === -1 || !isGap(text, close + 1, end) ? undefined : decode(text.slice(at, close + 1));
+    const value = close === -1 || !isGap(text, close + 1, end) ? undefined : decodeString(text.slice(at, close + 1));
     if (value !== undefined) return {value, end: close + 1};
   }
   let stop = at;

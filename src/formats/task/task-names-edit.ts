@@ -3,17 +3,17 @@ import {exit, UserError} from '../common/errors.ts';
 import {type Splice, splice} from '../common/lines.ts';
 import {jsonText} from '../common/visible.ts';
 import type {Task, TaskFile} from './task.ts';
-import {NAME} from './task-head.ts';
+import {NAME_WORD} from './task-head.ts';
 import {parseTasks} from './task-parse.ts';
 
 /**
  * The new text: these names stand before the title, where the first one stood, and no others. Only the task's own line
  * differs, and of that only the names; refused where the rest of the line would then be read otherwise.
  */
-export function setNames(file: TaskFile, task: Task, names: readonly string[]): string {
+export function setTaskNames(file: TaskFile, task: Task, names: readonly string[]): string {
   refuseErrors(file.problems);
   for (const name of names)
-    if (!NAME.test(`@${name}`)) throw new UserError(`${jsonText(name)} is not a name`, exit.badFile);
+    if (!NAME_WORD.test(`@${name}`)) throw new UserError(`${jsonText(name)} is not a name`, exit.badFile);
   if (isSame(names, task.names)) return file.text;
   const {text} = file;
   const splices = splicesFor(text, task, names.map(name => `@${name}`).join(' '));

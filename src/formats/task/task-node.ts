@@ -1,6 +1,6 @@
 import {type Box, type Field, type Note, type Priority, stateOfBox, type Task, type TaskState} from './task.ts';
 import type {FieldTable} from './task-fields.ts';
-import {type Head, NONE} from './task-head.ts';
+import {NONE, type TaskHead} from './task-head.ts';
 
 /** A task while its file is read, and after. Its fields are made when first asked for. */
 export class TaskNode implements Task {
@@ -39,7 +39,7 @@ export class TaskNode implements Task {
   #fields: readonly Field[] | undefined;
 
   constructor(
-    head: Head,
+    head: TaskHead,
     table: FieldTable,
     place: {line: number; start: number; column: number; end: number; inTodo: boolean},
     parent: TaskNode | undefined,

@@ -2,7 +2,7 @@ import {closesFence, fenceMark, headingText, isLookalike, isRule, keyEnd} from '
 import {LineCursor} from './line-cursor.ts';
 import type {TaskFile} from './task.ts';
 import {DUE, FieldTable, ID, keyNamed, knownKey, NOTES} from './task-fields.ts';
-import {closingQuote, decode, readHead} from './task-head.ts';
+import {closingQuote, decodeString, readTaskHead} from './task-head.ts';
 import {TaskNode} from './task-node.ts';
 import {type OpenNotes, readNote} from './task-note-lines.ts';
 import {TaskProblems} from './task-problems.ts';
@@ -161,7 +161,7 @@ class Scanner extends LineCursor {
   readItem(): void {
     const content = this.text.slice(this.at + 1, Math.min(this.end, this.at + 12)).trimStart();
     if (/^(?:```|~~~)/.test(content) && this.readFence(this.text.indexOf(content.slice(0, 3), this.at))) return;
-    const head = readHead(this.text, this.at + 1, this.end, this.inTodo, this.start, this.line);
+    const head = readTaskHead(this.text, this.at + 1, this.end, this.inTodo, this.start, this.line);
     const parent = this.close();
     if ('badBox' in head) {
       const close = this.text.indexOf(']', head.at) + 1;
@@ -246,7 +246,7 @@ class Scanner extends LineCursor {
 
   checkString(start: number): void {
     const raw = this.text.slice(start, this.end).trimEnd();
-    if (closingQuote(raw, 0, raw.length) === raw.length - 1 && decode(raw) === undefined)
+    if (closingQuote(raw, 0, raw.length) === raw.length - 1 && decodeString(raw) === undefined)
       this.problems.badString(this.place(start));
   }
 }

@@ -20,7 +20,7 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
   'forked_from',
 ]);
 
-export interface Forking {
+export interface ForkRequest {
   /** Of the session as it was. */
   header: SessionHeader;
   /** Its messages up to the cut, but for those in `segments`. */
@@ -36,7 +36,7 @@ export interface Forking {
   schema: string;
 }
 
-export interface Forked {
+export interface ForkResult {
   text: string;
   /** Whether a daemon will ask the model, if it may. */
   awaits: boolean;
@@ -48,7 +48,7 @@ export interface Forked {
  * A session that begins as another was. Its history is whole: each call has its result. Nothing in it waits, was started or
  * delivered: what a person decided, what runs and what is due stays with the session it comes from.
  */
-export function forkSession({header, messages, segments, id, from, paused, now, schema}: Forking): Forked {
+export function forkSession({header, messages, segments, id, from, paused, now, schema}: ForkRequest): ForkResult {
   const {whole, open} = withResults(messages, now);
   const awaits = awaitsAnswer(whole);
   const {agent_id, agent_type, model, system_prompt, tainted, metadata, ...others} = header;

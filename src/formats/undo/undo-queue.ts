@@ -2,7 +2,7 @@ import {parseApproval} from '../approval/approval.ts';
 import {APPROVALS_FILE, type ApprovalItem, readApprovalItems} from '../approval/approval-item.ts';
 import {approvalState, isBudget, isRecorded} from '../approval/approval-state.ts';
 import {hasErrors} from '../common/diagnostic.ts';
-import {changesOf} from '../merge/merge-task-changes.ts';
+import {taskChanges} from '../merge/merge-task-changes.ts';
 import {fieldOf, type Task} from '../task/task.ts';
 import {type TaskChange, updateTasks} from '../task/task-edit.ts';
 import {parseTasks} from '../task/task-parse.ts';
@@ -106,7 +106,7 @@ export function queueWords(before: string | undefined, after: string): string | 
   for (const [id, item] of is) {
     const old = was.get(id);
     if (!old) return `${id} was asked: the call waits, and would ask again. To answer it: agentdir reject ${id}`;
-    const {fields} = changesOf(old.task, item.task);
+    const {fields} = taskChanges(old.task, item.task);
     if (fields.some(({key}) => key === 'outcome' || key === 'executed_at'))
       return `what became of ${id} is a record (${item.outcome ?? ''}), and stays`;
     if (fields.some(({key}) => key === 'status' || key === 'taken'))

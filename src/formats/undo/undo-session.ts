@@ -1,8 +1,8 @@
 import {hasErrors} from '../common/diagnostic.ts';
 import {isMap} from '../merge/merge-values.ts';
-import {matchMessages, type Part} from '../merge/message-match.ts';
+import {type MessagePart, matchMessages} from '../merge/message-match.ts';
 import {parseSession, type Session, sessionText} from '../session/session.ts';
-import {insertMessage, setFields, setInMessage, setKeysInMessage} from '../session/session-edit.ts';
+import {insertMessage, setInMessage, setKeysInMessage, setSessionFields} from '../session/session-edit.ts';
 import type {Call, Message, SessionHeader} from '../session/session-schema.ts';
 
 /** What a change did to a session, as far as it is taken back. */
@@ -85,7 +85,7 @@ export function undoInSession(before: string, after: string, now: string): Sessi
   const text = sessionText(session);
   // Unless somebody has set it, or it followed from messages, since.
   const goes = later.header?.status === is.header.status && session.header?.status !== was.header.status;
-  const whole = goes ? sessionText(setFields(session, {status: was.header.status})) : text;
+  const whole = goes ? sessionText(setSessionFields(session, {status: was.header.status})) : text;
   return {text, whole, removed, blanked, stays: [...stays], after: sessionText(is)};
 }
 
@@ -125,7 +125,7 @@ function keepHeader(session: Session, was: SessionHeader, is: SessionHeader, sta
   for (const key of OWN_KEYS) keep(key, HEADER_WORDS[key]);
   // What follows from the messages is no reason to take a change back by itself.
   if (!LASTING.has(was.status) && !LASTING.has(is.status)) keep('status', '');
-  return setFields(session, kept);
+  return setSessionFields(session, kept);
 }
 
 const HEADER_WORDS: Record<(typeof OWN_KEYS)[number], string> = {
@@ -200,7 +200,7 @@ function callsOf({messages}: Session): Call[] {
   return messages.flatMap(({tool_calls = []}) => tool_calls);
 }
 
-function partsOf({items, messages}: Session): Part[] {
+function partsOf({items, messages}: Session): MessagePart[] {
   return messages.map((message, i) => ({
     text: items?.[i]?.text ?? JSON.stringify(message),
     value: () => (isMap(message) ? message : {}),

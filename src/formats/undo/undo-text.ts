@@ -29,7 +29,7 @@ export function undoText(kind: Kind, before: string, after: string, now: string)
     const status = kind === 'session' ? statusOverlap(before, after, now) : undefined;
     if (status !== undefined) return {overlaps: [status]};
     const {text, conflicts} = merge(kind, base, session?.whole ?? wanted, now);
-    if (conflicts.length > 0) return {overlaps: conflicts.map(said)};
+    if (conflicts.length > 0) return {overlaps: conflicts.map(conflictReason)};
     const lost = kind === 'session' ? whatSessionLoses(now, text) : undefined;
     if (lost !== undefined) return {refused: lost};
     return {text, ...(session && {session}), ...(tasks && {tasks})};
@@ -48,6 +48,6 @@ function sameLines(a: string, b: string): boolean {
 const NOTHING = 'it only wrote down where things stood';
 
 /** Without what a merge of two saves would do about it. */
-function said(conflict: string): string {
+function conflictReason(conflict: string): string {
   return conflict.replace(/;[^;]*$/, '');
 }

@@ -2,7 +2,7 @@ import {z} from 'zod';
 import {nearest, type Place, type Problem, problem} from '../common/diagnostic.ts';
 import type {Code} from '../common/errors.ts';
 import {lineStarts} from '../common/lines.ts';
-import {type Path, placeOf, type YamlSource} from './yaml-source.ts';
+import {type Path, placeOfValue, type YamlSource} from './yaml-source.ts';
 
 /** Attached to a schema's refinement to name its diagnostic: `z.string().refine(ok, refuse('BAD_ID', 'letters …', 'rename it'))`. */
 export function refuse(
@@ -26,7 +26,7 @@ export function validate<S extends z.ZodType>(
   let starts: number[] | undefined;
   const at: PlaceFinder = (path, what) => {
     starts ??= lineStarts(source.text);
-    return placeOf(source, path, starts, what);
+    return placeOfValue(source, path, starts, what);
   };
   return validateValue(schema, source.value, at, empty);
 }

@@ -185,7 +185,7 @@ export function nodeAt(
 }
 
 /** Where the value at `path` stands (or its key), or the nearest thing around it that exists. */
-export function placeOf(
+export function placeOfValue(
   source: YamlSource,
   path: Path,
   starts = lineStarts(source.text),

@@ -16,7 +16,7 @@ export interface PendingChange {
 }
 
 /** A state change that waits to be published. */
-export interface Pending {
+export interface PendingEntry {
   changes: readonly PendingChange[];
   author: Person | 'human';
   subject: string;
@@ -24,7 +24,7 @@ export interface Pending {
   time: number;
 }
 
-export interface Published {
+export interface PublishedEntry {
   commit: string;
   /** Nothing was to commit: it was there. */
   already: boolean;
@@ -33,15 +33,15 @@ export interface Published {
 }
 
 /** A result for each entry prepared; or HEAD or the index moved meanwhile; or why it must wait. */
-export type Outcome = {done: Published[]} | {moved: true} | {wait: string};
+export type BatchOutcome = {done: PublishedEntry[]} | {moved: true} | {wait: string};
 
 /** Commits on top of one HEAD: prepared one after the other, then published together. */
-export interface Batch {
+export interface CommitBatch {
   readonly head: Head;
-  prepare(pending: Pending): Promise<void>;
+  prepare(pending: PendingEntry): Promise<void>;
   /** Bytes held in memory. */
   readonly held: number;
-  publish(): Promise<Outcome>;
+  publish(): Promise<BatchOutcome>;
   /** Ready to be thrown away. */
   discard(): void;
 }

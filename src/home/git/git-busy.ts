@@ -6,19 +6,19 @@ import type {GitDirs} from './git-refs.ts';
 /** What git leaves in its folder while the person is in the middle of something. */
 const unfinished = ['MERGE_HEAD', 'rebase-merge', 'rebase-apply', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'BISECT_LOG'];
 
-export function isUnfinished(dirs: GitDirs): string | undefined {
+export function unfinishedOperation(dirs: GitDirs): string | undefined {
   return unfinished.find(name => existsSync(join(dirs.own, name)));
 }
 
 /** Why nothing can be committed now: the person is in the middle of something. */
-export function busy(dirs: GitDirs, processes: GitProcesses): string | undefined {
-  const found = isUnfinished(dirs) ?? (existsSync(join(dirs.own, 'index.lock')) ? 'index.lock' : undefined);
+export function busyReason(dirs: GitDirs, processes: GitProcesses): string | undefined {
+  const found = unfinishedOperation(dirs) ?? (existsSync(join(dirs.own, 'index.lock')) ? 'index.lock' : undefined);
   const command = found && found !== 'index.lock' ? undefined : processes.underWay();
-  if (command) return underWay(command);
-  return found === 'index.lock' ? lockWords(join(dirs.own, found)) : found && underWay(found);
+  if (command) return underWayText(command);
+  return found === 'index.lock' ? lockText(join(dirs.own, found)) : found && underWayText(found);
 }
 
-export function underWay(what: string): string {
+export function underWayText(what: string): string {
   return `your own git command is under way (${what}); edits are committed when it is done`;
 }
 
@@ -28,10 +28,10 @@ const STALE_MS = 10 * 60_000;
  * A lock that is not ours is never removed: git's own name nobody, and a command on another machine that shares the
  * disk cannot be seen. If it is old and no process here has it open, the words say how to remove it.
  */
-export function lockWords(path: string): string {
+export function lockText(path: string): string {
   const age = Date.now() - (lstatSync(path, {throwIfNoEntry: false})?.mtimeMs ?? Date.now());
   const name = basename(path);
-  if (age < STALE_MS || isOpen(path)) return underWay(name);
+  if (age < STALE_MS || isOpen(path)) return underWayText(name);
   return `${name} is ${Math.round(age / 60_000)} minutes old and no process here uses it: a git command was killed. If none of yours is running, remove it: rm ${path}`;
 }
 

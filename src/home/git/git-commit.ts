@@ -26,7 +26,7 @@ export function messageOf(subject: string, trailers: readonly (readonly [string,
 }
 
 export function personText({name, email}: Person): string {
-  return `${clean(name) || 'agentdir'} <${clean(email)}>`;
+  return `${cleanMessage(name) || 'agentdir'} <${cleanMessage(email)}>`;
 }
 
 /** Seconds and the offset from UTC at that time, as git writes them. */
@@ -38,7 +38,7 @@ export function stampOf(time: number): string {
 }
 
 /** What git strips of a name: it could end the field. */
-export function clean(text: string): string {
+export function cleanMessage(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
   return text.replace(/[<>\n\0]/g, '').replace(/^[\x00-\x20.,:;"\\']+|[\x00-\x20.,:;"\\']+$/g, '');
 }

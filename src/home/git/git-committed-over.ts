@@ -4,7 +4,7 @@ import {plainCommits} from './git-refs.ts';
 import type {Repository} from './git-repository.ts';
 
 /** So many commits are looked at. */
-const MOST = 1_000;
+const MAX_COMMITS = 1_000;
 const NONE = /^0+$/;
 
 export interface RecentCommit {
@@ -41,7 +41,7 @@ export async function committedOver(repository: Repository, since: string | unde
 /** Commits of a range, newest first; undefined if git does not know the range. */
 export async function commitsIn(repository: Repository, range: string): Promise<RecentCommit[] | undefined> {
   const format = '--format=%x01%H%x00%(trailers:key=Cause,valueonly)%x00%s%x00';
-  const args = ['log', '-z', '--raw', '--no-abbrev', '--no-renames', `--max-count=${MOST}`, format, range];
+  const args = ['log', '-z', '--raw', '--no-abbrev', '--no-renames', `--max-count=${MAX_COMMITS}`, format, range];
   const log = await git(repository.top, [...args, '--', ...(repository.prefix ? [repository.prefix] : [])]);
   if (log.code !== 0) return undefined;
   return log.stdout

@@ -1,7 +1,7 @@
 import {statSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {join, resolve} from 'node:path';
-import {git, loggedIn} from './git.ts';
+import {git, loginName} from './git.ts';
 import type {GitDirs} from './git-refs.ts';
 
 export interface Person {
@@ -120,6 +120,6 @@ export async function authorHere(dir: string): Promise<string> {
 function personOf(ident: string): Person {
   const [, name = '', email = ''] = /^(.*) <(.*)> \d+ [+-]\d+\s*$/.exec(ident) ?? [];
   if (name !== '' && email !== '') return {name, email};
-  const user = loggedIn();
+  const user = loginName();
   return {name: user, email: `${user}@localhost`};
 }

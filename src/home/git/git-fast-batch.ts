@@ -1,13 +1,13 @@
 import {setImmediate as turn} from 'node:timers/promises';
 import {
-  type Batch,
+  type BatchOutcome,
   blobOf,
+  type CommitBatch,
   isSameLeaf,
   modeOf,
-  type Outcome,
-  type Pending,
   type PendingChange,
-  type Published,
+  type PendingEntry,
+  type PublishedEntry,
   reflogText,
 } from './git-batch.ts';
 import {cleanStat, isTakenBack} from './git-clean.ts';
@@ -19,18 +19,18 @@ import {release, type Workplace} from './git-locks.ts';
 import {moveHead} from './git-move-head.ts';
 import type {Head} from './git-refs.ts';
 import {mustRead, type Repository} from './git-repository.ts';
-import {Staged} from './git-staged.ts';
+import {StagedObjects} from './git-staged.ts';
 import {
   emptyTree,
   isLoaded,
   type Leaf,
   leafAt,
+  loadPath,
   loadTree,
-  loadWay,
-  namesOf,
   setLeaf,
   type Tree,
   type TreeStore,
+  treeNames,
   writeTrees,
 } from './git-trees.ts';
 
@@ -47,19 +47,26 @@ export interface FastState {
 }
 
 /** Objects, index and branch written by ourselves: git is asked for nothing but what it has packed. */
-export class FastBatch implements Batch {
+export class FastBatch implements CommitBatch {
   readonly head: Head;
   readonly #state: FastState;
   readonly #config: GitConfig;
   readonly #store: TreeStore;
-  readonly #staged: Staged;
+  readonly #staged: StagedObjects;
   readonly #root: Tree;
-  readonly #results: Published[] = [];
+  readonly #results: PublishedEntry[] = [];
   readonly #subjects: string[] = [];
   readonly #final = new Map<string, {change: PendingChange; names: string[]; base: {id: string | undefined}}>();
   #tip: string | undefined;
 
-  private constructor(state: FastState, config: GitConfig, head: Head, staged: Staged, store: TreeStore, root: Tree) {
+  private constructor(
+    state: FastState,
+    config: GitConfig,
+    head: Head,
+    staged: StagedObjects,
+    store: TreeStore,
+    root: Tree,
+  ) {
     this.#staged = staged;
     this.#state = state;
     this.#config = config;
@@ -71,7 +78,7 @@ export class FastBatch implements Batch {
 
   static async begin(state: FastState, config: GitConfig, head: Head): Promise<FastBatch> {
     const {repository} = state;
-    const staged = new Staged(repository.objects);
+    const staged = new StagedObjects(repository.objects);
     const store: TreeStore = {
       load: id => mustRead(repository, id),
       write: (raw, before) => staged.write('tree', raw, before),
@@ -85,13 +92,13 @@ export class FastBatch implements Batch {
     return new FastBatch(state, config, head, staged, store, root);
   }
 
-  async prepare(pending: Pending): Promise<void> {
+  async prepare(pending: PendingEntry): Promise<void> {
     const {repository} = this.#state;
     const wanted: {names: string[]; leaf: Leaf | undefined; before: Leaf | undefined; change: PendingChange}[] = [];
     const blobs = new Map<string, string | undefined>();
     for (const change of pending.changes) {
-      const names = namesOf(change.path);
-      if (!isLoaded(this.#root, names)) await loadWay(this.#store, this.#root, names);
+      const names = treeNames(change.path);
+      if (!isLoaded(this.#root, names)) await loadPath(this.#store, this.#root, names);
       const before = leafAt(this.#root, names);
       const leaf = change.bytes && {
         id: await blobOf(repository, this.#staged, change, this.#config, before?.id),
@@ -128,7 +135,7 @@ export class FastBatch implements Batch {
     return this.#staged.bytes;
   }
 
-  async publish(): Promise<Outcome> {
+  async publish(): Promise<BatchOutcome> {
     const {repository, index, place} = this.#state;
     const tip = this.#tip;
     if (tip === undefined || tip === this.head.commit) return this.#finish();
@@ -162,7 +169,7 @@ export class FastBatch implements Batch {
     for (const path of [place.index, place.ref, place.record]) release(path);
   }
 
-  #finish(): Outcome {
+  #finish(): BatchOutcome {
     this.#state.commit = this.#tip;
     return {done: this.#results};
   }

@@ -75,7 +75,7 @@ export async function changedFiles(
 /** Where branches are not files, git writes this into HEAD for those who would look there. */
 const NO_FILES = 'refs/heads/.invalid';
 
-export async function headOf(repository: Repository): Promise<Head> {
+export async function resolveHead(repository: Repository): Promise<Head> {
   const head = readHead(repository.dirs);
   return 'commit' in head && head.branch !== NO_FILES ? head : headByGit(repository);
 }
@@ -139,7 +139,7 @@ export async function blobBefore({top, prefix}: Repository, commit: string, path
 }
 
 /** A version as its commit had it. */
-export interface PastVersion {
+export interface CommittedVersion {
   blob: string;
   mode: string;
   author: {name: string; email: string};
@@ -148,18 +148,18 @@ export interface PastVersion {
 }
 
 /** Newest first: what a file was up to a commit, at most n, none from before it was removed last. */
-export async function pastVersions(
+export async function versionsInGit(
   repository: Repository,
   commit: string,
   path: string,
   n: number,
-): Promise<PastVersion[]> {
+): Promise<CommittedVersion[]> {
   const format = '--format=%x00%an%x00%ae%x00%s%x00%(trailers:only,unfold)%x00';
   // What a merge brought is the merge's: its side branches are no versions of this one.
   const merges = ['--first-parent', '--diff-merges=first-parent'];
   const args = ['log', '-z', '--raw', '--no-abbrev', '--no-renames', ...merges, `--max-count=${n}`, format, commit];
   const log = await git(repository.top, [...args, '--', `${repository.prefix}${path}`]);
-  const versions: PastVersion[] = [];
+  const versions: CommittedVersion[] = [];
   const fields = log.code === 0 ? log.stdout.split('\0') : [];
   // The empty one, those of the format, what ends it, the modes and blobs, the path.
   for (let i = 0; i + 7 < fields.length; i += 8) {

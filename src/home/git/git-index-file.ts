@@ -14,13 +14,13 @@ import {setImmediate as turn} from 'node:timers/promises';
 import {crashPoint} from '../disk/crash.ts';
 import type {FileStat} from '../disk/disk.ts';
 import {
-  countOf,
-  emptyIndex,
+  emptyGitIndex,
+  entryBlob,
+  entryCount,
+  entryMtime,
+  entryPath,
   type Index,
   type IndexChange,
-  idOf,
-  mtimeOf,
-  nameOf,
   parseIndex,
   statMatches,
 } from './git-index.ts';
@@ -52,7 +52,7 @@ export class IndexFile {
     this.#own.clear();
     this.#adopted = false;
     this.#stat = undefined;
-    this.#index = emptyIndex;
+    this.#index = emptyGitIndex;
     let fd: number;
     try {
       fd = openSync(this.#path, 'r');
@@ -125,9 +125,9 @@ export class IndexFile {
     let compared = 0;
     let pause = performance.now() + SLICE_MS;
     const changed = new Set(changes.map(({name}) => name.toString('latin1')));
-    for (let i = 0, count = countOf(index); i < count; i++) {
-      if (mtimeOf(index, i).seconds < since) continue;
-      const name = nameOf(index, i);
+    for (let i = 0, count = entryCount(index); i < count; i++) {
+      if (entryMtime(index, i).seconds < since) continue;
+      const name = entryPath(index, i);
       const key = name.toString('latin1');
       if (changed.has(key)) continue;
       const path = Buffer.concat([Buffer.from(`${this.#top}/`), name]);
@@ -135,7 +135,7 @@ export class IndexFile {
       if (!stat || stat.isDirectory()) continue;
       const proven =
         statMatches(index, i, stat) &&
-        (this.#own.has(key) || (compared++ < COMPARED && contentId(path, stat) === idOf(index, i)));
+        (this.#own.has(key) || (compared++ < COMPARED && contentId(path, stat) === entryBlob(index, i)));
       if (!proven) marked.push(i);
       if (performance.now() < pause) continue;
       await turn();

@@ -1,15 +1,15 @@
 import {createHash} from 'node:crypto';
 import {
   ASSUME_VALID,
-  countOf,
   EXTENDED,
+  entryCount,
+  entryPath,
   FIXED,
   FLAGS_AT,
   ID_AT,
   type Index,
   type IndexChange,
   lowerBound,
-  nameOf,
   SIZE_AT,
   SKIP_WORKTREE,
   statBytes,
@@ -50,7 +50,7 @@ export function patchIndex(index: Index, changes: readonly IndexChange[], smudge
     copyTo(cut);
     next = cut + 1;
   }
-  copyTo(countOf(index));
+  copyTo(entryCount(index));
   const smudges = smudgeOffsets(index, smudged, removed, parts);
   for (const {name, body} of index.extensions) {
     const kept = name === 'TREE' ? invalidateTrees(body, changes) : name === 'REUC' ? body : undefined;
@@ -63,7 +63,7 @@ export function patchIndex(index: Index, changes: readonly IndexChange[], smudge
   parts.push(Buffer.alloc(20));
   head.write('DIRC', 'latin1');
   head.writeUInt32BE(bytes.length > 0 ? bytes.readUInt32BE(4) : 2, 4);
-  head.writeUInt32BE(countOf(index) - removed.size + added.length, 8);
+  head.writeUInt32BE(entryCount(index) - removed.size + added.length, 8);
   const patched = Buffer.concat(parts);
   for (const at of smudges) patched.writeUInt32BE(0, at + SIZE_AT);
   createHash('sha1')
@@ -75,7 +75,7 @@ export function patchIndex(index: Index, changes: readonly IndexChange[], smudge
 
 /** Of the entry at this place, if it has this name: what the person set to stay. */
 function flagsOf(index: Index, i: number, name: Buffer): {flags: number; more: number} | undefined {
-  if (i >= countOf(index) || !nameOf(index, i).equals(name)) return undefined;
+  if (i >= entryCount(index) || !entryPath(index, i).equals(name)) return undefined;
   const at = index.starts[i] ?? 0;
   const flags = index.bytes.readUInt16BE(at + FLAGS_AT);
   // That nobody looks at a submodule is true of no file in its place.
@@ -92,7 +92,7 @@ function above(index: Index, name: Buffer): number[] {
   for (let slash = name.indexOf(47); slash !== -1; slash = name.indexOf(47, slash + 1)) {
     const folder = name.subarray(0, slash);
     const place = lowerBound(index, folder);
-    if (place < countOf(index) && nameOf(index, place).equals(folder)) found.push(place);
+    if (place < entryCount(index) && entryPath(index, place).equals(folder)) found.push(place);
   }
   return found;
 }
@@ -101,8 +101,8 @@ function above(index: Index, name: Buffer): number[] {
 function below(index: Index, name: Buffer): number[] {
   const found: number[] = [];
   const folder = Buffer.concat([name, Buffer.from('/')]);
-  for (let i = lowerBound(index, folder); i < countOf(index); i++) {
-    const other = nameOf(index, i);
+  for (let i = lowerBound(index, folder); i < entryCount(index); i++) {
+    const other = entryPath(index, i);
     if (other.length < folder.length || !other.subarray(0, folder.length).equals(folder)) break;
     found.push(i);
   }

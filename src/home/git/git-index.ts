@@ -26,7 +26,7 @@ export interface IndexChange {
   entry: {id: string; mode: number; stat: FileStat | undefined} | undefined;
 }
 
-export const emptyIndex: Index = {
+export const emptyGitIndex: Index = {
   bytes: Buffer.alloc(0),
   starts: new Uint32Array(1),
   unmerged: false,
@@ -66,12 +66,12 @@ export function parseIndex(bytes: Buffer): Index | {unsupported: string} {
   return {bytes, starts, unmerged, extensions};
 }
 
-export function countOf(index: Index): number {
+export function entryCount(index: Index): number {
   return index.starts.length - 1;
 }
 
 /** The path of entry i. */
-export function nameOf(index: Index, i: number): Buffer {
+export function entryPath(index: Index, i: number): Buffer {
   const [from, to] = nameRange(index, i);
   return index.bytes.subarray(from, to);
 }
@@ -86,7 +86,7 @@ function nameRange({bytes, starts}: Index, i: number): [number, number] {
 /** The first entry whose path is not before `name`. */
 export function lowerBound(index: Index, name: Buffer): number {
   let low = 0;
-  let high = countOf(index);
+  let high = entryCount(index);
   while (low < high) {
     const middle = (low + high) >> 1;
     const [from, to] = nameRange(index, middle);
@@ -96,12 +96,12 @@ export function lowerBound(index: Index, name: Buffer): number {
   return low;
 }
 
-export function mtimeOf({bytes, starts}: Index, i: number): {seconds: number; nanoseconds: number} {
+export function entryMtime({bytes, starts}: Index, i: number): {seconds: number; nanoseconds: number} {
   const at = starts[i] ?? 0;
   return {seconds: bytes.readUInt32BE(at + 8), nanoseconds: bytes.readUInt32BE(at + 12)};
 }
 
-export function idOf({bytes, starts}: Index, i: number): string {
+export function entryBlob({bytes, starts}: Index, i: number): string {
   const at = (starts[i] ?? 0) + ID_AT;
   return bytes.toString('hex', at, at + 20);
 }

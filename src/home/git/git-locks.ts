@@ -42,7 +42,7 @@ export function recordText(locks: readonly string[]): string {
  * index was in place already, the branch follows it: nobody could move it, for it was locked all the time; and an index
  * ahead of HEAD would show as something the person has staged.
  */
-export function clearLeftovers(dirs: GitDirs): void {
+export function clearStaleGitLocks(dirs: GitDirs): void {
   const names = readdirSync(dirs.own).filter(name => {
     const [, pid, began = ''] = OURS.exec(name) ?? [];
     return pid !== undefined && !isAlive(Number(pid), began);

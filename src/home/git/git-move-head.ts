@@ -3,14 +3,14 @@ import {dirname, join} from 'node:path';
 import {crashPoint} from '../disk/crash.ts';
 import {nodeDisk} from '../disk/disk.ts';
 import {takeLock} from '../disk/lock.ts';
-import {busy, isUnfinished, lockWords, underWay} from './git-busy.ts';
+import {busyReason, lockText, underWayText, unfinishedOperation} from './git-busy.ts';
 import {stampOf} from './git-commit.ts';
 import type {IndexFile} from './git-index-file.ts';
 import {recordText, release, type Workplace} from './git-locks.ts';
 import {appendReflogs, type Head, readHead, sameHead} from './git-refs.ts';
 import type {Repository} from './git-repository.ts';
 
-export interface Move {
+export interface HeadMove {
   repository: Pick<Repository, 'dirs' | 'processes'>;
   /** The index `place.index` was made from. */
   index: Pick<IndexFile, 'isCurrent' | 'isForeignSince'>;
@@ -38,7 +38,7 @@ export function moveHead({
   tip,
   adopt,
   reflog,
-}: Move): 'done' | 'moved' | {wait: string} {
+}: HeadMove): 'done' | 'moved' | {wait: string} {
   const {dirs, processes} = repository;
   const target = head.branch ? join(dirs.common, head.branch) : join(dirs.own, 'HEAD');
   const refLock = `${target}.lock`;
@@ -47,18 +47,18 @@ export function moveHead({
   put(place.record, recordText(locks));
   put(place.ref, `${tip}\n`);
   makeRoom(target);
-  const why = busy(dirs, processes);
+  const why = busyReason(dirs, processes);
   if (why) return {wait: why};
-  if (!processes.visible && index.isForeignSince(Date.now() - UNSEEN_MS)) return {wait: underWay('index')};
+  if (!processes.visible && index.isForeignSince(Date.now() - UNSEEN_MS)) return {wait: underWayText('index')};
   const held: string[] = [];
   try {
     // Git itself waits 100 ms for these, but not a moment for the index: that one comes last and goes first.
     for (const lock of locks) {
-      if (!takeLock(nodeDisk(''), lock === refLock ? place.ref : place.record, lock)) return {wait: lockWords(lock)};
+      if (!takeLock(nodeDisk(''), lock === refLock ? place.ref : place.record, lock)) return {wait: lockText(lock)};
       held.push(lock);
       crashPoint(lock === indexLock ? 'journal-index-lock' : 'journal-ref-lock');
     }
-    if (!sameHead(head, readHead(dirs)) || !index.isCurrent() || isUnfinished(dirs)) return 'moved';
+    if (!sameHead(head, readHead(dirs)) || !index.isCurrent() || unfinishedOperation(dirs)) return 'moved';
     renameSync(place.index, join(dirs.own, 'index'));
     crashPoint('journal-index-rename');
     adopt();
@@ -79,7 +79,7 @@ function tellReflogs(
   {dirs}: Pick<Repository, 'dirs'>,
   head: Head,
   tip: string,
-  {who, what, create}: Move['reflog'],
+  {who, what, create}: HeadMove['reflog'],
 ): void {
   try {
     appendReflogs(dirs, head, tip, `${who} ${stampOf(Date.now())}`, what, create);

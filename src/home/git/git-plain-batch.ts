@@ -1,18 +1,18 @@
 import {resolve} from 'node:path';
 import {type GitOptions, git} from './git.ts';
 import {
-  type Batch,
+  type BatchOutcome,
   blobOf,
+  type CommitBatch,
   isSameLeaf,
   modeOf,
-  type Outcome,
-  type Pending,
   type PendingChange,
-  type Published,
+  type PendingEntry,
+  type PublishedEntry,
   reflogText,
 } from './git-batch.ts';
-import {busy, lockWords} from './git-busy.ts';
-import {clean, messageOf, stampOf} from './git-commit.ts';
+import {busyReason, lockText} from './git-busy.ts';
+import {cleanMessage, messageOf, stampOf} from './git-commit.ts';
 import type {GitConfig, Person} from './git-config.ts';
 import {release, type Workplace} from './git-locks.ts';
 import type {Head} from './git-refs.ts';
@@ -23,13 +23,13 @@ import type {Leaf} from './git-trees.ts';
  * The same by plain git commands and an index of our own, for repositories whose files we do not write ourselves: other
  * object formats, branches kept otherwise, an index of version 4, split or sparse. Slow, and right.
  */
-export class PlainBatch implements Batch {
+export class PlainBatch implements CommitBatch {
   readonly head: Head;
   readonly held = 0;
   readonly #repository: Repository;
   readonly #place: Workplace;
   readonly #config: GitConfig;
-  readonly #results: Published[] = [];
+  readonly #results: PublishedEntry[] = [];
   readonly #subjects: string[] = [];
   readonly #final = new Map<string, Leaf | undefined>();
   #tip: string | undefined;
@@ -49,7 +49,7 @@ export class PlainBatch implements Batch {
     return batch;
   }
 
-  async prepare(pending: Pending): Promise<void> {
+  async prepare(pending: PendingEntry): Promise<void> {
     const wanted: {leaf: Leaf | undefined; change: PendingChange}[] = [];
     const blobs = new Map<string, string | undefined>();
     for (const change of pending.changes) {
@@ -84,10 +84,10 @@ export class PlainBatch implements Batch {
     this.#results.push({commit, already: false, blobs});
   }
 
-  async publish(): Promise<Outcome> {
+  async publish(): Promise<BatchOutcome> {
     if (this.#tip === undefined || this.#tip === this.head.commit) return {done: this.#results};
     const {top, dirs, processes} = this.#repository;
-    const why = busy(dirs, processes);
+    const why = busyReason(dirs, processes);
     if (why) return {wait: why};
     // The index first: one that is ahead of HEAD reverts nothing.
     const staged = await git(top, stage, {input: this.#lines(this.#final)});
@@ -98,7 +98,7 @@ export class PlainBatch implements Batch {
     });
     if (moved.code === 0) return {done: this.#results};
     const lock = /'([^']+\.lock)': File exists/.exec(moved.stderr)?.[1];
-    return lock === undefined ? {moved: true} : {wait: lockWords(resolve(top, lock))};
+    return lock === undefined ? {moved: true} : {wait: lockText(resolve(top, lock))};
   }
 
   discard(): void {
@@ -131,8 +131,8 @@ const stage = ['update-index', '--add', '--replace', '-z', '--index-info'];
 
 function who(role: 'AUTHOR' | 'COMMITTER', {name, email}: Person, time: number): Record<string, string> {
   return {
-    [`GIT_${role}_NAME`]: clean(name) || 'agentdir',
-    [`GIT_${role}_EMAIL`]: clean(email) || 'agentdir@localhost',
+    [`GIT_${role}_NAME`]: cleanMessage(name) || 'agentdir',
+    [`GIT_${role}_EMAIL`]: cleanMessage(email) || 'agentdir@localhost',
     [`GIT_${role}_DATE`]: stampOf(time),
   };
 }

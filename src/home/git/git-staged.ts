@@ -17,7 +17,7 @@ interface StagedObject {
 }
 
 /** Objects of a batch, in memory until it is about to be published: what is thrown away is never written. */
-export class Staged {
+export class StagedObjects {
   readonly #objects: Objects;
   readonly #staged = new Map<string, StagedObject>();
   /** Blobs written before, which nothing may refer to yet. */

@@ -30,7 +30,7 @@ export function emptyTree(): Tree {
 }
 
 /** Path → names as they are kept in a Tree. */
-export function namesOf(path: string): string[] {
+export function treeNames(path: string): string[] {
   return Buffer.from(path, 'utf8').toString('latin1').split('/');
 }
 
@@ -47,7 +47,7 @@ export async function loadTree(store: TreeStore, id: string, old?: Tree): Promis
 }
 
 /** Load what lies on the way to a path, so that `setLeaf` and `leafAt` need not wait. */
-export async function loadWay(store: TreeStore, root: Tree, names: readonly string[]): Promise<void> {
+export async function loadPath(store: TreeStore, root: Tree, names: readonly string[]): Promise<void> {
   let tree = root;
   for (const name of names.slice(0, -1)) {
     const entry = idAt(tree, name);

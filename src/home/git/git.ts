@@ -66,7 +66,7 @@ export function git(dir: string, args: readonly string[], options: GitOptions = 
 }
 
 /** Who a person is where git knows nobody: the one who is logged in. */
-export function loggedIn(): string {
+export function loginName(): string {
   return process.env.USER || process.env.LOGNAME || 'human';
 }
 
@@ -74,7 +74,7 @@ export function loggedIn(): string {
 async function identityOptions(dir: string): Promise<string[]> {
   const known = await git(dir, ['var', 'GIT_AUTHOR_IDENT']);
   if (known.code === 0) return [];
-  const user = loggedIn();
+  const user = loginName();
   return ['-c', `user.name=${user}`, '-c', `user.email=${user}@localhost`];
 }
 

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {crashPoint} from '../disk/crash.ts';
 import type {Disk} from '../disk/disk.ts';
-import type {Undo} from './record.ts';
+import type {VersionUndo} from './record.ts';
 
 /**
  * What a command tells the daemon about a version that it wrote: the text is complete, what it was made from, and whether
@@ -10,12 +10,12 @@ import type {Undo} from './record.ts';
 export interface CommandNote {
   /** Git's name for what the file held before; null: there was none. */
   base: string | null;
-  undo?: Undo;
+  undo?: VersionUndo;
 }
 
 const FOLDER = '.agentdir/commands';
 /** Undos of one file that no daemon has seen yet. */
-const MOST = 100;
+const MAX_UNDOS = 100;
 
 /** `blob`: git's name for what the file will hold; null: it will be removed. */
 export function leaveNote(disk: Disk, path: string, blob: string | null, note: CommandNote): void {
@@ -40,7 +40,7 @@ export function noteOn(disk: Disk, path: string, blob: string | null): CommandNo
 /** The undos by which a file came to hold `blob`, oldest first, as far as the version log does not have them. */
 export function undosTo(disk: Disk, path: string, blob: string): {blob: string; note: CommandNote}[] {
   const undos: {blob: string; note: CommandNote}[] = [];
-  for (let at: string | null = blob; at !== null && undos.length < MOST; ) {
+  for (let at: string | null = blob; at !== null && undos.length < MAX_UNDOS; ) {
     const note = noteOn(disk, path, at);
     if (!note?.undo || undos.some(undo => undo.blob === at)) break;
     undos.unshift({blob: at, note});

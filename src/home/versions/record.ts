@@ -4,7 +4,7 @@ export type FileMode = '100644' | '100755' | '120000';
 export type Author = {name: string; email: string} | 'human';
 
 /** What `agentdir undo` took back: such a version may lack lines that no stale buffer may remove. */
-export interface Undo {
+export interface VersionUndo {
   /** The commit that is taken back, and its subject. */
   commit: string;
   words: string;
@@ -31,7 +31,7 @@ export interface VersionHead {
   movedFrom?: string;
   /** Calls and approvals that this version marks as started: they must never start again. */
   started?: readonly string[];
-  undo?: Undo;
+  undo?: VersionUndo;
   /** Git ignores the file: the log alone has its versions. */
   local?: true;
   /**
@@ -42,18 +42,18 @@ export interface VersionHead {
 }
 
 /** How a record stores its content: whole, or as one replaced range of the record of the same file before it. */
-export type Change = {whole: Buffer} | {at: number; removed: number; inserted: Buffer} | 'removal';
+export type ContentChange = {whole: Buffer} | {at: number; removed: number; inserted: Buffer} | 'removal';
 
 export interface VersionRecord {
   head: VersionHead;
-  change: Change;
+  change: ContentChange;
 }
 
 /**
  * A fact about earlier versions. `placed`: the file holds it. `cancelled`: it never became visible, because the file had
  * changed meanwhile. `published`: git has it and all before it, `commit` being the last one's commit.
  */
-export type Mark = {placed: number} | {cancelled: number} | {published: number; commit: string};
+export type VersionMark = {placed: number} | {cancelled: number} | {published: number; commit: string};
 
 /** The first record of a segment. */
 export interface SegmentHead {
@@ -66,7 +66,7 @@ export interface SegmentHead {
   created: number;
 }
 
-export type LogRecord = VersionRecord | {mark: Mark} | {segment: SegmentHead};
+export type LogRecord = VersionRecord | {mark: VersionMark} | {segment: SegmentHead};
 
 const FRAME = 8;
 const HEAD_LENGTH = 4;
@@ -74,7 +74,7 @@ const HEAD_LENGTH = 4;
 const LARGEST = 256 * 1024 * 1024;
 
 /** `u32 length, u32 crc32 of what follows, u32 length of the JSON, JSON, content`. */
-export function encode(record: LogRecord): Buffer {
+export function encodeRecord(record: LogRecord): Buffer {
   const [json, content] = toJson(record);
   const head = Buffer.from(JSON.stringify(json));
   const frame = Buffer.allocUnsafe(FRAME + HEAD_LENGTH + head.length + content.length);
@@ -99,7 +99,7 @@ function toJson(record: LogRecord): [json: object, content: Buffer] {
 }
 
 /** The record at an offset and where the next one begins; undefined at the end, or where the rest is torn. */
-export function decode(bytes: Buffer, offset: number): {record: LogRecord; end: number} | undefined {
+export function decodeRecord(bytes: Buffer, offset: number): {record: LogRecord; end: number} | undefined {
   const length = offset + FRAME <= bytes.length ? bytes.readUInt32LE(offset) : 0;
   const end = offset + FRAME + length;
   if (length < HEAD_LENGTH || length > LARGEST || end > bytes.length) return undefined;
@@ -148,7 +148,7 @@ export function spliceOf(before: Buffer, after: Buffer): {at: number; removed: n
 }
 
 /** The content that a change makes of the one before it. */
-export function applyChange(before: Buffer | undefined, change: Change): Buffer | undefined {
+export function applyChange(before: Buffer | undefined, change: ContentChange): Buffer | undefined {
   if (change === 'removal') return undefined;
   if ('whole' in change) return change.whole;
   if (!before) throw new Error('a splice without the text that it is made from');

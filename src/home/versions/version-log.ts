@@ -1,14 +1,14 @@
 import {blobId} from '../git/blob-id.ts';
 import {
   applyChange,
-  type Change,
-  decode,
-  encode,
+  type ContentChange,
+  decodeRecord,
+  encodeRecord,
   type LogRecord,
-  type Mark,
   type SegmentHead,
   spliceOf,
   type VersionHead,
+  type VersionMark,
 } from './record.ts';
 
 /** Where segments are kept: `.agentdir/versions/` of a home, or a simulated disk. */
@@ -41,17 +41,17 @@ export interface NewVersion extends Omit<VersionHead, 'seq' | 'time' | 'blob'> {
 }
 
 /** A recorded version, with its content on demand. */
-export interface PastVersion extends VersionHead {
+export interface LoggedVersion extends VersionHead {
   bytes(): Buffer | undefined;
 }
 
 /** A version that git does not have yet. */
-export interface Unpublished extends PastVersion {
+export interface UnpublishedVersion extends LoggedVersion {
   /** Whether the file held it at some time. */
   placed: boolean;
 }
 
-export interface LogOptions {
+export interface VersionLogOptions {
   now: () => number;
   /** The boot of the machine; see `SegmentHead`. */
   boot: string;
@@ -97,11 +97,11 @@ const NAME = /^\d{6,}\.log$/;
  */
 export class VersionLog {
   readonly #storage: LogStorage;
-  readonly #options: LogOptions;
+  readonly #options: VersionLogOptions;
   /** Oldest first; the last one is being written. */
   readonly #segments: Segment[] = [];
-  readonly #unpublished = new Map<number, Unpublished>();
-  readonly #last = new Map<string, Unpublished>();
+  readonly #unpublished = new Map<number, UnpublishedVersion>();
+  readonly #last = new Map<string, UnpublishedVersion>();
   readonly #previous = new Map<string, Previous>();
   #previousLength = 0;
   #file: LogFile | undefined;
@@ -119,7 +119,7 @@ export class VersionLog {
    * Found by `open`, the last of each path: versions of an earlier run that came after the checkpoint; after a power cut, also those
    * whose files may not have reached the disk.
    */
-  readonly recovered = new Map<string, Unpublished>();
+  readonly recovered = new Map<string, UnpublishedVersion>();
   /** Found by `open`: calls and approvals that were started since the checkpoint, and perhaps before. */
   readonly started: string[] = [];
   /** Found by `open`: versions that files held, and the first one that was read. */
@@ -128,13 +128,13 @@ export class VersionLog {
   /** Found by `open`: the machine was started since, so files may lack what was not synced. */
   rebooted = false;
 
-  private constructor(storage: LogStorage, options: LogOptions) {
+  private constructor(storage: LogStorage, options: VersionLogOptions) {
     this.#storage = storage;
     this.#options = options;
   }
 
   /** Read what earlier runs wrote, as far back as git or the checkpoint lack something. */
-  static open(storage: LogStorage, options: LogOptions): VersionLog {
+  static open(storage: LogStorage, options: VersionLogOptions): VersionLog {
     const log = new VersionLog(storage, options);
     storage.prepare();
     log.#recover();
@@ -152,17 +152,17 @@ export class VersionLog {
   }
 
   /** Versions that git does not have yet, oldest first. */
-  get unpublished(): Iterable<Unpublished> {
+  get unpublished(): Iterable<UnpublishedVersion> {
     return this.#unpublished.values();
   }
 
   /** The last version of a path that git does not have yet. */
-  lastUnpublished(path: string): Unpublished | undefined {
+  lastUnpublished(path: string): UnpublishedVersion | undefined {
     return this.#last.get(path);
   }
 
   /** Record a version. It is durable when a `durable()` that is called after this resolves. Throws what the disk says. */
-  append({bytes, blob, ...rest}: NewVersion): Unpublished {
+  append({bytes, blob, ...rest}: NewVersion): UnpublishedVersion {
     const {path} = rest;
     const head: VersionHead = {
       ...rest,
@@ -179,7 +179,7 @@ export class VersionLog {
     this.#seq = head.seq;
     addTo(segment.offsets, path, at);
     this.#remember(path, bytes, isShort ? (before?.splices ?? 0) + 1 : 0);
-    const version: Unpublished = {...head, bytes: () => bytes, placed: false};
+    const version: UnpublishedVersion = {...head, bytes: () => bytes, placed: false};
     if (!head.local) this.#await(version);
     return version;
   }
@@ -197,7 +197,7 @@ export class VersionLog {
   }
 
   /** The file holds the last of these versions now, and held the others if only for a moment. */
-  placed(versions: readonly Unpublished[]): void {
+  placed(versions: readonly UnpublishedVersion[]): void {
     for (const version of versions) version.placed = true;
     this.#mark(versions.filter(({author}) => author !== PERSON).map(({seq}) => ({placed: seq})));
   }
@@ -208,14 +208,14 @@ export class VersionLog {
   }
 
   /** This version never became visible: the file had changed before it could be put in place. */
-  cancelled(version: Unpublished): void {
+  cancelled(version: UnpublishedVersion): void {
     this.#forget(version, true);
     this.#previous.delete(version.path);
     this.#mark([{cancelled: version.seq}]);
   }
 
   /** Git has these versions, the last one of them in `commit`. In the order in which they were appended. */
-  publish(versions: readonly Unpublished[], commit: string): void {
+  publish(versions: readonly UnpublishedVersion[], commit: string): void {
     for (const version of versions) {
       this.#forget(version);
       this.#published = Math.max(this.#published, version.seq);
@@ -227,14 +227,14 @@ export class VersionLog {
   }
 
   /** Versions of a path, newest first, as far back as the log goes. */
-  *history(path: string): Generator<PastVersion> {
+  *history(path: string): Generator<LoggedVersion> {
     const cancelled = new Set<number>();
     for (const segment of [...this.#segments].reverse()) {
       const bytes = this.#read(segment);
       if (!bytes) continue;
       const index = this.#index(segment, bytes);
       for (const offset of index.get(CANCELLED) ?? []) {
-        const found = decode(bytes, offset)?.record;
+        const found = decodeRecord(bytes, offset)?.record;
         if (found && 'mark' in found && 'cancelled' in found.mark) cancelled.add(found.mark.cancelled);
       }
       const versions = versionsAt(bytes, index.get(path) ?? []);
@@ -271,7 +271,7 @@ export class VersionLog {
     const names = this.#storage.list().filter(name => NAME.test(name));
     const placed = this.#placed;
     const cancelled = new Set<number>();
-    const versions: PastVersion[] = [];
+    const versions: LoggedVersion[] = [];
     let needed = true;
     let unsynced = Number.POSITIVE_INFINITY;
     for (const name of names.sort().reverse()) {
@@ -301,7 +301,7 @@ export class VersionLog {
     this.rebooted = newest !== undefined && newest.head?.boot !== this.#options.boot;
     for (const version of versions) {
       if (cancelled.has(version.seq)) continue;
-      const recovered: Unpublished = {...version, placed: version.author === PERSON || placed.has(version.seq)};
+      const recovered: UnpublishedVersion = {...version, placed: version.author === PERSON || placed.has(version.seq)};
       this.started.push(...(version.started ?? []));
       const isRecovered = version.seq > this.#options.checkpoint || (this.rebooted && version.time > unsynced);
       if (isRecovered && !version.stale) this.recovered.set(version.path, recovered);
@@ -311,14 +311,14 @@ export class VersionLog {
   }
 
   /** Git is to get this version. */
-  #await(version: Unpublished): void {
+  #await(version: UnpublishedVersion): void {
     this.#unpublished.set(version.seq, version);
     this.#last.set(version.path, version);
     const {movedFrom} = version;
     if (movedFrom !== undefined) this.#last.set(movedFrom, {...version, path: movedFrom, blob: null});
   }
 
-  #forget({seq, path, movedFrom}: Unpublished, isCancelled = false): void {
+  #forget({seq, path, movedFrom}: UnpublishedVersion, isCancelled = false): void {
     this.#unpublished.delete(seq);
     for (const each of movedFrom === undefined ? [path] : [path, movedFrom])
       if (this.#last.get(each)?.seq === seq) this.#last.delete(each);
@@ -327,7 +327,7 @@ export class VersionLog {
       for (const other of this.#unpublished.values()) if (other.path === path) this.#last.set(path, other);
   }
 
-  #mark(marks: readonly Mark[]): void {
+  #mark(marks: readonly VersionMark[]): void {
     if (marks.length === 0) return;
     try {
       this.#current();
@@ -347,8 +347,8 @@ export class VersionLog {
     const file = this.#storage.create(name);
     const {boot, now} = this.#options;
     const segmentHead: SegmentHead = {format: 1, boot, first: this.#seq + 1, created: now()};
-    const head = encode({segment: segmentHead});
-    const mark = encode({mark: {published: this.#published, commit: this.#commit}});
+    const head = encodeRecord({segment: segmentHead});
+    const mark = encodeRecord({mark: {published: this.#published, commit: this.#commit}});
     try {
       file.write(Buffer.concat([head, mark]), 0);
     } catch (error) {
@@ -392,7 +392,7 @@ export class VersionLog {
   #write(...records: LogRecord[]): number {
     const file = this.#file;
     if (!file) throw new Error('the version log is closed');
-    const frame = Buffer.concat(records.map(encode));
+    const frame = Buffer.concat(records.map(encodeRecord));
     const at = this.#end;
     if (at + frame.length > this.#allocated) this.#allocate(file, at + frame.length);
     file.write(frame, at);
@@ -449,7 +449,7 @@ export class VersionLog {
     if (segment.head === undefined) {
       let record: LogRecord | undefined;
       try {
-        record = decode(this.#storage.read(segment.name, LONGEST_HEAD), 0)?.record;
+        record = decodeRecord(this.#storage.read(segment.name, LONGEST_HEAD), 0)?.record;
       } catch {
         // Somebody emptied .agentdir.
       }
@@ -476,15 +476,15 @@ function addTo(offsets: Map<string, number[]> | undefined, path: string, at: num
 interface SegmentContent {
   offsets: Map<string, number[]>;
   /** Oldest first. */
-  versions: PastVersion[];
-  marks: Mark[];
+  versions: LoggedVersion[];
+  marks: VersionMark[];
 }
 
 /** All records of a segment, up to its end or to a torn one. */
 function readSegment(bytes: Buffer): SegmentContent {
   const content: SegmentContent = {offsets: new Map(), versions: [], marks: []};
   for (let at = 0; ; ) {
-    const found = decode(bytes, at);
+    const found = decodeRecord(bytes, at);
     if (!found) return content;
     const {record} = found;
     if ('mark' in record) {
@@ -503,9 +503,9 @@ function readSegment(bytes: Buffer): SegmentContent {
 }
 
 /** Versions of one path at these offsets of a segment, oldest first. */
-function versionsAt(bytes: Buffer, offsets: readonly number[]): PastVersion[] {
+function versionsAt(bytes: Buffer, offsets: readonly number[]): LoggedVersion[] {
   return offsets.flatMap((offset, i) => {
-    const record = decode(bytes, offset)?.record;
+    const record = decodeRecord(bytes, offset)?.record;
     if (!record || !('head' in record)) return [];
     return [{...record.head, bytes: () => contentAt(bytes, offsets, i + 1)}];
   });
@@ -513,9 +513,9 @@ function versionsAt(bytes: Buffer, offsets: readonly number[]): PastVersion[] {
 
 /** The content of the last of the first `count` records, each of them a change of the one before it. */
 function contentAt(bytes: Buffer, offsets: readonly number[], count: number): Buffer | undefined {
-  const changes: Change[] = [];
+  const changes: ContentChange[] = [];
   for (let i = count - 1; i >= 0; i--) {
-    const record = decode(bytes, offsets[i] ?? 0)?.record;
+    const record = decodeRecord(bytes, offsets[i] ?? 0)?.record;
     if (!record || !('head' in record)) return undefined;
     changes.unshift(record.change);
     if (record.change === 'removal' || 'whole' in record.change) break;

@@ -35,7 +35,7 @@ export function baseName(command: string): string {
 }
 
 /** The name under which the tables of this folder know a command: `/usr/bin/python3.11` is `python`. */
-export function kindOf(command: string): string {
+export function commandKind(command: string): string {
   const base = baseName(command);
   if (/^ld(-[\w-]+)?\.so(\.\d+)*$/.test(base)) return 'ld.so';
   const plain = /^(python|perl|ruby|node|lua|php|pip|pypy)[\d.]+$/.exec(base)?.[1] ?? base;

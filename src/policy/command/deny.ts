@@ -1,5 +1,5 @@
 import type {Rule} from '../../formats/rule.ts';
-import {baseName, kindOf} from './command-name.ts';
+import {baseName, commandKind} from './command-name.ts';
 import {flagTable} from './flag-table.ts';
 import {isLiteral, looseMatch} from './words.ts';
 
@@ -52,7 +52,7 @@ export function mayDeny(rule: Rule, name: string): boolean {
 function isCommand(word: string, name: string): boolean {
   const wanted = word.toLowerCase();
   const given = name.toLowerCase();
-  return [given, baseName(given), kindOf(given)].some(form => looseMatch(wanted, form));
+  return [given, baseName(given), commandKind(given)].some(form => looseMatch(wanted, form));
 }
 
 function inOrder(words: readonly string[], open: boolean, given: readonly string[]): boolean {
@@ -61,7 +61,7 @@ function inOrder(words: readonly string[], open: boolean, given: readonly string
 }
 
 function asSet(command: string, words: readonly string[], open: boolean, given: readonly string[]): boolean {
-  const kind = kindOf(command);
+  const kind = commandKind(command);
   const wanted = readArguments(kind, words);
   const got = readArguments(kind, given);
   if (!wanted.options.every(option => has(kind, got, option))) return false;

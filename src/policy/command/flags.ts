@@ -1,4 +1,4 @@
-import {kindOf} from './command-name.ts';
+import {commandKind} from './command-name.ts';
 import {abbreviates} from './deny.ts';
 import {flagTable, type RiskyUse, type Uses} from './flag-table.ts';
 import {readingSubcommands} from './reading-subcommands.ts';
@@ -7,7 +7,7 @@ import {isLiteral, literalPrefix} from './words.ts';
 
 /** The known risky arguments. A rule whose loose `*` is all that covers one does not allow it. */
 export function riskyUses(argv: readonly string[]): RiskyUse[] {
-  const kind = kindOf(argv[0] ?? '');
+  const kind = commandKind(argv[0] ?? '');
   const args = kind === 'tar' ? dashed(argv) : argv;
   const {found, uses} = subcommands(kind, args);
   const all = found.flatMap(({path, at}) => {

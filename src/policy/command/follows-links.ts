@@ -1,4 +1,4 @@
-import {kindOf} from './command-name.ts';
+import {commandKind} from './command-name.ts';
 import {abbreviates} from './deny.ts';
 
 /** Letters by which a command follows links that nobody named; `''`: of any other command. */
@@ -9,7 +9,7 @@ const recursive = ['--recursive'];
 /** Why a command may read through links it meets on its way; undefined: it is not known to. */
 export function followsLinks(argv: readonly string[]): string | undefined {
   const [name = '', ...rest] = argv;
-  const kind = kindOf(name);
+  const kind = commandKind(name);
   const risky = Object.hasOwn(letters, kind) ? (letters[kind] ?? '') : (letters[''] ?? '');
   const long = kind === 'diff' ? [...words, ...recursive] : words;
   const option = rest.find(word =>

@@ -1,4 +1,4 @@
-import {kindOf} from './command-name.ts';
+import {commandKind} from './command-name.ts';
 import {riskyUses} from './flags.ts';
 import {scriptOperands} from './script-operands.ts';
 import {shells} from './wrapper-table.ts';
@@ -50,7 +50,7 @@ function onlyTells(argv: readonly string[]): boolean {
 
 function reasonFor(argv: readonly string[]): string | undefined {
   const [name = '', ...args] = argv;
-  const kind = kindOf(name).split(' ', 1)[0] ?? '';
+  const kind = commandKind(name).split(' ', 1)[0] ?? '';
   if (shells.has(kind) && !onlyTells(argv) && !args.some(word => /^-[A-Za-z]*c/.test(word)))
     return `${name} runs a program from a file, or what it reads`;
   return otherCode(argv);
@@ -59,7 +59,7 @@ function reasonFor(argv: readonly string[]): string | undefined {
 /** Besides what is named as a script. */
 function otherCode(argv: readonly string[]): string | undefined {
   const [name = ''] = argv;
-  const kind = kindOf(name).split(' ', 1)[0] ?? '';
+  const kind = commandKind(name).split(' ', 1)[0] ?? '';
   if (builders.has(kind) && !onlyTells(argv)) return `${name} does what files of the workspace say`;
   return riskyUses(argv).find(({reason}) => /\bruns?\b/.test(reason))?.reason;
 }

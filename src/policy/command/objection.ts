@@ -1,5 +1,5 @@
 import type {Rule} from '../../formats/rule.ts';
-import {kindOf} from './command-name.ts';
+import {commandKind} from './command-name.ts';
 import {riskyUses, spells} from './flags.ts';
 import {isExact, isLiteral, literalPrefix} from './words.ts';
 import {shellOnly} from './wrapper-table.ts';
@@ -9,7 +9,7 @@ export function objection(rule: Rule, argv: readonly string[], wrapper: string |
   const command = argv[0] ?? '';
   if (rule.pattern) return 'a pattern never allows';
   if (command.includes('/') && rule.words[0] !== command) return 'the command is a path that the rule does not spell';
-  if (shellOnly.has(kindOf(command))) return `${command} means something only inside a shell`;
+  if (shellOnly.has(commandKind(command))) return `${command} means something only inside a shell`;
   if (wrapper !== undefined && !(isExact(rule) && argv.length > 1)) return wrapper;
   const use = isExact(rule) ? undefined : riskyUses(argv).find(risky => !spells(rule.words[risky.index], risky));
   if (use) return use.reason;

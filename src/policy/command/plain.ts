@@ -12,7 +12,7 @@ export interface Segment {
 }
 
 /** Why a line is not proven to mean one thing; each says something of "the line". */
-export const doubt = {
+export const unclearReasons = {
   long: 'is longer than 16384 characters',
   deep: 'has too many brackets to follow',
   character: 'has a character outside printable ASCII',
@@ -46,15 +46,15 @@ export interface PlainReading {
 }
 
 const special: Readonly<Record<string, string>> = {
-  '<': doubt.redirect,
-  '>': doubt.redirect,
-  '(': doubt.compound,
-  ')': doubt.compound,
-  '{': doubt.brace,
-  '}': doubt.brace,
-  '*': doubt.glob,
-  '?': doubt.glob,
-  '[': doubt.glob,
+  '<': unclearReasons.redirect,
+  '>': unclearReasons.redirect,
+  '(': unclearReasons.compound,
+  ')': unclearReasons.compound,
+  '{': unclearReasons.brace,
+  '}': unclearReasons.brace,
+  '*': unclearReasons.glob,
+  '?': unclearReasons.glob,
+  '[': unclearReasons.glob,
 };
 
 /**
@@ -88,7 +88,7 @@ export function readPlain(line: string): PlainReading {
     if (quote !== '') {
       if (char === quote) quote = '';
       else if (char === '\\' && quote === '"') {
-        doubts.add(doubt.backslash);
+        doubts.add(unclearReasons.backslash);
         word = (word ?? '') + line.charAt(++i);
       } else word = (word ?? '') + char;
       continue;
@@ -98,42 +98,42 @@ export function readPlain(line: string): PlainReading {
     else if (char === '\n' || char === ';') endSegment(i, ';', 1);
     else if (pair === '&&' || pair === '||') endSegment(i++, pair, 2);
     else if (char === '|') {
-      if (pair === '|&') doubts.add(doubt.redirect);
+      if (pair === '|&') doubts.add(unclearReasons.redirect);
       endSegment(i, '|', 1);
     } else if (char === '&' && (pair === '&>' || /[<>]/.test(line.charAt(i - 1)))) {
-      doubts.add(doubt.redirect);
+      doubts.add(unclearReasons.redirect);
     } else if (char === '&') {
-      doubts.add(doubt.background);
+      doubts.add(unclearReasons.background);
       endSegment(i, ';', 1);
     } else if (char === '(' || char === ')') {
-      doubts.add(doubt.compound);
+      doubts.add(unclearReasons.compound);
       endSegment(i, ';', 1);
     } else if (char === '`') endSegment(i, ';', 1);
     else if (char === "'" || char === '"') {
       quote = char;
       word ??= '';
     } else if (char === '\\') {
-      doubts.add(doubt.backslash);
+      doubts.add(unclearReasons.backslash);
       word = (word ?? '') + line.charAt(++i);
     } else {
       const why = special[char];
       if (why !== undefined) doubts.add(why);
-      if (char === '#' && word === undefined) doubts.add(doubt.comment);
-      if (why === doubt.redirect) endWord();
+      if (char === '#' && word === undefined) doubts.add(unclearReasons.comment);
+      if (why === unclearReasons.redirect) endWord();
       else word = (word ?? '') + char;
     }
   }
-  if (quote !== '') doubts.add(doubt.quote);
+  if (quote !== '') doubts.add(unclearReasons.quote);
   endSegment(line.length, '', 0);
   return {segments, doubts};
 }
 
 /** What counts wherever it stands, quoted or not. */
 function addCharacterDoubt(char: string, doubts: Set<string>): void {
-  if (char === '$') doubts.add(doubt.dollar);
-  else if (char === '`') doubts.add(doubt.backtick);
-  else if (char === '~') doubts.add(doubt.tilde);
-  else if (char === '\t') doubts.add(doubt.tab);
-  else if (char === '\n' || char === '\r') doubts.add(doubt.newline);
-  else if (char < ' ' || char > '~') doubts.add(doubt.character);
+  if (char === '$') doubts.add(unclearReasons.dollar);
+  else if (char === '`') doubts.add(unclearReasons.backtick);
+  else if (char === '~') doubts.add(unclearReasons.tilde);
+  else if (char === '\t') doubts.add(unclearReasons.tab);
+  else if (char === '\n' || char === '\r') doubts.add(unclearReasons.newline);
+  else if (char < ' ' || char > '~') doubts.add(unclearReasons.character);
 }

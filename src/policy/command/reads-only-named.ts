@@ -1,4 +1,4 @@
-import {kindOf} from './command-name.ts';
+import {commandKind} from './command-name.ts';
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(' '));
 
@@ -25,7 +25,7 @@ export function readsOnlyNamed(argv: readonly string[]): boolean {
   if (args.length === 1 && args[0] === '--version') return true;
   // Lists of files: --files0-from and its abbreviations.
   if (args.some(word => word.startsWith('--f'))) return false;
-  const kind = kindOf(name);
+  const kind = commandKind(name);
   if (kind === 'grep') return args.every(word => !word.startsWith('-') || grepOptions.test(word));
   if (kind === 'find') return !args.some(word => /^-(?:exec|ok|files|f)/.test(word));
   if (Object.hasOwn(subcommands, kind)) return subcommands[kind]?.has(args[0] ?? '') === true;

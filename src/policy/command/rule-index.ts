@@ -16,9 +16,9 @@ export interface RuleIndex {
 /** A policy is never changed, only replaced, so what is found out about it holds as long as it lives. */
 const known = new WeakMap<Policy, Map<string | undefined, RuleIndex>>();
 /** Names come from agents: what is remembered of them is bounded. */
-const MOST = 500;
+const MAX_CACHED_AGENTS = 500;
 
-export function indexOf(policy: Policy, agent: string | undefined): RuleIndex {
+export function ruleIndexOf(policy: Policy, agent: string | undefined): RuleIndex {
   const byAgent = known.get(policy) ?? new Map<string | undefined, RuleIndex>();
   known.set(policy, byAgent);
   return remember(byAgent, agent, () => makeIndex(policy.rules.filter(rule => isFor(rule, agent))));
@@ -42,7 +42,7 @@ function makeIndex(rules: readonly Rule[]): RuleIndex {
 function remember<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const found = map.get(key);
   if (found !== undefined) return found;
-  if (map.size >= MOST) map.clear();
+  if (map.size >= MAX_CACHED_AGENTS) map.clear();
   const made = make();
   map.set(key, made);
   return made;

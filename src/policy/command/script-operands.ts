@@ -1,4 +1,4 @@
-import {kindOf} from './command-name.ts';
+import {commandKind} from './command-name.ts';
 import {riskyUses} from './flags.ts';
 import {fileOptions, folderOptions, type Interpreter, implicitFiles, interpreters} from './script-table.ts';
 import {shells} from './wrapper-table.ts';
@@ -76,7 +76,7 @@ const GLOBS = /[*?]|.\[/;
 /** Of one simple command. */
 function scriptsOf(argv: readonly string[]): Scripts {
   const [name = '', ...args] = argv;
-  const kind = kindOf(name);
+  const kind = commandKind(name);
   const [first = ''] = operandsOf(args);
   const scripts = name.includes('/') ? [name] : [];
   for (const key of [kind, `${kind} ${first}`]) scripts.push(...optionValues(entryOf(fileOptions, key), args));

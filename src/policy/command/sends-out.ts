@@ -1,4 +1,4 @@
-import {kindOf} from './command-name.ts';
+import {commandKind} from './command-name.ts';
 import {riskyUses} from './flags.ts';
 import {unwrap} from './wrappers.ts';
 
@@ -42,7 +42,7 @@ export function sendsOut(argv: readonly string[]): string | undefined {
 
 function reasonFor(argv: readonly string[]): string | undefined {
   const [name = '', ...args] = argv;
-  const kind = kindOf(name);
+  const kind = commandKind(name);
   // Between two paths of this machine, it stays here.
   if (kind === 'rsync' && !args.some(word => /^[^/]*:/.test(word))) return undefined;
   if (reachesOut.has(kind)) return `${name} reaches other machines`;

@@ -1,6 +1,6 @@
 import {forEachChild, type Pipeline, type Redirection, type SyntaxNode} from 'unbash';
 import {argvOf} from './argv-of.ts';
-import {kindOf} from './command-name.ts';
+import {commandKind} from './command-name.ts';
 
 /** Texts that a command reads, as far as the line shows them. Only for deny rules, in case it is a shell. */
 export type Input = readonly string[];
@@ -25,7 +25,7 @@ export function pipedInputs({commands}: Pipeline, inherited: Input): Map<SyntaxN
 }
 
 function passesOn(node: SyntaxNode): boolean {
-  return node.type === 'Command' && /^(cat|tee)$/.test(kindOf(node.name?.value ?? ''));
+  return node.type === 'Command' && /^(cat|tee)$/.test(commandKind(node.name?.value ?? ''));
 }
 
 /** The words of every echo and printf in it, and the here-documents that another command may hand on. */
@@ -35,7 +35,7 @@ function writtenBy(node: SyntaxNode): Input {
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     if (top.type === 'Command') {
       const [name = '', ...words] = argvOf(top);
-      const kind = kindOf(name);
+      const kind = commandKind(name);
       // The order of printf's words depends on its format: each is looked at alone, and all together.
       if (kind === 'printf') texts.push([words.join(' '), ...words].join('\n').replaceAll('\\n', '\n'));
       if (kind === 'echo')

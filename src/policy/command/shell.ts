@@ -1,6 +1,6 @@
 import {forEachChild, parse, type SyntaxNode, type Word} from 'unbash';
 import {argvOf} from './argv-of.ts';
-import {doubt, readPlain, type Segment} from './plain.ts';
+import {readPlain, type Segment, unclearReasons} from './plain.ts';
 import {type Input, inputOf, pipedInputs} from './shell-input.ts';
 
 export interface LineReading {
@@ -22,20 +22,20 @@ export function readLine(line: string): LineReading {
   const {segments: plain, doubts} = readPlain(line);
   const long = line.length > longest;
   if (long || (doubts.size > 0 && hasManyBrackets(line))) {
-    doubts.add(long ? doubt.long : doubt.deep);
+    doubts.add(long ? unclearReasons.long : unclearReasons.deep);
     return {segments: plain.map(withoutKeywords), doubts: [...doubts]};
   }
   let segments: Segment[] = [];
   try {
     segments = readTree(line, doubts);
   } catch {
-    doubts.add(doubt.syntax);
+    doubts.add(unclearReasons.syntax);
   }
   // A parser that lost its way may have dropped what follows.
-  if (doubts.has(doubt.syntax)) segments = [...segments, ...unseen(plain, segments)];
-  if (segments.length === 0) doubts.add(doubt.empty);
+  if (doubts.has(unclearReasons.syntax)) segments = [...segments, ...unseen(plain, segments)];
+  if (segments.length === 0) doubts.add(unclearReasons.empty);
   if (doubts.size > 0) return {segments, doubts: [...doubts]};
-  if (fingerprint(segments) !== fingerprint(plain)) return {segments, doubts: [doubt.twoReadings]};
+  if (fingerprint(segments) !== fingerprint(plain)) return {segments, doubts: [unclearReasons.twoReadings]};
   return {segments: plain.map((segment, i) => ({...segment, ...inputIn(segments[i])})), doubts: []};
 }
 
@@ -77,29 +77,29 @@ function readTree(line: string, doubts: Set<string>): Segment[] {
 }
 
 const nodeDoubts: Readonly<Partial<Record<SyntaxNode['type'], string>>> = {
-  If: doubt.compound,
-  For: doubt.compound,
-  ArithmeticFor: doubt.compound,
-  Select: doubt.compound,
-  While: doubt.compound,
-  Subshell: doubt.compound,
-  BraceGroup: doubt.compound,
-  Case: doubt.compound,
-  TestCommand: doubt.compound,
-  ArithmeticCommand: doubt.compound,
-  Function: doubt.compound,
-  Coproc: doubt.coproc,
-  Time: doubt.time,
-  Negation: doubt.negation,
-  Redirect: doubt.redirect,
-  Redirected: doubt.redirect,
-  HereString: doubt.redirect,
-  HereDoc: doubt.heredoc,
-  Assignment: doubt.assignment,
-  Glob: doubt.glob,
-  ExtendedGlob: doubt.glob,
-  BraceExpansion: doubt.brace,
-  ProcessSubstitution: doubt.redirect,
+  If: unclearReasons.compound,
+  For: unclearReasons.compound,
+  ArithmeticFor: unclearReasons.compound,
+  Select: unclearReasons.compound,
+  While: unclearReasons.compound,
+  Subshell: unclearReasons.compound,
+  BraceGroup: unclearReasons.compound,
+  Case: unclearReasons.compound,
+  TestCommand: unclearReasons.compound,
+  ArithmeticCommand: unclearReasons.compound,
+  Function: unclearReasons.compound,
+  Coproc: unclearReasons.coproc,
+  Time: unclearReasons.time,
+  Negation: unclearReasons.negation,
+  Redirect: unclearReasons.redirect,
+  Redirected: unclearReasons.redirect,
+  HereString: unclearReasons.redirect,
+  HereDoc: unclearReasons.heredoc,
+  Assignment: unclearReasons.assignment,
+  Glob: unclearReasons.glob,
+  ExtendedGlob: unclearReasons.glob,
+  BraceExpansion: unclearReasons.brace,
+  ProcessSubstitution: unclearReasons.redirect,
 };
 
 /** The kinds of node that a line without doubts may have. */
@@ -111,11 +111,12 @@ const plainNodes: ReadonlySet<SyntaxNode['type']> = new Set<SyntaxNode['type']>(
 function addNodeDoubts(node: SyntaxNode, doubts: Set<string>): void {
   const why = nodeDoubts[node.type];
   if (why !== undefined) doubts.add(why);
-  else if (!plainNodes.has(node.type) && doubts.size === 0) doubts.add(doubt.twoReadings);
-  if (node.type === 'Script' && node.errors && node.errors.length > 0) doubts.add(doubt.syntax);
-  if (node.type === 'Statement' && node.background) doubts.add(doubt.background);
-  if (node.type === 'Pipeline' && node.operators.includes('|&')) doubts.add(doubt.redirect);
-  if (node.type === 'Command' && !isPlainName(node.name)) doubts.add(node.name ? doubt.name : doubt.empty);
+  else if (!plainNodes.has(node.type) && doubts.size === 0) doubts.add(unclearReasons.twoReadings);
+  if (node.type === 'Script' && node.errors && node.errors.length > 0) doubts.add(unclearReasons.syntax);
+  if (node.type === 'Statement' && node.background) doubts.add(unclearReasons.background);
+  if (node.type === 'Pipeline' && node.operators.includes('|&')) doubts.add(unclearReasons.redirect);
+  if (node.type === 'Command' && !isPlainName(node.name))
+    doubts.add(node.name ? unclearReasons.name : unclearReasons.empty);
 }
 
 function isPlainName(name: Word | undefined): boolean {

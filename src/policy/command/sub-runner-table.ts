@@ -1,4 +1,4 @@
-import type {Runner} from './wrapper-table.ts';
+import type {WrapperSyntax} from './wrapper-table.ts';
 
 const containerSwitches =
   '--rm --interactive --tty --detach --init --privileged --read-only --publish-all --quiet --no-deps --no-TTY --service-ports --build --stdin --attach --sig-proxy';
@@ -13,7 +13,7 @@ const nixCommand = {before: '-c --command', operands: Number.POSITIVE_INFINITY};
 const perf = {valued: '-e -o -p -t -C -r -F --event --output --pid --tid --cpu --repeat', plain: 'advgi'};
 
 /** Subcommands that run further words. */
-export const subRunners: Readonly<Record<string, Readonly<Record<string, Runner>>>> = {
+export const subRunners: Readonly<Record<string, Readonly<Record<string, WrapperSyntax>>>> = {
   docker: {
     exec: {
       valued: '-e -u -w --env --user --workdir --env-file --detach-keys --index',

@@ -54,7 +54,7 @@ export function strictMatch(word: string, argument: string): boolean {
   if (word.length > 4096) return false;
   let glob = globs.get(word);
   if (!glob) {
-    if (globs.size >= MOST) globs.clear();
+    if (globs.size >= MAX_CACHED_GLOBS) globs.clear();
     glob = new Minimatch(word, strict);
     globs.set(word, glob);
   }
@@ -63,7 +63,7 @@ export function strictMatch(word: string, argument: string): boolean {
 
 /** Words of rules, compiled. */
 const globs = new Map<string, Minimatch>();
-const MOST = 500;
+const MAX_CACHED_GLOBS = 500;
 
 /** For what is asked about or denied: `*` is anything, `/` and leading dots included; `[…]` is any one character. */
 export function looseMatch(word: string, argument: string): boolean {

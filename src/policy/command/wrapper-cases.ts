@@ -1,5 +1,5 @@
 /** What one command would run in turn. */
-export interface Inner {
+export interface InnerCommand {
   /** Why the command itself says little; undefined: it is no wrapper. */
   why?: string;
   /** Places in argv where a further command may begin. */
@@ -14,7 +14,7 @@ export interface Inner {
 }
 
 /** `sh -c LINE`; without a line it runs a file or what it reads. */
-export function innerOfShell(kind: string, argv: readonly string[]): Inner {
+export function innerOfShell(kind: string, argv: readonly string[]): InnerCommand {
   let takesLine = false;
   let reads = false;
   for (let i = 1; i < argv.length; i++) {
@@ -37,7 +37,7 @@ export function innerOfShell(kind: string, argv: readonly string[]): Inner {
 const takesName = /^[-+][A-Za-z]*[oO]$|^--(rcfile|init-file)$/;
 
 /** What follows the line may be a command for it: `sh -c '"$@"' _ sudo id`. */
-function inlineScript(argv: readonly string[], at: number): Inner {
+function inlineScript(argv: readonly string[], at: number): InnerCommand {
   const line = argv[at] ?? '';
   const starts = line.includes('$') ? [at + 1, at + 2].filter(start => start < argv.length) : [];
   return {lines: [line], starts};
@@ -50,7 +50,7 @@ const findExec = {
 } as const;
 
 /** The commands after `-exec` and its like, each up to its end. */
-export function innerOfFind(kind: keyof typeof findExec, argv: readonly string[]): Inner {
+export function innerOfFind(kind: keyof typeof findExec, argv: readonly string[]): InnerCommand {
   const {option, end} = findExec[kind];
   const commands: string[][] = [];
   for (let i = 1; i < argv.length; i++) {
@@ -64,7 +64,7 @@ export function innerOfFind(kind: keyof typeof findExec, argv: readonly string[]
 }
 
 /** `capsh -- ARGUMENTS` is `bash ARGUMENTS`. */
-export function innerOfCapsh(argv: readonly string[]): Inner {
+export function innerOfCapsh(argv: readonly string[]): InnerCommand {
   const at = argv.findIndex(word => word === '--' || word === '==');
   return at < 0 ? {} : {why: 'capsh runs a shell', commands: [['bash', ...argv.slice(at + 1)]]};
 }
@@ -74,7 +74,7 @@ const valued = new Set(
 );
 
 /** Git without its global options, the settings among them that may name a program, and subcommands that run others. */
-export function innerOfGit(argv: readonly string[]): Inner {
+export function innerOfGit(argv: readonly string[]): InnerCommand {
   const lines: string[] = [];
   const commands: string[][] = [];
   let runs = false;

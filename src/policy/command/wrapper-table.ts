@@ -1,5 +1,5 @@
 /** A command that runs the words after its own options. Lists are separated by spaces. */
-export interface Runner {
+export interface WrapperSyntax {
   /** Options whose value is the next word. */
   valued?: string;
   /** Letters of options that take no value. */
@@ -28,7 +28,7 @@ export interface Runner {
   reads?: true;
 }
 
-export const runners: Readonly<Record<string, Runner>> = {
+export const runners: Readonly<Record<string, WrapperSyntax>> = {
   env: {
     valued: '-u -C -a --unset --chdir --argv0',
     plain: 'i0v',

@@ -1,12 +1,12 @@
-import {kindOf} from './command-name.ts';
+import {commandKind} from './command-name.ts';
 import {abbreviates} from './deny.ts';
 import {linesInArguments} from './program-text.ts';
 import {readLine} from './shell.ts';
 import {subRunners} from './sub-runner-table.ts';
-import {type Inner, innerOfCapsh, innerOfFind, innerOfGit, innerOfShell} from './wrapper-cases.ts';
-import {lineRunners, type Runner, runners, shellOnly, shells} from './wrapper-table.ts';
+import {type InnerCommand, innerOfCapsh, innerOfFind, innerOfGit, innerOfShell} from './wrapper-cases.ts';
+import {lineRunners, runners, shellOnly, shells, type WrapperSyntax} from './wrapper-table.ts';
 
-export interface Unwrapped {
+export interface UnwrappedCommand {
   why: string | undefined;
   doubts: string[];
 }
@@ -24,7 +24,7 @@ export function unwrap(
   argv: readonly string[],
   visit: (inner: string[]) => void,
   input: () => readonly string[] = () => [],
-): Unwrapped {
+): UnwrappedCommand {
   const doubts = new Set<string>();
   const work = [{base: argv, start: 0, depth: 0, seen: new Set<number>()}];
   const lines = new Set<string>();
@@ -36,7 +36,7 @@ export function unwrap(
     seen.add(start);
     const words = start === 0 ? base : base.slice(start);
     if (depth > 0) visit([...words]);
-    const kind = kindOf(words[0] ?? '');
+    const kind = commandKind(words[0] ?? '');
     const inner = innerOf(kind, words);
     if (depth === 0) why = inner.why;
     if (inner.doubt !== undefined) doubts.add(inner.doubt);
@@ -64,7 +64,7 @@ export function unwrap(
   return {why, doubts: [...doubts]};
 }
 
-function innerOf(kind: string, argv: readonly string[]): Inner {
+function innerOf(kind: string, argv: readonly string[]): InnerCommand {
   if (shells.has(kind)) return innerOfShell(kind, argv);
   if (kind === 'eval') return {why: 'eval runs its words as a line', lines: [operandsOf(argv).join(' ')]};
   if (kind === 'trap') return {why: 'trap runs its first word as a line', lines: operandsOf(argv).slice(0, 1)};
@@ -95,7 +95,7 @@ function operandsOf(argv: readonly string[]): readonly string[] {
 /** Options that the table of a runner does not know, after which the search is given up. */
 const mostUnknown = 16;
 
-function innerOfRunner(name: string, runner: Runner, argv: readonly string[], from: number): Inner {
+function innerOfRunner(name: string, runner: WrapperSyntax, argv: readonly string[], from: number): InnerCommand {
   const starts = new Set<number>();
   const lines = new Set<string>();
   const commands: string[][] = [];
@@ -140,7 +140,7 @@ function innerOfRunner(name: string, runner: Runner, argv: readonly string[], fr
   // Without a command of its own, `parallel ::: LINE LINE` runs each.
   const listed = argv.indexOf(':::');
   if (runner.joined && starts.has(listed)) for (const line of argv.slice(listed + 1)) lines.add(line);
-  const inner: Inner = {
+  const inner: InnerCommand = {
     starts: runner.joined ? [] : [...starts],
     commands,
     lines: [...lines].filter(line => line !== ''),
@@ -151,7 +151,7 @@ function innerOfRunner(name: string, runner: Runner, argv: readonly string[], fr
   return inner;
 }
 
-function wordKind(runner: Runner, word: string): 'line' | 'valued' | 'plain' | 'unknown' | 'operand' {
+function wordKind(runner: WrapperSyntax, word: string): 'line' | 'valued' | 'plain' | 'unknown' | 'operand' {
   if (isListed(runner.strings, word) || attachedLine(runner, word) !== undefined) return 'line';
   // `-qc`: the last of several letters.
   if (/^-[A-Za-z]{2,}$/.test(word) && isListed(runner.strings, `-${word.at(-1)}`)) return 'line';
@@ -161,7 +161,7 @@ function wordKind(runner: Runner, word: string): 'line' | 'valued' | 'plain' | '
 }
 
 /** `--command=LINE`, `-cLINE`, or `-vcLINE`. */
-function attachedLine(runner: Runner, word: string): string | undefined {
+function attachedLine(runner: WrapperSyntax, word: string): string | undefined {
   if (runner.strings === undefined || !word.startsWith('-')) return undefined;
   if (word.startsWith('--')) {
     const at = word.indexOf('=');
@@ -175,7 +175,7 @@ function attachedLine(runner: Runner, word: string): string | undefined {
 }
 
 /** A lone dash, a long option with its value or known to take none, a letter with its value, or letters without. */
-function isPlainOption(runner: Runner, word: string): boolean {
+function isPlainOption(runner: WrapperSyntax, word: string): boolean {
   if (word.startsWith('--')) return word.includes('=') || isListed(runner.switches, word);
   if (word.length > 2 && isListed(runner.valued, word.slice(0, 2))) return true;
   return [...word.slice(1)].every(letter => (runner.plain ?? '').includes(letter));

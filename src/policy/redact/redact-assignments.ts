@@ -1,4 +1,4 @@
-import {DOTTED, kindAt, NAME, runEnd, TOKEN68, WORD} from './redact-characters.ts';
+import {characterKinds, DOTTED, NAME_CHARACTER, runEnd, TOKEN68, WORD} from './redact-characters.ts';
 import {isCredential, isPassword} from './redact-credential.ts';
 import {LOOKBEHIND, lowerCase, type Matcher, MORE} from './redact-scan.ts';
 
@@ -62,7 +62,7 @@ function makeAssignment(): Matcher {
     anyCase: true,
     match(text, at, final, anchor) {
       const nameFrom = at + anchor.length;
-      const nameEnd = runEnd(text, nameFrom, NAME, nameFrom + NAME_END);
+      const nameEnd = runEnd(text, nameFrom, NAME_CHARACTER, nameFrom + NAME_END);
       if (nameEnd === text.length) return final ? undefined : MORE;
       const operator = afterOperator(text, nameEnd, at);
       if (operator === undefined) return undefined;
@@ -172,7 +172,8 @@ const address: Matcher = {
     const start = isAlone ? from : user + 1;
     const end = isAlone ? user : until(text, start, '', 256);
     if (text.length <= end + 1 && !final) return MORE;
-    if (text.charAt(end) !== '@' || (kindAt(text, end + 1) & NAME) === 0 || end - start < 3) return undefined;
+    if (text.charAt(end) !== '@' || (characterKinds(text, end + 1) & NAME_CHARACTER) === 0 || end - start < 3)
+      return undefined;
     const value = text.slice(start, end);
     if (isAlone ? !isCredential(value) : isPlaceholder(value) || value === text.slice(from, user)) return undefined;
     const host = runEnd(text, end + 1, DOTTED, end + 1 + HOST);

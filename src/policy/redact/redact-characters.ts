@@ -21,7 +21,7 @@ export const DOTTED = URL64 | DOT;
 export const TOKEN68 = DOTTED | PADDED | TILDE;
 export const PATH64 = URL64 | PLUS | SLASH;
 export const LOWER_HEX = HEX;
-export const NAME = URL64;
+export const NAME_CHARACTER = URL64;
 
 const kinds = new Uint16Array(128);
 const mark = (characters: string, kind: number) => {
@@ -40,7 +40,7 @@ mark('=', EQUALS);
 mark('~', TILDE);
 
 /** Kinds of the character at `at`; 0 at the end and for all others. */
-export function kindAt(text: string, at: number): number {
+export function characterKinds(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code < 128 ? (kinds[code] ?? 0) : 0;
 }
@@ -49,7 +49,7 @@ export function kindAt(text: string, at: number): number {
 export function runEnd(text: string, from: number, allowed: number, limit: number, also?: string): number {
   let at = from;
   const end = Math.min(limit, text.length);
-  while (at < end && ((kindAt(text, at) & allowed) !== 0 || text.charAt(at) === also)) at++;
+  while (at < end && ((characterKinds(text, at) & allowed) !== 0 || text.charAt(at) === also)) at++;
   return at;
 }
 
@@ -58,7 +58,7 @@ export function isMixed(text: string): boolean {
   let letters = 0;
   let digits = 0;
   for (let i = 0; i < text.length; i++) {
-    const kind = kindAt(text, i);
+    const kind = characterKinds(text, i);
     if ((kind & LETTER) !== 0) letters++;
     else if ((kind & DIGIT) !== 0) digits++;
   }
@@ -70,7 +70,7 @@ export function isMixed(text: string): boolean {
  * Reads 12 characters back.
  */
 export function isStart(text: string, at: number): boolean {
-  if (at === 0 || (kindAt(text, at - 1) & URL64) === 0) return true;
+  if (at === 0 || (characterKinds(text, at - 1) & URL64) === 0) return true;
   const escaped = text.charAt(at - 2) === '\\' && 'nrtbf'.includes(text.charAt(at - 1));
   const encoded = text.charAt(at - 3) === '%' && /^[0-9A-Fa-f]{2}$/.test(text.slice(at - 2, at));
   const coloured = text.charAt(at - 1) === 'm' && text.slice(Math.max(0, at - 12), at).includes('\u001b[');

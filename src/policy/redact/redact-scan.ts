@@ -1,5 +1,5 @@
 /** A part of a text that is to be replaced. */
-export interface Hit {
+export interface SecretHit {
   start: number;
   end: number;
   /** What it is, for people. */
@@ -22,14 +22,14 @@ export interface Matcher {
   /** Whether the anchors are meant in any case of letters; they are then lower case. */
   anyCase?: boolean;
   /** `at`: where the anchor stands. `final`: the text ends where it ends, and MORE is never said. */
-  match: (text: string, at: number, final: boolean, anchor: string) => Hit | typeof MORE | undefined;
+  match: (text: string, at: number, final: boolean, anchor: string) => SecretHit | typeof MORE | undefined;
 }
 
 export const LOOKBEHIND = 16;
 
-export interface Scanner {
+export interface SecretScanner {
   /** The first hit from `from` on; `wait`: from there on it depends on what comes. */
-  next: (text: string, from: number, final: boolean) => Hit | {wait: number} | undefined;
+  next: (text: string, from: number, final: boolean) => SecretHit | {wait: number} | undefined;
 }
 
 interface Entry {
@@ -40,7 +40,7 @@ interface Entry {
 const MASK = 0x7fff;
 
 /** Looks at each character once: three in a row that begin no anchor cost a table look-up. */
-export function makeScanner(matchers: readonly Matcher[]): Scanner {
+export function makeScanner(matchers: readonly Matcher[]): SecretScanner {
   const table = new Uint8Array(MASK + 1);
   const entries = new Map<number, Entry[]>();
   const heads = new Set<string>();
@@ -55,7 +55,7 @@ export function makeScanner(matchers: readonly Matcher[]): Scanner {
     }
   }
 
-  const look = (text: string, at: number, hash: number, final: boolean): Hit | {wait: number} | undefined => {
+  const look = (text: string, at: number, hash: number, final: boolean): SecretHit | {wait: number} | undefined => {
     for (const {anchor, matcher} of entries.get(hash) ?? []) {
       const begun = begins(text, at, anchor, matcher.anyCase === true);
       if (begun === 0) continue;
@@ -134,7 +134,7 @@ export function replacements(labels: Iterable<string>): Matcher {
  * All hits replaced; `onHit` is told of each. What was replaced is not seen by what looks back: a second time there would
  * be a replacement.
  */
-export function replaceAll(scanner: Scanner, text: string, onHit?: (hit: Hit) => void): string {
+export function replaceAll(scanner: SecretScanner, text: string, onHit?: (hit: SecretHit) => void): string {
   let out = '';
   let rest = text;
   for (;;) {
@@ -151,7 +151,7 @@ export function replaceAll(scanner: Scanner, text: string, onHit?: (hit: Hit) =>
 const SMALL = 256;
 
 /** The same for a text in pieces: returns what may be let go. `final`: nothing more comes. */
-export function makeStage(scanner: Scanner): (piece: string, final: boolean) => string {
+export function makeStage(scanner: SecretScanner): (piece: string, final: boolean) => string {
   let before = '';
   let held = '';
   let needed = 0;

@@ -1,4 +1,15 @@
-import {ALNUM, DOTTED, isMixed, isStart, kindAt, LOWER_HEX, PATH64, runEnd, URL64, WORD} from './redact-characters.ts';
+import {
+  ALNUM,
+  characterKinds,
+  DOTTED,
+  isMixed,
+  isStart,
+  LOWER_HEX,
+  PATH64,
+  runEnd,
+  URL64,
+  WORD,
+} from './redact-characters.ts';
 import type {Matcher} from './redact-scan.ts';
 
 /** Tokens that say what they are by how they begin: the beginning, then so many characters of a kind. */
@@ -17,7 +28,7 @@ interface TokenKind {
   part?: number;
 }
 
-const MOST = 400;
+const MAX_TOKEN = 400;
 
 /** As gitleaks and trufflehog know them. */
 const kinds: readonly TokenKind[] = [
@@ -93,13 +104,13 @@ export const tokenLabels: readonly string[] = kinds.map(({label}) => label);
 export const tokenMatchers: readonly Matcher[] = kinds.map(kind => ({
   anchors: kind.prefixes,
   match(text, at, final, anchor) {
-    const {label, body, least, most = MOST, exact, start, part} = kind;
+    const {label, body, least, most = MAX_TOKEN, exact, start, part} = kind;
     if (start && !isStart(text, at)) return undefined;
     const from = at + anchor.length;
     let end = runEnd(text, from, body, from + (exact ? least : most));
     if (end === text.length && end < from + most && !final) return 'more';
     while (end > from && '.-/'.includes(text.charAt(end - 1))) end--;
-    if (end - from < least || (exact && (kindAt(text, end) & ALNUM) !== 0)) return undefined;
+    if (end - from < least || (exact && (characterKinds(text, end) & ALNUM) !== 0)) return undefined;
     const found = text.slice(from, end);
     if (!isToken(found) || (part !== undefined && !isBody(found, part))) return;
     return {start: label === 'Telegram bot token' ? at + 1 : at, end, label};

@@ -3,13 +3,13 @@ import {blockLabels, blockMatchers} from './redact-blocks.ts';
 import {isWorthHiding, SHORTEST_KEY, standsForNone} from './redact-credential.ts';
 import {matchersOf} from './redact-forms.ts';
 import {
-  type Hit,
   type Matcher,
   makeScanner,
   makeStage,
   replaceAll,
   replacementOf,
   replacements,
+  type SecretHit,
 } from './redact-scan.ts';
 import {tokenLabels, tokenMatchers} from './redact-tokens.ts';
 
@@ -47,8 +47,8 @@ function patternMatchers(): Matcher[] {
 }
 
 /** What looks like a credential in a text, and where. */
-export function findCredentials(text: string): Hit[] {
-  const hits: Hit[] = [];
+export function findCredentials(text: string): SecretHit[] {
+  const hits: SecretHit[] = [];
   replaceAll(patterns, text, hit => hits.push(hit));
   return hits;
 }
@@ -64,7 +64,7 @@ export function makeRedactor(secrets: readonly Secret[]): Redactor {
   const text: Redactor['text'] = (given, onFound) => {
     // Most texts have none: they are looked at once.
     if (!both.next(given, 0, true)) return given;
-    const tell = onFound && (({label}: Hit) => onFound(label));
+    const tell = onFound && (({label}: SecretHit) => onFound(label));
     return replaceAll(rest, replaceAll(values, given, tell), tell);
   };
   return {

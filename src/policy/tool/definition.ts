@@ -21,14 +21,16 @@ export interface ToolDefinition {
   result?: Readonly<Record<string, string>>;
 }
 
-export const text = (what: string) => z.string().describe(what);
-export const name = (what: string) => z.string().min(1).describe(what);
-export const path = name('Path within the workspace, or under memory/ or tasks/.');
-export const ownPath = name('Path within the workspace.');
-export const count = (what: string) => z.number().int().positive().describe(what);
-export const flag = (what: string) => z.boolean().describe(what);
-export const reason = text('Why this is needed, in one sentence; the person who decides reads it.').optional();
-export const priority = z
+export const textArgument = (what: string) => z.string().describe(what);
+export const nameArgument = (what: string) => z.string().min(1).describe(what);
+export const pathArgument = nameArgument('Path within the workspace, or under memory/ or tasks/.');
+export const ownPathArgument = nameArgument('Path within the workspace.');
+export const countArgument = (what: string) => z.number().int().positive().describe(what);
+export const flagArgument = (what: string) => z.boolean().describe(what);
+export const reasonArgument = textArgument(
+  'Why this is needed, in one sentence; the person who decides reads it.',
+).optional();
+export const priorityArgument = z
   .string()
   .regex(/^([A-D]|high|medium|low)$/)
   .describe('A is most urgent; high, medium and low are A, B and C.');

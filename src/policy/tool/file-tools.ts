@@ -1,5 +1,13 @@
 import {z} from 'zod';
-import {count, flag, name, ownPath, path, type ToolDefinition, text} from './definition.ts';
+import {
+  countArgument,
+  flagArgument,
+  nameArgument,
+  ownPathArgument,
+  pathArgument,
+  type ToolDefinition,
+  textArgument,
+} from './definition.ts';
 
 /** Files of the workspace, and what agents know. */
 export const fileTools = {
@@ -8,9 +16,9 @@ export const fileTools = {
     default: 'allow',
     description: 'Read a text file. Use offset and limit (lines) for long files.',
     arguments: z.strictObject({
-      path,
-      offset: count('First line, from 1.').optional(),
-      limit: count('Most lines to return.').optional(),
+      path: pathArgument,
+      offset: countArgument('First line, from 1.').optional(),
+      limit: countArgument('Most lines to return.').optional(),
     }),
     result: {
       path: 'As the tools take it.',
@@ -29,7 +37,10 @@ export const fileTools = {
     effect: 'read',
     default: 'allow',
     description: 'List the files and folders of a directory, the workspace by default.',
-    arguments: z.strictObject({path: path.optional(), recursive: flag('Also everything below.').optional()}),
+    arguments: z.strictObject({
+      path: pathArgument.optional(),
+      recursive: flagArgument('Also everything below.').optional(),
+    }),
     result: {
       path: 'As the tools take it.',
       entries: '`name` of each, with `/` at the end of a directory; `size` of files, `link` for links.',
@@ -40,7 +51,7 @@ export const fileTools = {
     effect: 'write',
     default: 'ask',
     description: 'Create a directory in the workspace, with its parents.',
-    arguments: z.strictObject({path: ownPath}),
+    arguments: z.strictObject({path: ownPathArgument}),
     result: {
       path: 'As the tools take it.',
       created: 'False if it was there.',
@@ -50,7 +61,7 @@ export const fileTools = {
     effect: 'write',
     default: 'ask',
     description: 'Write a whole file in the workspace, replacing what it held.',
-    arguments: z.strictObject({path: ownPath, content: text('The whole new content.')}),
+    arguments: z.strictObject({path: ownPathArgument, content: textArgument('The whole new content.')}),
     result: {
       path: 'As the tools take it.',
       created: 'False if it replaced a file.',
@@ -61,7 +72,7 @@ export const fileTools = {
     effect: 'write',
     default: 'ask',
     description: 'Create a new file in the workspace. Fails if it exists.',
-    arguments: z.strictObject({path: ownPath, content: text('The content.')}),
+    arguments: z.strictObject({path: ownPathArgument, content: textArgument('The content.')}),
     result: {
       path: 'As the tools take it.',
       bytes: 'Its size.',
@@ -73,10 +84,10 @@ export const fileTools = {
     description:
       'Replace one exact piece of text in a file of the workspace. `old` must occur once, unless `all` is true.',
     arguments: z.strictObject({
-      path: ownPath,
-      old: name('The text to replace, exactly as it is in the file.'),
-      new: text('The text to put there.'),
-      all: flag('Replace every occurrence.').optional(),
+      path: ownPathArgument,
+      old: nameArgument('The text to replace, exactly as it is in the file.'),
+      new: textArgument('The text to put there.'),
+      all: flagArgument('Replace every occurrence.').optional(),
     }),
     result: {
       path: 'As the tools take it.',
@@ -90,7 +101,7 @@ export const fileTools = {
     effect: 'read',
     default: 'allow',
     description: 'Find files by name pattern, for example `src/**/*.ts`.',
-    arguments: z.strictObject({pattern: name('A glob.'), path: path.optional()}),
+    arguments: z.strictObject({pattern: nameArgument('A glob.'), path: pathArgument.optional()}),
     result: {
       files: 'Paths, by name.',
       'incomplete?': 'Why not all is there, and what to do.',
@@ -103,12 +114,14 @@ export const fileTools = {
     description:
       'Find lines that match a regular expression, with file and line number, as ripgrep does. Hidden files and what ignore files name are left out unless `path` names them.',
     arguments: z.strictObject({
-      pattern: name('A regular expression, matched within a line. Escape . ( ) [ ] { } * + ? | ^ $ to find them.'),
-      path: path.optional(),
-      glob: text('Only these files: `*.{ts,js}`, `src/**`, or `!*.test.ts` for all others.').optional(),
-      ignore_case: flag('Upper and lower case are the same.').optional(),
+      pattern: nameArgument(
+        'A regular expression, matched within a line. Escape . ( ) [ ] { } * + ? | ^ $ to find them.',
+      ),
+      path: pathArgument.optional(),
+      glob: textArgument('Only these files: `*.{ts,js}`, `src/**`, or `!*.test.ts` for all others.').optional(),
+      ignore_case: flagArgument('Upper and lower case are the same.').optional(),
       context: z.number().int().min(0).describe('Lines to show around each match, 20 at most.').optional(),
-      limit: count('Most matches to return: 200 unless given, 2000 at most.').optional(),
+      limit: countArgument('Most matches to return: 200 unless given, 2000 at most.').optional(),
     }),
     result: {
       matches: 'Lines that match.',
@@ -129,9 +142,9 @@ export const fileTools = {
     description:
       'Find the passages nearest to a question in the files of the workspace and in memory/, best first. Use it when you do not know the exact words; grep finds exact ones.',
     arguments: z.strictObject({
-      query: name('What to look for, in words.'),
-      path: path.describe('Only here: `memory/`, or a folder or file of the workspace.').optional(),
-      limit: count('Most passages to return: 8 unless given, 50 at most.').optional(),
+      query: nameArgument('What to look for, in words.'),
+      path: pathArgument.describe('Only here: `memory/`, or a folder or file of the workspace.').optional(),
+      limit: countArgument('Most passages to return: 8 unless given, 50 at most.').optional(),
     }),
     result: {
       passages:

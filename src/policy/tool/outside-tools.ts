@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {count, name, type ToolDefinition, text} from './definition.ts';
+import {countArgument, nameArgument, type ToolDefinition, textArgument} from './definition.ts';
 
 /** People outside. */
 export const outsideTools = {
@@ -9,9 +9,9 @@ export const outsideTools = {
     alwaysAsks: true,
     description: 'Post a message to a Slack channel or thread. A person approves each one first.',
     arguments: z.strictObject({
-      channel: name('Channel or user, by id or #name.'),
-      text: name('The message, in Slack mrkdwn.'),
-      thread: text('Thread to answer in: the `thread` of the message that is answered.').optional(),
+      channel: nameArgument('Channel or user, by id or #name.'),
+      text: nameArgument('The message, in Slack mrkdwn.'),
+      thread: textArgument('Thread to answer in: the `thread` of the message that is answered.').optional(),
     }),
     result: {
       channel: 'Id of the channel.',
@@ -27,9 +27,9 @@ export const outsideTools = {
     description:
       'Read the latest Slack messages: those that came to this home, or with `channel` the history of a channel that the bot is in.',
     arguments: z.strictObject({
-      channel: text('Id of a channel; without it, what came to this home.').optional(),
-      thread: text('Only this thread.').optional(),
-      limit: count('Most messages to return; 20 if left out, 100 at most.').optional(),
+      channel: textArgument('Id of a channel; without it, what came to this home.').optional(),
+      thread: textArgument('Only this thread.').optional(),
+      limit: countArgument('Most messages to return; 20 if left out, 100 at most.').optional(),
     }),
     result: {
       messages:
@@ -44,10 +44,10 @@ export const outsideTools = {
     alwaysAsks: true,
     description: 'Send a plain text e-mail to one address. A person approves each one first.',
     arguments: z.strictObject({
-      to: name('Address.'),
-      subject: name('Subject.'),
-      text: name('Plain text body.'),
-      thread: text('Message-ID of the mail that is answered: its `thread`.').optional(),
+      to: nameArgument('Address.'),
+      subject: nameArgument('Subject.'),
+      text: nameArgument('Plain text body.'),
+      thread: textArgument('Message-ID of the mail that is answered: its `thread`.').optional(),
     }),
     result: {
       to: 'The address.',

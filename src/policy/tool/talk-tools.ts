@@ -1,5 +1,5 @@
 import {z} from 'zod';
-import {name, type ToolDefinition, text} from './definition.ts';
+import {nameArgument, type ToolDefinition, textArgument} from './definition.ts';
 
 const sessionStatuses = ['active', 'waiting', 'sleeping', 'paused', 'completed', 'error'] as const;
 
@@ -11,8 +11,8 @@ export const talkTools = {
     description:
       'Send a message to another agent of this home; it wakes up and reads it. An answer comes as a message to you.',
     arguments: z.strictObject({
-      to: name('Agent id, with or without @.'),
-      content: name('The message.'),
+      to: nameArgument('Agent id, with or without @.'),
+      content: nameArgument('The message.'),
       priority: z.enum(['normal', 'high']).describe('high: before others that wait for the agent.').optional(),
     }),
     result: {to: 'The agent.', session: 'The session that it is in now.'},
@@ -33,7 +33,7 @@ export const talkTools = {
     default: 'allow',
     description: 'List sessions with their status.',
     arguments: z.strictObject({
-      agent: text('Only of this agent.').optional(),
+      agent: textArgument('Only of this agent.').optional(),
       status: z.enum(sessionStatuses).describe('Only with this status.').optional(),
     }),
     result: {

@@ -1,12 +1,12 @@
 import {z} from 'zod';
-import {flag, name, priority, type ToolDefinition, text} from './definition.ts';
+import {flagArgument, nameArgument, priorityArgument, type ToolDefinition, textArgument} from './definition.ts';
 
 const childTask = z.strictObject({
-  title: name('What is to be done.'),
-  assignee: text('Agent id, with or without @.').optional(),
-  priority: priority.optional(),
-  prompt: text('Instructions for the assignee.').optional(),
-  description: text('Background.').optional(),
+  title: nameArgument('What is to be done.'),
+  assignee: textArgument('Agent id, with or without @.').optional(),
+  priority: priorityArgument.optional(),
+  prompt: textArgument('Instructions for the assignee.').optional(),
+  description: textArgument('Background.').optional(),
   depends_on: z.array(z.string()).describe('Ids of tasks that must be completed first.').optional(),
 });
 
@@ -21,17 +21,17 @@ export const taskTools = {
       'Add a task, for yourself or for another agent, who gets it as soon as all it depends on is completed; you are told when it is done. Give `title`, with `children` for a tree of tasks, or `file` and `content` with raw task text.',
     arguments: z
       .strictObject({
-        title: name('What is to be done.').optional(),
-        file: text('Task file, for example tasks/redis-check.task.md.').optional(),
-        content: text('Raw task text, instead of title.').optional(),
-        assignee: text('Agent id, with or without @.').optional(),
-        priority: priority.optional(),
+        title: nameArgument('What is to be done.').optional(),
+        file: textArgument('Task file, for example tasks/redis-check.task.md.').optional(),
+        content: textArgument('Raw task text, instead of title.').optional(),
+        assignee: textArgument('Agent id, with or without @.').optional(),
+        priority: priorityArgument.optional(),
         tags: z.array(z.string()).optional(),
-        prompt: text('Instructions for the assignee.').optional(),
-        description: text('Background.').optional(),
+        prompt: textArgument('Instructions for the assignee.').optional(),
+        description: textArgument('Background.').optional(),
         depends_on: z.array(z.string()).describe('Ids of tasks that must be completed first.').optional(),
-        parent: text('Id of the task this is a part of.').optional(),
-        approval_required: flag('A person must approve before it starts.').optional(),
+        parent: textArgument('Id of the task this is a part of.').optional(),
+        approval_required: flagArgument('A person must approve before it starts.').optional(),
         children: z.array(childTask).optional(),
       })
       .refine(
@@ -46,9 +46,9 @@ export const taskTools = {
     description:
       'Change the state of a task that you created or have to do, add a note to it, or set its fields. `@name` in a note wakes that agent.',
     arguments: z.strictObject({
-      id: name('Task id.'),
+      id: nameArgument('Task id.'),
       status: z.enum(taskStates).optional(),
-      note: text('Appended to its notes.').optional(),
+      note: textArgument('Appended to its notes.').optional(),
       fields: z.record(z.string(), z.string()).describe('Fields to set, such as result or due.').optional(),
     }),
     result: {id: 'Of the task.', status: 'Its state now.'},
@@ -59,7 +59,7 @@ export const taskTools = {
     description:
       "Query tasks, notes, approvals and sessions with SQL (SQLite; SELECT only): tables tasks, notes, approvals, sessions. Names stand without @ and #, several joined by a space; `tags CONTAINS 'db'` finds one of them. A task file may stand in place of a table: `SELECT id, title FROM tasks/x.task.md WHERE state = 'pending' ORDER BY priority`.",
     arguments: z.strictObject({
-      query: name(
+      query: nameArgument(
         "One SELECT, for example `SELECT id, title, blocked_by FROM tasks WHERE assignee CONTAINS 'executor-001' AND NOT ready`.",
       ),
     }),

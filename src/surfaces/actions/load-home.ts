@@ -15,7 +15,7 @@ interface HomeTexts {
 }
 
 /** How far it is: so many files of so many. */
-export type Progress = (done: number, total: number) => void;
+export type LoadProgress = (done: number, total: number) => void;
 
 /** Read all files of a home, or of some of its folders, as they are on disk now. */
 function readHome(dir: string, folders?: readonly string[]): HomeTexts {
@@ -41,7 +41,7 @@ function unreadText(dir: string, path: string, bytes: Buffer): string {
 /** The same, checked: only the facts of each file are kept. Of some folders, what others say is not known. */
 export function indexHome(
   dir: string,
-  progress: Progress = () => {},
+  progress: LoadProgress = () => {},
   folders?: readonly string[],
 ): {index: HomeIndex; texts: ReadonlyMap<string, string>} {
   const {texts: read, unread} = readHome(dir, folders);

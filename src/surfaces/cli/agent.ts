@@ -18,7 +18,7 @@ interface Agent {
 }
 
 /** The agents of a home: a table, or everything about one. */
-export function agent({home: dir, name, json}: {home: string; name: string | undefined; json: boolean}): number {
+export function agentCommand({home: dir, name, json}: {home: string; name: string | undefined; json: boolean}): number {
   const {home, texts} = loadHome(dir, ['templates', 'workflows']);
   const problems = checkHome(home);
   const agents: Agent[] = home.templates.map(({path, file}) => ({

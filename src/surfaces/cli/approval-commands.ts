@@ -1,10 +1,10 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
-import {whole} from './number-argument.ts';
-import type {Surroundings} from './surroundings.ts';
+import type {CommandContext} from './command-context.ts';
+import {wholeNumber} from './number-argument.ts';
 
 /** approvals, approve, reject. */
-export function addApprovals(program: Command, {home, json, finish}: Surroundings): void {
+export function addApprovalCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program
       .command('approvals [id]')
@@ -12,7 +12,14 @@ export function addApprovals(program: Command, {home, json, finish}: Surrounding
       .description('What waits for your decision, oldest first, or all about one request.')
       .option('--all', 'decided ones too, with what became of them')
       .action(async (id: string | undefined, options: {all?: boolean}) =>
-        finish((await import('./approvals.ts')).approvals({home: home(), id, all: options.all === true, json: json()})),
+        finish(
+          (await import('./approvals.ts')).approvalsCommand({
+            home: home(),
+            id,
+            all: options.all === true,
+            json: json(),
+          }),
+        ),
       ),
     {
       examples: [
@@ -37,10 +44,10 @@ export function addApprovals(program: Command, {home, json, finish}: Surrounding
       .option('--sign', 'prove that it was you, with ssh-keygen')
       .option('--key <file>', 'with --sign: this key (default: the one git signs with, else the only one in ~/.ssh)')
       .option('--wait', 'until it has run')
-      .option('--timeout <seconds>', 'with --wait: no longer than that', whole)
+      .option('--timeout <seconds>', 'with --wait: no longer than that', wholeNumber)
       .action(async (ids: string[], options: ApproveFlags) =>
         finish(
-          await (await import('./approve.ts')).approve({
+          await (await import('./approve.ts')).approveCommand({
             home: home(),
             ids,
             edit: options.edit === true,
@@ -77,10 +84,10 @@ export function addApprovals(program: Command, {home, json, finish}: Surrounding
       .description('Say no, by any unique part of an id; the agent is told why.')
       .option('--reason <text>', 'why; on a terminal you are asked for it')
       .option('--wait', 'until that is recorded')
-      .option('--timeout <seconds>', 'with --wait: no longer than that', whole)
+      .option('--timeout <seconds>', 'with --wait: no longer than that', wholeNumber)
       .action(async (ids: string[], options: WaitFlags & {reason?: string}) =>
         finish(
-          await (await import('./reject.ts')).reject({
+          await (await import('./reject.ts')).rejectCommand({
             home: home(),
             ids,
             reason: options.reason,

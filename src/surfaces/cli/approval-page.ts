@@ -1,8 +1,8 @@
-import {closesFence, fenceOf} from '../../formats/approval/approval-labels.ts';
+import {fenceOf, isClosingFence} from '../../formats/approval/approval-labels.ts';
 import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
 import {fieldOf} from '../../formats/task/task.ts';
 import {commandNow} from '../actions/decide/command-now.ts';
-import type {Page} from '../actions/decide/page.ts';
+import type {ApprovalPage} from '../actions/decide/page.ts';
 import {isUnrecorded, type Request} from '../actions/decide/queue.ts';
 import {colors} from '../terminal/output.ts';
 import {breakAt} from '../terminal/table.ts';
@@ -17,7 +17,7 @@ export function paintRisk(risk: string): string {
  * All that a person needs to decide, for a terminal of this width. What an agent may have written stands behind a bar, on
  * every line, so that it cannot be taken for anything else; nothing in it is hidden.
  */
-export function approvalPage(request: Request, page: Page | undefined, width: number): string {
+export function approvalPage(request: Request, page: ApprovalPage | undefined, width: number): string {
   const {id, task, agent} = request;
   const risk = fieldOf(task, 'risk');
   const taint = fieldOf(task, 'taint');
@@ -38,7 +38,7 @@ export function approvalPage(request: Request, page: Page | undefined, width: nu
 }
 
 /** The command, where the page does not simply show what was asked and runs. */
-function changeLines(request: Request, page: Page | undefined, width: number): string[] {
+function changeLines(request: Request, page: ApprovalPage | undefined, width: number): string[] {
   const now = commandNow(request, page);
   const shown = page?.file.action.command;
   if (now === undefined || shown === undefined) return [];
@@ -75,7 +75,7 @@ function markdownLines(text: string, width: number): string[] {
   for (const raw of text.split('\n')) {
     const line = raw.replace(/\r$/, '');
     if (fence) {
-      if (closesFence(line, fence.mark)) fence = undefined;
+      if (isClosingFence(line, fence.mark)) fence = undefined;
       else out.push(...barred(line, width, fence.diff ? paintDiff(line) : undefined));
       continue;
     }
@@ -91,7 +91,7 @@ function markdownLines(text: string, width: number): string[] {
 const MOST_LINES = 6;
 
 /** What would run and where, once more, right above the question; nothing of what is no command. */
-export function whatRuns(request: Request, page: Page | undefined, width: number): string[] {
+export function whatRuns(request: Request, page: ApprovalPage | undefined, width: number): string[] {
   const now = commandNow(request, page);
   if (now === undefined) return [];
   if ('queue' in now) return changeLines(request, page, width);

@@ -5,7 +5,7 @@ import {exit} from '../../formats/common/errors.ts';
 import {jsonText, visibleLine} from '../../formats/common/visible.ts';
 import {anyPage} from '../actions/decide/page.ts';
 import {findRequests, type Request, readArchive, readQueue} from '../actions/decide/queue.ts';
-import {type ApprovalRow, approvalRow} from '../actions/decide/row.ts';
+import {type ApprovalRow, readApprovalRow} from '../actions/decide/row.ts';
 import {fileError} from '../actions/talk/file-error.ts';
 import {colors, complain, plural, print, printWhole, screenWidth} from '../terminal/output.ts';
 import {fitTable} from '../terminal/table.ts';
@@ -21,10 +21,10 @@ export interface ApprovalsOptions {
 }
 
 /** What waits for a decision, oldest first; or all about one request. */
-export function approvals({home, id, all, json}: ApprovalsOptions): number {
+export function approvalsCommand({home, id, all, json}: ApprovalsOptions): number {
   if (id !== undefined) return showOne(home, id, json);
   const queue = readQueue(home);
-  const known = [...(all ? readArchive(home) : []), ...queue.requests].map(request => approvalRow(home, request));
+  const known = [...(all ? readArchive(home) : []), ...queue.requests].map(request => readApprovalRow(home, request));
   const pending = known.filter(({state}) => state === 'pending');
   const rows = all ? known : pending;
   const waiting = pending.length;
@@ -43,7 +43,7 @@ export function approvals({home, id, all, json}: ApprovalsOptions): number {
 function showOne(home: string, wanted: string, json: boolean): number {
   const [request] = findRequests(home, [wanted]) as [Request];
   const page = anyPage(home, request.id);
-  const row = approvalRow(home, request);
+  const row = readApprovalRow(home, request);
   if (json) printWhole(jsonText({...row, page: page ? {file: page.path, text: page.file.text} : null}));
   else printWhole(approvalPage(request, page, pageWidth()));
   if (page?.path === pendingPath(request.id) && hasErrors(page.file.problems)) {

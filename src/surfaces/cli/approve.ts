@@ -2,13 +2,13 @@ import {exit, UserError} from '../../formats/common/errors.ts';
 import {isQuestion} from '../actions/decide/choose.ts';
 import {refuseDecided} from '../actions/decide/decide.ts';
 import {findRequests, isUnrecorded} from '../actions/decide/queue.ts';
-import {tellDecided} from './decided.ts';
+import {type ApproveOptions, approveRequests, unsigned} from './approve-requests.ts';
 import {onTerminal} from './keys.ts';
 import {knownNames} from './known-names.ts';
-import {type ApproveOptions, sayYes, unsigned} from './say-yes.ts';
+import {reportDecisions} from './report-decisions.ts';
 
 /** Say yes, to one or several; to all or none of those named. */
-export async function approve(options: ApproveOptions): Promise<number> {
+export async function approveCommand(options: ApproveOptions): Promise<number> {
   const {home, ids, json, sign} = options;
   if (ids.length === 0) {
     if (json || !onTerminal())
@@ -34,7 +34,7 @@ export async function approve(options: ApproveOptions): Promise<number> {
   for (const request of requests) refuseDecided(home, request, 'approved', more);
   if (options.answer !== undefined && !(requests.length === 1 && requests.every(isQuestion)))
     throw new UserError('--answer is for one question', exit.usage, 'what waits: agentdir approvals');
-  return tellDecided(await sayYes(options, requests), options);
+  return reportDecisions(await approveRequests(options, requests), options);
 }
 
 function firstWaiting(home: string): string {

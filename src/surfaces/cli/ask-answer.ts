@@ -3,7 +3,7 @@ import {fieldOf} from '../../formats/task/task.ts';
 import {pendingPage} from '../actions/decide/page.ts';
 import type {Request} from '../actions/decide/queue.ts';
 import {colors, print} from '../terminal/output.ts';
-import {askLine, left} from './keys.ts';
+import {askLine, leftError} from './keys.ts';
 
 /** What a question offers to choose from: the lines under `Options` of its page. */
 function optionsOf(home: string, {id, task}: Request): string[] {
@@ -20,7 +20,7 @@ export async function askAnswer(home: string, request: Request): Promise<string>
   print(colors.bold(visibleLine(request.task.title)));
   for (const [i, option] of options.entries()) print(`  ${i + 1}  ${visibleLine(option)}`);
   const answer = await askLine(options.length > 0 ? 'answer (a number, or words): ' : 'answer: ');
-  if (answer === undefined) throw left();
+  if (answer === undefined) throw leftError();
   return chosen(options, answer);
 }
 

@@ -4,13 +4,13 @@ import {daemonOf} from '../../home/status.ts';
 import {isQuestion} from '../actions/decide/choose.ts';
 import {editable} from '../actions/decide/edited.ts';
 import {anyPage} from '../actions/decide/page.ts';
-import {isOpen, type Request, readQueue, refuseWrong} from '../actions/decide/queue.ts';
+import {isUndecided, type Request, readQueue, refuseBrokenQueue} from '../actions/decide/queue.ts';
 import {colors, complain, note, plural, print, printWhole} from '../terminal/output.ts';
 import {approvalPage, pageWidth, whatRuns} from './approval-page.ts';
-import {tellOne} from './decided.ts';
+import {type ApproveOptions, approveRequests, unsigned} from './approve-requests.ts';
 import {askKey} from './keys.ts';
-import {askReason, sayNo} from './reject.ts';
-import {type ApproveOptions, sayYes, unsigned} from './say-yes.ts';
+import {askReason, rejectRequests} from './reject.ts';
+import {reportDecision} from './report-decisions.ts';
 
 type Action = 'approve' | 'always' | 'reject' | 'edit' | 'skip' | 'quit';
 
@@ -49,8 +49,8 @@ function tellLeft({length}: readonly Request[]): number {
 
 function waiting(home: string): Request[] {
   const queue = readQueue(home);
-  refuseWrong(queue);
-  return queue.requests.filter(request => isOpen(home, request));
+  refuseBrokenQueue(queue);
+  return queue.requests.filter(request => isUndecided(home, request));
 }
 
 async function askAction(home: string, request: Request): Promise<Action> {
@@ -72,12 +72,12 @@ async function act(options: ApproveOptions, request: Request, action: Action): P
   try {
     let decided: Request[];
     if (action === 'reject') {
-      decided = await sayNo(options.home, [request], await askReason());
+      decided = await rejectRequests(options.home, [request], await askReason());
     } else {
       const always = options.always || action === 'always';
-      decided = await sayYes({...options, always, edit: action === 'edit', answer: undefined}, [request]);
+      decided = await approveRequests({...options, always, edit: action === 'edit', answer: undefined}, [request]);
     }
-    for (const one of decided) tellOne(options.home, one, daemonOf(nodeDisk(options.home)) !== undefined);
+    for (const one of decided) reportDecision(options.home, one, daemonOf(nodeDisk(options.home)) !== undefined);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     if (error.exitCode === exit.waiting) return false;

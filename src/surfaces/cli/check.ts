@@ -17,7 +17,7 @@ export interface CheckOptions {
 }
 
 /** All problems of a home, or of some of its files, compiler style. */
-export function check({home: dir, files, json}: CheckOptions): number {
+export function checkCommand({home: dir, files, json}: CheckOptions): number {
   const wanted = files.map(file => homePath(dir, file));
   const {index, texts} = indexHome(dir, progressOn(process.stderr, json, 'files'));
   const within = (file: string) =>
@@ -57,7 +57,7 @@ function homePath(dir: string, file: string): string {
 }
 
 /** Of one file, on a terminal. */
-const MOST = 100;
+const MAX_PROBLEMS_SHOWN = 100;
 
 function report(problems: readonly Problem[], texts: ReadonlyMap<string, string>, files: number): void {
   let file: string | undefined;
@@ -72,8 +72,8 @@ function report(problems: readonly Problem[], texts: ReadonlyMap<string, string>
     }
     // No excerpt of a secret.
     const excerpt = problem.code === 'SECRET_IN_FILE' ? undefined : text;
-    if (shown++ < MOST) printWhole(`${renderProblem(problem, excerpt, starts)}\n`);
-    else if (shown === MOST + 2) print(`${visibleLine(file)}: and more; --json lists them all\n`);
+    if (shown++ < MAX_PROBLEMS_SHOWN) printWhole(`${renderProblem(problem, excerpt, starts)}\n`);
+    else if (shown === MAX_PROBLEMS_SHOWN + 2) print(`${visibleLine(file)}: and more; --json lists them all\n`);
   }
   const errors = problems.filter(p => p.severity === 'error').length;
   const warnings = problems.length - errors;

@@ -31,7 +31,7 @@ export function comingIn(home: string, now: number): ComingIn {
   };
 }
 
-const MOST = 5;
+const MAX_INBOXES_SHOWN = 5;
 /** What is left of an inbox is worth saying how far it is. */
 const LARGE = 100_000;
 
@@ -46,7 +46,7 @@ export function comingInLines(
       ? []
       : [`  ${inboxes.length === 1 ? '1 inbox' : `${inboxes.length} inboxes`}, ${plural(lines, 'line')} read`];
   const unread = inboxes.filter(({unread, rejected}) => unread > 0 || rejected !== undefined);
-  for (const {file, unread: bytes, size, lines, rejected} of unread.slice(0, MOST)) {
+  for (const {file, unread: bytes, size, lines, rejected} of unread.slice(0, MAX_INBOXES_SHOWN)) {
     const parts = [
       bytes > LARGE && `${plural(lines, 'line')} read, ${Math.floor((100 * (size - bytes)) / size)} % of it`,
       bytes > 0 && `${plural(bytes, 'byte')} not read yet`,
@@ -54,11 +54,11 @@ export function comingInLines(
     ];
     out.push(`    ${visibleLine(file)}: ${parts.filter(Boolean).join('; ')}`);
   }
-  if (unread.length > MOST) out.push(`    … and ${unread.length - MOST} more`);
+  if (unread.length > MAX_INBOXES_SHOWN) out.push(`    … and ${unread.length - MAX_INBOXES_SHOWN} more`);
   out.push(...connectors.map(connector => connectorLine(connector, localTime)));
   const due = schedules.filter(({next}) => next !== null).sort((a, b) => ((a.next ?? '') < (b.next ?? '') ? -1 : 1));
-  for (const {next, to, message} of due.slice(0, MOST))
+  for (const {next, to, message} of due.slice(0, MAX_INBOXES_SHOWN))
     out.push(`  next ${localTime(next ?? '')} ${visibleLine(to)}: ${visibleLine(message).slice(0, 60)}`);
-  if (due.length > MOST) out.push(`    … and ${plural(due.length - MOST, 'schedule')} more`);
+  if (due.length > MAX_INBOXES_SHOWN) out.push(`    … and ${plural(due.length - MAX_INBOXES_SHOWN, 'schedule')} more`);
   return out;
 }

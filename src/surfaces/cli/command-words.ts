@@ -1,7 +1,7 @@
 import type {Command, Option} from 'commander';
 
 /** How far words of a command line lead: which command, how many arguments of it, and what stood between. */
-export interface Walk {
+export interface ParsedWords {
   command: Command;
   /** Arguments of that command so far. */
   given: string[];
@@ -13,8 +13,8 @@ export interface Walk {
   home: string | undefined;
 }
 
-export function walk(program: Command, words: readonly string[]): Walk {
-  const at: Walk = {command: program, given: [], awaiting: undefined, ended: false, home: undefined};
+export function parseWords(program: Command, words: readonly string[]): ParsedWords {
+  const at: ParsedWords = {command: program, given: [], awaiting: undefined, ended: false, home: undefined};
   for (const word of words) {
     if (at.awaiting) {
       if (at.awaiting.long === '--home') at.home = word;

@@ -1,23 +1,23 @@
 import {Command} from 'commander';
 import {locateHome} from '../../home/locate.ts';
 import {wrap} from '../terminal/wrap.ts';
-import {addApprovals} from './approval-commands.ts';
-import {addConnectors} from './connector-commands.ts';
-import {addHistory} from './history-commands.ts';
-import {addHome} from './home-commands.ts';
-import {addLooking} from './look-commands.ts';
-import {addShell} from './shell-commands.ts';
-import type {Program} from './surroundings.ts';
-import {addTalking} from './talk-commands.ts';
-import {addTask} from './task-commands.ts';
-import {addWorkspace} from './workspace-commands.ts';
+import {addApprovalCommands} from './approval-commands.ts';
+import type {ProgramInfo} from './command-context.ts';
+import {addConnectorCommands} from './connector-commands.ts';
+import {addHistoryCommands} from './history-commands.ts';
+import {addHomeCommands} from './home-commands.ts';
+import {addLookCommands} from './look-commands.ts';
+import {addShellCommands} from './shell-commands.ts';
+import {addTalkCommands} from './talk-commands.ts';
+import {addTaskCommands} from './task-commands.ts';
+import {addWorkspaceCommands} from './workspace-commands.ts';
 
 const AFTER = `
 More about one: agentdir COMMAND --help. The manual: man agentdir; in a clone: man man/agentdir.1.
 Exit codes: 0 done, 1 failed, 2 wrong usage or no home, 3 something waits for a person, 4 a file has errors, 5 no daemon runs, or one already does.`;
 
 /** All commands. Help, the manual and completions are made from this; each command's code is loaded only when it is used. */
-export function buildCommands(about: Program, finish: (code: number) => void): Command {
+export function buildCommands(about: ProgramInfo, finish: (code: number) => void): Command {
   const program = new Command('agentdir')
     .description('To AI agents what Maildir is to mail: a directory of text files is the system.')
     .usage('[--home DIR] [--json] COMMAND')
@@ -41,22 +41,22 @@ export function buildCommands(about: Program, finish: (code: number) => void): C
     finish,
   };
   program.commandsGroup('Start here:');
-  addHome(program, about, surroundings);
+  addHomeCommands(program, about, surroundings);
   program.commandsGroup('Talk:');
-  addTalking(program, surroundings);
+  addTalkCommands(program, surroundings);
   program.commandsGroup('Decide:');
-  addApprovals(program, surroundings);
+  addApprovalCommands(program, surroundings);
   program.commandsGroup('Tasks:');
-  addTask(program, surroundings);
+  addTaskCommands(program, surroundings);
   program.commandsGroup('Look and check:');
-  addLooking(program, surroundings);
+  addLookCommands(program, surroundings);
   program.commandsGroup('History:');
-  addHistory(program, surroundings);
-  addWorkspace(program, surroundings);
+  addHistoryCommands(program, surroundings);
+  addWorkspaceCommands(program, surroundings);
   program.commandsGroup('From outside:');
-  addConnectors(program, surroundings);
+  addConnectorCommands(program, surroundings);
   program.commandsGroup('Shell:');
-  addShell(program, finish);
+  addShellCommands(program, finish);
   for (const one of [program, ...program.commands].filter(({commands}) => commands.length > 0))
     one.helpCommand('help [command]', 'the help of a command');
   return program;

@@ -1,8 +1,8 @@
 import type {Command, Option} from 'commander';
 import {locateHome} from '../../home/locate.ts';
 import {aboutOf, type NameOf} from './about.ts';
-import {optionOf, optionsOf, type Walk, walk} from './command-words.ts';
-import {knownNames, type Named} from './known-names.ts';
+import {optionOf, optionsOf, type ParsedWords, parseWords} from './command-words.ts';
+import {type KnownName, knownNames} from './known-names.ts';
 
 /** What names are of, where they say it themselves. */
 const ofName: Record<string, NameOf> = {
@@ -20,14 +20,14 @@ const ofName: Record<string, NameOf> = {
  * What may stand in place of the last word: a line each, with what it is after a tab. `:files` and `:dirs` let the shell
  * add its own. Must be quick and silent: it is asked at each Tab.
  */
-export function complete(
+export function completeCommand(
   program: Command,
   words: readonly string[],
   from: string,
   environment: NodeJS.ProcessEnv,
 ): string {
   const current = words.at(-1) ?? '';
-  const at = walk(program, words.slice(0, -1));
+  const at = parseWords(program, words.slice(0, -1));
   const home = () => locateHome(at.home, from, environment);
   const [flag = '', value] = current.split(/=(.*)/s);
   const inline = !at.awaiting && value !== undefined ? optionOf(at.command, flag) : undefined;
@@ -39,7 +39,7 @@ export function complete(
     .join('');
 }
 
-function candidates(at: Walk, current: string, home: () => string): Named[] {
+function candidates(at: ParsedWords, current: string, home: () => string): KnownName[] {
   const {command, given, awaiting, ended} = at;
   if (awaiting) return valuesOf(awaiting, command, home);
   if (current.startsWith('-') && current !== '-' && !ended) return optionsOf(command).flatMap(flagsOf);
@@ -54,25 +54,25 @@ function candidates(at: Walk, current: string, home: () => string): Named[] {
   return namesOf(kind, home);
 }
 
-function commandsOf(command: Command): Named[] {
+function commandsOf(command: Command): KnownName[] {
   const shown = command.createHelp().visibleCommands(command);
   return shown.flatMap(one =>
     [one.name(), ...one.aliases()].map(name => ({name, what: one.summary() || one.description()})),
   );
 }
 
-function flagsOf({long, short, description}: Option): Named[] {
+function flagsOf({long, short, description}: Option): KnownName[] {
   return [long, short].flatMap(name => (name ? [{name, what: description}] : []));
 }
 
-function valuesOf(option: Option, command: Command, home: () => string): Named[] {
+function valuesOf(option: Option, command: Command, home: () => string): KnownName[] {
   if (option.argChoices) return option.argChoices.map(name => ({name}));
   const own = aboutOf(command)?.names?.[option.attributeName()];
   const [, value = ''] = /[<[]([^>\]]+)[>\]]/.exec(option.flags) ?? [];
   return namesOf(own ?? ofName[value] ?? ofName[option.attributeName()], home);
 }
 
-function namesOf(kind: NameOf | undefined, home: () => string): Named[] {
+function namesOf(kind: NameOf | undefined, home: () => string): KnownName[] {
   if (kind === undefined) return [];
   if (kind === 'file') return [{name: ':files'}];
   if (kind === 'dir') return [{name: ':dirs'}];

@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
-import {whole} from './number-argument.ts';
-import type {Surroundings} from './surroundings.ts';
+import type {CommandContext} from './command-context.ts';
+import {wholeNumber} from './number-argument.ts';
 
 interface WebhookFlags {
   host: string;
@@ -10,7 +10,7 @@ interface WebhookFlags {
 }
 
 /** webhook, mail: what brings events from outside into the inbox. */
-export function addConnectors(program: Command, {home, json, finish}: Surroundings): void {
+export function addConnectorCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program
       .command('webhook')
@@ -18,10 +18,10 @@ export function addConnectors(program: Command, {home, json, finish}: Surroundin
       .description('Receive signed webhooks (Slack, GitHub, Standard Webhooks) into inbox/, until stopped.')
       .option('--port <number>', 'where to listen; 0 takes any', port, 8788)
       .option('--host <address>', 'on which address; put a proxy with TLS in front of it', '127.0.0.1')
-      .option('--body-timeout <seconds>', 'how long headers and body may take to come, each', whole, 10)
+      .option('--body-timeout <seconds>', 'how long headers and body may take to come, each', wholeNumber, 10)
       .action(async (flags: WebhookFlags) =>
         finish(
-          await (await import('./webhook.ts')).webhook({
+          await (await import('./webhook.ts')).webhookCommand({
             home: home(),
             host: flags.host,
             port: flags.port,
@@ -46,7 +46,7 @@ export function addConnectors(program: Command, {home, json, finish}: Surroundin
       .description('Take new mail (IMAP) into inbox/, until stopped. Changes nothing in the mailbox.')
       .option('--once', 'take what is there now, then exit')
       .action(async (flags: {once?: boolean}) =>
-        finish(await (await import('./mail.ts')).mail({home: home(), once: flags.once === true, json: json()})),
+        finish(await (await import('./mail.ts')).mailCommand({home: home(), once: flags.once === true, json: json()})),
       ),
     {
       examples: [
@@ -60,5 +60,5 @@ export function addConnectors(program: Command, {home, json, finish}: Surroundin
 }
 
 function port(text: string): number {
-  return text === '0' ? 0 : whole(text);
+  return text === '0' ? 0 : wholeNumber(text);
 }

@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
 import {exit} from '../../formats/common/errors.ts';
-import type {Happening} from '../../formats/daemon-event.ts';
+import type {DaemonEvent} from '../../formats/daemon-event.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {readStatus} from '../../home/status.ts';
 import {startDaemon} from '../demo/daemon-child.ts';
@@ -11,7 +11,7 @@ import {screen} from '../demo/screen.ts';
 import {startSlack} from '../demo/slack.ts';
 import {play} from '../demo/story.ts';
 import {taskTree, whatGitHas} from '../demo/tell-files.ts';
-import type {Teller} from '../demo/teller.ts';
+import type {StoryTeller} from '../demo/teller.ts';
 import {untilEnter} from '../demo/tick.ts';
 import {isOnPath} from './first-steps.ts';
 import {onTerminal} from './keys.ts';
@@ -40,7 +40,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const TOKEN = 'xoxb-agentdir-demo';
 
 /** The story of a question in Slack, in a real home with a real daemon, without a network. */
-export async function demo(options: DemoOptions): Promise<number> {
+export async function demoCommand(options: DemoOptions): Promise<number> {
   const leaving = untilSignal();
   const {signal} = leaving;
   const width = Math.min(MOST_COLUMNS, Math.max(LEAST_COLUMNS, process.stdout.columns || 80));
@@ -85,11 +85,11 @@ export async function demo(options: DemoOptions): Promise<number> {
 }
 
 /** What a person has to know beside the story: the file they just edited has a mistake, the disk is full. */
-function tellAside(teller: Teller, happening: Happening): void {
-  if (happening.event === 'problem' && happening.problem.severity === 'error') {
-    const {file, line, message, hint} = happening.problem;
+function tellAside(teller: StoryTeller, event: DaemonEvent): void {
+  if (event.event === 'problem' && event.problem.severity === 'error') {
+    const {file, line, message, hint} = event.problem;
     teller.aside(`${file}:${line}: ${message}${hint ? `; ${hint}` : ''}`);
-  } else if (happening.event === 'trouble') teller.aside(`waiting: ${happening.what}`);
+  } else if (event.event === 'trouble') teller.aside(`waiting: ${event.what}`);
 }
 
 /** Agents may still have a last word. */

@@ -4,10 +4,10 @@ import {nodeDisk} from '../../home/disk/disk.ts';
 import {MARKER} from '../../home/locate.ts';
 import {readHomeFile} from '../../home/read.ts';
 import {type Connector, connectorsOf} from './connector-lines.ts';
-import type {Finding} from './doctor-finding.ts';
+import type {DoctorFinding} from './doctor-finding.ts';
 
 /** What connectors need and this shell lacks, which most often is the one that they are started from; and which run. */
-export function connectors(home: string): Finding[] {
+export function checkConnectors(home: string): DoctorFinding[] {
   const read = readHomeFile(nodeDisk(home), MARKER);
   const settings = (read && 'text' in read && parseSettings(read.text).value) || {};
   const missing = neededBy(settings)
@@ -21,7 +21,7 @@ export function connectors(home: string): Finding[] {
   return [...connectorsOf(home, settings).map(runs), ...missing];
 }
 
-function runs(connector: Connector): Finding {
+function runs(connector: Connector): DoctorFinding {
   const {name} = connector;
   if (!connector.running)
     return {name, state: 'note', message: 'not running: nothing comes in by it', hint: `agentdir ${name}`};

@@ -1,5 +1,5 @@
 /** What the doctor says of one thing. */
-export interface Finding {
+export interface DoctorFinding {
   name: string;
   state: 'ok' | 'note' | 'bad';
   message: string;

@@ -1,15 +1,15 @@
 import {existsSync} from 'node:fs';
 import {basename, join, resolve} from 'node:path';
-import {git, loggedIn} from '../../home/git/git.ts';
-import type {Finding} from './doctor-finding.ts';
+import {git, loginName} from '../../home/git/git.ts';
+import type {DoctorFinding} from './doctor-finding.ts';
 
-export async function gitItself(home: string): Promise<Finding> {
+export async function checkGit(home: string): Promise<DoctorFinding> {
   const {code, stdout} = await git(home, ['--version']);
   if (code !== 0) return {name: 'git', state: 'bad', message: 'not found', hint: 'apt-get install git'};
   return {name: 'git', state: 'ok', message: stdout.trim().replace('git version ', '')};
 }
 
-export async function identity(home: string): Promise<Finding> {
+export async function checkIdentity(home: string): Promise<DoctorFinding> {
   const {code, stdout} = await git(home, ['var', 'GIT_AUTHOR_IDENT']);
   const who = stdout.replace(/>.*/s, '>');
   return code === 0
@@ -17,12 +17,12 @@ export async function identity(home: string): Promise<Finding> {
     : {
         name: 'identity',
         state: 'note',
-        message: `git does not know who you are; edits are committed as ${loggedIn()}`,
+        message: `git does not know who you are; edits are committed as ${loginName()}`,
         hint: 'git config --global user.name "Your Name"; git config --global user.email you@example.org',
       };
 }
 
-export async function repository(home: string): Promise<Finding[]> {
+export async function checkRepository(home: string): Promise<DoctorFinding[]> {
   const [{stdout}, {stdout: head}, {code}] = await Promise.all([
     git(home, ['rev-parse', '--absolute-git-dir', '--git-common-dir']),
     git(home, ['symbolic-ref', '-q', 'HEAD']),
@@ -32,7 +32,7 @@ export async function repository(home: string): Promise<Finding[]> {
   if (gitDir === '') return [{name: 'repository', state: 'bad', message: 'none', hint: 'make one: agentdir init .'}];
   const ref = head.trim();
   const branch = ref.replace('refs/heads/', '');
-  const found: Finding[] = [
+  const found: DoctorFinding[] = [
     {
       name: 'repository',
       state: 'ok',

@@ -2,16 +2,16 @@ import {nodeDisk} from '../../home/disk/disk.ts';
 import {inboxStates, misplacedInboxes} from '../../home/inbox-state.ts';
 import {daemonOf} from '../../home/status.ts';
 import {plural} from '../terminal/output.ts';
-import type {Finding} from './doctor-finding.ts';
+import type {DoctorFinding} from './doctor-finding.ts';
 
 /** Inboxes that nobody reads on, and lines that nobody could read. */
-export function inboxes(home: string): Finding[] {
+export function checkInboxes(home: string): DoctorFinding[] {
   const all = inboxStates(home);
   const misplaced = misplacedInboxes(home);
   if (all.length + misplaced.length === 0) return [];
   const set = all.filter(({rejected}) => rejected !== undefined);
   const waiting = daemonOf(nodeDisk(home)) ? all.filter(({unread}) => unread > 0) : [];
-  const found: Finding[] = set.map(({file, rejected}) => ({
+  const found: DoctorFinding[] = set.map(({file, rejected}) => ({
     name: 'inbox',
     state: 'note',
     message: `some lines of ${file} are set aside`,

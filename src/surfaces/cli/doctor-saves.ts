@@ -1,10 +1,10 @@
 import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {loadSwap, swapFiles} from '../../home/disk/swap.ts';
-import type {Finding} from './doctor-finding.ts';
+import type {DoctorFinding} from './doctor-finding.ts';
 
 /** Whether a save can let files change places, or must rename over what is there. */
-export async function saves(home: string): Promise<Finding> {
+export async function checkSaves(home: string): Promise<DoctorFinding> {
   const installed = await loadSwap();
   if (installed && canSwapIn(join(home, '.agentdir')))
     return {name: 'saves', state: 'ok', message: 'never take the place of a file that you save at the same moment'};

@@ -4,7 +4,7 @@ import {makeSandbox} from '../../effects/sandbox/sandbox.ts';
 import {exit} from '../../formats/common/errors.ts';
 import {folders} from '../../formats/common/key.ts';
 import {parseSettings} from '../../formats/settings.ts';
-import {ignored} from '../../home/create.ts';
+import {ignoredInHome} from '../../home/create.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {MARKER} from '../../home/locate.ts';
 import {readHomeFile} from '../../home/read.ts';
@@ -12,22 +12,22 @@ import {daemonOf, readStatus} from '../../home/status.ts';
 import {SHORTEST_KEY} from '../../policy/redact/redact-credential.ts';
 import {keyVariables} from '../actions/talk/redact-message.ts';
 import {colors, plural, print, printJson} from '../terminal/output.ts';
-import {connectors} from './doctor-connectors.ts';
-import type {Finding} from './doctor-finding.ts';
-import {gitItself, identity, repository} from './doctor-git.ts';
-import {inboxes} from './doctor-inboxes.ts';
-import {saves} from './doctor-saves.ts';
+import {checkConnectors} from './doctor-connectors.ts';
+import type {DoctorFinding} from './doctor-finding.ts';
+import {checkGit, checkIdentity, checkRepository} from './doctor-git.ts';
+import {checkInboxes} from './doctor-inboxes.ts';
+import {checkSaves} from './doctor-saves.ts';
 
 const NAME = 11;
 
 /** The machine and the home, as far as they concern us; exit 1 if something is bad. */
-export async function doctor({home, json}: {home: string; json: boolean}): Promise<number> {
+export async function doctorCommand({home, json}: {home: string; json: boolean}): Promise<number> {
   // What asks other programs, all at once.
   const [installed, person, kept, saving, confined, signing] = await Promise.all([
-    gitItself(home),
-    identity(home),
-    repository(home),
-    saves(home),
+    checkGit(home),
+    checkIdentity(home),
+    checkRepository(home),
+    checkSaves(home),
     sandbox(home),
     signers(home),
   ]);
@@ -42,9 +42,9 @@ export async function doctor({home, json}: {home: string; json: boolean}): Promi
     space(home),
     saving,
     ignoring(home),
-    ...inboxes(home),
+    ...checkInboxes(home),
     ...shortKeys(home),
-    ...connectors(home),
+    ...checkConnectors(home),
     confined,
     ...signing,
   ];
@@ -64,7 +64,7 @@ export async function doctor({home, json}: {home: string; json: boolean}): Promi
   return bad > 0 ? exit.failed : exit.done;
 }
 
-function node(): Finding {
+function node(): DoctorFinding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const old = major < 20 || (major === 20 && minor < 19);
   return old
@@ -72,7 +72,7 @@ function node(): Finding {
     : {name: 'node', state: 'ok', message: process.versions.node};
 }
 
-function daemon(home: string): Finding {
+function daemon(home: string): DoctorFinding {
   const holder = daemonOf(nodeDisk(home));
   const status = readStatus(nodeDisk(home));
   if (!holder) return {name: 'daemon', state: 'note', message: 'not running', hint: 'agentdir start --background'};
@@ -82,7 +82,7 @@ function daemon(home: string): Finding {
     : {name: 'daemon', state: 'ok', message: `process ${holder.pid}`};
 }
 
-function watches(): Finding {
+function watches(): DoctorFinding {
   try {
     const limit = Number(readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8'));
     const low = limit < 8_192;
@@ -97,7 +97,7 @@ function watches(): Finding {
   }
 }
 
-function writable(home: string): Finding {
+function writable(home: string): DoctorFinding {
   const closed = ['.', '.agentdir', ...folders].filter(
     folder => existsSync(join(home, folder)) && !canWrite(join(home, folder)),
   );
@@ -120,7 +120,7 @@ function canWrite(path: string): boolean {
   }
 }
 
-function space(home: string): Finding {
+function space(home: string): DoctorFinding {
   const {bavail, bsize} = statfsSync(home);
   const free = Math.floor((bavail * bsize) / 1024 / 1024);
   return free < 200
@@ -128,11 +128,11 @@ function space(home: string): Finding {
     : {name: 'disk', state: 'ok', message: `${free > 10_240 ? `${Math.floor(free / 1024)} GB` : `${free} MB`} free`};
 }
 
-function ignoring(home: string): Finding {
+function ignoring(home: string): DoctorFinding {
   const lines = existsSync(join(home, '.gitignore'))
     ? readFileSync(join(home, '.gitignore'), 'utf8').split(/\r?\n/)
     : [];
-  const missing = ignored.filter(line => !lines.includes(line));
+  const missing = ignoredInHome.filter(line => !lines.includes(line));
   return missing.length === 0
     ? {name: '.gitignore', state: 'ok', message: 'leaves out what is derived'}
     : {
@@ -144,7 +144,7 @@ function ignoring(home: string): Finding {
 }
 
 /** Those of this shell, which most often is the daemon's. */
-function shortKeys(home: string): Finding[] {
+function shortKeys(home: string): DoctorFinding[] {
   const names = new Set(['OPENAI_API_KEY', ...keyVariables(home)]);
   const short = [...names].filter(name => {
     const length = process.env[name]?.trim().length ?? 0;
@@ -159,7 +159,7 @@ function shortKeys(home: string): Finding[] {
 }
 
 /** Where decisions must be signed: whether they can be checked. */
-async function signers(home: string): Promise<Finding[]> {
+async function signers(home: string): Promise<DoctorFinding[]> {
   const read = readHomeFile(nodeDisk(home), MARKER);
   const setting = read && 'text' in read ? parseSettings(read.text).value?.approvals?.signers : undefined;
   if (setting === undefined || setting === null) return [];
@@ -178,7 +178,7 @@ async function signers(home: string): Promise<Finding[]> {
   ];
 }
 
-async function sandbox(home: string): Promise<Finding> {
+async function sandbox(home: string): Promise<DoctorFinding> {
   const found = await makeSandbox(home).state();
   if (found.state === 'works')
     return {name: 'sandbox', state: 'ok', message: `bubblewrap ${found.version}; its self-test finds no way out`};

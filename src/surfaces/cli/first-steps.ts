@@ -3,7 +3,7 @@ import {delimiter, dirname, join} from 'node:path';
 import {colors, screenWidth} from '../terminal/output.ts';
 import {wrap} from '../terminal/wrap.ts';
 
-export interface Place {
+export interface StartingPoint {
   home: string;
   /** The folder of the package that runs. */
   source: string;
@@ -12,13 +12,13 @@ export interface Place {
 }
 
 /** Where a person is who has just started a daemon. */
-export function placeOf(home: string, env: NodeJS.ProcessEnv = process.env): Place {
+export function startingPoint(home: string, env: NodeJS.ProcessEnv = process.env): StartingPoint {
   const editor = env.VISUAL || env.EDITOR || 'vi';
   return {home: real(home), source: packageOf(process.argv[1] ?? ''), isOnPath: isOnPath(env.PATH ?? ''), editor};
 }
 
 /** What to type next, in a second terminal: each command can be pasted, with its line. */
-export function firstSteps({home, source, isOnPath, editor}: Place): string {
+export function firstSteps({home, source, isOnPath, editor}: StartingPoint): string {
   const isSource = home === source;
   const path = isOnPath
     ? ''

@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
 import {exit, UserError} from '../../formats/common/errors.ts';
-import {type Replaced, redactMessage} from '../actions/talk/redact-message.ts';
+import {type ReplacedSecret, redactMessage} from '../actions/talk/redact-message.ts';
 import {note} from '../terminal/output.ts';
 
 /** What comes from standard input, without the line end that closes it. */
@@ -11,17 +11,20 @@ export function stdinText(): string {
   return text.replace(/\r?\n$/, '');
 }
 
-export interface Given<K extends string> {
+export interface GivenText<K extends string> {
   texts: Record<K, string | undefined>;
-  replaced: Replaced[];
+  replaced: ReplacedSecret[];
 }
 
 /** Texts as they may be written down: `-` is standard input, credentials are replaced. An empty one is refused. */
-export function givenTexts<K extends string>(home: string, given: Readonly<Record<K, string | undefined>>): Given<K> {
+export function givenTexts<K extends string>(
+  home: string,
+  given: Readonly<Record<K, string | undefined>>,
+): GivenText<K> {
   const entries = Object.entries<string | undefined>(given);
   if (entries.filter(([, value]) => value === '-').length > 1)
     throw new UserError('only one text can come from standard input', exit.usage);
-  const all: Replaced[] = [];
+  const all: ReplacedSecret[] = [];
   const texts = entries.map(([name, value]) => {
     if (value === undefined) return [name, undefined];
     const text = value === '-' ? stdinText() : value;
@@ -34,7 +37,7 @@ export function givenTexts<K extends string>(home: string, given: Readonly<Recor
 }
 
 /** Where something was written down otherwise than it was given. */
-export function tellReplaced(replaced: readonly Replaced[]): void {
+export function reportReplaced(replaced: readonly ReplacedSecret[]): void {
   for (const {what, count} of replaced)
     note(`note: ${count === 1 ? `1 ${what} was` : `${count} × ${what} were`} replaced before writing`);
 }

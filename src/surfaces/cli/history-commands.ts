@@ -1,22 +1,22 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
-import {choice} from './choice.ts';
-import {whole} from './number-argument.ts';
-import type {Surroundings} from './surroundings.ts';
+import {choiceOption} from './choice.ts';
+import type {CommandContext} from './command-context.ts';
+import {wholeNumber} from './number-argument.ts';
 
 /** log, undo, fork, replay, verify. */
-export function addHistory(program: Command, {home, json, finish}: Surroundings): void {
+export function addHistoryCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program
       .command('log [what]')
       .summary('the journal in plain words')
       .description('The journal in plain words: all of it, or about an agent, session, task, approval or file.')
       .option('-f, --follow', 'go on as things happen, until Ctrl-C')
-      .option('-n, --count <number>', 'the last so many (default: 30, with --json all)', whole)
+      .option('-n, --count <number>', 'the last so many (default: 30, with --json all)', wholeNumber)
       .option('--all', 'every commit of the repository, also those that change no file of the home')
       .action(async (what: string | undefined, options: {follow?: boolean; count?: number; all?: boolean}) =>
         finish(
-          await (await import('./log.ts')).log({
+          await (await import('./log.ts')).logCommand({
             ...{home: home(), what, count: options.count, all: options.all === true},
             ...{follow: options.follow === true, json: json()},
           }),
@@ -42,7 +42,12 @@ export function addHistory(program: Command, {home, json, finish}: Surroundings)
       .option('--dry-run', 'say what would be done, and write nothing')
       .action(async (id: string, options: {dryRun?: boolean}) =>
         finish(
-          await (await import('./undo.ts')).undo({home: home(), id, dryRun: options.dryRun === true, json: json()}),
+          await (await import('./undo.ts')).undoCommand({
+            home: home(),
+            id,
+            dryRun: options.dryRun === true,
+            json: json(),
+          }),
         ),
       ),
     {
@@ -89,7 +94,7 @@ export function addHistory(program: Command, {home, json, finish}: Surroundings)
       )
       .option('--all', 'all sessions that the journal has')
       .addOption(
-        choice('--policy <when>', 'judge calls by the policy of their time, or by the one on disk now', [
+        choiceOption('--policy <when>', 'judge calls by the policy of their time, or by the one on disk now', [
           'then',
           'now',
         ]).default('then'),
@@ -97,7 +102,7 @@ export function addHistory(program: Command, {home, json, finish}: Surroundings)
       .option('-v, --verbose', 'all differences, and what people changed')
       .action(async (sessions: string[], options: {all?: boolean; policy: 'then' | 'now'; verbose?: boolean}) =>
         finish(
-          await (await import('./replay.ts')).replaySessions({
+          await (await import('./replay.ts')).replayCommand({
             ...{home: home(), json: json(), sessions, policy: options.policy},
             ...{all: options.all === true, verbose: options.verbose === true},
           }),
@@ -121,7 +126,7 @@ export function addHistory(program: Command, {home, json, finish}: Surroundings)
         'Every execution in the journal without a valid decision before it; or those of a session or approval. See docs/verify.md.',
       )
       .action(async (what?: string) =>
-        finish(await (await import('./verify.ts')).verify({home: home(), what, json: json()})),
+        finish(await (await import('./verify.ts')).verifyCommand({home: home(), what, json: json()})),
       ),
     {
       examples: [

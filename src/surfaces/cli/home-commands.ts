@@ -1,18 +1,22 @@
 import type {Command} from 'commander';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {about} from './about.ts';
-import type {Program, Surroundings} from './surroundings.ts';
+import type {CommandContext, ProgramInfo} from './command-context.ts';
 
 const background = () => import('./background.ts');
 
 /** init, demo, start, stop, restart, status, doctor. */
-export function addHome(program: Command, {source, self, serve}: Program, {home, json, finish}: Surroundings): void {
+export function addHomeCommands(
+  program: Command,
+  {source, self, serve}: ProgramInfo,
+  {home, json, finish}: CommandContext,
+): void {
   about(
     program
       .command('init [dir]')
       .summary('make a home, or what is missing in one')
       .description('Make a home: templates, policy, example memory, git repository. Never overwrites.')
-      .action(async (dir = '.') => finish(await (await import('./init.ts')).init({dir, source, json: json()}))),
+      .action(async (dir = '.') => finish(await (await import('./init.ts')).initCommand({dir, source, json: json()}))),
     {
       examples: [
         ['agentdir init ~/agents', 'a new home, with its first commit'],
@@ -36,7 +40,7 @@ export function addHome(program: Command, {source, self, serve}: Program, {home,
         if (program.opts().home !== undefined)
           throw new UserError('demo makes a home of its own', exit.usage, 'to say where: agentdir demo --dir DIR');
         finish(
-          await (await import('./demo.ts')).demo({
+          await (await import('./demo.ts')).demoCommand({
             ...{auto: options.auto === true, fast: options.fast === true, dir: options.dir},
             ...{json: json(), source, program: self},
           }),
@@ -120,7 +124,7 @@ export function addHome(program: Command, {source, self, serve}: Program, {home,
       .command('status')
       .summary('the daemon, the home, and what waits for you')
       .description('The daemon, the home, and what waits for you.')
-      .action(async () => finish(await (await import('./status.ts')).status({home: home(), json: json()}))),
+      .action(async () => finish(await (await import('./status.ts')).statusCommand({home: home(), json: json()}))),
     {
       examples: [
         ['agentdir status', 'how things stand'],
@@ -136,7 +140,7 @@ export function addHome(program: Command, {source, self, serve}: Program, {home,
       .command('doctor')
       .summary('what this machine and home have and lack')
       .description('What this machine and home have and lack, and what to do about it.')
-      .action(async () => finish(await (await import('./doctor.ts')).doctor({home: home(), json: json()}))),
+      .action(async () => finish(await (await import('./doctor.ts')).doctorCommand({home: home(), json: json()}))),
     {
       examples: [
         ['agentdir doctor', 'git, sandbox, models, connectors: each tried out'],

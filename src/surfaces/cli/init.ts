@@ -4,7 +4,7 @@ import {colors, plural, print, printJson, printWhole, screenWidth} from '../term
 import {isOnPath, stepLines} from './first-steps.ts';
 
 /** A new home, asked nothing, nothing overwritten. */
-export async function init({dir, source, json}: {dir: string; source: string; json: boolean}): Promise<number> {
+export async function initCommand({dir, source, json}: {dir: string; source: string; json: boolean}): Promise<number> {
   const created = await createHome(resolve(dir), source);
   if (json) {
     printJson(created);

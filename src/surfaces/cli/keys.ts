@@ -8,8 +8,8 @@ const LEAVE = ['\u0003', '\u0004'];
 /** What was typed before a question was asked is no answer to it. */
 const DRAIN_MS = 20;
 
-/** Whoever leaves while they are asked has decided nothing. */
-export function left(): UserError {
+/** The error for a person who leaves while being asked: nothing was decided. */
+export function leftError(): UserError {
   return new UserError('left; nothing was written', exit.waiting, 'what waits: agentdir approvals');
 }
 

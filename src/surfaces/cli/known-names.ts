@@ -5,7 +5,7 @@ import {listFolder, readHomeFile} from '../../home/read.ts';
 import {listSessions} from '../../home/session-files.ts';
 import type {NameOf} from './about.ts';
 
-export interface Named {
+export interface KnownName {
   name: string;
   /** In a few words, for shells that show them. */
   what?: string;
@@ -14,7 +14,7 @@ export interface Named {
 const QUEUE = 'tasks/approvals.task.md';
 
 /** Names in a home, as cheap as can be: of folders, and of lines of task files. No file is parsed. */
-export function knownNames(home: string, kind: Exclude<NameOf, 'file' | 'dir'>): Named[] {
+export function knownNames(home: string, kind: Exclude<NameOf, 'file' | 'dir'>): KnownName[] {
   if (kind === 'agent')
     return [...new Set(listFolder(nodeDisk(home), 'templates').map(stemOf))].map(name => ({name, what: 'agent'}));
   if (kind === 'assignee') {
@@ -38,10 +38,10 @@ function taskFiles(home: string): string[] {
 }
 
 /** Items with such a box that have an id. */
-function itemsOf(home: string, path: string, box: RegExp): Named[] {
+function itemsOf(home: string, path: string, box: RegExp): KnownName[] {
   const read = readHomeFile(nodeDisk(home), path);
   if (!read || !('text' in read)) return [];
-  const named: Named[] = [];
+  const named: KnownName[] = [];
   let item = '';
   for (const line of read.text.split('\n')) {
     if (/^\s*-\s/.test(line)) item = line;
@@ -51,10 +51,10 @@ function itemsOf(home: string, path: string, box: RegExp): Named[] {
   return named;
 }
 
-const MOST = 60;
+const MAX_TITLE = 60;
 
 function titleOf(item: string): string {
   const words = item.replace(/^\s*-\s*(?:\[.\]|[x-](?=\s))?\s*/, '').replace(/^(?:(?:[A-D]|[@#]\S+)\s+)*/, '');
   const quoted = /^"((?:\\.|[^"\\])*)"/.exec(words)?.[1];
-  return visibleLine(quoted?.replace(/\\(.)/g, '$1') ?? words).slice(0, MOST);
+  return visibleLine(quoted?.replace(/\\(.)/g, '$1') ?? words).slice(0, MAX_TITLE);
 }

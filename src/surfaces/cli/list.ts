@@ -3,7 +3,7 @@ import {makeVisible} from '../../formats/common/visible.ts';
 import {agentName} from '../actions/talk/find-agent.ts';
 import {type AgentRow, agentRows, type SessionRow, sessionRows} from '../actions/talk/rows.ts';
 import {colors, plural, print, printJson, printWhole, screenWidth} from '../terminal/output.ts';
-import {cut, fitTable} from '../terminal/table.ts';
+import {cutToWidth, fitTable} from '../terminal/table.ts';
 import {ago} from './short-text.ts';
 
 export interface ListOptions {
@@ -14,10 +14,10 @@ export interface ListOptions {
 }
 
 /** On a terminal; --json lists them all. */
-const MOST = 50;
+const MAX_SESSIONS_SHOWN = 50;
 
 /** The agents, and the sessions with their state, the latest first. */
-export function list({home, agent: wanted, status, json}: ListOptions): number {
+export function listCommand({home, agent: wanted, status, json}: ListOptions): number {
   const only = wanted === undefined ? undefined : agentName(home, wanted);
   const all = sessionRows(home, only);
   const agents = agentRows(home, all).filter(({id}) => only === undefined || id === only);
@@ -51,7 +51,7 @@ function printAgents(agents: readonly AgentRow[]): void {
   const room = screenWidth() - name - widest - 6;
   for (const [i, {what, length}] of states.entries()) {
     const {id = '', description} = agents[i] ?? {};
-    const about = room > 20 ? colors.dim(cut(makeVisible(description ?? ''), room)) : '';
+    const about = room > 20 ? colors.dim(cutToWidth(makeVisible(description ?? ''), room)) : '';
     print(`  ${id.padEnd(name)}  ${about === '' ? what : `${what}${' '.repeat(widest - length)}  ${about}`}`);
   }
   print('');
@@ -62,7 +62,7 @@ function printSessions(sessions: readonly SessionRow[], status: string | undefin
     print(status ? `No sessions that are ${status}.` : 'No sessions. Begin one: agentdir send "Is Redis up?"');
     return;
   }
-  const shown = process.stdout.isTTY ? sessions.slice(0, MOST) : sessions;
+  const shown = process.stdout.isTTY ? sessions.slice(0, MAX_SESSIONS_SHOWN) : sessions;
   printWhole(tableOf(shown));
   const more = sessions.length - shown.length;
   if (more > 0)

@@ -9,8 +9,8 @@ const ROTATE_EVERY = 100;
 export function logReporter(path: string): Report {
   let lines = 0;
   let torn = false;
-  return happening => {
-    const line = describeWhole(happening);
+  return event => {
+    const line = describeWhole(event);
     if (line === undefined) return;
     try {
       if (lines++ % ROTATE_EVERY === 0) rotate(path);

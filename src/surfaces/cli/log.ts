@@ -7,12 +7,12 @@ import {parseSession} from '../../formats/session/session.ts';
 import {fieldOf} from '../../formats/task/task.ts';
 import {parseTasks} from '../../formats/task/task-parse.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
-import {type Change, headOf, history} from '../../home/history.ts';
+import {headCommit, history, type JournalChange} from '../../home/history.ts';
 import {MARKER} from '../../home/locate.ts';
 import {listHome, readHomeFile} from '../../home/read.ts';
 import {listSessions} from '../../home/session-files.ts';
 import {colors, print, printJson} from '../terminal/output.ts';
-import {cut} from '../terminal/table.ts';
+import {cutToWidth} from '../terminal/table.ts';
 import {whenReaderGoes} from './reader.ts';
 
 export interface LogOptions {
@@ -40,7 +40,7 @@ const WHO = 14;
 const POLL_MS = 250;
 
 /** The journal in plain words, oldest first, as a log is read. */
-export async function log({home, what, follow, count, all, json}: LogOptions): Promise<number> {
+export async function logCommand({home, what, follow, count, all, json}: LogOptions): Promise<number> {
   const {name, near} = what === undefined ? {} : resolve(home, what);
   const wanted = name === undefined ? undefined : {name, asked: askedIn(home, name)};
   let unread = false;
@@ -50,8 +50,9 @@ export async function log({home, what, follow, count, all, json}: LogOptions): P
     });
   const limit = count ?? (json ? Number.POSITIVE_INFINITY : DEFAULT_COUNT);
   const among = (range: readonly string[]) => history(home, range, all ? ['.'] : OURS);
-  const isShown = (change: Change) => (all || isOurs(change)) && (wanted === undefined || concerns(change, wanted));
-  let head = await headOf(home);
+  const isShown = (change: JournalChange) =>
+    (all || isOurs(change)) && (wanted === undefined || concerns(change, wanted));
+  let head = await headCommit(home);
   const {found, more} = head ? await newest(among([head]), isShown, limit) : {found: [], more: false};
   if (found.length === 0 && !follow) {
     if (wanted !== undefined)
@@ -70,7 +71,7 @@ export async function log({home, what, follow, count, all, json}: LogOptions): P
   while (follow) {
     await new Promise(done => setTimeout(done, POLL_MS));
     if (unread) break;
-    const now = await headOf(home);
+    const now = await headCommit(home);
     if (now === undefined || now === head) continue;
     const range = head === undefined ? [now] : [now, `^${head}`];
     head = now;
@@ -79,8 +80,12 @@ export async function log({home, what, follow, count, all, json}: LogOptions): P
   return exit.done;
 }
 
-async function newest(changes: AsyncGenerator<Change>, isShown: (change: Change) => boolean, limit: number) {
-  const found: Change[] = [];
+async function newest(
+  changes: AsyncGenerator<JournalChange>,
+  isShown: (change: JournalChange) => boolean,
+  limit: number,
+) {
+  const found: JournalChange[] = [];
   for await (const change of changes) {
     if (!isShown(change)) continue;
     if (found.length === limit) return {found: found.reverse(), more: true};
@@ -90,11 +95,11 @@ async function newest(changes: AsyncGenerator<Change>, isShown: (change: Change)
 }
 
 /** What the daemon recorded, and what else changes files of the home. */
-function isOurs({trailers, paths}: Change): boolean {
+function isOurs({trailers, paths}: JournalChange): boolean {
   return trailers.some(([key]) => key === 'Cause') || paths.some(path => kindOf(path) !== undefined);
 }
 
-function concerns({author, trailers, paths}: Change, {name, asked}: Wanted): boolean {
+function concerns({author, trailers, paths}: JournalChange, {name, asked}: Wanted): boolean {
   return (
     author === name ||
     trailers.some(([key, value]) => key !== 'Cause' && value === name) ||
@@ -134,7 +139,7 @@ function resolve(home: string, what: string): {name: string; near?: string | und
   return only === undefined ? {name, near: nearest(name, names)} : {name: only};
 }
 
-function show({commit, author, time, subject, trailers, paths}: Change, json: boolean): void {
+function show({commit, author, time, subject, trailers, paths}: JournalChange, json: boolean): void {
   if (json) {
     printJson({commit, author, time, subject, trailers: Object.fromEntries(grouped(trailers)), paths});
     return;
@@ -144,11 +149,11 @@ function show({commit, author, time, subject, trailers, paths}: Change, json: bo
   const what = thing ? `${colors.bold(visibleLine(thing.replace('(', ' ').replace(/\)$/, '')))}: ` : '';
   const note = recovered ? colors.dim(' (found at the start)') : '';
   print(
-    `${colors.dim(localTime(time))}  ${cut(visibleLine(author), WHO).padEnd(WHO)} ${what}${visibleLine(words ?? '')}${note} ${colors.dim(commit.slice(0, 7))}`,
+    `${colors.dim(localTime(time))}  ${cutToWidth(visibleLine(author), WHO).padEnd(WHO)} ${what}${visibleLine(words ?? '')}${note} ${colors.dim(commit.slice(0, 7))}`,
   );
 }
 
-function grouped(trailers: Change['trailers']): Map<string, string | string[]> {
+function grouped(trailers: JournalChange['trailers']): Map<string, string | string[]> {
   const map = new Map<string, string | string[]>();
   for (const [key, value] of trailers) {
     const before = map.get(key);

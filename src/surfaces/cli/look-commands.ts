@@ -1,15 +1,17 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
-import type {Surroundings} from './surroundings.ts';
+import type {CommandContext} from './command-context.ts';
 
 /** agent, check, and policy with explain, test and what-if. */
-export function addLooking(program: Command, {home, json, finish}: Surroundings): void {
+export function addLookCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program
       .command('agent [agent]')
       .summary('the agents, or everything about one')
       .description('The agents, or everything about one; part of a name will do.')
-      .action(async (name?: string) => finish((await import('./agent.ts')).agent({home: home(), name, json: json()}))),
+      .action(async (name?: string) =>
+        finish((await import('./agent.ts')).agentCommand({home: home(), name, json: json()})),
+      ),
     {
       examples: [
         ['agentdir agent', 'a table of all'],
@@ -24,7 +26,7 @@ export function addLooking(program: Command, {home, json, finish}: Surroundings)
       .summary('all problems of the home, or of some of its files')
       .description('All problems of a home, or of some of its files or folders: place, expectation, remedy.')
       .action(async (files: string[]) =>
-        finish(await (await import('./check.ts')).check({home: home(), files, json: json()})),
+        finish(await (await import('./check.ts')).checkCommand({home: home(), files, json: json()})),
       ),
     {
       examples: [
@@ -58,7 +60,9 @@ export function addLooking(program: Command, {home, json, finish}: Surroundings)
       .option('--agent <name>', 'as this agent')
       .allowUnknownOption()
       .action(async (words: string[], options: {agent?: string}) =>
-        finish((await import('./policy.ts')).explain({home: home(), words, agent: options.agent, json: json()})),
+        finish(
+          (await import('./policy.ts')).policyExplainCommand({home: home(), words, agent: options.agent, json: json()}),
+        ),
       ),
     {
       examples: [
@@ -75,7 +79,7 @@ export function addLooking(program: Command, {home, json, finish}: Surroundings)
       .command('test')
       .summary("run allowlist.yaml's own tests")
       .description("Run allowlist.yaml's own tests.")
-      .action(async () => finish((await import('./policy.ts')).test({home: home(), json: json()}))),
+      .action(async () => finish((await import('./policy.ts')).policyTestCommand({home: home(), json: json()}))),
     {
       examples: [
         ['agentdir policy test', 'after an edit of allowlist.yaml'],
@@ -94,7 +98,7 @@ export function addLooking(program: Command, {home, json, finish}: Surroundings)
       .option('--agent <name>', 'only what this agent called')
       .action(async (options: {allowlist: string; agent?: string}) =>
         finish(
-          await (await import('./what-if.ts')).policyWhatIf({
+          await (await import('./what-if.ts')).policyWhatIfCommand({
             ...{home: home(), allowlist: options.allowlist, agent: options.agent, json: json()},
           }),
         ),

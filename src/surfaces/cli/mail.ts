@@ -2,7 +2,7 @@ import {exit, UserError} from '../../formats/common/errors.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import {MAIL_FILE, readMailbox} from '../../formats/connector-settings.ts';
 import {noteConnector} from '../../home/connector-state.ts';
-import {openReceived} from '../../home/received.ts';
+import {openReceivedIds} from '../../home/received-ids.ts';
 import {
   claimConnector,
   connectorRedactor,
@@ -20,7 +20,7 @@ interface Told {
 }
 
 /** Take new mail into the inbox until stopped, or with `once` what is there now. */
-export async function mail({home, once, json}: {home: string; once: boolean; json: boolean}): Promise<number> {
+export async function mailCommand({home, once, json}: {home: string; once: boolean; json: boolean}): Promise<number> {
   const {mail: settings} = connectorSettings(home);
   const imap = settings?.imap;
   if (!imap)
@@ -54,7 +54,17 @@ export async function mail({home, once, json}: {home: string; once: boolean; jso
       imap,
       password,
       once,
-      mailbox: {home, name, path, first, stopping: stop.signal, received: openReceived(home, file), own, redact, tell},
+      mailbox: {
+        home,
+        name,
+        path,
+        first,
+        stopping: stop.signal,
+        received: openReceivedIds(home, file),
+        own,
+        redact,
+        tell,
+      },
       stopping: stop.signal,
       trouble(why, seconds) {
         note(why);

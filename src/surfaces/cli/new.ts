@@ -1,12 +1,12 @@
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {agentName} from '../actions/talk/find-agent.ts';
-import {sharedSession} from '../actions/talk/find-session.ts';
+import {findSharedSession} from '../actions/talk/find-session.ts';
 import {makeSession} from '../actions/talk/make-session.ts';
 import {agentNamed} from '../actions/talk/read-agent.ts';
 import {colors, print, printJson} from '../terminal/output.ts';
 
 /** A session without messages, ready for an editor or for `send`. */
-export async function newSession(options: {
+export async function newSessionCommand(options: {
   home: string;
   agent: string;
   shared: boolean;
@@ -14,7 +14,7 @@ export async function newSession(options: {
 }): Promise<number> {
   const {home, shared, json} = options;
   const agent = agentNamed(home, agentName(home, options.agent));
-  const other = shared ? sharedSession(home, agent.name) : undefined;
+  const other = shared ? findSharedSession(home, agent.name) : undefined;
   if (other)
     throw new UserError(
       `${agent.name} has a shared session: ${other.path}`,

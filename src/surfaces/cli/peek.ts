@@ -2,7 +2,7 @@ import {exit} from '../../formats/common/errors.ts';
 import {makeVisible} from '../../formats/common/visible.ts';
 import type {LiveEvent} from '../../home/live.ts';
 import {followLive} from '../../home/live-read.ts';
-import {type Output, outputs} from '../actions/decide/outputs.ts';
+import {outputs, type SessionOutput} from '../actions/decide/outputs.ts';
 import {agentName} from '../actions/talk/find-agent.ts';
 import {sessionFile} from '../actions/talk/find-session.ts';
 import {colors, print, printJson, shortCall} from '../terminal/output.ts';
@@ -21,7 +21,7 @@ export interface PeekOptions {
 const DEFAULT_COUNT = 3;
 
 /** What agents are saying: the last of it, or word by word as it comes. */
-export async function peek({home, to, session, follow, count, json}: PeekOptions): Promise<number> {
+export async function peekCommand({home, to, session, follow, count, json}: PeekOptions): Promise<number> {
   const filter = {
     session: session === undefined ? undefined : sessionFile(home, session).id,
     agent: to === undefined ? undefined : agentName(home, to),
@@ -41,7 +41,7 @@ export async function peek({home, to, session, follow, count, json}: PeekOptions
   return exit.done;
 }
 
-function describe({session, agent, running, at, text, calls, error, waits_for}: Output): string {
+function describe({session, agent, running, at, text, calls, error, waits_for}: SessionOutput): string {
   const state = running ? colors.cyan('answering') : colors.dim(at === null ? '' : ago(at, Date.now()));
   const lines = [`${colors.bold(makeVisible(session))} ${colors.cyan(`@${makeVisible(agent)}`)} ${state}`.trimEnd()];
   if (text !== '') lines.push(makeVisible(text.trimEnd(), false));

@@ -26,7 +26,7 @@ interface ExplainOptions {
 }
 
 /** What the policy says of a command line, and why. */
-export function explain({home: dir, words, agent, json}: ExplainOptions): number {
+export function policyExplainCommand({home: dir, words, agent, json}: ExplainOptions): number {
   const line = lineOf(words);
   const policy = policyOf(dir);
   if (agent !== undefined) noteUnknownAgent(dir, agent);
@@ -84,7 +84,7 @@ export function noteUnknownAgent(home: string, agent: string): void {
 }
 
 /** The tests that stand in allowlist.yaml itself. */
-export function test({home: dir, json}: {home: string; json: boolean}): number {
+export function policyTestCommand({home: dir, json}: {home: string; json: boolean}): number {
   const results = testsOf(policyOf(dir));
   if (json) printWhole(jsonText(results));
   else printTests('allowlist.yaml', results);

@@ -16,13 +16,13 @@ export function renderProblem(problem: Problem, text: string | undefined, starts
 }
 
 /** At most this much of a line, and no more than a screen is wide: a caret beyond it would be off the screen anyway. */
-const MOST = 160;
+const MAX_EXCERPT = 160;
 const LEAST = 20;
 
 function renderExcerpt(problem: Problem, text: string, starts: readonly number[]): string[] {
   const lines = linesAround(text, problem.line, starts);
   const digits = String(problem.line).length;
-  const width = Math.min(MOST, Math.max(LEAST, screenWidth() - digits - 5));
+  const width = Math.min(MAX_EXCERPT, Math.max(LEAST, screenWidth() - digits - 5));
   const out: string[] = [];
   for (const {number, content} of lines) {
     const from = number === problem.line ? Math.max(0, problem.column - 1 - (width >> 1)) : 0;

@@ -1,14 +1,14 @@
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {jsonText, makeVisible} from '../../formats/common/visible.ts';
 import type {SqlRunner} from '../../query/sql-runner.ts';
-import {type Rows, TaskQuery} from '../../query/task-query.ts';
+import {type QueryRows, TaskQuery} from '../../query/task-query.ts';
 import {colors, note, plural, print, printWhole, screenWidth} from '../terminal/output.ts';
 import {fitTable} from '../terminal/table.ts';
 import {progressOn} from './progress.ts';
-import {filesFor} from './query-files.ts';
+import {queryFiles} from './query-files.ts';
 
 /** A person may look at all there is, and can press Ctrl-C. */
-const MOST = {rows: 200_000, text: 64 * 1024 * 1024, cell: 1024 * 1024};
+const QUERY_LIMITS = {rows: 200_000, text: 64 * 1024 * 1024, cell: 1024 * 1024};
 const MOST_MS = 20_000;
 
 export interface QueryCommand {
@@ -21,8 +21,8 @@ export interface QueryCommand {
 export async function answerQuery({home, sql, json}: QueryCommand, sqlite: SqlRunner): Promise<number> {
   const queries = new TaskQuery(sqlite);
   try {
-    const source = filesFor(home, sql, progressOn(process.stderr, json, 'files'));
-    const answer = await queries.ask(source, sql, {most: MOST, mostMs: MOST_MS});
+    const source = queryFiles(home, sql, progressOn(process.stderr, json, 'files'));
+    const answer = await queries.ask(source, sql, {most: QUERY_LIMITS, mostMs: MOST_MS});
     if ('failed' in answer)
       throw new UserError(answer.error, answer.failed === 'wrong' ? exit.usage : exit.failed, answer.hint);
     if (json) printWhole(jsonText(answer.rows));
@@ -34,7 +34,7 @@ export async function answerQuery({home, sql, json}: QueryCommand, sqlite: SqlRu
   }
 }
 
-function printRows({columns, rows}: Rows): void {
+function printRows({columns, rows}: QueryRows): void {
   const cells = rows.map(row => columns.map(column => makeVisible(String(row[column] ?? ''))));
   const head = columns.map(column => makeVisible(column));
   printWhole(fitTable(head, cells, screenWidth()));

@@ -12,14 +12,14 @@ const ALWAYS = ['tasks', 'templates', 'workflows'];
 const WHERE_NAMED = ['approvals', 'sessions'];
 
 /** The folders that rows of a query are made from. */
-export function foldersFor(sql: string): string[] {
+export function queryFolders(sql: string): string[] {
   const said = sql.toLowerCase();
   return [...ALWAYS, ...WHERE_NAMED.filter(name => said.includes(name))];
 }
 
 /** What a query needs of the files of a home. `progress`: so many of so many are read. */
-export function filesFor(home: string, sql: string, progress: (done: number, total: number) => void): HomeSource {
-  const {paths: all} = listHome(nodeDisk(home), foldersFor(sql));
+export function queryFiles(home: string, sql: string, progress: (done: number, total: number) => void): HomeSource {
+  const {paths: all} = listHome(nodeDisk(home), queryFolders(sql));
   const paths = all.filter(path => path.includes('/'));
   const texts = new Map<string, string>();
   const index = new HomeIndex();

@@ -2,7 +2,7 @@ import {setFlagsFromString} from 'node:v8';
 import type {QueryCommand} from './query-answer.ts';
 
 /** One SELECT over the tasks, notes, approvals and sessions of a home. */
-export async function query(command: QueryCommand): Promise<number> {
+export async function queryCommand(command: QueryCommand): Promise<number> {
   const [{SqlHere}, {answerQuery}] = await Promise.all([
     import('../../query/sql-here.ts'),
     import('./query-answer.ts'),

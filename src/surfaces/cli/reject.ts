@@ -2,31 +2,31 @@ import {authorHere} from '../../home/git/git-config.ts';
 import {rejecting} from '../actions/decide/choose.ts';
 import {decide, refuseDecided, refuseStarted} from '../actions/decide/decide.ts';
 import {findRequests, type Request} from '../actions/decide/queue.ts';
-import {noteReplaced, type Telling, tellDecided} from './decided.ts';
-import {askLine, left, onTerminal} from './keys.ts';
+import {askLine, leftError, onTerminal} from './keys.ts';
+import {type DecisionReport, noteReplaced, reportDecisions} from './report-decisions.ts';
 
-export interface RejectOptions extends Telling {
+export interface RejectOptions extends DecisionReport {
   ids: readonly string[];
   reason: string | undefined;
 }
 
 /** Say no, to one or several; the agent is told why. */
-export async function reject(options: RejectOptions): Promise<number> {
+export async function rejectCommand(options: RejectOptions): Promise<number> {
   const {home, ids, json} = options;
   const requests = findRequests(home, ids);
   for (const request of requests) refuseDecided(home, request, 'rejected');
   await refuseStarted(home, requests);
   const reason = options.reason ?? (!json && onTerminal() ? await askReason() : undefined);
-  return tellDecided(await sayNo(home, requests, reason), options);
+  return reportDecisions(await rejectRequests(home, requests, reason), options);
 }
 
 export async function askReason(): Promise<string> {
   const reason = await askLine('why (the agent is told; may be empty): ');
-  if (reason === undefined) throw left();
+  if (reason === undefined) throw leftError();
   return reason;
 }
 
-export async function sayNo(
+export async function rejectRequests(
   home: string,
   requests: readonly Request[],
   reason: string | undefined,

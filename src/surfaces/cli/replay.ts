@@ -4,7 +4,7 @@ import {pathsEver} from '../../home/journal-walk.ts';
 import {listSessions} from '../../home/session-files.ts';
 import {type Difference, differenceKinds} from '../actions/replay/difference.ts';
 import {type Replay, replay} from '../actions/replay/replay.ts';
-import type {Replayed} from '../actions/replay/replayed.ts';
+import type {ReplayedSession} from '../actions/replay/replayed.ts';
 import {sessionIdOf} from '../actions/replay/track.ts';
 import {oneOf} from '../actions/talk/one-of.ts';
 import {colors, plural, print, printWhole} from '../terminal/output.ts';
@@ -21,7 +21,7 @@ interface ReplayCommand {
 }
 
 /** Sessions once more, with the answers and results that were recorded: the first difference of each. */
-export async function replaySessions({home, sessions, all, policy, verbose, json}: ReplayCommand): Promise<number> {
+export async function replayCommand({home, sessions, all, policy, verbose, json}: ReplayCommand): Promise<number> {
   if (all === sessions.length > 0)
     throw new UserError('expected sessions, or --all', exit.usage, 'see the list: agentdir list');
   const ids = all ? undefined : await chosen(home, sessions);
@@ -81,7 +81,7 @@ function short(commit: string): string {
 /** `each`: also those in which there is nothing to tell. */
 function report({commits, shallow, sessions}: Replay, each: boolean, verbose: boolean): void {
   for (const session of sessions)
-    if (each || session.differences.length > 0 || session.unread.length > 0) tell(session, verbose);
+    if (each || session.differences.length > 0 || session.unread.length > 0) printReplay(session, verbose);
   if (shallow)
     print(
       colors.dim(
@@ -96,7 +96,7 @@ function report({commits, shallow, sessions}: Replay, each: boolean, verbose: bo
   else print(`${colors.green('identical')}: ${looked}`);
 }
 
-function tell(session: Replayed, verbose: boolean): void {
+function printReplay(session: ReplayedSession, verbose: boolean): void {
   const {differences, notes, unread, passing, working, there} = session;
   const mark = differences.length > 0 ? colors.red('✗') : unread.length > 0 ? colors.yellow('!') : colors.green('✓');
   const counts = [

@@ -4,15 +4,15 @@ import {fieldOf} from '../../formats/task/task.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {daemonOf} from '../../home/status.ts';
 import type {Request} from '../actions/decide/queue.ts';
-import {approvalRow} from '../actions/decide/row.ts';
+import {readApprovalRow} from '../actions/decide/row.ts';
 import {answerText, errorOf, usageOf} from '../actions/talk/answer.ts';
 import {readSession} from '../actions/talk/find-session.ts';
-import {type Replaced, redactMessage} from '../actions/talk/redact-message.ts';
-import {type Said, say} from '../actions/talk/say.ts';
+import {type ReplacedSecret, redactMessage} from '../actions/talk/redact-message.ts';
+import {type SentMessage, writeMessage} from '../actions/talk/write-message.ts';
 import {colors, complain, note, print, printJson} from '../terminal/output.ts';
 import {plainScreen, streamingScreen} from './answer-screen.ts';
-import {stdinText, tellReplaced} from './given-text.ts';
-import {type Waited, waitForAnswer} from './wait.ts';
+import {reportReplaced, stdinText} from './given-text.ts';
+import {type AnswerWaitResult, waitForAnswer} from './wait.ts';
 
 export interface SendOptions {
   home: string;
@@ -27,11 +27,11 @@ export interface SendOptions {
 }
 
 /** A message from a person, written into the file of a session; with `wait`, the answer to it. */
-export async function send(options: SendOptions): Promise<number> {
+export async function sendCommand(options: SendOptions): Promise<number> {
   const {home, words, to, session, wait, json} = options;
   const {content, replaced} = redactMessage(home, contentOf(words));
-  const said = await say({home, content, session, agent: to});
-  tellReplaced(replaced);
+  const said = await writeMessage({home, content, session, agent: to});
+  reportReplaced(replaced);
   const extra = replaced.length > 0 ? {replaced} : {};
   const running = daemonOf(nodeDisk(home)) !== undefined;
   if (wait && running) return answer(options, said, extra);
@@ -66,12 +66,12 @@ function fromStdin(words: readonly string[]): string {
 }
 
 /** Why it does not answer yet, as the files say. */
-async function tellStatus(home: string, {id, path, status}: Said): Promise<void> {
+async function tellStatus(home: string, {id, path, status}: SentMessage): Promise<void> {
   if (status === 'paused') note(`${id} is paused: it answers once "status: active" is set in ${path}`);
   if (status !== 'waiting') return;
-  const {openRequests, waitsFor} = await import('../actions/decide/waits-for.ts');
+  const {openRequests, awaitedRequests} = await import('../actions/decide/waits-for.ts');
   const found = readSession(home, {id, path});
-  const ids = found ? waitsFor(found.header, found.session.messages) : [];
+  const ids = found ? awaitedRequests(found.header, found.session.messages) : [];
   tellRequests(id, ids, openRequests(home, ids));
 }
 
@@ -90,8 +90,8 @@ function tellRequests(id: string, ids: readonly string[], requests: readonly Req
 
 async function answer(
   {home, stream, timeoutMs, json}: SendOptions,
-  said: Said,
-  extra: {replaced?: Replaced[]},
+  said: SentMessage,
+  extra: {replaced?: ReplacedSecret[]},
 ): Promise<number> {
   const {stdout} = process;
   const write = (text: string) => void stdout.write(text);
@@ -113,14 +113,14 @@ async function answer(
       answer: text ?? null,
       usage: usageOf(replies),
       status: header?.status ?? said.status,
-      ...(requests.length > 0 && {approvals: requests.map(request => approvalRow(home, request))}),
+      ...(requests.length > 0 && {approvals: requests.map(request => readApprovalRow(home, request))}),
       ...extra,
     });
   return outcome(home, said, waited);
 }
 
 /** Tell what became of it: the exit code. With --json the one value is on stdout already. */
-async function outcome(home: string, said: Said, {over, header, requests}: Waited): Promise<number> {
+async function outcome(home: string, said: SentMessage, {over, header, requests}: AnswerWaitResult): Promise<number> {
   const {id, path, status} = said;
   switch (over) {
     case 'answered':

@@ -1,14 +1,14 @@
 import type {Command} from 'commander';
 import {exit} from '../../formats/common/errors.ts';
 import {about} from './about.ts';
-import {chosen} from './choice.ts';
+import {choiceArgument} from './choice.ts';
 
 /** completions, and what its scripts ask. */
-export function addShell(program: Command, finish: (code: number) => void): void {
+export function addShellCommands(program: Command, finish: (code: number) => void): void {
   about(
     program
       .command('completions')
-      .addArgument(chosen('<shell>', 'which shell', ['bash', 'zsh', 'fish']))
+      .addArgument(choiceArgument('<shell>', 'which shell', ['bash', 'zsh', 'fish']))
       .summary('let your shell complete commands, options and ids')
       .description(
         'Prints a script that lets your shell complete commands, options, files, and the names of agents, sessions, tasks and approvals. Load it where your shell starts, as below; it needs no update when commands change.',
@@ -30,7 +30,7 @@ export function addShell(program: Command, finish: (code: number) => void): void
     .command('__complete [words...]', {hidden: true})
     .description('what may stand in place of the last word; the scripts of `completions` ask it')
     .action(async (words: string[]) => {
-      process.stdout.write((await import('./complete.ts')).complete(program, words, process.cwd(), process.env));
+      process.stdout.write((await import('./complete.ts')).completeCommand(program, words, process.cwd(), process.env));
       finish(exit.done);
     });
 }

@@ -12,7 +12,7 @@ import {readSession, sessionFile} from '../actions/talk/find-session.ts';
 import {oneOf} from '../actions/talk/one-of.ts';
 import type {TaskStanding} from '../actions/tasks/standing.ts';
 import {colors, print, printJson} from '../terminal/output.ts';
-import {agent} from './agent.ts';
+import {agentCommand} from './agent.ts';
 import {transcript} from './transcript.ts';
 
 interface ShowOptions {
@@ -32,7 +32,7 @@ interface Excerpt {
 }
 
 /** Anything with an id: a session, task, approval or agent. */
-export async function show({home, id: wanted, json}: ShowOptions): Promise<number> {
+export async function showCommand({home, id: wanted, json}: ShowOptions): Promise<number> {
   const sessions = listSessions(home).map(({id}) => id);
   // A whole session id needs no look at other files.
   const excerpts = sessions.includes(wanted) ? new Map<string, Excerpt[]>() : excerptsOf(home);
@@ -45,7 +45,7 @@ export async function show({home, id: wanted, json}: ShowOptions): Promise<numbe
   );
   if (sessions.includes(id)) return showSession(home, id, json);
   const found = excerpts.get(id);
-  if (!found) return agent({home, name: id, json});
+  if (!found) return agentCommand({home, name: id, json});
   const task =
     found[0]?.kind === 'task' ? await (await import('../actions/tasks/standing.ts')).standingOf(home, id) : undefined;
   if (json)

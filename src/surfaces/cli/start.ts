@@ -1,20 +1,20 @@
 import {visibleLine} from '../../formats/common/visible.ts';
-import type {Happening, Report} from '../../formats/daemon-event.ts';
+import type {DaemonEvent, Report} from '../../formats/daemon-event.ts';
 import {colors, plural, print, printWhole} from '../terminal/output.ts';
-import {firstSteps, placeOf} from './first-steps.ts';
+import {firstSteps, startingPoint} from './first-steps.ts';
 import {renderProblem} from './problem.ts';
 
 /** A line for each thing that happens, for people; in a home where nothing has happened yet, also what to try. */
-export const reporter: Report = happening => {
-  const line = describe(happening);
+export const reporter: Report = event => {
+  const line = describe(event);
   const time = new Date().toTimeString().slice(0, 8);
-  if (happening.event === 'serving') isNew = happening.sessions === 0;
-  if (happening.event === 'ready' && isNew) printWhole(firstSteps(placeOf(happening.home)));
+  if (event.event === 'serving') isNew = event.sessions === 0;
+  if (event.event === 'ready' && isNew) printWhole(firstSteps(startingPoint(event.home)));
   if (line === undefined) return;
-  const end = happening.event === 'serving' ? '. Edit any file; Ctrl-C stops.' : '';
-  const show = happening.event === 'problem' ? printWhole : print;
+  const end = event.event === 'serving' ? '. Edit any file; Ctrl-C stops.' : '';
+  const show = event.event === 'problem' ? printWhole : print;
   show(`${colors.dim(time)} ${line}${end}`, BESIDE_TIME);
-  const hint = hintOf(happening);
+  const hint = hintOf(event);
   if (hint !== undefined) print(`${' '.repeat(BESIDE_TIME)}${colors.cyan('=')} ${visibleLine(hint)}`, BESIDE_TIME + 2);
 };
 
@@ -22,73 +22,73 @@ const BESIDE_TIME = '00:00:00 '.length;
 let isNew = false;
 
 /** The same in one line, for a log. */
-export function describeWhole(happening: Happening): string | undefined {
-  const line = describe(happening);
-  const hint = hintOf(happening);
+export function describeWhole(event: DaemonEvent): string | undefined {
+  const line = describe(event);
+  const hint = hintOf(event);
   return line === undefined || hint === undefined ? line : `${line}; ${visibleLine(hint)}`;
 }
 
-function hintOf(happening: Happening): string | undefined {
-  const {event} = happening;
-  return event === 'model' || event === 'sandbox' || event === 'notice' ? happening.hint : undefined;
+function hintOf(event: DaemonEvent): string | undefined {
+  const hasHint = event.event === 'model' || event.event === 'sandbox' || event.event === 'notice';
+  return hasHint ? event.hint : undefined;
 }
 
 /** Undefined: nothing that a person wants to read. */
-function describe(happening: Happening): string | undefined {
-  switch (happening.event) {
+function describe(event: DaemonEvent): string | undefined {
+  switch (event.event) {
     case 'serving':
-      return `serving ${colors.bold(visibleLine(happening.home))}: ${plural(happening.agents, 'agent')}, ${plural(happening.sessions, 'session')}, ${plural(happening.tasks, 'task')}`;
+      return `serving ${colors.bold(visibleLine(event.home))}: ${plural(event.agents, 'agent')}, ${plural(event.sessions, 'session')}, ${plural(event.tasks, 'task')}`;
     case 'seen':
       return undefined;
     case 'problem':
-      return renderProblem(happening.problem, happening.text);
+      return renderProblem(event.problem, event.text);
     case 'cleared':
-      return `${colors.green('mended')} ${visibleLine(happening.problem.file)}:${happening.problem.line} ${colors.dim(happening.problem.code)}`;
+      return `${colors.green('mended')} ${visibleLine(event.problem.file)}:${event.problem.line} ${colors.dim(event.problem.code)}`;
     case 'committed':
-      return `${colors.green('committed')} ${visibleLine(happening.subject)} ${colors.dim(happening.commit.slice(0, 7))}`;
+      return `${colors.green('committed')} ${visibleLine(event.subject)} ${colors.dim(event.commit.slice(0, 7))}`;
     case 'merged':
-      return `${colors.cyan('merged')} ${visibleLine(happening.path)}: it was saved from an older version; both changes are in it`;
+      return `${colors.cyan('merged')} ${visibleLine(event.path)}: it was saved from an older version; both changes are in it`;
     case 'conflict':
-      return `${colors.red('conflict')} ${visibleLine(happening.path)}: ${visibleLine(happening.conflicts.join('; '))}. What was saved is kept in ${visibleLine(happening.copy)}`;
+      return `${colors.red('conflict')} ${visibleLine(event.path)}: ${visibleLine(event.conflicts.join('; '))}. What was saved is kept in ${visibleLine(event.copy)}`;
     case 'model':
-      return happening.isModel
-        ? `model ${colors.bold(visibleLine(happening.model))}`
-        : `${colors.yellow(colors.bold(`model ${visibleLine(happening.model)}`))}`;
+      return event.isModel
+        ? `model ${colors.bold(visibleLine(event.model))}`
+        : `${colors.yellow(colors.bold(`model ${visibleLine(event.model)}`))}`;
     case 'sandbox':
-      return happening.confines
-        ? `sandbox ${visibleLine(happening.sandbox)}`
-        : colors.yellow(colors.bold(`sandbox ${visibleLine(happening.sandbox)}`));
+      return event.confines
+        ? `sandbox ${visibleLine(event.sandbox)}`
+        : colors.yellow(colors.bold(`sandbox ${visibleLine(event.sandbox)}`));
     case 'notice':
-      return colors.yellow(visibleLine(happening.what));
+      return colors.yellow(visibleLine(event.what));
     case 'ready':
       return undefined;
     case 'asking':
-      return `${colors.bold(happening.agent)} asks ${happening.model} ${colors.dim(happening.session)}`;
+      return `${colors.bold(event.agent)} asks ${event.model} ${colors.dim(event.session)}`;
     case 'answered':
       // The commit says so.
       return undefined;
     case 'asked':
-      return `${colors.bold(happening.agent)} ${colors.yellow(colors.bold('asks you'))}: ${visibleLine(happening.what)} ${colors.dim(`(risk ${happening.risk}; agentdir approvals ${happening.id})`)}`;
+      return `${colors.bold(event.agent)} ${colors.yellow(colors.bold('asks you'))}: ${visibleLine(event.what)} ${colors.dim(`(risk ${event.risk}; agentdir approvals ${event.id})`)}`;
     case 'decided':
-      return `${happening.state === 'approved' ? colors.green('approved') : colors.yellow(happening.state)} ${colors.bold(happening.id)}${happening.by ? ` by ${visibleLine(happening.by)}` : ''}: ${visibleLine(happening.what)}`;
+      return `${event.state === 'approved' ? colors.green('approved') : colors.yellow(event.state)} ${colors.bold(event.id)}${event.by ? ` by ${visibleLine(event.by)}` : ''}: ${visibleLine(event.what)}`;
     case 'called':
-      return `${colors.bold(happening.agent)} called ${visibleLine(happening.tool)} ${colors.dim(`${happening.ms} ms`)}${happening.code ? ` ${colors.red(happening.code)}` : ''}`;
+      return `${colors.bold(event.agent)} called ${visibleLine(event.tool)} ${colors.dim(`${event.ms} ms`)}${event.code ? ` ${colors.red(event.code)}` : ''}`;
     case 'reading':
-      return happening.percent < 100
-        ? `reading ${visibleLine(happening.inbox)}: ${plural(happening.lines, 'line')}, ${happening.percent} %`
-        : `${colors.green('read')} ${visibleLine(happening.inbox)}: ${plural(happening.lines, 'line')}`;
+      return event.percent < 100
+        ? `reading ${visibleLine(event.inbox)}: ${plural(event.lines, 'line')}, ${event.percent} %`
+        : `${colors.green('read')} ${visibleLine(event.inbox)}: ${plural(event.lines, 'line')}`;
     case 'dropped':
-      return `${colors.yellow('dropped')} an answer for ${happening.session}: ${visibleLine(happening.why)}`;
+      return `${colors.yellow('dropped')} an answer for ${event.session}: ${visibleLine(event.why)}`;
     case 'retrying':
-      return `${colors.yellow('retrying')} ${happening.session} in ${(happening.after / 1000).toFixed(1)} s: ${visibleLine(happening.why)}`;
+      return `${colors.yellow('retrying')} ${event.session} in ${(event.after / 1000).toFixed(1)} s: ${visibleLine(event.why)}`;
     case 'failed':
-      return `${colors.red('error')} ${happening.session}: ${visibleLine(happening.why)}; ${visibleLine(happening.hint)}`;
+      return `${colors.red('error')} ${event.session}: ${visibleLine(event.why)}; ${visibleLine(event.hint)}`;
     case 'trouble':
-      return `${colors.yellow('waiting')} ${visibleLine(happening.what)}`;
+      return `${colors.yellow('waiting')} ${visibleLine(event.what)}`;
     case 'over':
-      return `${colors.green('going on')} ${colors.dim(`no longer: ${visibleLine(happening.what)}`)}`;
+      return `${colors.green('going on')} ${colors.dim(`no longer: ${visibleLine(event.what)}`)}`;
     case 'stopping':
-      return colors.dim(`stopping (${visibleLine(happening.why)})`);
+      return colors.dim(`stopping (${visibleLine(event.why)})`);
     case 'stopped':
       return 'stopped';
   }

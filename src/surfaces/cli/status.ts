@@ -2,12 +2,12 @@ import {exit} from '../../formats/common/errors.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {listSessions, type SessionFile} from '../../home/session-files.ts';
-import {daemonOf, lastStop, readStatus, type Status} from '../../home/status.ts';
+import {type DaemonStatus, daemonOf, lastStop, readStatus} from '../../home/status.ts';
 import {colors, plural, print, printJson} from '../terminal/output.ts';
 import {comingIn, comingInLines} from './coming-in.ts';
 
-type Shown = Omit<Status, 'pid' | 'since' | 'version' | 'watching' | 'errors' | 'warnings'> &
-  Partial<Omit<Status, 'errors' | 'warnings'>> & {
+type Shown = Omit<DaemonStatus, 'pid' | 'since' | 'version' | 'watching' | 'errors' | 'warnings'> &
+  Partial<Omit<DaemonStatus, 'errors' | 'warnings'>> & {
     /** Null: nobody has looked. */
     errors: number | null;
     warnings: number | null;
@@ -17,7 +17,7 @@ type Shown = Omit<Status, 'pid' | 'since' | 'version' | 'watching' | 'errors' | 
 const MANY = 500;
 
 /** How the home stands, with or without a daemon. */
-export async function status({home, json}: {home: string; json: boolean}): Promise<number> {
+export async function statusCommand({home, json}: {home: string; json: boolean}): Promise<number> {
   const daemon = daemonOf(nodeDisk(home));
   const told = daemon && readStatus(nodeDisk(home));
   const stopped = daemon ? undefined : lastStop(nodeDisk(home));
@@ -35,8 +35,8 @@ async function lookedUp(home: string): Promise<Shown> {
 }
 
 async function skimmed(home: string, files: readonly SessionFile[]): Promise<Shown> {
-  const {skim} = await import('./skim.ts');
-  return {home, ...skim(home, files), errors: null, warnings: null, troubles: []};
+  const {summarizeHome} = await import('./summarize-home.ts');
+  return {home, ...summarizeHome(home, files), errors: null, warnings: null, troubles: []};
 }
 
 async function checked(home: string): Promise<Shown> {

@@ -1,12 +1,12 @@
 import type {Command} from 'commander';
 import {sessionStatuses} from '../../formats/session/session-status.ts';
 import {about} from './about.ts';
-import {choice} from './choice.ts';
-import {whole} from './number-argument.ts';
-import type {Surroundings} from './surroundings.ts';
+import {choiceOption} from './choice.ts';
+import type {CommandContext} from './command-context.ts';
+import {wholeNumber} from './number-argument.ts';
 
 /** send, new, peek, list, show. */
-export function addTalking(program: Command, {home, json, finish}: Surroundings): void {
+export function addTalkCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program
       .command('send [text...]')
@@ -16,10 +16,10 @@ export function addTalking(program: Command, {home, json, finish}: Surroundings)
       .option('--session <id>', 'into this session: any unique part of its id')
       .option('--wait', 'until it is answered')
       .option('--no-stream', 'with --wait: the last answer alone, once it is whole')
-      .option('--timeout <seconds>', 'with --wait: no longer than that', whole)
+      .option('--timeout <seconds>', 'with --wait: no longer than that', wholeNumber)
       .action(async (words: string[], options: SendFlags) =>
         finish(
-          await (await import('./send.ts')).send({
+          await (await import('./send.ts')).sendCommand({
             home: home(),
             words,
             to: options.to,
@@ -55,7 +55,7 @@ export function addTalking(program: Command, {home, json, finish}: Surroundings)
       .option('--shared', 'what is sent to the agent comes here')
       .action(async (agent: string, options: {shared?: boolean}) =>
         finish(
-          await (await import('./new.ts')).newSession({
+          await (await import('./new.ts')).newSessionCommand({
             ...{home: home(), agent, shared: options.shared === true, json: json()},
           }),
         ),
@@ -78,10 +78,10 @@ export function addTalking(program: Command, {home, json, finish}: Surroundings)
       .option('--to <agent>', 'only this agent')
       .option('--session <id>', 'only this session: any unique part of its id')
       .option('-f, --follow', 'word by word as it comes, until Ctrl-C')
-      .option('-n, --count <number>', 'of so many sessions (default: 3)', whole)
+      .option('-n, --count <number>', 'of so many sessions (default: 3)', wholeNumber)
       .action(async (options: {to?: string; session?: string; follow?: boolean; count?: number}) =>
         finish(
-          await (await import('./peek.ts')).peek({
+          await (await import('./peek.ts')).peekCommand({
             ...{home: home(), to: options.to, session: options.session, count: options.count},
             ...{follow: options.follow === true, json: json()},
           }),
@@ -104,10 +104,15 @@ export function addTalking(program: Command, {home, json, finish}: Surroundings)
       .summary('agents and sessions with their status')
       .description('Agents and sessions with their status, the latest first.')
       .option('--agent <name>', 'only this agent')
-      .addOption(choice('--status <status>', 'only such sessions', [...sessionStatuses, 'new', 'wrong']))
+      .addOption(choiceOption('--status <status>', 'only such sessions', [...sessionStatuses, 'new', 'wrong']))
       .action(async (options: {agent?: string; status?: string}) =>
         finish(
-          (await import('./list.ts')).list({home: home(), agent: options.agent, status: options.status, json: json()}),
+          (await import('./list.ts')).listCommand({
+            home: home(),
+            agent: options.agent,
+            status: options.status,
+            json: json(),
+          }),
         ),
       ),
     {
@@ -124,7 +129,9 @@ export function addTalking(program: Command, {home, json, finish}: Surroundings)
       .command('show <id>')
       .summary('a session to read, or a task, approval or agent')
       .description('A session to read, or a task, approval or agent: by any unique part of its id.')
-      .action(async (id: string) => finish(await (await import('./show.ts')).show({home: home(), id, json: json()}))),
+      .action(async (id: string) =>
+        finish(await (await import('./show.ts')).showCommand({home: home(), id, json: json()})),
+      ),
     {
       examples: [
         ['agentdir show planner-001-7k2m | less -R', 'a conversation'],

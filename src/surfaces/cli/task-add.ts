@@ -5,9 +5,9 @@ import {idsIn, type Priority} from '../../formats/task/task.ts';
 import {newTaskId} from '../../formats/task/task-id.ts';
 import {addTo} from '../actions/tasks/add-task.ts';
 import {findTasks} from '../actions/tasks/find-tasks.ts';
-import {assigneeNamed, namesIn, newAgentNamed} from '../actions/tasks/names.ts';
+import {addressableNames, assigneeNamed, newAgentNamed} from '../actions/tasks/names.ts';
 import {givenTexts} from './given-text.ts';
-import {tellTasks} from './task-told.ts';
+import {printTaskReport} from './task-report.ts';
 
 export interface AddFlags {
   to?: string;
@@ -24,7 +24,12 @@ export interface AddFlags {
 }
 
 /** A new task, written as a person would write it; its id alone on stdout. */
-export async function addTask(home: string, words: readonly string[], flags: AddFlags, json: boolean): Promise<number> {
+export async function taskAddCommand(
+  home: string,
+  words: readonly string[],
+  flags: AddFlags,
+  json: boolean,
+): Promise<number> {
   const {prompt, description} = flags;
   const {texts, replaced} = givenTexts(home, {title: titleOf(words), prompt, description});
   const [parent] = await findTasks(home, flags.parent === undefined ? [] : [flags.parent]);
@@ -45,13 +50,13 @@ export async function addTask(home: string, words: readonly string[], flags: Add
         depends_on: dependencies.map(one => one.id).join(', ') || undefined,
         due: dueOf(flags.due),
         approval_required: flags.approval ? 'true' : undefined,
-        assign: flags.assign === undefined ? undefined : newAgentNamed(flags.assign, namesIn(home)),
+        assign: flags.assign === undefined ? undefined : newAgentNamed(flags.assign, addressableNames(home)),
         description: texts.description,
         prompt: texts.prompt,
       }),
     },
   });
-  return tellTasks({
+  return printTaskReport({
     home,
     json,
     ids: [id],
@@ -88,7 +93,7 @@ function priorityOf(given: string | undefined): {priority?: Priority} {
 function assigneeOf(home: string, {to, assign}: AddFlags): {names?: string[]} {
   if (to !== undefined && assign !== undefined)
     throw new UserError('--to and --assign exclude each other', exit.usage, 'a task is for one of the two');
-  return to === undefined ? {} : {names: [assigneeNamed(to, namesIn(home))]};
+  return to === undefined ? {} : {names: [assigneeNamed(to, addressableNames(home))]};
 }
 
 function tagOf(given: string): string {

@@ -1,25 +1,30 @@
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {fieldOf, type Task} from '../../formats/task/task.ts';
 import {undelivered} from '../actions/tasks/change-state.ts';
-import {editTasks, type TaskEdit} from '../actions/tasks/edit-tasks.ts';
+import {editTasks, type PersonTaskEdit} from '../actions/tasks/edit-tasks.ts';
 import {findTasks} from '../actions/tasks/find-tasks.ts';
-import {assigneeNamed, namesIn, newAgentNamed} from '../actions/tasks/names.ts';
+import {addressableNames, assigneeNamed, newAgentNamed} from '../actions/tasks/names.ts';
 import {note} from '../terminal/output.ts';
-import {tellTasks, toldLine} from './task-told.ts';
+import {changedTaskLine, printTaskReport} from './task-report.ts';
 
 /** Others are to do it: their names stand before the title, and no one else's; or one that is made for it. */
-export async function assign(home: string, id: string, wanted: readonly string[], json: boolean): Promise<number> {
+export async function taskAssignCommand(
+  home: string,
+  id: string,
+  wanted: readonly string[],
+  json: boolean,
+): Promise<number> {
   const found = await findTasks(home, [id]);
-  const known = namesIn(home);
+  const known = addressableNames(home);
   const {names, made} = receivers(known, wanted);
   const written = await editTasks(home, found, task => assignment(task, names, made));
-  const code = await tellTasks({
+  const code = await printTaskReport({
     home,
     json,
     ids: found.map(one => one.id),
     written,
     replaced: [],
-    line: row => toldLine(`for ${made ?? names.map(name => `@${name}`).join(' ')}:`, row),
+    line: row => changedTaskLine(`for ${made ?? names.map(name => `@${name}`).join(' ')}:`, row),
   });
   for (const {task, id: whole} of json ? [] : found) {
     const isHandedOn = fieldOf(task, 'session') !== undefined && (made !== undefined || known.hasAgent(names[0] ?? ''));
@@ -33,7 +38,7 @@ export async function assign(home: string, id: string, wanted: readonly string[]
 
 /** Names, or `new:TEMPLATE` alone. */
 function receivers(
-  known: ReturnType<typeof namesIn>,
+  known: ReturnType<typeof addressableNames>,
   wanted: readonly string[],
 ): {names: string[]; made: string | undefined} {
   const spawned = wanted.find(name => name.startsWith('new:'));
@@ -45,7 +50,7 @@ function receivers(
 }
 
 /** What was delivered to somebody else is delivered again; names count only where no new agent is asked for. */
-function assignment(task: Task, names: readonly string[], made: string | undefined): TaskEdit {
+function assignment(task: Task, names: readonly string[], made: string | undefined): PersonTaskEdit {
   const before = fieldOf(task, 'assign');
   const same =
     before === made && names.length === task.names.length && names.every((name, i) => name === task.names[i]);

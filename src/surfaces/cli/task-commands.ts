@@ -1,12 +1,12 @@
 import type {Command} from 'commander';
 import type {TaskState} from '../../formats/task/task.ts';
 import {type About, about} from './about.ts';
-import type {Surroundings} from './surroundings.ts';
+import type {CommandContext} from './command-context.ts';
 import type {AddFlags} from './task-add.ts';
 import type {StateFlags} from './task-state.ts';
 
 /** tasks, and task with add, done, start, block, skip, reopen, note, assign. */
-export function addTask(program: Command, {home, json, finish}: Surroundings): void {
+export function addTaskCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program
       .command('tasks [sql]')
@@ -15,8 +15,8 @@ export function addTask(program: Command, {home, json, finish}: Surroundings): v
       .action(async (sql?: string) =>
         finish(
           sql === undefined
-            ? await (await import('./tasks.ts')).tasks({home: home(), json: json()})
-            : await (await import('./query.ts')).query({home: home(), sql, json: json()}),
+            ? await (await import('./tasks.ts')).tasksCommand({home: home(), json: json()})
+            : await (await import('./query.ts')).queryCommand({home: home(), sql, json: json()}),
         ),
       ),
     {
@@ -60,7 +60,7 @@ export function addTask(program: Command, {home, json, finish}: Surroundings): v
       .option('--due <time>', 'a date or time, as in 2026-01-31')
       .option('--approval', 'ask a person before it starts')
       .action(async (words: string[], flags: AddFlags) =>
-        finish(await (await import('./task-add.ts')).addTask(home(), words, flags, json())),
+        finish(await (await import('./task-add.ts')).taskAddCommand(home(), words, flags, json())),
       ),
     {
       examples: [
@@ -83,7 +83,7 @@ export function addTask(program: Command, {home, json, finish}: Surroundings): v
       .option('--result <text>', 'what came of it; - reads standard input');
     if (state === 'blocked') command.option('--why <text>', 'what keeps it from going on: a note');
     command.action(async (ids: string[], flags: StateFlags) =>
-      finish(await (await import('./task-state.ts')).setState(home(), state, ids, flags, json())),
+      finish(await (await import('./task-state.ts')).taskStateCommand(home(), state, ids, flags, json())),
     );
     about(command, {examples, exits: CHANGED, json: 'value', names: {ids: 'task'}});
   }
@@ -93,7 +93,7 @@ export function addTask(program: Command, {home, json, finish}: Surroundings): v
       .summary('a note below the others')
       .description('A note below the others; - reads standard input.')
       .action(async (id: string, words: string[]) =>
-        finish(await (await import('./task-note.ts')).addNote(home(), id, words, json())),
+        finish(await (await import('./task-note.ts')).taskNoteCommand(home(), id, words, json())),
       ),
     {
       examples: [
@@ -113,7 +113,7 @@ export function addTask(program: Command, {home, json, finish}: Surroundings): v
         'Others are to do it: their names replace those before the title; or new:TEMPLATE, new:provider/model.',
       )
       .action(async (id: string, agents: string[]) =>
-        finish(await (await import('./task-assign.ts')).assign(home(), id, agents, json())),
+        finish(await (await import('./task-assign.ts')).taskAssignCommand(home(), id, agents, json())),
       ),
     {
       examples: [

@@ -5,7 +5,7 @@ import {editTasks} from '../actions/tasks/edit-tasks.ts';
 import {findTasks} from '../actions/tasks/find-tasks.ts';
 import {colors} from '../terminal/output.ts';
 import {givenTexts} from './given-text.ts';
-import {tellTasks, toldLine} from './task-told.ts';
+import {changedTaskLine, printTaskReport} from './task-report.ts';
 
 export interface StateFlags {
   note?: string;
@@ -23,7 +23,7 @@ const words: Record<TaskState, string> = {
 };
 
 /** Set the box of one or several: of all that are named, or of none. */
-export async function setState(
+export async function taskStateCommand(
   home: string,
   state: TaskState,
   wanted: readonly string[],
@@ -35,13 +35,14 @@ export async function setState(
   const note = texts.note === undefined ? undefined : personalNote(texts.note);
   const before = new Map(found.map(({id, task}) => [id, task.state]));
   const written = await editTasks(home, found, task => stateEdit(task, {state, note, result: texts.result}));
-  return tellTasks({
+  return printTaskReport({
     home,
     json,
     ids: found.map(({id}) => id),
     written,
     replaced,
-    line: row => toldLine(before.get(row.id ?? '') === state ? `was ${words[state]} already:` : words[state], row),
+    line: row =>
+      changedTaskLine(before.get(row.id ?? '') === state ? `was ${words[state]} already:` : words[state], row),
   });
 }
 

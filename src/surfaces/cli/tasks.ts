@@ -9,7 +9,7 @@ import {loadHome} from '../actions/load-home.ts';
 import {colors, plural, print, printJson} from '../terminal/output.ts';
 
 /** All tasks of a home, file by file, as the tree they are. */
-export function tasks({home: dir, json}: {home: string; json: boolean}): number {
+export function tasksCommand({home: dir, json}: {home: string; json: boolean}): number {
   const {home} = loadHome(dir, ['templates', 'workflows', 'tasks']);
   const broken = new Set(
     checkHome(home)

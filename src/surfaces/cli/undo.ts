@@ -5,7 +5,7 @@ import {nodeDisk} from '../../home/disk/disk.ts';
 import {daemonOf} from '../../home/status.ts';
 import {findChange} from '../actions/undo/find-change.ts';
 import type {Overlap} from '../actions/undo/overlap.ts';
-import type {FileEdit} from '../actions/undo/plan-file.ts';
+import type {UndoEdit} from '../actions/undo/plan-file.ts';
 import {overlapError, planUndo, writeUndo} from '../actions/undo/undo.ts';
 import {colors, print, printError, printJson, printWhole} from '../terminal/output.ts';
 
@@ -21,7 +21,7 @@ interface UndoOptions {
 const MOST_LINES = 40;
 
 /** Take one state change back by an edit, and say what that leaves as it is. */
-export async function undo({home, id, dryRun, json}: UndoOptions): Promise<number> {
+export async function undoCommand({home, id, dryRun, json}: UndoOptions): Promise<number> {
   const plan = await planUndo(home, await findChange(home, id));
   const {commit, author, time, subject} = plan.change;
   const undone = {commit, author, time, subject};
@@ -58,14 +58,14 @@ function overlapJson({path, line, commit, author, subject, why}: Overlap) {
   return {path, line, commit: commit ?? null, author: author ?? null, subject: subject ?? null, why};
 }
 
-function whatOf({now, bytes, executable}: FileEdit): string {
+function whatOf({now, bytes, executable}: UndoEdit): string {
   if (!bytes) return 'removed';
   if (!now) return 'restored';
   if (now.equals(bytes)) return executable ? 'made executable' : 'made not executable';
   return 'edited';
 }
 
-function diffOf({now, bytes}: FileEdit): string {
+function diffOf({now, bytes}: UndoEdit): string {
   if (!now || !bytes) return '';
   const options = {context: 1, maxEditLength: 1000, headerOptions: OMIT_HEADERS};
   const patch = createTwoFilesPatch('', '', now.toString(), bytes.toString(), undefined, undefined, options) ?? '';

@@ -2,14 +2,14 @@ import type {Command, CommanderError} from 'commander';
 import {nearest} from '../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {aboutOf} from './about.ts';
-import {pathOf, walk} from './command-words.ts';
-import {complete} from './complete.ts';
+import {parseWords, pathOf} from './command-words.ts';
+import {completeCommand} from './complete.ts';
 
 const MOST_NAMES = 6;
 
 /** What commander says of a command line, as the rest of the program tells of things. */
 export function usageError(program: Command, words: readonly string[], {message, code}: CommanderError): UserError {
-  const {command, given} = walk(program, words);
+  const {command, given} = parseWords(program, words);
   const [word] = given;
   // `agentdir workspace dif coder` would go to what `agentdir workspace` does.
   const meant = word === undefined ? undefined : nearestCommand(command, word);
@@ -24,10 +24,10 @@ export function usageError(program: Command, words: readonly string[], {message,
 
 /** An example, and what a shell would offer in place of what is missing. */
 function whatToType(program: Command, command: Command, words: readonly string[]): string {
-  const flag = walk(program, words).awaiting?.long ?? '';
+  const flag = parseWords(program, words).awaiting?.long ?? '';
   const lines = aboutOf(command)?.examples.map(([line]) => line) ?? [];
   const example = lines.find(line => line.includes(flag)) ?? lines[0];
-  const offered = complete(program, [...words, ''], process.cwd(), process.env).split('\n');
+  const offered = completeCommand(program, [...words, ''], process.cwd(), process.env).split('\n');
   const names = offered.map(line => line.split('\t')[0] ?? '').filter(name => /^[^:-]/.test(name));
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
   const there = names.length > 0 ? `; there are: ${names.slice(0, MOST_NAMES).join(', ')}${more}` : '';
@@ -37,7 +37,7 @@ function whatToType(program: Command, command: Command, words: readonly string[]
 /** `agentdir help statsu`: commander would give the help of all there is, and not say why. */
 export function unknownHelp(program: Command, words: readonly string[]): UserError | undefined {
   const at = words.indexOf('help');
-  let {command, given} = walk(program, words.slice(0, at));
+  let {command, given} = parseWords(program, words.slice(0, at));
   if (at === -1 || given.length > 0) return undefined;
   for (const word of words.slice(at + 1).filter(word => !word.startsWith('-'))) {
     if (command.commands.length === 0) return undefined;

@@ -2,7 +2,7 @@ import {exit} from '../../formats/common/errors.ts';
 import {jsonText, visibleLine} from '../../formats/common/visible.ts';
 import {oneOf} from '../actions/talk/one-of.ts';
 import {type Audit, audit} from '../actions/verify/audit.ts';
-import {type Finding, findingKinds} from '../actions/verify/finding.ts';
+import {type AuditFinding, findingKinds} from '../actions/verify/finding.ts';
 import {colors, plural, print, printWhole} from '../terminal/output.ts';
 import {progressOn} from './progress.ts';
 
@@ -14,7 +14,7 @@ interface VerifyOptions {
 }
 
 /** Every execution that the journal has without a valid decision before it. */
-export async function verify({home, what, json}: VerifyOptions): Promise<number> {
+export async function verifyCommand({home, what, json}: VerifyOptions): Promise<number> {
   const result = await audit(home, progressOn(process.stderr, json, 'commits'));
   const {sessions, approvals, unread} = result;
   const one =
@@ -30,7 +30,7 @@ export async function verify({home, what, json}: VerifyOptions): Promise<number>
   return unread.length > 0 ? exit.badFile : exit.done;
 }
 
-function toJson(result: Audit, findings: readonly Finding[]): Record<string, unknown> {
+function toJson(result: Audit, findings: readonly AuditFinding[]): Record<string, unknown> {
   const {commits, executions, decisions, unread, passing, recovered, shallow} = result;
   const rows = findings.map(({kind, what, commit, time, session, call, tool, approval}) => ({
     kind,
@@ -46,7 +46,7 @@ function toJson(result: Audit, findings: readonly Finding[]): Record<string, unk
   return {commits, executions, decisions, findings: rows, unread, unread_earlier: passing, recovered, shallow};
 }
 
-function hintOf(kind: Finding['kind'], commit: string): string {
+function hintOf(kind: AuditFinding['kind'], commit: string): string {
   return findingKinds[kind].replace('COMMIT', short(commit));
 }
 
@@ -54,7 +54,7 @@ function short(commit: string): string {
   return commit.slice(0, 10);
 }
 
-function report(result: Audit, findings: readonly Finding[]): void {
+function report(result: Audit, findings: readonly AuditFinding[]): void {
   for (const [session, group] of bySession(findings)) {
     print(session === undefined ? 'not about one session' : `session ${visibleLine(session)}`);
     for (const {kind, what, commit, time, call, tool} of group) {
@@ -83,8 +83,8 @@ function notes({shallow, passing, recovered}: Audit): string[] {
   ].filter(line => line !== false);
 }
 
-function bySession(findings: readonly Finding[]): Map<string | undefined, Finding[]> {
-  const groups = new Map<string | undefined, Finding[]>();
+function bySession(findings: readonly AuditFinding[]): Map<string | undefined, AuditFinding[]> {
+  const groups = new Map<string | undefined, AuditFinding[]>();
   for (const finding of findings) groups.set(finding.session, [...(groups.get(finding.session) ?? []), finding]);
   return groups;
 }

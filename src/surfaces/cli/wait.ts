@@ -7,8 +7,8 @@ import {followLive} from '../../home/live-read.ts';
 import type {SessionFile} from '../../home/session-files.ts';
 import {daemonOf} from '../../home/status.ts';
 import type {Request} from '../actions/decide/queue.ts';
-import {openRequests, waitsFor} from '../actions/decide/waits-for.ts';
-import {type Asked, type Over, progressOf} from '../actions/talk/answer.ts';
+import {awaitedRequests, openRequests} from '../actions/decide/waits-for.ts';
+import {type AskedMessage, progressOf, type WaitEnd} from '../actions/talk/answer.ts';
 import {type FoundSession, readSession} from '../actions/talk/find-session.ts';
 import type {AnswerScreen} from './answer-screen.ts';
 
@@ -16,16 +16,16 @@ const LOOK_MS = 40;
 /** A file may be half saved, and a daemon just being restarted. */
 const PATIENCE_MS = 3_000;
 
-export interface Waiting {
+export interface AnswerWait {
   home: string;
   file: SessionFile;
-  asked: Asked;
+  asked: AskedMessage;
   screen: AnswerScreen;
   timeoutMs: number | undefined;
 }
 
-export interface Waited {
-  over: Over | 'timeout' | 'no-daemon';
+export interface AnswerWaitResult {
+  over: WaitEnd | 'timeout' | 'no-daemon';
   replies: readonly Message[];
   header: SessionHeader | undefined;
   /** What a person has to decide before it goes on. */
@@ -33,15 +33,15 @@ export interface Waited {
 }
 
 /** Until the session is done with the message: the session file tells, live output only comes before it. */
-export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Waiting): Promise<Waited> {
+export async function waitForAnswer({home, file, asked, screen, timeoutMs}: AnswerWait): Promise<AnswerWaitResult> {
   const looker = new SessionLooker(home, file);
   const daemon = patient(() => daemonOf(nodeDisk(home)) !== undefined);
   let given = 0;
   let [place, answers] = [Number.POSITIVE_INFINITY, 0];
-  let result: Waited = {over: 'no-daemon', replies: [], header: undefined, requests: []};
+  let result: AnswerWaitResult = {over: 'no-daemon', replies: [], header: undefined, requests: []};
   let undecided: (() => Request[]) | undefined;
   const stuck = patient(() => undecided === undefined);
-  const look = (): Over | undefined => {
+  const look = (): WaitEnd | undefined => {
     const found = looker.look();
     if (!found) return looker.gone ? 'removed' : undefined;
     const {messages} = found.session;
@@ -51,7 +51,7 @@ export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Wait
     answers = replies.length + messages.slice(0, at + 1).filter(({role}) => role === 'assistant').length;
     given = Math.max(given, replies.length);
     result = {...result, replies, header: found.header};
-    undecided = over === 'waiting' ? () => openRequests(home, waitsFor(found.header, messages)) : undefined;
+    undecided = over === 'waiting' ? () => openRequests(home, awaitedRequests(found.header, messages)) : undefined;
     return over;
   };
   const stop = new AbortController();
@@ -71,7 +71,7 @@ export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Wait
       // The queue has it a moment after the session; and what was decided is over a moment later.
       const requests = undecided?.() ?? [];
       if (over === 'waiting' ? requests.length > 0 || !stuck() : over !== undefined)
-        return {...result, over: over as Over, requests};
+        return {...result, over: over as WaitEnd, requests};
       if (performance.now() > end) return {...result, over: 'timeout'};
       if (!daemon()) return {...result, over: 'no-daemon'};
       await new Promise(resolve => setTimeout(resolve, LOOK_MS));

@@ -12,7 +12,7 @@ import {
 } from '../connector.ts';
 import {colors, note, plural, print, printJson} from '../terminal/output.ts';
 import {listen} from '../webhook/listen.ts';
-import type {Route, Told} from '../webhook/receiver.ts';
+import type {RequestReport, Route} from '../webhook/receiver.ts';
 import {keysOf} from '../webhook/signature.ts';
 
 export interface WebhookOptions {
@@ -27,7 +27,7 @@ export interface WebhookOptions {
 const SHORTEST = 8;
 
 /** Receive signed webhooks until stopped. */
-export async function webhook({home, host, port, bodySeconds, json}: WebhookOptions): Promise<number> {
+export async function webhookCommand({home, host, port, bodySeconds, json}: WebhookOptions): Promise<number> {
   const routes = (connectorSettings(home).webhooks ?? []).map(withSecrets);
   if (routes.length === 0)
     throw new UserError(
@@ -38,7 +38,7 @@ export async function webhook({home, host, port, bodySeconds, json}: WebhookOpti
   const release = claimConnector(home, 'webhook');
   outlastLog();
   const redact = connectorRedactor(home);
-  const tell = (told: Told | {event: string}) => {
+  const tell = (told: RequestReport | {event: string}) => {
     const safe = redact.value(told);
     if (json) printJson({time: new Date().toISOString(), ...safe});
     else if ('path' in safe) print(`${colors.dim(new Date().toTimeString().slice(0, 8))} ${describe(safe)}`);
@@ -81,7 +81,7 @@ function bytesOf(secret: string): number {
   return Math.min(...keysOf(secret).map(key => Buffer.byteLength(key)));
 }
 
-function describe({event, path, status, id, file, why, from}: Told): string {
+function describe({event, path, status, id, file, why, from}: RequestReport): string {
   const place = visibleLine(path.slice(0, 200));
   const mark = event === 'refused' || event === 'failed' ? colors.red(`${event} ${status}`) : colors.green(event);
   const words = [id && visibleLine(id), file && `→ inbox/${file}`, why && visibleLine(why), from && colors.dim(from)];

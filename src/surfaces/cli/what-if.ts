@@ -1,5 +1,5 @@
 import {readFileSync} from 'node:fs';
-import {ownProblems} from '../../check/own-problems.ts';
+import {problemsWithin} from '../../check/problems-within.ts';
 import {parseAllowlist} from '../../formats/allowlist.ts';
 import {hasErrors} from '../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../formats/common/errors.ts';
@@ -10,7 +10,7 @@ import type {Session} from '../../formats/session/session.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {everySession} from '../../home/past-sessions.ts';
 import {readHomeFile} from '../../home/read.ts';
-import {type PastCall, type Rejudged, type WhatIf, whatIf} from '../../policy/what-if.ts';
+import {type PastCall, type RejudgedCall, type WhatIf, whatIf} from '../../policy/what-if.ts';
 import {colors, note, plural, print, printWhole, screenWidth} from '../terminal/output.ts';
 import {fitTable} from '../terminal/table.ts';
 import {noteUnknownAgent, paint, printTests, readStdin, testsOf} from './policy.ts';
@@ -27,7 +27,7 @@ interface WhatIfOptions {
 }
 
 /** What another allowlist would have said of everything that was ever called. */
-export async function policyWhatIf({home, allowlist, agent, json}: WhatIfOptions): Promise<number> {
+export async function policyWhatIfCommand({home, allowlist, agent, json}: WhatIfOptions): Promise<number> {
   const text = readNew(allowlist);
   const name = allowlist === '-' ? 'standard input' : allowlist;
   const file = parseAllowlist(text);
@@ -51,7 +51,7 @@ export async function policyWhatIf({home, allowlist, agent, json}: WhatIfOptions
   const tests = testsOf(file.policy);
   if (json) printWhole(jsonText({...toJson(result), sessions, commits, tests}));
   else {
-    for (const problem of ownProblems({kind: 'policy', path: name, file}).filter(p => p.severity === 'warning'))
+    for (const problem of problemsWithin({kind: 'policy', path: name, file}).filter(p => p.severity === 'warning'))
       printWhole(`${renderProblem({...problem, file: name}, text)}\n`);
     report(result);
     print(
@@ -99,7 +99,7 @@ function callsOf(path: string, {header, messages}: Session): PastCall[] {
 }
 
 function toJson({commands, commandCalls, changed, tools}: WhatIf): Record<string, unknown> {
-  const row = ({what: _, when, grants, rule, ...rest}: Rejudged) => ({
+  const row = ({what: _, when, grants, rule, ...rest}: RejudgedCall) => ({
     ...rest,
     when: when ?? null,
     rule: rule ?? null,
@@ -113,8 +113,9 @@ function toJson({commands, commandCalls, changed, tools}: WhatIf): Record<string
   };
 }
 
-const change = ({before, after, grants}: Rejudged): string => {
-  const label = (verdict: Rejudged['before'], grant: string) => `${paint[verdict](verdict)}${grant && ` (${grant})`}`;
+const change = ({before, after, grants}: RejudgedCall): string => {
+  const label = (verdict: RejudgedCall['before'], grant: string) =>
+    `${paint[verdict](verdict)}${grant && ` (${grant})`}`;
   return `${label(before, grants.before)} → ${label(after, grants.after)}`;
 };
 
@@ -144,8 +145,8 @@ function report({commands, commandCalls, changed, tools}: WhatIf): void {
   );
 }
 
-function grouped(changed: readonly Rejudged[]): Map<string, Rejudged[]> {
-  const groups = new Map<string, Rejudged[]>();
+function grouped(changed: readonly RejudgedCall[]): Map<string, RejudgedCall[]> {
+  const groups = new Map<string, RejudgedCall[]>();
   for (const one of changed) {
     const group = groups.get(change(one));
     if (group) group.push(one);

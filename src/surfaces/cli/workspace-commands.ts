@@ -1,10 +1,10 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
-import {whole} from './number-argument.ts';
-import type {Surroundings} from './surroundings.ts';
+import type {CommandContext} from './command-context.ts';
+import {wholeNumber} from './number-argument.ts';
 
 /** workspace, and its list, diff, log and undo. */
-export function addWorkspace(program: Command, {home, json, finish}: Surroundings): void {
+export function addWorkspaceCommands(program: Command, {home, json, finish}: CommandContext): void {
   const load = () => import('./workspace.ts');
   const workspace = about(
     program
@@ -23,7 +23,9 @@ export function addWorkspace(program: Command, {home, json, finish}: Surrounding
       .command('list [agent]', {isDefault: true})
       .summary('the workspaces, with their last call')
       .description('The workspaces, with their last call; this is what `agentdir workspace` does.')
-      .action(async (agent?: string) => finish(await (await load()).list({home: home(), agent, json: json()}))),
+      .action(async (agent?: string) =>
+        finish(await (await load()).workspaceListCommand({home: home(), agent, json: json()})),
+      ),
     {
       examples: [
         ['agentdir workspace', 'all of them'],
@@ -38,7 +40,7 @@ export function addWorkspace(program: Command, {home, json, finish}: Surrounding
       .summary('what a call changed')
       .description('What a call changed; without one, what is not committed yet, else the last call.')
       .action(async (agent: string, call?: string) =>
-        finish(await (await load()).diff({home: home(), agent, call, json: json()})),
+        finish(await (await load()).workspaceDiffCommand({home: home(), agent, call, json: json()})),
       ),
     {
       examples: [
@@ -54,9 +56,9 @@ export function addWorkspace(program: Command, {home, json, finish}: Surrounding
       .command('log <agent>')
       .summary('the calls that changed files')
       .description('The calls that changed files, newest first.')
-      .option('-n, --count <number>', 'the last so many (default: 30, with --json all)', whole)
+      .option('-n, --count <number>', 'the last so many (default: 30, with --json all)', wholeNumber)
       .action(async (agent: string, options: {count?: number}) =>
-        finish(await (await load()).log({home: home(), agent, count: options.count, json: json()})),
+        finish(await (await load()).workspaceLogCommand({home: home(), agent, count: options.count, json: json()})),
       ),
     {
       examples: [
@@ -75,7 +77,7 @@ export function addWorkspace(program: Command, {home, json, finish}: Surrounding
         'Take back what a call changed, by a commit on top; without one, the last call not taken back. Later changes to other lines stay.',
       )
       .action(async (agent: string, call?: string) =>
-        finish(await (await load()).undoCall({home: home(), agent, call, json: json()})),
+        finish(await (await load()).workspaceUndoCommand({home: home(), agent, call, json: json()})),
       ),
     {
       examples: [

@@ -1,7 +1,6 @@
 import {existsSync, readdirSync} from 'node:fs';
 import {gitDirOf, gitDirs} from '../../effects/workspace/git-dir.ts';
 import {
-  type Change,
   countChanges,
   diffText,
   EMPTY_TREE,
@@ -9,9 +8,10 @@ import {
   isOfAgent,
   readChanges,
   undoneOf,
+  type WorkspaceCommit,
 } from '../../effects/workspace/read-history.ts';
 import {uncommitted} from '../../effects/workspace/uncommitted.ts';
-import {undo} from '../../effects/workspace/undo.ts';
+import {undoCommit} from '../../effects/workspace/undo.ts';
 import {nearest} from '../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
@@ -29,7 +29,11 @@ interface Asked {
 const DEFAULT_COUNT = 30;
 
 /** All workspaces that have a history, or one. */
-export async function list({home, agent, json}: Omit<Asked, 'agent'> & {agent: string | undefined}): Promise<number> {
+export async function workspaceListCommand({
+  home,
+  agent,
+  json,
+}: Omit<Asked, 'agent'> & {agent: string | undefined}): Promise<number> {
   const names = agent === undefined ? workspaces(home) : [workspaceOf(home, agent)];
   const rows = await Promise.all(
     names.map(async name => {
@@ -57,7 +61,12 @@ export async function list({home, agent, json}: Omit<Asked, 'agent'> & {agent: s
   return exit.done;
 }
 
-export async function diff({home, agent: wanted, call, json}: Asked & {call: string | undefined}): Promise<number> {
+export async function workspaceDiffCommand({
+  home,
+  agent: wanted,
+  call,
+  json,
+}: Asked & {call: string | undefined}): Promise<number> {
   const agent = workspaceOf(home, wanted);
   const gitDir = gitDirOf(home, agent);
   const open = call === undefined ? await uncommitted({home, agent}) : undefined;
@@ -79,7 +88,12 @@ export async function diff({home, agent: wanted, call, json}: Asked & {call: str
   return exit.done;
 }
 
-export async function log({home, agent, count, json}: Asked & {count: number | undefined}): Promise<number> {
+export async function workspaceLogCommand({
+  home,
+  agent,
+  count,
+  json,
+}: Asked & {count: number | undefined}): Promise<number> {
   const limit = count ?? (json ? Number.POSITIVE_INFINITY : DEFAULT_COUNT);
   const gitDir = gitDirOf(home, workspaceOf(home, agent));
   const changes = await readChanges(gitDir, limit);
@@ -95,12 +109,17 @@ export async function log({home, agent, count, json}: Asked & {count: number | u
   return exit.done;
 }
 
-export async function undoCall({home, agent: wanted, call, json}: Asked & {call: string | undefined}): Promise<number> {
+export async function workspaceUndoCommand({
+  home,
+  agent: wanted,
+  call,
+  json,
+}: Asked & {call: string | undefined}): Promise<number> {
   const agent = workspaceOf(home, wanted);
-  const earlier = (one: Change | undefined) =>
+  const earlier = (one: WorkspaceCommit | undefined) =>
     one && `to take back the one before it: agentdir workspace undo ${agent} ${one.commit.slice(0, 7)}`;
-  let before: Change | undefined;
-  const done = await undo({home, agent}, (changes, {empty, running}) => {
+  let before: WorkspaceCommit | undefined;
+  const done = await undoCommit({home, agent}, (changes, {empty, running}) => {
     const undone = undoneOf(changes);
     const [last, second] = changes.filter(one => isOfAgent(one, agent) && !undone.has(one.commit));
     const change = call === undefined ? last : find(changes, agent, call, undone);
@@ -174,7 +193,12 @@ function workspaceOf(home: string, wanted: string): string {
 }
 
 /** By any unique part of the id of a call, or the beginning of a commit's. Of several commits of a call the newest that counts. */
-function find(all: readonly Change[], agent: string, wanted: string, undone = new Set<string>()): Change | undefined {
+function find(
+  all: readonly WorkspaceCommit[],
+  agent: string,
+  wanted: string,
+  undone = new Set<string>(),
+): WorkspaceCommit | undefined {
   const commits = all.filter(({commit}) => wanted.length >= 4 && commit.startsWith(wanted));
   const [only] = commits;
   if (only && commits.length === 1) return only;
@@ -195,17 +219,17 @@ function find(all: readonly Change[], agent: string, wanted: string, undone = ne
   return found.find(({commit}) => !undone.has(commit)) ?? found[0];
 }
 
-function shown({merge: _, parent: __, ...change}: Change): Record<string, unknown> {
+function shown({merge: _, parent: __, ...change}: WorkspaceCommit): Record<string, unknown> {
   return Object.fromEntries(Object.entries(change).map(([key, value]) => [key, value ?? null]));
 }
 
-function lineOf(change: Change): string {
+function lineOf(change: WorkspaceCommit): string {
   const {time, author, subject, commit} = change;
   const ids = idsOf(change).map(id => ` ${colors.cyan(id)}`);
   return `${colors.dim(localTime(time))}  ${visibleLine(author).padEnd(14)} ${visibleLine(subject)}${ids.join('')} ${short(commit)}`;
 }
 
-function idsOf({calls}: Change): string[] {
+function idsOf({calls}: WorkspaceCommit): string[] {
   return calls.map(({call}) => visibleLine(call));
 }
 

@@ -1,5 +1,5 @@
 import {git} from '../../home/git/git.ts';
-import {headOf} from '../../home/history.ts';
+import {headCommit} from '../../home/history.ts';
 
 export interface Line {
   sign: '+' | '-';
@@ -7,7 +7,7 @@ export interface Line {
 }
 
 /** What a commit of the journal did to a file. */
-export interface FileChange {
+export interface CommittedFile {
   commit: string;
   author: string;
   path: string;
@@ -22,7 +22,7 @@ const LOG = [
 
 /** The journal as it grows: all that was changed, oldest first. */
 export class Commits {
-  readonly changes: FileChange[] = [];
+  readonly changes: CommittedFile[] = [];
   readonly #home: string;
   #head: string | undefined;
 
@@ -32,7 +32,7 @@ export class Commits {
 
   /** Take in what has come since. */
   async look(): Promise<void> {
-    const head = await headOf(this.#home);
+    const head = await headCommit(this.#home);
     if (head === undefined || head === this.#head) return;
     const range = this.#head === undefined ? head : `${this.#head}..${head}`;
     const {code, stdout} = await git(this.#home, [...LOG, `--format=${FORMAT}`, range, '--']);

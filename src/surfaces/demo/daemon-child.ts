@@ -1,7 +1,7 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {createInterface} from 'node:readline';
 import {UserError} from '../../formats/common/errors.ts';
-import type {Happening} from '../../formats/daemon-event.ts';
+import type {DaemonEvent} from '../../formats/daemon-event.ts';
 
 /** A daemon that ends with this process, however this one ends. */
 export interface DaemonChild {
@@ -23,7 +23,7 @@ export function startDaemon(
   home: string,
   program: string,
   env: Record<string, string>,
-  tell: (happening: Happening) => void,
+  tell: (event: DaemonEvent) => void,
 ): DaemonChild {
   const own = Object.entries(process.env).filter(([name]) => !UNWANTED.test(name));
   const child = spawn(process.execPath, [program, '--home', home, 'start', '--json'], {
@@ -52,9 +52,9 @@ export function startDaemon(
   lost.catch(() => {});
   const serving = new Promise<void>(resolve => {
     createInterface({input: child.stdout as NodeJS.ReadableStream}).on('line', line => {
-      const happening = JSON.parse(line) as Happening;
-      if (happening.event === 'serving') resolve();
-      tell(happening);
+      const event = JSON.parse(line) as DaemonEvent;
+      if (event.event === 'serving') resolve();
+      tell(event);
     });
   });
   return {

@@ -1,12 +1,12 @@
 import {printJson} from '../terminal/output.ts';
-import type {Teller} from './teller.ts';
+import type {StoryTeller} from './teller.ts';
 
 /** For programs: a line of JSON for each step, as soon as it is seen. */
-export const jsonSteps: Teller = {
+export const jsonSteps: StoryTeller = {
   async begin(home) {
     printJson({step: 'begin', home});
   },
-  async tell({step, title, path, lines, commit, author}) {
+  async showStep({step, title, path, lines, commit, author}) {
     printJson({step, title, path, commit, author, lines: lines.map(({sign, text}) => `${sign}${text}`)});
   },
   async turn(turn) {

@@ -1,5 +1,5 @@
 import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
-import type {FileChange, Line} from './commits.ts';
+import type {CommittedFile, Line} from './commits.ts';
 
 /** Something that happens in the story: a commit that added such a line to such a file, and what is shown of it. */
 export interface Scene {
@@ -138,12 +138,12 @@ export const scenes = {
 } as const satisfies Record<string, Scene>;
 
 /** The change that is this scene, if it has come. */
-export function findScene({path, adds}: Scene, changes: readonly FileChange[]): FileChange | undefined {
+export function findScene({path, adds}: Scene, changes: readonly CommittedFile[]): CommittedFile | undefined {
   return changes.find(
     change => path.test(change.path) && change.lines.some(({sign, text}) => sign === '+' && adds.test(text)),
   );
 }
 
-export function shownLines({shows}: Scene, {lines}: FileChange): Line[] {
+export function shownLines({shows}: Scene, {lines}: CommittedFile): Line[] {
   return lines.filter(({text}) => shows.test(text));
 }

@@ -1,9 +1,9 @@
 import {setTimeout as pause} from 'node:timers/promises';
 import {visibleLine} from '../../formats/common/visible.ts';
 import {colors, plural, printWhole as print} from '../terminal/output.ts';
-import {breakAt, cut, textWidth} from '../terminal/table.ts';
+import {breakAt, cutToWidth, textWidth} from '../terminal/table.ts';
 import type {Line} from './commits.ts';
-import type {Ending, TaskTold, Teller, Told, Turn} from './teller.ts';
+import type {Ending, StoryStep, StoryTask, StoryTeller, Turn} from './teller.ts';
 
 export interface ScreenOptions {
   /** At a pace that people can read. */
@@ -25,7 +25,7 @@ const LINE_MS = 60;
 const THOUGHT_MS = 900;
 
 /** For people. Nothing is wider than the terminal. */
-export function screen({paced, width, program, hears, signal}: ScreenOptions): Teller {
+export function screen({paced, width, program, hears, signal}: ScreenOptions): StoryTeller {
   const room = width - INDENT.length;
   let number = 0;
   const rest = async (ms: number) => {
@@ -60,7 +60,7 @@ export function screen({paced, width, program, hears, signal}: ScreenOptions): T
       await rest(THOUGHT_MS);
     },
 
-    async tell({title, path, lines, commit, author, more}: Told) {
+    async showStep({title, path, lines, commit, author, more}: StoryStep) {
       const [first = '', ...others] = breakAt(title, room, true);
       print(colors.bold(`${String(++number).padStart(2)}  ${first.trimEnd()}`));
       for (const part of others) print(colors.bold(`${INDENT}${part.trimEnd()}`));
@@ -152,15 +152,15 @@ function wrap(line: string, width: number): string[] {
 }
 
 async function taskRows(
-  {box, depth, assignee, title, note}: TaskTold,
+  {box, depth, assignee, title, note}: StoryTask,
   room: number,
   row: (text: string) => Promise<void>,
 ): Promise<void> {
   const left = '  '.repeat(depth);
   const who = `@${visibleLine(assignee)}`.padEnd(16 - left.length);
   const mark = box === 'x' ? colors.green('[x]') : colors.yellow(`[${box}]`);
-  await row(`${left}${mark} ${colors.cyan(who)} ${cut(visibleLine(title), room - 22)}`);
-  if (note !== undefined) await row(colors.dim(`${' '.repeat(21)}${cut(visibleLine(note), room - 21)}`));
+  await row(`${left}${mark} ${colors.cyan(who)} ${cutToWidth(visibleLine(title), room - 22)}`);
+  if (note !== undefined) await row(colors.dim(`${' '.repeat(21)}${cutToWidth(visibleLine(note), room - 21)}`));
 }
 
 /** A commit, or a file that it changed, `path | 4 ++--`. */
@@ -168,7 +168,7 @@ function logRow(line: string, room: number): string {
   const [, path, marks] = /^ (.*\| +\d+ )([+-]*)$/.exec(line) ?? [];
   if (path === undefined) {
     const [commit = '', ...subject] = line.split(' ');
-    return `${colors.yellow(commit)} ${cut(visibleLine(subject.join(' ')), room - commit.length - 1)}`;
+    return `${colors.yellow(commit)} ${cutToWidth(visibleLine(subject.join(' ')), room - commit.length - 1)}`;
   }
   const plus = marks?.replaceAll('-', '') ?? '';
   const minus = marks?.replaceAll('+', '') ?? '';
@@ -184,7 +184,7 @@ async function commandRows(
 ): Promise<void> {
   for (const [command, why] of commands) {
     await row(colors.cyan(`${program} ${command}`));
-    await row(colors.dim(`${INDENT}${cut(why, Math.max(1, room - INDENT.length))}`));
+    await row(colors.dim(`${INDENT}${cutToWidth(why, Math.max(1, room - INDENT.length))}`));
   }
 }
 

@@ -2,7 +2,7 @@ import {createServer, type IncomingMessage} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {exit, UserError} from '../../formats/common/errors.ts';
 
-export interface Posted {
+export interface PostedMessage {
   channel: string;
   text: string;
   thread: string | undefined;
@@ -12,7 +12,7 @@ export interface Posted {
 export interface StandIn {
   /** For `api_url`. */
   url: string;
-  posted: readonly Posted[];
+  posted: readonly PostedMessage[];
   close: () => Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface StandIn {
 const MOST_BYTES = 1_000_000;
 
 export async function startSlack(token: string): Promise<StandIn> {
-  const posted = new Map<string, Posted & {ts: string}>();
+  const posted = new Map<string, PostedMessage & {ts: string}>();
   const answerTo = (method: string | undefined, args: URLSearchParams): object => {
     if (method !== '/api/chat.postMessage') return {ok: false, error: 'unknown_method'};
     const channel = args.get('channel') ?? '';

@@ -4,38 +4,38 @@ import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import {UserError} from '../../formats/common/errors.ts';
 import {appendLines} from '../../home/append-line.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
-import {isOpen, type Request, readQueue} from '../actions/decide/queue.ts';
-import {Commits, type FileChange} from './commits.ts';
+import {isUndecided, type Request, readQueue} from '../actions/decide/queue.ts';
+import {Commits, type CommittedFile} from './commits.ts';
 import {findScene, INBOX, question, type Scene, scenes, shownLines} from './scenes.ts';
-import type {Posted, StandIn} from './slack.ts';
+import type {PostedMessage, StandIn} from './slack.ts';
 import {sentLine} from './tell-files.ts';
-import type {Teller} from './teller.ts';
+import type {StoryTeller} from './teller.ts';
 import {tick} from './tick.ts';
 
 export interface StoryOptions {
   home: string;
   auto: boolean;
-  teller: Teller;
+  teller: StoryTeller;
   slack: StandIn;
   /** Resolves when the person wants the box ticked for them; never where nobody can say so. */
   asksForTick: (signal: AbortSignal) => Promise<void>;
   signal: AbortSignal;
 }
 
-export interface Played {
+export interface StoryResult {
   /** Abbreviated ids of the commits that were told of, in order. */
   commits: readonly string[];
-  sent: readonly Posted[];
+  sent: readonly PostedMessage[];
 }
 
-type Found = readonly [Scene, FileChange];
+type Found = readonly [Scene, CommittedFile];
 
 const LOOK_MS = 60;
 /** What agents do takes a second or two; a machine may be busy. */
 const PATIENCE_MS = 120_000;
 
 /** From a line in the inbox to the answer, or to where a person said no. */
-export async function play(options: StoryOptions): Promise<Played> {
+export async function play(options: StoryOptions): Promise<StoryResult> {
   const story = new Story(options);
   await story.ask();
   await story.see(scenes.delivered);
@@ -62,7 +62,7 @@ class Story {
     const {home, teller} = this.#options;
     const line = JSON.stringify(question).replaceAll('","', '", "').replaceAll('":"', '": "');
     await appendLines(nodeDisk(home), INBOX, `${line}\n`);
-    await teller.tell({
+    await teller.showStep({
       step: 'asked',
       title: 'Somebody asks in Slack. A connector appends the message to a file.',
       path: INBOX,
@@ -97,7 +97,7 @@ class Story {
     if (ended === scenes.failed) return this.#tell(ended, change);
     this.commits.push(decided.commit, change.commit);
     const line = sentLine(this.#options.home);
-    await this.#options.teller.tell({
+    await this.#options.teller.showStep({
       step: 'sent',
       title: 'Slack has it, once, and so has the file that it all began in.',
       path: INBOX,
@@ -112,11 +112,11 @@ class Story {
     return scene;
   }
 
-  async #tell(scene: Scene, change: FileChange): Promise<void> {
+  async #tell(scene: Scene, change: CommittedFile): Promise<void> {
     const {commit, author, path} = change;
     this.commits.push(commit);
     const {step, title, more} = scene;
-    await this.#options.teller.tell({step, title, path, lines: shownLines(scene, change), commit, author, more});
+    await this.#options.teller.showStep({step, title, path, lines: shownLines(scene, change), commit, author, more});
   }
 
   async #first(...wanted: Scene[]): Promise<Found> {
@@ -182,7 +182,7 @@ class Story {
 
   #open(asked: Scene): Request | undefined {
     const {home} = this.#options;
-    return this.#requests(asked).find(request => isOpen(home, request));
+    return this.#requests(asked).find(request => isUndecided(home, request));
   }
 
   #isDecided(asked: Scene): boolean {

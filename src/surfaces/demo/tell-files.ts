@@ -4,7 +4,7 @@ import {fieldOf, type Task} from '../../formats/task/task.ts';
 import {parseTasks} from '../../formats/task/task-parse.ts';
 import {git} from '../../home/git/git.ts';
 import {INBOX, TASKS} from './scenes.ts';
-import type {TaskTold} from './teller.ts';
+import type {StoryTask} from './teller.ts';
 
 /** The record of what was sent. */
 export function sentLine(home: string): string | undefined {
@@ -14,7 +14,7 @@ export function sentLine(home: string): string | undefined {
 }
 
 /** The tasks of the story, each with what was noted last. */
-export function taskTree(home: string): TaskTold[] {
+export function taskTree(home: string): StoryTask[] {
   return parseTasks(read(home, TASKS)).tasks.map(task => ({
     id: fieldOf(task, 'id'),
     box: task.box ?? ' ',

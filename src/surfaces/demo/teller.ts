@@ -1,8 +1,8 @@
 import type {Line} from './commits.ts';
-import type {Posted} from './slack.ts';
+import type {PostedMessage} from './slack.ts';
 
 /** Something that happened, with what is new in a file because of it. */
-export interface Told {
+export interface StoryStep {
   step: string;
   title: string;
   /** In the home. */
@@ -27,7 +27,7 @@ export interface Turn {
   auto: boolean;
 }
 
-export interface TaskTold {
+export interface StoryTask {
   id: string | undefined;
   box: string;
   depth: number;
@@ -38,17 +38,17 @@ export interface TaskTold {
 
 export interface Ending {
   home: string;
-  tasks: readonly TaskTold[];
-  sent: readonly Posted[];
+  tasks: readonly StoryTask[];
+  sent: readonly PostedMessage[];
   commits: number;
   /** Of the commits that were told of: `git log --oneline --stat`. */
   log: readonly string[];
 }
 
 /** Tells the story: to people at a readable pace, or to programs. What is awaited may be cut short by the signal. */
-export interface Teller {
+export interface StoryTeller {
   begin: (home: string) => Promise<void>;
-  tell: (told: Told) => Promise<void>;
+  showStep: (told: StoryStep) => Promise<void>;
   turn: (turn: Turn) => Promise<void>;
   /** Something beside the story: a problem of a file, trouble of the daemon. */
   aside: (text: string) => void;

@@ -3,13 +3,13 @@ import type {FetchMessageObject, ImapFlow} from 'imapflow';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {newRecord} from '../../formats/inbox.ts';
 import type {MailCursor} from '../../formats/mail-cursors.ts';
-import type {Received} from '../../home/received.ts';
+import type {ReceivedIds} from '../../home/received-ids.ts';
 import type {Redactor} from '../../policy/redact/redact.ts';
 import {cursorOf, moveCursor} from './cursors.ts';
 import {letterRecord} from './letter.ts';
 
 /** Of a longer mail only the beginning is fetched. */
-const LONGEST = 10 * 1024 * 1024;
+const MAX_MAIL_BYTES = 10 * 1024 * 1024;
 const BEGINNING = 1024 * 1024;
 /** After so many the place is written down. */
 const BATCH = 50;
@@ -22,7 +22,7 @@ export interface Mailbox {
   first: 'new' | 'all';
   /** What is left is left for the next time. */
   stopping: AbortSignal;
-  received: Received;
+  received: ReceivedIds;
   /** The address that agents write from. */
   own: string | undefined;
   redact: Redactor;
@@ -58,7 +58,7 @@ export async function fetchNew(client: ImapFlow, mailbox: Mailbox): Promise<numb
     const fresh = await list(client, cursor.uid);
     let taken = 0;
     for (const [at, message] of fresh.entries()) {
-      if (await take(client, mailbox, message, cursor)) taken++;
+      if (await receiveMail(client, mailbox, message, cursor)) taken++;
       const last = at === fresh.length - 1 || mailbox.stopping.aborted;
       const next = {...cursor, uid: message.uid};
       if (last || at % BATCH === BATCH - 1) await move(next);
@@ -94,7 +94,7 @@ async function list(client: ImapFlow, after: number): Promise<FetchMessageObject
   return all.filter(({uid}) => uid > after).sort((a, b) => a.uid - b.uid);
 }
 
-async function take(
+async function receiveMail(
   client: ImapFlow,
   mailbox: Mailbox,
   message: FetchMessageObject,
@@ -106,7 +106,7 @@ async function take(
   const again = uid <= (cursor.renumbered ?? 0);
   // Times of servers are in whole seconds.
   if (again && cursor.since !== undefined && arrived.getTime() < Date.parse(cursor.since) - 1000) return false;
-  const cut = size > LONGEST;
+  const cut = size > MAX_MAIL_BYTES;
   const fetched = await client.fetchOne(
     String(uid),
     {source: cut ? {start: 0, maxLength: BEGINNING} : true},
@@ -122,7 +122,7 @@ async function take(
     return false;
   }
   const record = {id, ...redact.value(rest)};
-  const became = await received.take(again ? [id, digest] : [id], newRecord(record), [digest]);
+  const became = await received.appendOnce(again ? [id, digest] : [id], newRecord(record), [digest]);
   tell({event: became === 'taken' ? 'received' : 'known', id, from: rest.from, uid});
   return became === 'taken';
 }

@@ -1,6 +1,6 @@
 import type {Address, Email} from 'postal-mime';
 
-const LONGEST = 100_000;
+const MAX_MAIL_TEXT = 100_000;
 const MOST_NAMES = 20;
 
 export interface Raw {
@@ -17,7 +17,7 @@ export interface Raw {
 export async function letterRecord({id, source, cut, arrived}: Raw): Promise<Record<string, unknown>> {
   const mail = await parse(source);
   const subject = oneLine(mail?.subject ?? '');
-  const {words, short} = cutAt(await textOf(mail), LONGEST);
+  const {words, short} = cutAt(await textOf(mail), MAX_MAIL_TEXT);
   const from = addresses(mail?.from)[0];
   const attachments = (mail?.attachments ?? []).slice(0, MOST_NAMES).map(({filename, mimeType, content}) => ({
     name: oneLine(filename ?? ''),

@@ -5,7 +5,7 @@ import {fetchNew, type Mailbox} from './fetch-new.ts';
 
 type Imap = NonNullable<NonNullable<MailSettings>['imap']>;
 
-export interface Watching {
+export interface MailWatchOptions {
   imap: Imap;
   password: string;
   mailbox: Mailbox;
@@ -27,7 +27,7 @@ const STOP_MS = 2_000;
 const PASSING: ReadonlySet<string> = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'SERVERBUG']);
 
 /** Take what comes until told to stop; with `once` what is there now. A connection that fails is made again. */
-export async function watchMail(watching: Watching): Promise<void> {
+export async function watchMail(watching: MailWatchOptions): Promise<void> {
   const {once, stopping, trouble} = watching;
   for (let wait = FIRST_MS; !stopping.aborted; wait = Math.min(wait * 2, LAST_MS)) {
     try {
@@ -37,7 +37,7 @@ export async function watchMail(watching: Watching): Promise<void> {
       if (once) return;
     } catch (error) {
       if (stopping.aborted) return;
-      const failed = told(error, watching);
+      const failed = connectionError(error, watching);
       if (failed instanceof UserError || once) throw failed;
       trouble(failed.message, wait / 1000);
     }
@@ -47,7 +47,7 @@ export async function watchMail(watching: Watching): Promise<void> {
 
 /** One connection, until it ends. */
 async function connected(
-  {imap, password, mailbox, once, stopping, ready}: Watching,
+  {imap, password, mailbox, once, stopping, ready}: MailWatchOptions,
   onWork: () => void,
 ): Promise<void> {
   const {host, user, secure = true, poll_seconds = POLL_SECONDS} = imap;
@@ -121,7 +121,7 @@ async function goodbye(client: ImapFlow): Promise<void> {
   client.close();
 }
 
-function told(error: unknown, {imap: {host, user, password_env}}: Watching): Error {
+function connectionError(error: unknown, {imap: {host, user, password_env}}: MailWatchOptions): Error {
   if (error instanceof UserError) return error;
   const {authenticationFailed, serverResponseCode, responseText, message, code} = error as Error & {
     authenticationFailed?: boolean;

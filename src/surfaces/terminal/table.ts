@@ -62,7 +62,7 @@ export function fitTable(
     const typed = whole.map(i => kept.indexOf(i));
     const widths = fittedWidths(all, room, {words: kept.indexOf(words), typed, any: left === spare.length});
     if (!widths) continue;
-    const cutAll = (row: readonly string[]) => pick(row).map((cell, i) => cut(cell, widths[i] ?? LEAST));
+    const cutAll = (row: readonly string[]) => pick(row).map((cell, i) => cutToWidth(cell, widths[i] ?? LEAST));
     return drawTable(cutAll(head), flat.map(cutAll), (text, i) => render(text, kept[i] ?? i));
   }
   return records(head, flat, width, render);
@@ -132,7 +132,7 @@ export function labelled(label: string, text: string, width: number): string[] {
 }
 
 /** At most `width` columns, cut with an ellipsis. */
-export function cut(text: string, width: number): string {
+export function cutToWidth(text: string, width: number): string {
   const flat = text.replace(/\s+/g, ' ').trim();
   if (textWidth(flat) <= width) return flat;
   return `${breakAt(flat, width - 1)[0] ?? ''}…`;

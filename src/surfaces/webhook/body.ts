@@ -1,20 +1,20 @@
 import type {IncomingMessage} from 'node:http';
 
-export type Body = {bytes: Buffer} | {status: 400 | 408 | 413 | 415; why: string};
+export type RequestBody = {bytes: Buffer} | {status: 400 | 408 | 413 | 415; why: string};
 
 /** So much is taken in for nothing: who is cut off while it sends sees a broken connection, and not the answer. */
 const LEFT_OVER = 64 * 1024 * 1024;
 
 /** The bytes as they came; no more than so many, and not for longer than so long. */
-export function readBody(incoming: IncomingMessage, most: number, ms: number): Promise<Body> {
+export function readRequestBody(incoming: IncomingMessage, most: number, ms: number): Promise<RequestBody> {
   const tooLong = {status: 413, why: `it is longer than ${most} bytes`} as const;
   const encoding = incoming.headers['content-encoding']?.toLowerCase() ?? 'identity';
   const encoded = {status: 415, why: 'it is compressed, which no sender of these does'} as const;
   return new Promise(resolve => {
     const chunks: Buffer[] = [];
     let length = 0;
-    let refused: Body | undefined = encoding === 'identity' ? undefined : encoded;
-    const end = (body: Body) => {
+    let refused: RequestBody | undefined = encoding === 'identity' ? undefined : encoded;
+    const end = (body: RequestBody) => {
       clearTimeout(timer);
       incoming.off('data', take).off('end', done).off('error', broken).off('close', broken);
       incoming.pause();

@@ -6,7 +6,7 @@ import {slackCommand} from './slack-command.ts';
 import {slackEvent} from './slack-event.ts';
 import {standardEvent} from './standard-event.ts';
 
-const LONGEST = 100_000;
+const MAX_EVENT_TEXT = 100_000;
 /** Of all that is not the text: a line that is too long is read by nobody. */
 const LONGEST_KEY = 1_000;
 const LONGEST_ID = 400;
@@ -34,8 +34,8 @@ function shortened(event: Event): Event {
   const record = {
     ...event.record,
     ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, shortValue(value)])),
-    text: words.slice(0, LONGEST),
-    ...(words.length > LONGEST && {incomplete: 'it is longer than what is here'}),
+    text: words.slice(0, MAX_EVENT_TEXT),
+    ...(words.length > MAX_EVENT_TEXT && {incomplete: 'it is longer than what is here'}),
   };
   return {...event, record};
 }

@@ -1,5 +1,5 @@
 import type {Delivery, Event} from './delivery.ts';
-import {given, type Json, list, object, text} from './fields.ts';
+import {asList, asObject, asText, type Json, withoutUndefined} from './fields.ts';
 
 const MOST_COMMITS = 20;
 
@@ -10,18 +10,18 @@ export function githubEvent(payload: Json, {header, ids, now}: Delivery): Event 
   if (!/^[a-z_]{1,60}$/.test(name)) return {garbage: 'expected X-GitHub-Event'};
   if (name === 'ping') return {nothing: 'GitHub made sure of the address'};
   const [digest = ''] = ids;
-  const repo = text(object(payload.repository).full_name);
+  const repo = asText(asObject(payload.repository).full_name);
   const about = subjectOf(payload);
   const number = typeof about.number === 'number' ? about.number : undefined;
-  const from = text(object(payload.sender).login);
-  const action = text(payload.action);
+  const from = asText(asObject(payload.sender).login);
+  const action = asText(payload.action);
   const place = [repo, number === undefined ? undefined : `#${number}`].filter(Boolean).join('');
-  const said = object(payload.comment ?? payload.review ?? (action === 'edited' || action === 'opened' ? about : {}));
-  const body = text(said.body);
+  const said = asObject(payload.comment ?? payload.review ?? (action === 'edited' || action === 'opened' ? about : {}));
+  const body = asText(said.body);
   const head = `${[name.replaceAll('_', ' '), action].filter(Boolean).join(' ')}${from ? ` by ${from}` : ''}${place ? ` in ${place}` : ''}`;
-  const title = text(about.title) ?? text(about.name) ?? text(about.tag_name);
-  const state = text(about.conclusion) ?? text(object(payload.review).state) ?? text(about.status);
-  const url = text(said.html_url) ?? text(about.html_url) ?? text(payload.compare);
+  const title = asText(about.title) ?? asText(about.name) ?? asText(about.tag_name);
+  const state = asText(about.conclusion) ?? asText(asObject(payload.review).state) ?? asText(about.status);
+  const url = asText(said.html_url) ?? asText(about.html_url) ?? asText(payload.compare);
   const lines = [
     [head, title && `: ${title}`, state && ` (${state})`].filter(Boolean).join(''),
     ...commitsOf(payload),
@@ -31,7 +31,7 @@ export function githubEvent(payload: Json, {header, ids, now}: Delivery): Event 
   return {
     // The id is not signed: it only tells of GitHub's own second tries.
     ids: [digest, ...(delivery ? [`github-delivery:${delivery}`] : [])],
-    record: given({
+    record: withoutUndefined({
       id: digest,
       ts: now,
       source: 'github',
@@ -52,17 +52,17 @@ export function githubEvent(payload: Json, {header, ids, now}: Delivery): Event 
 function subjectOf(payload: Json): Json {
   const kinds =
     'issue pull_request discussion workflow_run check_run check_suite deployment_status release alert'.split(' ');
-  return object(kinds.map(kind => payload[kind]).find(value => typeof value === 'object' && value !== null));
+  return asObject(kinds.map(kind => payload[kind]).find(value => typeof value === 'object' && value !== null));
 }
 
 /** Of a push. */
 function commitsOf(payload: Json): string[] {
-  const commits = list(payload.commits).map(object);
-  const ref = text(payload.ref);
+  const commits = asList(payload.commits).map(asObject);
+  const ref = asText(payload.ref);
   if (commits.length === 0 || ref === undefined) return [];
   const lines = commits
     .slice(0, MOST_COMMITS)
-    .map(({id, message}) => `- ${String(id ?? '').slice(0, 10)} ${(text(message) ?? '').split('\n')[0]}`);
+    .map(({id, message}) => `- ${String(id ?? '').slice(0, 10)} ${(asText(message) ?? '').split('\n')[0]}`);
   const more = commits.length > lines.length ? [`- and ${commits.length - lines.length} more`] : [];
   return [`${ref}:`, ...lines, ...more];
 }

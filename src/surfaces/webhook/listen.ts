@@ -3,7 +3,7 @@ import {type AddressInfo, Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {getRequestListener} from '@hono/node-server';
 import {UserError} from '../../formats/common/errors.ts';
-import {type Receiver, receiver} from './receiver.ts';
+import {receiveRequests, type WebhookReceiver} from './receiver.ts';
 
 /** Who connects and says nothing, or says it slowly, is let go. */
 const HEADERS_MS = 10_000;
@@ -24,12 +24,12 @@ export interface Listening {
   stop: () => Promise<void>;
 }
 
-export async function listen(options: Receiver, host: string, port: number): Promise<Listening> {
+export async function listen(options: WebhookReceiver, host: string, port: number): Promise<Listening> {
   const refused = (status: number, why: string, socket?: Duplex) => {
     const from = socket instanceof Socket ? socket.remoteAddress : undefined;
     options.tell({event: 'refused', path: '', status, why, from});
   };
-  const take = getRequestListener(receiver(options).fetch, {
+  const take = getRequestListener(receiveRequests(options).fetch, {
     // Before there is a request: an address that is none.
     errorHandler(error) {
       refused(400, (error as Error).message);

@@ -3,11 +3,11 @@ import {type Context, Hono} from 'hono';
 import type {ContentfulStatusCode} from 'hono/utils/http-status';
 import type {Webhook} from '../../formats/connector-settings.ts';
 import {newRecord} from '../../formats/inbox.ts';
-import {openReceived, type Received} from '../../home/received.ts';
+import {openReceivedIds, type ReceivedIds} from '../../home/received-ids.ts';
 import type {Redactor} from '../../policy/redact/redact.ts';
-import {readBody} from './body.ts';
+import {readRequestBody} from './body.ts';
 import {eventOf} from './event.ts';
-import {verify} from './signature.ts';
+import {verifyRequest} from './signature.ts';
 
 /** One webhook, with the values of its secrets. */
 export interface Route extends Webhook {
@@ -15,7 +15,7 @@ export interface Route extends Webhook {
 }
 
 /** What became of a request, for the log. Nothing in it is a secret. */
-export interface Told {
+export interface RequestReport {
   event: 'received' | 'known' | 'ignored' | 'refused' | 'failed';
   path: string;
   status: number;
@@ -26,12 +26,12 @@ export interface Told {
   from?: string | undefined;
 }
 
-export interface Receiver {
+export interface WebhookReceiver {
   home: string;
   routes: readonly Route[];
   bodyMs: number;
   redact: Redactor;
-  tell: (told: Told) => void;
+  tell: (told: RequestReport) => void;
 }
 
 const MOST_BYTES = 1024 * 1024;
@@ -39,18 +39,23 @@ const MOST_BYTES = 1024 * 1024;
 type Env = {Bindings: HttpBindings};
 
 /** Requests in, lines out. A request is answered with 200 only when its line is on the disk. */
-export function receiver({home, routes, bodyMs, redact, tell}: Receiver): Hono<Env> {
+export function receiveRequests({home, routes, bodyMs, redact, tell}: WebhookReceiver): Hono<Env> {
   const app = new Hono<Env>();
-  const received = new Map<string, Received>();
+  const received = new Map<string, ReceivedIds>();
   const into = (file: string) => {
-    const found = received.get(file) ?? openReceived(home, file);
+    const found = received.get(file) ?? openReceivedIds(home, file);
     received.set(file, found);
     return found;
   };
   // What was there before is known before the first request comes.
   for (const {file} of routes) into(file);
 
-  const refuse = (c: Context<Env>, status: ContentfulStatusCode, why: string, event: Told['event'] = 'refused') => {
+  const refuse = (
+    c: Context<Env>,
+    status: ContentfulStatusCode,
+    why: string,
+    event: RequestReport['event'] = 'refused',
+  ) => {
     tell({event, path: c.req.path, status, why, from: c.env.incoming.socket.remoteAddress});
     // What is still on its way is not waited for. The sender learns no more than it needs.
     return c.text(`${words[status] ?? 'refused'}\n`, status, {connection: 'close'});
@@ -61,10 +66,10 @@ export function receiver({home, routes, bodyMs, redact, tell}: Receiver): Hono<E
     const {path: scope} = routes.find(({secrets}) => secrets.some(secret => route.secrets.includes(secret))) ?? route;
     app.post(route.path, async c => {
       const header = (name: string) => c.req.header(name);
-      const body = await readBody(c.env.incoming, route.max_bytes ?? MOST_BYTES, bodyMs);
+      const body = await readRequestBody(c.env.incoming, route.max_bytes ?? MOST_BYTES, bodyMs);
       if ('status' in body) return refuse(c, body.status, body.why);
       const now = Date.now();
-      const verified = verify(route.kind, route.secrets, {header, body: body.bytes, now, scope});
+      const verified = verifyRequest(route.kind, route.secrets, {header, body: body.bytes, now, scope});
       if ('wrong' in verified) return refuse(c, 401, verified.wrong);
       const delivery = {header, body: body.bytes, ids: verified.ids, now: new Date(now).toISOString()};
       const event = eventOf(route.kind, delivery);
@@ -77,7 +82,7 @@ export function receiver({home, routes, bodyMs, redact, tell}: Receiver): Hono<E
       }
       const {id, ...rest} = event.record;
       try {
-        const became = await into(file).take(event.ids, newRecord({id, ...redact.value(rest)}));
+        const became = await into(file).appendOnce(event.ids, newRecord({id, ...redact.value(rest)}));
         tell({event: became === 'taken' ? 'received' : 'known', path, status: 200, id: String(id), file});
         return done();
       } catch (error) {

@@ -2,7 +2,7 @@ import {createHmac, timingSafeEqual} from 'node:crypto';
 import type {Webhook} from '../../formats/connector-settings.ts';
 
 /** A request as it came, before anybody believes it. */
-export interface Signed {
+export interface SignedRequest {
   header: (name: string) => string | undefined;
   /** The bytes that were signed. */
   body: Buffer;
@@ -13,17 +13,21 @@ export interface Signed {
 }
 
 /** `ids`: what tells this delivery from others. The first is the sender's name for it, if it has one that is signed. */
-export type Verified = {ids: readonly string[]} | {wrong: string};
+export type VerifiedRequest = {ids: readonly string[]} | {wrong: string};
 
 /** How far the clock of a sender may be from ours, and how long a request may be repeated. */
 const WINDOW_SECONDS = 300;
 
 /** Whether one who knows one of the secrets signed these very bytes, and lately. */
-export function verify(kind: Webhook['kind'], secrets: readonly string[], request: Signed): Verified {
+export function verifyRequest(
+  kind: Webhook['kind'],
+  secrets: readonly string[],
+  request: SignedRequest,
+): VerifiedRequest {
   return schemes[kind](secrets, request);
 }
 
-const schemes: Record<Webhook['kind'], (secrets: readonly string[], request: Signed) => Verified> = {
+const schemes: Record<Webhook['kind'], (secrets: readonly string[], request: SignedRequest) => VerifiedRequest> = {
   slack(secrets, {header, body, now}) {
     const time = header('x-slack-request-timestamp');
     const given = header('x-slack-signature');
@@ -80,7 +84,7 @@ function isOneOf(given: readonly string[], expected: readonly string[]): boolean
   return found;
 }
 
-function inTime(time: string, now: number, ids: readonly string[]): Verified {
+function inTime(time: string, now: number, ids: readonly string[]): VerifiedRequest {
   const seconds = /^\d{1,12}$/.test(time) ? Number(time) : Number.NaN;
   const off = now / 1000 - seconds;
   if (!(Math.abs(off) <= WINDOW_SECONDS))

@@ -1,5 +1,5 @@
 import type {Delivery, Event} from './delivery.ts';
-import {given, type Json, list, object, text} from './fields.ts';
+import {asList, asObject, asText, type Json, withoutUndefined} from './fields.ts';
 
 /** Kinds of messages that somebody wrote; the others tell of edits, deletions, joins and the like. */
 const written: ReadonlySet<string> = new Set(['bot_message', 'file_share', 'me_message', 'thread_broadcast']);
@@ -7,41 +7,41 @@ const written: ReadonlySet<string> = new Set(['bot_message', 'file_share', 'me_m
 /** Slack's Events API: messages and mentions become records. */
 export function slackEvent(payload: Json, {now}: Delivery): Event {
   if (payload.type === 'url_verification') {
-    const challenge = text(payload.challenge);
+    const challenge = asText(payload.challenge);
     return challenge === undefined
       ? {garbage: 'expected a challenge'}
       : {nothing: 'Slack made sure of the address', answer: {challenge}};
   }
-  const eventId = text(payload.event_id);
+  const eventId = asText(payload.event_id);
   if (payload.type !== 'event_callback' || eventId === undefined)
     return {garbage: 'expected an event of the Events API, with event_id'};
-  const event = object(payload.event);
-  const type = text(event.type) ?? '';
+  const event = asObject(payload.event);
+  const type = asText(event.type) ?? '';
   if (type !== 'message' && type !== 'app_mention')
     return {nothing: `events of type ${type.slice(0, 40)} are not taken`};
   if (event.subtype !== undefined && !written.has(String(event.subtype)))
     return {nothing: `it is about a message (${String(event.subtype).slice(0, 40)}), and none itself`};
   if (isOwn(event, payload)) return {nothing: 'this app wrote it itself'};
-  const channel = text(event.channel);
-  const ts = text(event.ts);
+  const channel = asText(event.channel);
+  const ts = asText(event.ts);
   if (channel === undefined || ts === undefined) return {garbage: 'expected a message with channel and ts'};
-  const files = list(event.files).flatMap(file => text(object(file).name) ?? []);
+  const files = asList(event.files).flatMap(file => asText(asObject(file).name) ?? []);
   const words =
-    text(event.text) ?? attachedTo(event) ?? (files.length > 0 ? `(files: ${files.join(', ')})` : undefined);
+    asText(event.text) ?? attachedTo(event) ?? (files.length > 0 ? `(files: ${files.join(', ')})` : undefined);
   if (words === undefined) return {nothing: 'it has no text'};
   // A mention in a channel that the app is in comes twice, as two events about one message.
-  const id = `slack:${text(payload.team_id) ?? ''}:${channel}:${ts}`;
+  const id = `slack:${asText(payload.team_id) ?? ''}:${channel}:${ts}`;
   return {
     ids: [id, `slack-event:${eventId}`],
-    record: given({
+    record: withoutUndefined({
       id,
       ts: timeOf(ts) ?? now,
       source: 'slack',
       text: words,
-      from: text(event.user) ?? text(event.username) ?? text(event.bot_id),
+      from: asText(event.user) ?? asText(event.username) ?? asText(event.bot_id),
       channel,
-      thread: text(event.thread_ts) ?? ts,
-      team: text(payload.team_id),
+      thread: asText(event.thread_ts) ?? ts,
+      team: asText(payload.team_id),
       files: files.length > 0 ? files : undefined,
     }),
   };
@@ -49,18 +49,18 @@ export function slackEvent(payload: Json, {now}: Delivery): Event {
 
 /** What other apps say, alerts above all, is often in attachments alone. */
 function attachedTo(event: Json): string | undefined {
-  const words = list(event.attachments)
-    .map(object)
-    .flatMap(each => text(each.fallback) ?? text(each.text) ?? text(each.title) ?? []);
-  return text(words.join('\n'));
+  const words = asList(event.attachments)
+    .map(asObject)
+    .flatMap(each => asText(each.fallback) ?? asText(each.text) ?? asText(each.title) ?? []);
+  return asText(words.join('\n'));
 }
 
 /** What the app posts comes back to it as an event. */
 function isOwn(event: Json, payload: Json): boolean {
-  const app = text(payload.api_app_id);
-  const apps = [event.app_id, object(event.bot_profile).app_id];
-  const bots = list(payload.authorizations)
-    .map(object)
+  const app = asText(payload.api_app_id);
+  const apps = [event.app_id, asObject(event.bot_profile).app_id];
+  const bots = asList(payload.authorizations)
+    .map(asObject)
     .filter(({is_bot}) => is_bot === true);
   return (app !== undefined && apps.includes(app)) || bots.some(({user_id}) => user_id === (event.user ?? null));
 }

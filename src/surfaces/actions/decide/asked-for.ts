@@ -9,7 +9,7 @@ import type {Request} from './queue.ts';
  * What stands there now in place of what the agent asked for; undefined if that is what it asked for, or if its session
  * does not tell. The daemon compares in the same way.
  */
-export function editedNow(home: string, request: Request): string | undefined {
+export function currentEdit(home: string, request: Request): string | undefined {
   const now = editable(home, request);
   const asked = now && argumentsOf(home, request);
   if (!now || !asked) return undefined;

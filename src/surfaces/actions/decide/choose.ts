@@ -2,7 +2,7 @@ import {isBudget} from '../../../formats/approval/approval-state.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import {fieldOf} from '../../../formats/task/task.ts';
 import {redactMessage} from '../talk/redact-message.ts';
-import type {Choice} from './decide.ts';
+import type {PersonDecision} from './decide.ts';
 import type {Edited} from './edited.ts';
 import {isUnrecorded, type Request} from './queue.ts';
 
@@ -21,7 +21,7 @@ export interface Approving {
 }
 
 /** A yes, with all that is written beside it; signed after whatever else is known. */
-export async function approving({home, request, by, always, answer, edited, key}: Approving): Promise<Choice> {
+export async function approving({home, request, by, always, answer, edited, key}: Approving): Promise<PersonDecision> {
   if (isQuestion(request) && (answer ?? '').trim() === '')
     throw new UserError(
       `${request.id} is a question: it wants an answer`,
@@ -37,13 +37,13 @@ export async function approving({home, request, by, always, answer, edited, key}
     approved_at: new Date().toISOString(),
   };
   if (key === undefined || isBudget(request)) return {request, decision: 'approved', fields};
-  const [{signature}, {editedNow}] = await Promise.all([import('./signing.ts'), import('./asked-for.ts')]);
-  const text = told ?? (edited ? edited.text : editedNow(home, request));
-  return {request, decision: 'approved', fields: {...fields, signature: await signature(home, request, text, key)}};
+  const [{signDecision}, {currentEdit}] = await Promise.all([import('./signing.ts'), import('./asked-for.ts')]);
+  const text = told ?? (edited ? edited.text : currentEdit(home, request));
+  return {request, decision: 'approved', fields: {...fields, signature: await signDecision(home, request, text, key)}};
 }
 
 /** A no. What a yes had written there goes, unless the daemon has recorded it. */
-export function rejecting(home: string, request: Request, by: string, reason: string | undefined): Choice {
+export function rejecting(home: string, request: Request, by: string, reason: string | undefined): PersonDecision {
   const said = ['approved_by', 'approved_at', 'always', 'signature'];
   const gone = isUnrecorded(request) ? said.filter(key => fieldOf(request.task, key) !== undefined) : [];
   const why = reason === undefined || reason.trim() === '' ? undefined : redactMessage(home, reason).content;

@@ -6,7 +6,7 @@ import {isId} from '../../../formats/common/values.ts';
 import {makeVisible} from '../../../formats/common/visible.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {readHomeFile} from '../../../home/read.ts';
-import {type Page, pendingPage} from './page.ts';
+import {type ApprovalPage, pendingPage} from './page.ts';
 import {isUnrecorded, type Request} from './queue.ts';
 
 /** The command of a request as a person left it in its two places. */
@@ -22,7 +22,7 @@ const TITLE = /^Approve [^:]*: /;
  * Of an open request, by its title, which says what was asked, on one line. Undefined: it is no command. What is recorded
  * stands in the item.
  */
-export function commandNow(request: Request, page: Page | undefined): CommandNow | undefined {
+export function commandNow(request: Request, page: ApprovalPage | undefined): CommandNow | undefined {
   return withShown(request, isUnrecorded(request) ? page?.file.action.command : undefined);
 }
 

@@ -12,10 +12,18 @@ import {editFile} from '../../../home/edit-file.ts';
 import {readStatus} from '../../../home/status.ts';
 import {fileError} from '../talk/file-error.ts';
 import {pendingPage} from './page.ts';
-import {isExpired, isUnrecorded, type Queue, type Request, readQueue, refuseWrong, requestOf} from './queue.ts';
+import {
+  type ApprovalQueue,
+  isExpired,
+  isUnrecorded,
+  type Request,
+  readQueue,
+  refuseBrokenQueue,
+  requestOf,
+} from './queue.ts';
 
 /** What a person decided about a request that they were shown. */
-export interface Choice {
+export interface PersonDecision {
   /** As it was when they decided. */
   request: Request;
   decision: Decision;
@@ -27,11 +35,11 @@ export interface Choice {
 const BOUND = ['digest', 'command', 'tool', 'agent', 'session', 'call', 'approval_type'] as const;
 
 /** Write all of them into the queue, as a person would with an editor, or none. The items as they are then. */
-export function decide(home: string, choices: readonly Choice[]): Promise<Request[]> {
+export function decide(home: string, choices: readonly PersonDecision[]): Promise<Request[]> {
   refuseVoid(home);
   return editFile(home, APPROVALS_FILE, () => {
     const queue = readQueue(home);
-    refuseWrong(queue);
+    refuseBrokenQueue(queue);
     const changes = choices.map(choice => [admitted(home, queue, choice), choice] as const);
     const text = updateTasks(
       queue.file,
@@ -63,7 +71,11 @@ function refuseVoid(home: string): void {
 }
 
 /** The item as it is now, if this may be written into it. */
-function admitted(home: string, queue: Queue, {request: {id, task}, decision, fields}: Choice): Request {
+function admitted(
+  home: string,
+  queue: ApprovalQueue,
+  {request: {id, task}, decision, fields}: PersonDecision,
+): Request {
   const now = requestOf(queue, id);
   if (!now)
     throw new UserError(`${id} is no longer in ${APPROVALS_FILE}`, exit.failed, 'what became of it: agentdir log');
@@ -146,7 +158,7 @@ function decided({id, task, status, decision, by, at}: Request): string {
 }
 
 /** An edit that would say anything else is not made. */
-function refuseUnlessSaid(items: readonly ApprovalItem[], {request, decision, fields}: Choice): void {
+function refuseUnlessSaid(items: readonly ApprovalItem[], {request, decision, fields}: PersonDecision): void {
   const [item, second] = items.filter(({id}) => id === request.id);
   const said = Object.entries(fields).every(([key, value]) => item && fieldOf(item.task, key) === value);
   if (item?.decision !== decision || second || !said)

@@ -8,10 +8,10 @@ import {listSessions, sessionHead} from '../../../home/session-files.ts';
 import {daemonOf} from '../../../home/status.ts';
 import {errorOf} from '../talk/answer.ts';
 import {readSession} from '../talk/find-session.ts';
-import {waitsFor} from './waits-for.ts';
+import {awaitedRequests} from './waits-for.ts';
 
 /** What an agent said last in a session, or is saying. */
-export interface Output {
+export interface SessionOutput {
   session: string;
   agent: string;
   /** A turn is under way: the text so far. */
@@ -26,9 +26,9 @@ export interface Output {
 }
 
 /** Of sessions whose turn is under way first, then of those written last: `count` at most. */
-export function outputs(home: string, {session, agent}: LiveFilter, count: number): Output[] {
-  const found: Output[] = [];
-  const fits = (output: Output) => agent === undefined || output.agent === agent;
+export function outputs(home: string, {session, agent}: LiveFilter, count: number): SessionOutput[] {
+  const found: SessionOutput[] = [];
+  const fits = (output: SessionOutput) => agent === undefined || output.agent === agent;
   if (daemonOf(nodeDisk(home))) {
     for (const id of session === undefined ? liveSessions(home) : [session]) {
       const output = runningOf(readLive(home, id));
@@ -55,7 +55,7 @@ function latest(home: string, session: string | undefined) {
 }
 
 /** Undefined: the last turn has ended. Text before a new try is void. */
-function runningOf(events: readonly LiveEvent[]): Output | undefined {
+function runningOf(events: readonly LiveEvent[]): SessionOutput | undefined {
   const [first] = events;
   if (!first || events.at(-1)?.event === 'end') return undefined;
   const valid = events.slice(events.findLastIndex(({event}) => event === 'retry') + 1);
@@ -71,7 +71,7 @@ function runningOf(events: readonly LiveEvent[]): Output | undefined {
   };
 }
 
-function lastOf(home: string, file: {id: string; path: string}): Output | undefined {
+function lastOf(home: string, file: {id: string; path: string}): SessionOutput | undefined {
   try {
     const found = readSession(home, file);
     const message = found?.session.messages.findLast(({role}) => role === 'assistant');
@@ -85,7 +85,7 @@ function lastOf(home: string, file: {id: string; path: string}): Output | undefi
       text: message?.content ?? '',
       calls: (message?.tool_calls ?? []).map(call => ({name: call.function.name, args: call.function.arguments})),
       error,
-      waits_for: found.header.status === 'waiting' ? waitsFor(found.header, found.session.messages) : [],
+      waits_for: found.header.status === 'waiting' ? awaitedRequests(found.header, found.session.messages) : [],
     };
   } catch (error) {
     // A file with errors says nothing that counts; `check` tells of it.

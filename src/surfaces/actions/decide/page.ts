@@ -7,25 +7,25 @@ import {nodeDisk} from '../../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../../home/read.ts';
 
 /** approvals/…/<id>.approval.md */
-export interface Page {
+export interface ApprovalPage {
   path: string;
   bytes: Buffer;
   file: ApprovalFile;
 }
 
 /** The page of a request that is still to be decided. */
-export function pendingPage(home: string, id: string): Page | undefined {
+export function pendingPage(home: string, id: string): ApprovalPage | undefined {
   return isId(id) ? pageAt(home, pendingPath(id)) : undefined;
 }
 
 /** The page of any request, wherever it lies now. */
-export function anyPage(home: string, id: string): Page | undefined {
+export function anyPage(home: string, id: string): ApprovalPage | undefined {
   const elsewhere = () => listFolder(nodeDisk(home), 'approvals').find(path => stemOf(path) === id);
   const path = pendingPage(home, id) ? pendingPath(id) : elsewhere();
   return path === undefined ? undefined : pageAt(home, path);
 }
 
-function pageAt(home: string, path: string): Page | undefined {
+function pageAt(home: string, path: string): ApprovalPage | undefined {
   const read = readHomeFile(nodeDisk(home), path);
   return read && 'text' in read ? {path, bytes: read.bytes, file: parseApproval(read.text)} : undefined;
 }

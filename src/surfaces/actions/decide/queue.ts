@@ -13,7 +13,7 @@ import {pageDecision} from './page.ts';
 export {isUnrecorded, type Request} from '../../../check/approval-row.ts';
 
 /** The approval queue as it is on disk. */
-export interface Queue {
+export interface ApprovalQueue {
   file: TaskFile;
   bytes: Buffer;
   /** In the order in which they were made. */
@@ -21,10 +21,10 @@ export interface Queue {
   problems: Problem[];
 }
 
-const EMPTY: Queue = {file: parseTasks(''), bytes: Buffer.alloc(0), requests: [], problems: []};
+const EMPTY: ApprovalQueue = {file: parseTasks(''), bytes: Buffer.alloc(0), requests: [], problems: []};
 
 /** Throws if it cannot be read at all. One that is not there is empty. */
-export function readQueue(home: string, path = APPROVALS_FILE): Queue {
+export function readQueue(home: string, path = APPROVALS_FILE): ApprovalQueue {
   const read = readHomeFile(nodeDisk(home), path);
   if (!read) return EMPTY;
   if (!('text' in read)) throw fileError(path, [read.problem]);
@@ -46,7 +46,7 @@ function sorted(requests: Request[]): Request[] {
 }
 
 /** A queue with errors is not acted on. */
-export function refuseWrong({problems}: Queue): void {
+export function refuseBrokenQueue({problems}: ApprovalQueue): void {
   if (hasErrors(problems)) throw fileError(APPROVALS_FILE, problems);
 }
 
@@ -57,7 +57,7 @@ export function readArchive(home: string): Request[] {
 }
 
 /** Nobody has decided it, in either place. */
-export function isOpen(home: string, request: Request): boolean {
+export function isUndecided(home: string, request: Request): boolean {
   return isUnrecorded(request) && request.decision === undefined && pageDecision(home, request.id) === undefined;
 }
 
@@ -80,7 +80,7 @@ export function findRequests(home: string, wanted: readonly string[]): Request[]
 }
 
 /** The one of this id. */
-export function requestOf({requests}: Queue, id: string): Request | undefined {
+export function requestOf({requests}: ApprovalQueue, id: string): Request | undefined {
   const [first, second] = requests.filter(request => request.id === id);
   if (second)
     throw new UserError(

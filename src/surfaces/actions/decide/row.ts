@@ -5,7 +5,7 @@ import {pageDecision} from './page.ts';
 export type {ApprovalRow} from '../../../check/approval-row.ts';
 
 /** With what its page says: the command as it would run, if its two places agree. */
-export function approvalRow(home: string, request: Request): ApprovalRow {
+export function readApprovalRow(home: string, request: Request): ApprovalRow {
   const row = rowOf(request, id => pageDecision(home, id));
   const now = commandOf(home, request);
   const differ = now !== undefined && 'queue' in now;

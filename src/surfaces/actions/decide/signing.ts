@@ -13,7 +13,7 @@ import {readHomeFile} from '../../../home/read.ts';
 import type {Request} from './queue.ts';
 
 /** A signature of a yes to this request, if it would count. */
-export async function signature(
+export async function signDecision(
   home: string,
   {id, task}: Request,
   edited: string | undefined,

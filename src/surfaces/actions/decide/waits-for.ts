@@ -1,8 +1,8 @@
 import type {Message, SessionHeader} from '../../../formats/session/session-schema.ts';
-import {isOpen, type Request, readQueue} from './queue.ts';
+import {isUndecided, type Request, readQueue} from './queue.ts';
 
 /** Ids of the requests that a session waits for: for more than a limit allows, or of calls of its last answer. */
-export function waitsFor({waiting_for}: SessionHeader, messages: readonly Message[]): string[] {
+export function awaitedRequests({waiting_for}: SessionHeader, messages: readonly Message[]): string[] {
   const last = messages.findLastIndex(({tool_calls}) => tool_calls?.length);
   const ended = new Set(messages.slice(last + 1).map(({tool_call_id}) => tool_call_id));
   const asked = (messages[last]?.tool_calls ?? []).flatMap(({id, approval, started}) =>
@@ -13,5 +13,5 @@ export function waitsFor({waiting_for}: SessionHeader, messages: readonly Messag
 
 /** Those of them that nobody has decided. */
 export function openRequests(home: string, ids: readonly string[]): Request[] {
-  return readQueue(home).requests.filter(request => ids.includes(request.id) && isOpen(home, request));
+  return readQueue(home).requests.filter(request => ids.includes(request.id) && isUndecided(home, request));
 }

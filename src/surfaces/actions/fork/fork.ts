@@ -1,6 +1,6 @@
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import type {Message} from '../../../formats/session/session-schema.ts';
-import {type Forked, forkSession} from '../../../formats/undo/fork-session.ts';
+import {type ForkResult, forkSession} from '../../../formats/undo/fork-session.ts';
 import {git} from '../../../home/git/git.ts';
 import {commitsNamed} from '../../../home/one-change.ts';
 import type {SessionFile} from '../../../home/session-files.ts';
@@ -17,7 +17,7 @@ export interface ForkOptions {
   paused: boolean;
 }
 
-export interface ForkMade extends SessionFile, Omit<Forked, 'text'> {
+export interface ForkMade extends SessionFile, Omit<ForkResult, 'text'> {
   from: Source;
   /** How many messages of it were taken over. */
   count: number;

@@ -5,7 +5,7 @@ import {parseSession} from '../../../formats/session/session.ts';
 import type {Message, SessionHeader} from '../../../formats/session/session-schema.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {blobId} from '../../../home/git/blob-id.ts';
-import {lastChange, lastText, removedSessions, sessionsAt, textAt} from '../../../home/past-session.ts';
+import {lastChange, lastText, removedSessions, sessionsAt, textAtCommit} from '../../../home/past-session.ts';
 import {readHomeFile} from '../../../home/read.ts';
 import {listSessions} from '../../../home/session-files.ts';
 import {fileError} from '../talk/file-error.ts';
@@ -39,7 +39,7 @@ export async function sourceOf(home: string, wanted: string, commit: string | un
   for (const segment of session.header.segments ?? []) {
     const read = readHomeFile(nodeDisk(home), segment);
     const now = read && 'text' in read ? read.text : undefined;
-    const then = text.past ? await textAt(home, text.past, segment) : now;
+    const then = text.past ? await textAtCommit(home, text.past, segment) : now;
     const found = then ?? now ?? (await lastText(home, segment));
     if (found === undefined) throw new UserError(`${segment}, with older messages, is not there`, exit.failed);
     const older = parseSession(found).messages;
@@ -75,7 +75,7 @@ async function textNow(home: string, wanted: string): Promise<Text> {
   const file = sessions.find(session => session.id === id);
   if (!file) {
     const past = removed.find(session => session.id === id);
-    const text = past && (await textAt(home, past.commit, past.path));
+    const text = past && (await textAtCommit(home, past.commit, past.path));
     if (!past || text === undefined) throw new UserError(`${id} cannot be read from the journal`, exit.failed);
     return {...past, text, past: past.commit};
   }
@@ -97,7 +97,7 @@ async function textThen(home: string, wanted: string, commit: string): Promise<T
     `it was not there then, or removed by it: try ${short}^, or agentdir log ${wanted}`,
   );
   const past = sessions.find(session => session.id === id);
-  const text = past && (await textAt(home, commit, past.path));
+  const text = past && (await textAtCommit(home, commit, past.path));
   if (!past || text === undefined) throw new UserError(`${id} cannot be read from ${short}`, exit.failed);
   return {...past, text, past: commit};
 }

@@ -1,28 +1,28 @@
 import {isSegment} from '../../../formats/common/key.ts';
 import {parseSession, type Session} from '../../../formats/session/session.ts';
 import {type HomeState, templateOf} from '../verify/home-state.ts';
-import {brought, kept} from './brought.ts';
 import {replayStep} from './engine-step.ts';
-import {type Doing, type Entry, type Gone, type Origin, printOf} from './entry.ts';
+import {type MessageEntry, type MessageOrigin, type MissingEntry, printOf, type VersionSource} from './entry.ts';
 import {Ledger} from './ledger.ts';
-import type {Unread} from './replayed.ts';
-import type {Oddity, Step, Stepped, TemplateNow} from './step.ts';
+import {keepEntry, matchEntries} from './match-entries.ts';
+import type {UnreadVersion} from './replayed.ts';
+import type {Oddity, StepResult, TemplateNow, VersionStep} from './step.ts';
 import {allEntries, allMessages, type PastHome, sessionIdOf, settledIn, type Track} from './track.ts';
-import {changedVerdict, type Done, doneIn, verdictOddity} from './verdicts.ts';
+import {type CallDone, callsDoneIn, changedVerdict, verdictOddity} from './verdicts.ts';
 
 /** Something the engine would have done otherwise, and where. */
 export interface FoundOddity extends Oddity {
   kind: 'step' | 'verdict';
   path: string;
-  by: Doing;
+  by: VersionSource;
   /** The message it is about. */
-  entry: Entry | undefined;
+  entry: MessageEntry | undefined;
 }
 
 /** What is known of a session beside its versions. */
-export interface Findings {
+export interface SessionFindings {
   oddities: FoundOddity[];
-  unread: Map<string, Unread>;
+  unread: Map<string, UnreadVersion>;
   passing: number;
 }
 
@@ -34,8 +34,8 @@ const NEAR_MS = 10_000;
 
 interface Suspect {
   found: FoundOddity;
-  done: Done;
-  findings: Findings;
+  done: CallDone;
+  findings: SessionFindings;
 }
 
 /** Reads the versions of sessions in their order, and does again what the daemon did from each to the next. */
@@ -43,7 +43,7 @@ export class Conversations {
   readonly ledger = new Ledger();
   /** What was done about calls, as it was judged when it was recorded first: what is brought back later was done then. */
   readonly #judged = new Set<string>();
-  readonly #findings = new Map<string, Findings>();
+  readonly #findings = new Map<string, SessionFindings>();
   readonly #templates = new Map<string, {[Key in keyof TemplateNow]: Set<string | undefined>}>();
   readonly #now: HomeState | undefined;
   #suspects: Suspect[] = [];
@@ -53,7 +53,7 @@ export class Conversations {
     this.#now = now;
   }
 
-  findings(session: string): Findings {
+  findings(session: string): SessionFindings {
     const known = this.#findings.get(session) ?? {oddities: [], unread: new Map(), passing: 0};
     this.#findings.set(session, known);
     return known;
@@ -63,7 +63,7 @@ export class Conversations {
     state: PastHome,
     path: string,
     read: {text: string | undefined} | {problem: string},
-    {by, begins}: {by: Doing; begins: boolean},
+    {by, begins}: {by: VersionSource; begins: boolean},
   ): void {
     const id = sessionIdOf(path);
     const findings = this.findings(id);
@@ -102,7 +102,7 @@ export class Conversations {
   }
 
   /** The policy, the settings or a template are others now. */
-  policyChanged(home: HomeState, {time}: Doing): void {
+  policyChanged(home: HomeState, {time}: VersionSource): void {
     for (const template of home.templates.values()) {
       const known = this.#templates.get(template.id) ?? {
         agent_type: new Set(),
@@ -124,8 +124,11 @@ export class Conversations {
   }
 
   /** The history was cut off here: what is there counts as recorded. */
-  #begin({messages}: Session, from: Omit<Origin, 'at' | 'print'>): {entries: Entry[]; gone: Gone[]} {
-    const entries = messages.map((message, at): Entry => {
+  #begin(
+    {messages}: Session,
+    from: Omit<MessageOrigin, 'at' | 'print'>,
+  ): {entries: MessageEntry[]; gone: MissingEntry[]} {
+    const entries = messages.map((message, at): MessageEntry => {
       const origin = this.ledger.record(message, {...from, at, print: printOf(message)});
       return {message, print: origin.print, origin, edits: []};
     });
@@ -136,15 +139,15 @@ export class Conversations {
   #segment(
     state: PastHome,
     {messages}: Session,
-    from: Omit<Origin, 'at' | 'print'>,
+    from: Omit<MessageOrigin, 'at' | 'print'>,
     former: Track | undefined,
-  ): {entries: readonly Entry[]; gone: Gone[]} {
-    if (former) return brought(former.entries, messages, from, this.ledger);
+  ): {entries: readonly MessageEntry[]; gone: MissingEntry[]} {
+    if (former) return matchEntries(former.entries, messages, from, this.ledger);
     const id = sessionIdOf(from.path);
     const main = [...state.tracks.values()].find(({path}) => !isSegment(path) && sessionIdOf(path) === id);
-    const entries = messages.map((message, at): Entry => {
+    const entries = messages.map((message, at): MessageEntry => {
       const own = main?.entries[at];
-      if (own?.print === printOf(message)) return kept(own, message);
+      if (own?.print === printOf(message)) return keepEntry(own, message);
       return this.ledger.entryFor(message, {...from, at, print: printOf(message)});
     });
     return {entries, gone: []};
@@ -153,17 +156,26 @@ export class Conversations {
   #next(
     state: PastHome,
     session: Session,
-    from: {by: Doing; path: string},
+    from: {by: VersionSource; path: string},
     before: Track | undefined,
-  ): {entries: readonly Entry[]; gone: Gone[]} {
+  ): {entries: readonly MessageEntry[]; gone: MissingEntry[]} {
     const {by, path} = from;
     const all = allEntries(state, before?.session.header ?? {}, before?.entries ?? []);
     const messages = allMessages(state, session);
-    const own = (entries: readonly Entry[]) => entries.slice(messages.length - session.messages.length);
+    const own = (entries: readonly MessageEntry[]) => entries.slice(messages.length - session.messages.length);
     if (by.engine && !OTHERS.has(by.cause)) {
       const template = this.#templates.get(session.header?.agent_id.split('@')[0] ?? '') as TemplateNow | undefined;
       const settled = settledIn(state, before?.session.header ?? {}, session.header ?? {});
-      const step: Step = {by, path, before: before?.session, after: session, entries: all, messages, settled, template};
+      const step: VersionStep = {
+        by,
+        path,
+        before: before?.session,
+        after: session,
+        entries: all,
+        messages,
+        settled,
+        template,
+      };
       const stepped = replayStep(step, this.ledger);
       if (stepped) {
         this.#judge(state, step, stepped);
@@ -171,11 +183,11 @@ export class Conversations {
       }
     }
     const wrong = by.engine && !OTHERS.has(by.cause) && by.cause !== 'recovered';
-    const {entries, gone} = brought(all, messages, {path, by: wrong ? {...by, wrong} : by}, this.ledger);
+    const {entries, gone} = matchEntries(all, messages, {path, by: wrong ? {...by, wrong} : by}, this.ledger);
     return {entries: own(entries), gone};
   }
 
-  #judge(state: PastHome, step: Step, stepped: Stepped): void {
+  #judge(state: PastHome, step: VersionStep, stepped: StepResult): void {
     const {by, path} = step;
     const findings = this.findings(sessionIdOf(path));
     const found = (oddity: Oddity, kind: FoundOddity['kind']): FoundOddity => ({
@@ -183,7 +195,7 @@ export class Conversations {
       entry: oddity.at === undefined ? undefined : stepped.entries[oddity.at],
     });
     for (const oddity of stepped.oddities) findings.oddities.push(found(oddity, 'step'));
-    for (const done of doneIn(step, stepped)) {
+    for (const done of callsDoneIn(step, stepped)) {
       const key = [stepped.entries[done.at]?.origin.print, done.call.id, done.call.started, done.how].join(' ');
       if (this.#judged.size === this.#judged.add(key).size) continue;
       const oddity = this.#now ? changedVerdict(done, state.home, this.#now) : verdictOddity(done, state.home);
@@ -200,7 +212,7 @@ function isOfFormer({former}: PastHome, {found, done}: Suspect): boolean {
   return former !== undefined && isNear(former.time, found.by.time) && explains(former.home, done);
 }
 
-function explains(home: HomeState, done: Done): boolean {
+function explains(home: HomeState, done: CallDone): boolean {
   return templateOf(home, done.agent) !== undefined && verdictOddity(done, home) === undefined;
 }
 

@@ -1,19 +1,19 @@
-import {mayWork, workOf} from '../../../decide/turn.ts';
+import {mayWork, nextSessionAction} from '../../../decide/turn.ts';
 import {isSegment} from '../../../formats/common/key.ts';
 import {parseSession} from '../../../formats/session/session.ts';
 import type {Call, Message} from '../../../formats/session/session-schema.ts';
-import {brought} from './brought.ts';
 import type {Conversations, FoundOddity} from './conversations.ts';
 import type {Difference} from './difference.ts';
-import {type Doing, type Entry, isRecorded, type Origin, printOf} from './entry.ts';
-import {type Differing, fieldThatDiffers} from './field-that-differs.ts';
-import {type Fate, judgeEnd} from './judge-end.ts';
+import {isRecordedMessage, type MessageEntry, type MessageOrigin, printOf, type VersionSource} from './entry.ts';
+import {type FieldDifference, fieldThatDiffers} from './field-that-differs.ts';
+import {type EntryFate, judgeEnd} from './judge-end.ts';
+import {matchEntries} from './match-entries.ts';
 import {isBefore} from './out-of-place.ts';
 import {lineOf, lineThatDiffers, whereTheyDiffer} from './place.ts';
-import type {Replayed} from './replayed.ts';
+import type {ReplayedSession} from './replayed.ts';
 import {type PastHome, sessionIdOf, type Track} from './track.ts';
 
-export interface World {
+export interface PresentHome {
   /** Undefined: there is no such file. */
   onDisk: (path: string) => {text: string} | {problem: string} | undefined;
   fileAt: (commit: string, path: string) => Promise<Buffer | undefined>;
@@ -22,12 +22,16 @@ export interface World {
 }
 
 /** Each session as it is in the end, compared with all that was recorded of it. */
-export async function endings(conversations: Conversations, state: PastHome, world: World): Promise<Replayed[]> {
+export async function endings(
+  conversations: Conversations,
+  state: PastHome,
+  world: PresentHome,
+): Promise<ReplayedSession[]> {
   conversations.settle();
   const ids = new Set([...state.tracks.keys()].filter(path => !isSegment(path)).map(sessionIdOf));
   const gone = [...state.removed].filter(([id]) => !ids.has(id)).map(([, track]) => track);
   const all = [...[...state.tracks.values()].filter(({path}) => !isSegment(path)), ...gone];
-  const ended: Replayed[] = [];
+  const ended: ReplayedSession[] = [];
   for (const track of all.sort((a, b) => (a.path < b.path ? -1 : 1)))
     ended.push(await new Ending(conversations, state, world, track).replayed());
   return ended;
@@ -36,19 +40,19 @@ export async function endings(conversations: Conversations, state: PastHome, wor
 class Ending {
   readonly #conversations: Conversations;
   readonly #state: PastHome;
-  readonly #world: World;
+  readonly #world: PresentHome;
   readonly #track: Track;
   readonly #notes: string[] = [];
   #there = true;
 
-  constructor(conversations: Conversations, state: PastHome, world: World, track: Track) {
+  constructor(conversations: Conversations, state: PastHome, world: PresentHome, track: Track) {
     this.#conversations = conversations;
     this.#state = state;
     this.#world = world;
     this.#track = track;
   }
 
-  async replayed(): Promise<Replayed> {
+  async replayed(): Promise<ReplayedSession> {
     const id = sessionIdOf(this.#track.path);
     const findings = this.#conversations.findings(id);
     const main = this.#asOnDisk(this.#track);
@@ -62,13 +66,15 @@ class Ending {
     );
     const differences: Difference[] = [];
     for (const fate of fates)
-      if (fate.meant) this.#note(fate);
+      if (fate.intended) this.#note(fate);
       else differences.push(await this.#difference(fate, places));
     const byOrigin = new Map(places.map(place => [place.entry.origin, place]));
     for (const oddity of findings.oddities) differences.push(oddityAsDifference(oddity, byOrigin));
     const of = (role: Message['role']) =>
       places.filter(({entry: {message, origin}}) => message.role === role && origin.by.engine).length;
-    const written = places.filter(({entry: {message, origin}}) => isRecorded(message) && !origin.by.engine).length;
+    const written = places.filter(
+      ({entry: {message, origin}}) => isRecordedMessage(message) && !origin.by.engine,
+    ).length;
     if (written > 0) this.#notes.push(`${written} of its answers and results were written by a person, not recorded`);
     return {
       session: id,
@@ -77,7 +83,7 @@ class Ending {
       versions: this.#track.versions,
       answers: of('assistant'),
       results: of('tool_result'),
-      working: mayWork(main.session.header) && workOf(main.session).do !== 'rest',
+      working: mayWork(main.session.header) && nextSessionAction(main.session).do !== 'rest',
       differences: differences.sort((a, b) => a.order - b.order || (a.message ?? 0) - (b.message ?? 0)),
       notes: this.#notes,
       unread: [...findings.unread.values()],
@@ -105,10 +111,10 @@ class Ending {
       unread.set(track.path, {path: track.path, commit: undefined, why: 'it has errors'});
       return track;
     }
-    const by: Doing = {
+    const by: VersionSource = {
       ...{commit: undefined, order: this.#world.order, author: 'somebody', time: '', cause: '', engine: false},
     };
-    const {entries, gone} = brought(
+    const {entries, gone} = matchEntries(
       track.entries,
       session.messages,
       {by, path: track.path},
@@ -117,15 +123,15 @@ class Ending {
     return {...track, session, text: read.text, entries, gone: [...track.gone, ...gone], last: by};
   }
 
-  #note({kind, entry: {message, origin}, by, at}: Fate): void {
+  #note({kind, entry: {message, origin}, by, at}: EntryFate): void {
     if (kind === 'added') return;
-    const what = isRecorded(message) ? `${wordsOf(message)} (${shortCommit(origin.by.commit)})` : 'a message';
+    const what = isRecordedMessage(message) ? `${wordsOf(message)} (${shortCommit(origin.by.commit)})` : 'a message';
     const place = kind === 'missing' ? '' : `message ${at + 1}: `;
-    const why = isRecorded(message) && kind !== 'missing' ? '; the model was asked about it anew' : '';
+    const why = isRecordedMessage(message) && kind !== 'missing' ? '; the model was asked about it anew' : '';
     this.#notes.push(`${place}${what} was ${DONE[kind]} by ${by.author} in ${shortCommit(by.commit)}${why}`);
   }
 
-  async #difference({kind, entry, by, at}: Fate, places: readonly Placed[]): Promise<Difference> {
+  async #difference({kind, entry, by, at}: EntryFate, places: readonly Placed[]): Promise<Difference> {
     const {message, origin} = entry;
     const recorded = kind === 'changed' ? await this.#asRecorded(origin) : kind === 'added' ? undefined : message;
     const now = kind === 'missing' ? undefined : message;
@@ -156,19 +162,19 @@ class Ending {
   }
 
   /** The message as the version has it that first had it. */
-  async #asRecorded({by, path, print}: Origin): Promise<Message | undefined> {
+  async #asRecorded({by, path, print}: MessageOrigin): Promise<Message | undefined> {
     const bytes = by.commit === undefined ? undefined : await this.#world.fileAt(by.commit, path);
     return bytes && parseSession(bytes.toString('utf8')).messages.find(message => printOf(message) === print);
   }
 }
 
 /** Below which message it was recorded, by the numbers of now, and below which it stands. */
-function placeThatDiffers(places: readonly Placed[], at: number): Differing {
+function placeThatDiffers(places: readonly Placed[], at: number): FieldDifference {
   const {origin} = (places[at] as Placed).entry;
   const [former = -1] = [...places.keys()]
     .filter(each => {
       const other = (places[each] as Placed).entry;
-      return isRecorded(other.message) && other.origin.by.engine && isBefore(other.origin, origin);
+      return isRecordedMessage(other.message) && other.origin.by.engine && isBefore(other.origin, origin);
     })
     .sort((a, b) => (isBefore((places[a] as Placed).entry.origin, (places[b] as Placed).entry.origin) ? 1 : -1));
   const below = (place: number) =>
@@ -186,7 +192,7 @@ const WORDS = {
 } as const;
 
 interface Placed {
-  entry: Entry;
+  entry: MessageEntry;
   file: Track;
   index: number;
 }
@@ -211,7 +217,7 @@ function shortCommit(commit: string | undefined): string {
   return commit === undefined ? 'the file on disk' : commit.slice(0, 7);
 }
 
-function oddityAsDifference(oddity: FoundOddity, places: ReadonlyMap<Origin, Placed>): Difference {
+function oddityAsDifference(oddity: FoundOddity, places: ReadonlyMap<MessageOrigin, Placed>): Difference {
   const {kind, what, field, recorded, replayed, entry, by, call, path} = oddity;
   const place = entry && places.get(entry.origin);
   const shown = whereTheyDiffer(recorded, replayed);

@@ -1,26 +1,26 @@
-import {GO_ON, mayGoOn, nextOf} from '../../../decide/turn.ts';
+import {CONTINUE_PROMPT, mayContinue, nextAction} from '../../../decide/turn.ts';
 import type {Call, Message} from '../../../formats/session/session-schema.ts';
 import {effectOf} from '../verify/verdict-of.ts';
-import {kept} from './brought.ts';
-import {type Entry, isRecorded, printOf} from './entry.ts';
+import {isRecordedMessage, type MessageEntry, printOf} from './entry.ts';
 import {headerOddities} from './header-step.ts';
 import type {Ledger} from './ledger.ts';
-import type {Oddity, Step, Stepped} from './step.ts';
+import {keepEntry} from './match-entries.ts';
+import type {Oddity, StepResult, VersionStep} from './step.ts';
 
 /**
  * Do once more what the daemon did between two versions, with the answers, results, messages and ids that were recorded.
  * Undefined: messages that were there before are others now, so this was no such step.
  */
-export function replayStep(step: Step, ledger: Ledger): Stepped | undefined {
+export function replayStep(step: VersionStep, ledger: Ledger): StepResult | undefined {
   const {by, path, entries: before, messages, settled} = step;
-  const entries: (Entry | undefined)[] = before.slice(0, settled);
+  const entries: (MessageEntry | undefined)[] = before.slice(0, settled);
   const added: number[] = [];
   let next = settled;
   for (let at = settled; at < messages.length; at++) {
     const message = messages[at] as Message;
     const was = before[next];
     if (was && (was.message === message || was.print === printOf(message))) {
-      entries.push(kept(was, message));
+      entries.push(keepEntry(was, message));
       next++;
       continue;
     }
@@ -33,7 +33,7 @@ export function replayStep(step: Step, ledger: Ledger): Stepped | undefined {
     const origin = ledger.record(message, {by, path, at, print: printOf(message)});
     entries[at] = {message, print: origin.print, origin, edits: []};
   }
-  const all = entries as Entry[];
+  const all = entries as MessageEntry[];
   const lastResult = messages.findLastIndex(({role}) => role === 'tool_result');
   const oddities = [
     ...added.flatMap(at => placeOddity(messages, at, lastResult) ?? []),
@@ -49,7 +49,7 @@ function placeOddity(messages: readonly Message[], at: number, lastResult: numbe
   // There may be many of these.
   if (message.role === 'user') return goOnOddity(messages, at) ?? queueOddity(messages, at, lastResult);
   const above = messages.slice(0, at);
-  const next = nextOf(above);
+  const next = nextAction(above);
   const odd = (what: string, recorded: string, replayed: string): Oddity => ({
     at,
     field: 'role',
@@ -59,9 +59,9 @@ function placeOddity(messages: readonly Message[], at: number, lastResult: numbe
   });
   if (message.role === 'assistant') {
     if (next.do !== 'ask') return odd('an answer stands where the model would not be asked', 'asked', wordsFor(next));
-    const isCut = message.cut === true && !message.tool_calls?.length && mayGoOn(above);
-    if (!isCut || messages[at + 1]?.content === GO_ON) return undefined;
-    return odd('an answer that was cut off would be gone on with', 'nothing', GO_ON);
+    const isCut = message.cut === true && !message.tool_calls?.length && mayContinue(above);
+    if (!isCut || messages[at + 1]?.content === CONTINUE_PROMPT) return undefined;
+    return odd('an answer that was cut off would be gone on with', 'nothing', CONTINUE_PROMPT);
   }
   if (message.role === 'tool_result') {
     const id = message.tool_call_id ?? '';
@@ -79,34 +79,34 @@ function goOnOddity(messages: readonly Message[], at: number): Oddity | undefine
   const {from, content, delivery} = messages[at] as Message;
   if (from !== 'system' || delivery !== undefined) return undefined;
   const answer = messages[at - 1];
-  const due = answer?.cut === true && !answer.tool_calls?.length && mayGoOn(messages.slice(0, at - 1));
-  if (due && content === GO_ON) return undefined;
+  const due = answer?.cut === true && !answer.tool_calls?.length && mayContinue(messages.slice(0, at - 1));
+  if (due && content === CONTINUE_PROMPT) return undefined;
   return {
     at,
     field: 'content',
     what: due ? 'an answer that was cut off would be gone on with in other words' : 'nothing would be said here',
     recorded: content ?? '',
-    replayed: due ? GO_ON : 'nothing',
+    replayed: due ? CONTINUE_PROMPT : 'nothing',
   };
 }
 
 /** What comes in stays below all that was said. */
 function queueOddity(messages: readonly Message[], at: number, lastResult: number): Oddity | undefined {
   if (at > lastResult) return undefined;
-  const below = messages.findIndex((message, place) => place > at && isRecorded(message));
+  const below = messages.findIndex((message, place) => place > at && isRecordedMessage(message));
   // Its own answer may have come in the same step.
   if (below === -1 || messages[below]?.role === 'assistant') return undefined;
   const what = 'a message was put between calls and their results';
   return {at, field: 'role', what, recorded: `above message ${below + 1}`, replayed: 'below the results'};
 }
 
-function wordsFor(next: ReturnType<typeof nextOf>): string {
+function wordsFor(next: ReturnType<typeof nextAction>): string {
   if (next.do !== 'call') return next.do === 'ask' ? 'the model is to be asked' : 'nothing is to be done';
   return `results are due of ${next.open.calls.map(({id}) => id).join(', ')}`;
 }
 
 /** Marks of calls are set once, by the daemon, on calls that have no result yet. */
-function callOddities({entries: before, settled}: Step, entries: readonly Entry[]): Oddity[] {
+function callOddities({entries: before, settled}: VersionStep, entries: readonly MessageEntry[]): Oddity[] {
   const former = new Map(before.slice(settled).map(({origin, message}) => [origin, message]));
   const results = new Set(before.slice(settled).map(({message}) => message.tool_call_id));
   const odd: Oddity[] = [];

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import type {Message} from '../../../formats/session/session-schema.ts';
 
 /** A commit that has another version of a session, or the file as it is on disk. */
-export interface Doing {
+export interface VersionSource {
   /** Undefined: nobody has committed it. */
   commit: string | undefined;
   /** Its place in the history. */
@@ -19,8 +19,8 @@ export interface Doing {
 }
 
 /** Where a message comes from: the first version that has it. One object for one message, whatever becomes of it. */
-export interface Origin {
-  by: Doing;
+export interface MessageOrigin {
+  by: VersionSource;
   path: string;
   /** Its place among all messages of that version. */
   at: number;
@@ -29,25 +29,25 @@ export interface Origin {
 }
 
 /** A message of a version, and what was done to it since it was recorded. */
-export interface Entry {
+export interface MessageEntry {
   message: Message;
   print: string;
-  origin: Origin;
-  edits: readonly Doing[];
+  origin: MessageOrigin;
+  edits: readonly VersionSource[];
   /** Who put it where it stands, if it was not recorded there. */
-  moved?: Doing;
+  moved?: VersionSource;
 }
 
 /** A message that a version does not have any more. */
-export interface Gone {
-  entry: Entry;
-  by: Doing;
+export interface MissingEntry {
+  entry: MessageEntry;
+  by: VersionSource;
   /** What stood above it, nearest first. */
-  above: readonly Origin[];
+  above: readonly MessageOrigin[];
 }
 
 /** What models and tools said: it stands as it was recorded. Whatever else is in a session, people may write. */
-export function isRecorded({role}: Message): boolean {
+export function isRecordedMessage({role}: Message): boolean {
   return role === 'assistant' || role === 'tool_result';
 }
 
@@ -86,7 +86,7 @@ function sorted(value: object | undefined): unknown {
 }
 
 /** What a recorded message is known by when its content is another: when it came, and about which calls. */
-export function nameOf({role, timestamp, tool_calls, tool_call_id}: Message): string | undefined {
+export function recordedMessageKey({role, timestamp, tool_calls, tool_call_id}: Message): string | undefined {
   if (timestamp === undefined) return undefined;
   return JSON.stringify([role, timestamp, tool_call_id, tool_calls?.map(({id}) => id)]);
 }

@@ -2,7 +2,7 @@ import type {Call, Message} from '../../../formats/session/session-schema.ts';
 import type {Path} from '../../../formats/yaml/yaml-source.ts';
 import {fieldsOf} from './entry.ts';
 
-export interface Differing {
+export interface FieldDifference {
   field: string;
   /** Where it stands in the message. */
   part: Path;
@@ -12,7 +12,7 @@ export interface Differing {
 }
 
 /** The first field in which two messages differ; of calls, the one. */
-export function fieldThatDiffers(recorded: Message | undefined, now: Message | undefined): Differing {
+export function fieldThatDiffers(recorded: Message | undefined, now: Message | undefined): FieldDifference {
   const [a, b] = [recorded, now].map(message => (message ? fieldsOf(message) : {}));
   const whole = {field: 'message', part: ['role'], call: undefined};
   if (!recorded || !now) return {...whole, recorded: text(a?.content), replayed: text(b?.content)};

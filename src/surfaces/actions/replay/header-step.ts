@@ -1,10 +1,10 @@
 import {isDeepStrictEqual} from 'node:util';
-import {mentionsIn} from '../../../decide/mentions.ts';
+import {mentionedNames} from '../../../decide/mentions.ts';
 import {taintOf} from '../../../decide/taint.ts';
-import {mayWork, nextOf, statusFor, workOf} from '../../../decide/turn.ts';
+import {mayWork, nextAction, nextSessionAction, statusFor} from '../../../decide/turn.ts';
 import type {Session} from '../../../formats/session/session.ts';
 import type {Message, SessionHeader, SessionStatus} from '../../../formats/session/session-schema.ts';
-import type {Oddity, Step} from './step.ts';
+import type {Oddity, VersionStep} from './step.ts';
 
 /** Keys of which nothing follows that could be computed: times, ids, and what other files say. */
 const INPUTS: ReadonlySet<string> = new Set([
@@ -17,7 +17,7 @@ const INPUTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Keys that are others now than the engine would make them. */
-export function headerOddities(step: Step, added: readonly number[]): Oddity[] {
+export function headerOddities(step: VersionStep, added: readonly number[]): Oddity[] {
   const {before, after, by} = step;
   const [was, is] = [before?.header ?? {}, after.header ?? {}] as [Partial<SessionHeader>, Partial<SessionHeader>];
   if (by.cause === 'segment') return [];
@@ -44,7 +44,7 @@ export function headerOddities(step: Step, added: readonly number[]): Oddity[] {
 type Say = (field: string, replayed: unknown, what: string) => void;
 
 /** What was missing is taken from the file's name and the template. What a session is made with is for whoever has it made. */
-function filledIn({before, after, path, template}: Step, key: string, say: Say): void {
+function filledIn({before, after, path, template}: VersionStep, key: string, say: Say): void {
   const is = after.header?.[key];
   if (before === undefined) return;
   if (before.header?.[key] !== undefined) {
@@ -64,9 +64,9 @@ function filledIn({before, after, path, template}: Step, key: string, say: Say):
 }
 
 /** Those whom a final answer names, without the agent itself; whether they exist is not in the session. */
-function mentions({before, after, messages}: Step, added: readonly number[], say: Say): void {
+function mentions({before, after, messages}: VersionStep, added: readonly number[], say: Say): void {
   const former = before?.header?.mentions_due ?? [];
-  const named = new Set(added.flatMap(at => mentionsIn(messages[at]?.content ?? '')));
+  const named = new Set(added.flatMap(at => mentionedNames(messages[at]?.content ?? '')));
   const odd = (after.header?.mentions_due ?? []).filter(
     due => !former.some(old => isDeepStrictEqual(old, due)) && !named.has(due.to),
   );
@@ -74,7 +74,7 @@ function mentions({before, after, messages}: Step, added: readonly number[], say
 }
 
 /** What the header may say of where text from outside came in: what it said, or all there is now. */
-function taintsFor({before, after, by}: Step): (readonly string[])[] {
+function taintsFor({before, after, by}: VersionStep): (readonly string[])[] {
   const was = before?.header?.tainted ?? [];
   const {tainted: _, ...header} = (before?.header ?? after.header) as SessionHeader;
   const now = taintOf({
@@ -85,16 +85,19 @@ function taintsFor({before, after, by}: Step): (readonly string[])[] {
 }
 
 /** Statuses that the engine may put, by what the commit is about. */
-function statusesFor({before, after, by}: Step, added: readonly number[]): ReadonlySet<SessionStatus | undefined> {
+function statusesFor(
+  {before, after, by}: VersionStep,
+  added: readonly number[],
+): ReadonlySet<SessionStatus | undefined> {
   const was = before?.header?.status;
   const {header, messages} = after;
   const works = mayWork(before?.header);
-  const next = nextOf(messages);
+  const next = nextAction(messages);
   const due = statusFor(next);
   const afterAnswer = next.do === 'rest' ? 'sleeping' : 'active';
   const failed: SessionStatus[] = header?.error === undefined ? [] : ['error'];
   const waits: SessionStatus[] = header?.waiting_for === undefined ? [] : ['waiting'];
-  const resting = before ? [statusFor(workOf(before))] : [];
+  const resting = before ? [statusFor(nextSessionAction(before))] : [];
   switch (by.cause) {
     case 'turn':
       if (added.length > 0) return new Set([afterAnswer]);
@@ -125,7 +128,7 @@ function statusesFor({before, after, by}: Step, added: readonly number[]): Reado
         ...resting,
         ...failed,
         ...waits,
-        statusFor(nextOf(beforeUnseen(messages))),
+        statusFor(nextAction(beforeUnseen(messages))),
         'active',
         'paused',
         'completed',

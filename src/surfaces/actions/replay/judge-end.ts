@@ -1,17 +1,23 @@
 import type {Message} from '../../../formats/session/session-schema.ts';
-import {type Doing, type Entry, type Gone, isRecorded, type Origin} from './entry.ts';
+import {
+  isRecordedMessage,
+  type MessageEntry,
+  type MessageOrigin,
+  type MissingEntry,
+  type VersionSource,
+} from './entry.ts';
 import {outOfPlace} from './out-of-place.ts';
 import {sessionIdOf} from './track.ts';
 
-/** What became of one message, seen from the end. */
-export interface Fate {
+/** What became of one message by the last version. */
+export interface EntryFate {
   kind: 'changed' | 'missing' | 'added' | 'moved';
-  entry: Entry;
-  by: Doing;
+  entry: MessageEntry;
+  by: VersionSource;
   /** Its place among all messages; of one that is gone, the place after which it stood. */
   at: number;
   /** Part of what happened: nothing that follows says otherwise. */
-  meant: boolean;
+  intended: boolean;
 }
 
 /**
@@ -19,8 +25,12 @@ export interface Fate {
  * recorded and is another now, or stands elsewhere, is a difference, unless the model was asked about it anew, and so is what
  * was put between or taken out above an answer. What people wrote themselves is theirs to change, too: that is only told.
  */
-export function judgeEnd(session: string, entries: readonly Entry[], gone: readonly Gone[]): Fate[] {
-  const fates: Fate[] = [];
+export function judgeEnd(
+  session: string,
+  entries: readonly MessageEntry[],
+  gone: readonly MissingEntry[],
+): EntryFate[] {
+  const fates: EntryFate[] = [];
   const below = ordersBelow(entries);
   const copies = copiesIn(session, entries);
   const moved = new Set(outOfPlace(entries));
@@ -30,19 +40,19 @@ export function judgeEnd(session: string, entries: readonly Entry[], gone: reado
     const by = edits.at(-1);
     const put = entry.moved;
     if (put && copies.has(at))
-      fates.push({kind: 'added', entry, by: put, at, meant: !since || since.least > put.order});
-    else if (by && origin.by.engine && isRecorded(message)) {
-      const meant = !by.wrong && since !== undefined && since.least > by.order;
-      fates.push({kind: 'changed', entry, by, at, meant});
+      fates.push({kind: 'added', entry, by: put, at, intended: !since || since.least > put.order});
+    else if (by && origin.by.engine && isRecordedMessage(message)) {
+      const intended = !by.wrong && since !== undefined && since.least > by.order;
+      fates.push({kind: 'changed', entry, by, at, intended});
     } else if (put && moved.has(at))
-      fates.push({kind: 'moved', entry, by: put, at, meant: since !== undefined && since.least > put.order});
-    else if (by && since && since.least < by.order) fates.push({kind: 'changed', entry, by, at, meant: true});
-    if (!origin.by.engine && isRecorded(message))
-      fates.push({kind: 'added', entry, by: origin.by, at, meant: !since || since.least > origin.by.order});
+      fates.push({kind: 'moved', entry, by: put, at, intended: since !== undefined && since.least > put.order});
+    else if (by && since && since.least < by.order) fates.push({kind: 'changed', entry, by, at, intended: true});
+    if (!origin.by.engine && isRecordedMessage(message))
+      fates.push({kind: 'added', entry, by: origin.by, at, intended: !since || since.least > origin.by.order});
   }
-  const places = new Map<Origin, number>(entries.map(({origin}, at) => [origin, at]));
+  const places = new Map<MessageOrigin, number>(entries.map(({origin}, at) => [origin, at]));
   for (const {entry, by, above} of gone) {
-    if (!isRecorded(entry.message) || !entry.origin.by.engine || places.has(entry.origin)) continue;
+    if (!isRecordedMessage(entry.message) || !entry.origin.by.engine || places.has(entry.origin)) continue;
     const at = above.map(origin => places.get(origin)).find(place => place !== undefined) ?? -1;
     const saw = entries
       .slice(at + 1)
@@ -50,36 +60,36 @@ export function judgeEnd(session: string, entries: readonly Entry[], gone: reado
         ({message, origin}) =>
           isAnswer(message, origin) && origin.by.order > entry.origin.by.order && origin.by.order < by.order,
       );
-    fates.push({kind: 'missing', entry, by, at, meant: !saw && !by.wrong});
+    fates.push({kind: 'missing', entry, by, at, intended: !saw && !by.wrong});
   }
   return fates;
 }
 
 /** Places of what somebody put there though it was recorded elsewhere, and still stands there: in this session, or in another. */
-function copiesIn(session: string, entries: readonly Entry[]): ReadonlySet<number> {
+function copiesIn(session: string, entries: readonly MessageEntry[]): ReadonlySet<number> {
   if (!entries.some(({moved}) => moved)) return new Set();
-  const first = new Map<Origin, number>();
+  const first = new Map<MessageOrigin, number>();
   for (const [at, {origin, moved}] of entries.entries())
     if (!first.has(origin) || (!moved && entries[first.get(origin) as number]?.moved)) first.set(origin, at);
   // It may have had another name, or begun as another.
   const names = new Set([session, ...entries.filter(({moved}) => !moved).map(({origin}) => sessionIdOf(origin.path))]);
-  const isCopy = ({message, origin, moved}: Entry, at: number) =>
-    moved && isRecorded(message) && (first.get(origin) !== at || !names.has(sessionIdOf(origin.path)));
-  return new Set([...entries.keys()].filter(at => isCopy(entries[at] as Entry, at)));
+  const isCopy = ({message, origin, moved}: MessageEntry, at: number) =>
+    moved && isRecordedMessage(message) && (first.get(origin) !== at || !names.has(sessionIdOf(origin.path)));
+  return new Set([...entries.keys()].filter(at => isCopy(entries[at] as MessageEntry, at)));
 }
 
 /** Of each place, the first answer below it in the order of things. */
-function ordersBelow(entries: readonly Entry[]): ({least: number} | undefined)[] {
+function ordersBelow(entries: readonly MessageEntry[]): ({least: number} | undefined)[] {
   const below: ({least: number} | undefined)[] = [];
   let least: number | undefined;
   for (let at = entries.length - 1; at >= 0; at--) {
     below[at] = least === undefined ? undefined : {least};
-    const {message, origin} = entries[at] as Entry;
+    const {message, origin} = entries[at] as MessageEntry;
     if (isAnswer(message, origin)) least = Math.min(least ?? Number.POSITIVE_INFINITY, origin.by.order);
   }
   return below;
 }
 
-function isAnswer({role}: Message, {by}: Origin): boolean {
+function isAnswer({role}: Message, {by}: MessageOrigin): boolean {
   return role === 'assistant' && by.engine;
 }

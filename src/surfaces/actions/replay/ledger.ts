@@ -1,28 +1,28 @@
 import type {Message} from '../../../formats/session/session-schema.ts';
-import {type Entry, isRecorded, nameOf, type Origin, printOf} from './entry.ts';
+import {isRecordedMessage, type MessageEntry, type MessageOrigin, printOf, recordedMessageKey} from './entry.ts';
 
 /** All that was ever recorded, in whatever file: what a merge, a revert, a rename or a copy brings was recorded before. */
 export class Ledger {
-  readonly #byPrint = new Map<string, Origin>();
-  readonly #byName = new Map<string, Origin>();
+  readonly #byPrint = new Map<string, MessageOrigin>();
+  readonly #byName = new Map<string, MessageOrigin>();
 
   /** The origin it has from now on: its first one, if it was recorded before. */
-  record(message: Message, origin: Origin): Origin {
-    if (!isRecorded(message)) return origin;
+  record(message: Message, origin: MessageOrigin): MessageOrigin {
+    if (!isRecordedMessage(message)) return origin;
     const known = this.#byPrint.get(origin.print);
     if (known) return known;
     this.#byPrint.set(origin.print, origin);
-    const name = nameOf(message);
+    const name = recordedMessageKey(message);
     if (name !== undefined && !this.#byName.has(name)) this.#byName.set(name, origin);
     return origin;
   }
 
   /** As somebody brought it: as it was recorded, as something else, or theirs. */
-  entryFor(message: Message, as: Origin): Entry {
+  entryFor(message: Message, as: MessageOrigin): MessageEntry {
     const print = printOf(message);
-    const same = isRecorded(message) ? this.#byPrint.get(print) : undefined;
+    const same = isRecordedMessage(message) ? this.#byPrint.get(print) : undefined;
     if (same) return {message, print, origin: same, edits: []};
-    const other = isRecorded(message) ? this.#byName.get(nameOf(message) ?? '') : undefined;
+    const other = isRecordedMessage(message) ? this.#byName.get(recordedMessageKey(message) ?? '') : undefined;
     return other ? {message, print, origin: other, edits: [as.by]} : {message, print, origin: as, edits: []};
   }
 

@@ -1,23 +1,23 @@
-import {type Entry, isRecorded, type Origin} from './entry.ts';
+import {isRecordedMessage, type MessageEntry, type MessageOrigin} from './entry.ts';
 
 /** Places of what was recorded and stands elsewhere now: as few as can be taken out for the rest to be in its order. */
-export function outOfPlace(entries: readonly Entry[]): number[] {
+export function outOfPlace(entries: readonly MessageEntry[]): number[] {
   if (!entries.some(({moved}) => moved)) return [];
   const places = [...entries.keys()].filter(at => {
-    const {message, origin} = entries[at] as Entry;
-    return isRecorded(message) && origin.by.engine;
+    const {message, origin} = entries[at] as MessageEntry;
+    return isRecordedMessage(message) && origin.by.engine;
   });
-  const inOrder = longestInOrder(places.map(at => (entries[at] as Entry).origin));
+  const inOrder = longestInOrder(places.map(at => (entries[at] as MessageEntry).origin));
   return places.filter((at, i) => !inOrder.has(i) && entries[at]?.moved);
 }
 
 /** In the order of things. */
-export function isBefore(a: Origin, b: Origin): boolean {
+export function isBefore(a: MessageOrigin, b: MessageOrigin): boolean {
   return a.by.order < b.by.order || (a.by.order === b.by.order && a.at < b.at);
 }
 
 /** The longest part of a list that is in order, by its indices. */
-function longestInOrder(list: readonly Origin[]): ReadonlySet<number> {
+function longestInOrder(list: readonly MessageOrigin[]): ReadonlySet<number> {
   /** Of each length, where a part of it ends that ends earliest in the order of things. */
   const ends: number[] = [];
   const former: (number | undefined)[] = [];
@@ -25,7 +25,7 @@ function longestInOrder(list: readonly Origin[]): ReadonlySet<number> {
     let [low, high] = [0, ends.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (isBefore(list[ends[middle] as number] as Origin, origin)) low = middle + 1;
+      if (isBefore(list[ends[middle] as number] as MessageOrigin, origin)) low = middle + 1;
       else high = middle;
     }
     former[i] = low > 0 ? ends[low - 1] : undefined;

@@ -1,5 +1,5 @@
 import {cutText} from '../../../formats/session/session.ts';
-import {type Path, placeOf, readYaml} from '../../../formats/yaml/yaml-source.ts';
+import {type Path, placeOfValue, readYaml} from '../../../formats/yaml/yaml-source.ts';
 
 /** The line of a part of a message in the text of its file, from 1; that of the first line that differs, where it has many. */
 export function lineOf(text: string, index: number, part: Path, differs = 0): number | undefined {
@@ -10,7 +10,7 @@ export function lineOf(text: string, index: number, part: Path, differs = 0): nu
   for (let i = 0; i < index; i++) start += cut.items[i]?.length ?? 0;
   const first = linesIn(text.slice(0, start)) + 1;
   const lines = item.split('\n');
-  const found = placeOf(readYaml(item), [0, ...part], undefined, 'key').line - 1;
+  const found = placeOfValue(readYaml(item), [0, ...part], undefined, 'key').line - 1;
   const isBlock = /:\s*[|>][-+\d]*\s*$/.test(lines[found] ?? '');
   return first + found + (isBlock ? 1 + Math.min(differs, lines.length - found - 2) : 0);
 }
@@ -29,7 +29,7 @@ export function lineThatDiffers(a: string, b: string): number {
 }
 
 const AROUND = 40;
-const LONGEST = 160;
+const MAX_EXCERPT = 160;
 
 /** Two texts cut to where they differ, with some words around. */
 export function whereTheyDiffer(a: string, b: string): {a: string; b: string} {
@@ -41,7 +41,7 @@ export function whereTheyDiffer(a: string, b: string): {a: string; b: string} {
   const cut = (text: string) => {
     const end = Math.min(text.length, text.length - tail + AROUND);
     const part = text.slice(from, end);
-    const short = part.length > LONGEST ? `${part.slice(0, LONGEST - 1)}…` : part;
+    const short = part.length > MAX_EXCERPT ? `${part.slice(0, MAX_EXCERPT - 1)}…` : part;
     return `${from > 0 ? '…' : ''}${short}${end < text.length && part === short ? '…' : ''}`;
   };
   return {a: cut(a), b: cut(b)};

@@ -1,13 +1,13 @@
 import {kindOf} from '../../../formats/common/key.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
-import {textOf, type Walk, type WalkedCommit, walkJournal} from '../../../home/journal-walk.ts';
+import {type JournalWalk, type WalkedCommit, walkedText, walkJournal} from '../../../home/journal-walk.ts';
 import {readHomeFile} from '../../../home/read.ts';
-import {applyFile, nextState, settle} from '../verify/home-state.ts';
+import {applyFile, nextState, settleState} from '../verify/home-state.ts';
 import {Conversations} from './conversations.ts';
 import {endings} from './ending.ts';
-import type {Doing} from './entry.ts';
+import type {VersionSource} from './entry.ts';
 import {presentHome} from './present.ts';
-import type {Replayed} from './replayed.ts';
+import type {ReplayedSession} from './replayed.ts';
 import {copyHome, emptyHome, type PastHome, sessionIdOf} from './track.ts';
 
 export interface ReplayOptions {
@@ -21,7 +21,7 @@ export interface ReplayOptions {
 export interface Replay {
   commits: number;
   shallow: boolean;
-  sessions: Replayed[];
+  sessions: ReplayedSession[];
 }
 
 /** Sessions, once more from their beginning: with what was recorded, and without asking or running anything. */
@@ -43,14 +43,14 @@ function isPolicy(path: string): boolean {
 
 class Replayer {
   readonly #home: string;
-  readonly #walk: Walk;
+  readonly #walk: JournalWalk;
   readonly #options: ReplayOptions;
   readonly #wants: (path: string) => boolean;
   readonly #conversations: Conversations;
   readonly #states = new Map<string, {state: PastHome; uses: number}>();
   readonly #homes = new Set(['home']);
 
-  constructor(home: string, walk: Walk, options: ReplayOptions, wants: (path: string) => boolean) {
+  constructor(home: string, walk: JournalWalk, options: ReplayOptions, wants: (path: string) => boolean) {
     this.#home = home;
     this.#walk = walk;
     this.#options = options;
@@ -81,7 +81,7 @@ class Replayer {
   async #commit(commit: WalkedCommit, order: number): Promise<PastHome> {
     const state = this.#take(commit.parents);
     const {id, author, time, cause} = commit;
-    const by: Doing = {
+    const by: VersionSource = {
       commit: id,
       order,
       author: author.name,
@@ -96,17 +96,17 @@ class Replayer {
       state.former = {home: state.home, time};
       state.home = nextState(state.home);
       for (const change of policies) {
-        const read = await textOf(change);
+        const read = await walkedText(change);
         if ('text' in read) applyFile(state.home, change.path, read.text);
       }
-      settle(state.home);
+      settleState(state.home);
       if (state.home.settings.name) this.#homes.add(state.home.settings.name);
       this.#conversations.policyChanged(state.home, by);
     }
     // What a session names as its segments is read before it.
     const sessions = changes.filter(({path}) => !isPolicy(path)).sort((a, b) => rank(a.path) - rank(b.path));
     for (const change of sessions)
-      this.#conversations.version(state, change.path, await textOf(change), {by, begins: commit.cutOff});
+      this.#conversations.version(state, change.path, await walkedText(change), {by, begins: commit.cutOff});
     const uses = this.#walk.children.get(id) ?? 0;
     if (uses > 0) this.#states.set(id, {state, uses});
     return state;

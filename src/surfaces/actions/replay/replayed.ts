@@ -1,14 +1,14 @@
 import type {Difference} from './difference.ts';
 
 /** A version that could not be read: nothing is known of what it held. */
-export interface Unread {
+export interface UnreadVersion {
   path: string;
   commit: string | undefined;
   why: string;
 }
 
 /** A session that was replayed. */
-export interface Replayed {
+export interface ReplayedSession {
   session: string;
   path: string;
   /** Whether its file is there: else it was replayed as the journal had it last. */
@@ -23,7 +23,7 @@ export interface Replayed {
   /** What people did that is part of what happened. */
   notes: string[];
   /** The last version, if it cannot be read. */
-  unread: Unread[];
+  unread: UnreadVersion[];
   /** Earlier versions that could not be read: what they held is in later ones. */
   passing: number;
 }

@@ -1,6 +1,6 @@
 import type {Session} from '../../../formats/session/session.ts';
 import type {Call, Message} from '../../../formats/session/session-schema.ts';
-import type {Doing, Entry} from './entry.ts';
+import type {MessageEntry, VersionSource} from './entry.ts';
 
 /** Something that the engine would have done otherwise. `at`: the place of the message among all. */
 export interface Oddity {
@@ -12,13 +12,13 @@ export interface Oddity {
   what: string;
 }
 
-export interface Step {
-  by: Doing;
+export interface VersionStep {
+  by: VersionSource;
   path: string;
   before: Session | undefined;
   after: Session;
   /** With those in segments. */
-  entries: readonly Entry[];
+  entries: readonly MessageEntry[];
   messages: readonly Message[];
   /** So many of the first were there before, in the same segments. */
   settled: number;
@@ -26,8 +26,8 @@ export interface Step {
 }
 
 /** What a commit of the daemon's is made of. */
-export interface Stepped {
-  entries: Entry[];
+export interface StepResult {
+  entries: MessageEntry[];
   oddities: Oddity[];
   /** Places of what is new. */
   added: number[];

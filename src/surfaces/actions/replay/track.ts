@@ -2,7 +2,7 @@ import {isSegment, stemOf} from '../../../formats/common/key.ts';
 import type {Session} from '../../../formats/session/session.ts';
 import type {Message, SessionHeader} from '../../../formats/session/session-schema.ts';
 import {copyState, emptyState, type HomeState} from '../verify/home-state.ts';
-import type {Doing, Entry, Gone} from './entry.ts';
+import type {MessageEntry, MissingEntry, VersionSource} from './entry.ts';
 
 /** A file of a session as one version has it. */
 export interface Track {
@@ -10,10 +10,10 @@ export interface Track {
   session: Session;
   text: string;
   /** Of its own messages. */
-  entries: readonly Entry[];
-  gone: readonly Gone[];
+  entries: readonly MessageEntry[];
+  gone: readonly MissingEntry[];
   versions: number;
-  last: Doing;
+  last: VersionSource;
   /** From how many versions its messages were read. */
   read: number;
 }
@@ -47,8 +47,8 @@ export function sessionIdOf(path: string): string {
 export function allEntries(
   {tracks}: PastHome,
   {segments = []}: Partial<SessionHeader>,
-  own: readonly Entry[],
-): Entry[] {
+  own: readonly MessageEntry[],
+): MessageEntry[] {
   return segments.length === 0
     ? [...own]
     : joined(

@@ -2,11 +2,11 @@ import type {Call} from '../../../formats/session/session-schema.ts';
 import {toolNamed} from '../../../policy/tools.ts';
 import {type HomeState, templateOf} from '../verify/home-state.ts';
 import {effectOf, verdictOf} from '../verify/verdict-of.ts';
-import type {Entry} from './entry.ts';
-import type {Oddity, Step, Stepped} from './step.ts';
+import type {MessageEntry} from './entry.ts';
+import type {Oddity, StepResult, VersionStep} from './step.ts';
 
 /** What was done about a call, as a version has it that no version before it had. */
-export interface Done {
+export interface CallDone {
   /** Place of the answer among all messages. */
   at: number;
   call: Call;
@@ -16,10 +16,12 @@ export interface Done {
 }
 
 /** Calls that this step asked about, began, or ended without either. */
-export function doneIn({entries: before, after, settled}: Step, {entries, added}: Stepped): Done[] {
-  const former = new Map<Entry['origin'], Entry>(before.slice(settled).map(entry => [entry.origin, entry]));
+export function callsDoneIn({entries: before, after, settled}: VersionStep, {entries, added}: StepResult): CallDone[] {
+  const former = new Map<MessageEntry['origin'], MessageEntry>(
+    before.slice(settled).map(entry => [entry.origin, entry]),
+  );
   const {agent_id: agent = '', tainted = []} = after.header ?? {};
-  const done: Done[] = [];
+  const done: CallDone[] = [];
   const results = new Map(added.map(at => [entries[at]?.message.tool_call_id, entries[at]?.message.content ?? '']));
   for (const [i, {origin, message}] of entries.slice(settled).entries()) {
     const at = settled + i;
@@ -34,14 +36,17 @@ export function doneIn({entries: before, after, settled}: Step, {entries, added}
   return done;
 }
 
-function howBegun({started, approval}: Call): Done['how'] | undefined {
+function howBegun({started, approval}: Call): CallDone['how'] | undefined {
   // Once a person has decided it is for `verify` to say whether they did.
   if (started !== undefined) return approval === undefined ? 'ran' : undefined;
   return approval === undefined ? undefined : 'asked';
 }
 
 /** What only reads is not marked; what is refused is told at once. */
-function howEnded({approval, started, function: {name}}: Call, result: string | undefined): Done['how'] | undefined {
+function howEnded(
+  {approval, started, function: {name}}: Call,
+  result: string | undefined,
+): CallDone['how'] | undefined {
   if (result === undefined || approval !== undefined || started !== undefined) return undefined;
   const failed = failureOf(result);
   // Tools deny paths, and a missing sandbox commands, whatever the policy says.
@@ -63,7 +68,7 @@ function failureOf(result: string): {code?: string; error?: string} | undefined 
 const HOW = {ran: 'ran without asking', asked: 'a person was asked', refused: 'denied'} as const;
 
 /** Whether a policy would have had it done so. What only the machine could tell, such as its sandbox, is left out. */
-export function verdictOddity({at, call, agent, tainted, how}: Done, home: HomeState): Oddity | undefined {
+export function verdictOddity({at, call, agent, tainted, how}: CallDone, home: HomeState): Oddity | undefined {
   const template = templateOf(home, agent);
   if (!template) return undefined;
   const {name: tool, arguments: args} = call.function;
@@ -85,7 +90,7 @@ export function verdictOddity({at, call, agent, tainted, how}: Done, home: HomeS
 }
 
 /** Whether another policy says otherwise of a call, whatever was done. */
-export function changedVerdict(done: Done, then: HomeState, now: HomeState): Oddity | undefined {
+export function changedVerdict(done: CallDone, then: HomeState, now: HomeState): Oddity | undefined {
   const {at, call, agent, tainted, how} = done;
   const about = {tool: call.function.name, arguments: call.function.arguments, agent, tainted};
   const [was, is] = [then, now].map(({policy, settings}) => verdictOf(about, policy, settings));

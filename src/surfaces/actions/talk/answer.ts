@@ -1,19 +1,19 @@
 import type {Message, SessionHeader} from '../../../formats/session/session-schema.ts';
 
 /** How far a session is with the answer to one message of it. */
-export interface Progress {
+export interface AnswerProgress {
   /** Where the message stands; -1: in a segment. */
   at: number;
   /** What the agent wrote since, oldest first. */
   replies: readonly Message[];
-  over: Over | undefined;
+  over: WaitEnd | undefined;
 }
 
 /** Why nothing more is to be waited for. */
-export type Over = 'answered' | 'waiting' | 'paused' | 'error' | 'unanswered' | 'removed';
+export type WaitEnd = 'answered' | 'waiting' | 'paused' | 'error' | 'unanswered' | 'removed';
 
 /** The message that is to be answered, and how many segments the session had then. */
-export interface Asked {
+export interface AskedMessage {
   message: Message;
   segments: number;
 }
@@ -22,7 +22,7 @@ export interface Asked {
  * Read it off the session alone: a reply without calls after the message ends it, once the session rests or goes on with
  * another message. What stands before the message answers something else.
  */
-export function progressOf(header: SessionHeader, messages: readonly Message[], asked: Asked): Progress {
+export function progressOf(header: SessionHeader, messages: readonly Message[], asked: AskedMessage): AnswerProgress {
   const at = messages.findLastIndex(message => isSame(message, asked.message));
   // Older messages are moved into segments: then all that are left came after it.
   if (at === -1 && (header.segments?.length ?? 0) <= asked.segments) return {at, replies: [], over: 'removed'};
@@ -57,19 +57,19 @@ export function answerText(replies: readonly Message[]): string {
     .join('');
 }
 
-function stopped({status}: SessionHeader): Over | undefined {
+function stopped({status}: SessionHeader): WaitEnd | undefined {
   if (status === 'error' || status === 'waiting' || status === 'paused') return status;
   return status === 'completed' ? 'unanswered' : undefined;
 }
 
-export interface Usage {
+export interface AnswerUsage {
   input_tokens: number;
   output_tokens: number;
   cost_usd?: number;
 }
 
 /** What all of it took; null where no model said. */
-export function usageOf(replies: readonly Message[]): Usage | null {
+export function usageOf(replies: readonly Message[]): AnswerUsage | null {
   const told = replies.flatMap(({usage}) => (usage ? [usage] : []));
   if (told.length === 0) return null;
   const sum = (key: 'input_tokens' | 'output_tokens' | 'cost_usd') =>

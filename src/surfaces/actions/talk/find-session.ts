@@ -43,7 +43,7 @@ export function readSession(home: string, {id, path}: SessionFile, previous?: Se
 }
 
 /** The agent's session with `shared: true`; one that is completed is over. Of several the first in order of paths. */
-export function sharedSession(home: string, agent: string): SessionFile | undefined {
+export function findSharedSession(home: string, agent: string): SessionFile | undefined {
   const own = `sessions/${agent}/`;
   const sessions = listSessions(home);
   // It lies in the agent's folder nearly always: those are looked at first.

@@ -4,13 +4,13 @@ import {makeRedactor} from '../../../policy/redact/redact.ts';
 import {secretsOf} from '../../../policy/redact/secret-names.ts';
 
 /** What was replaced in a message before it was written. */
-export interface Replaced {
+export interface ReplacedSecret {
   what: string;
   count: number;
 }
 
 /** A message without credentials: those that look like one, and those of this process's environment. */
-export function redactMessage(home: string, content: string): {content: string; replaced: Replaced[]} {
+export function redactMessage(home: string, content: string): {content: string; replaced: ReplacedSecret[]} {
   const counts = new Map<string, number>();
   const redactor = makeRedactor(secretsOf(keyVariables(home), process.env));
   const redacted = redactor.text(content, what => counts.set(what, (counts.get(what) ?? 0) + 1));

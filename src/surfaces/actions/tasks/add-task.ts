@@ -10,9 +10,9 @@ import {nodeDisk} from '../../../home/disk/disk.ts';
 import {editFile} from '../../../home/edit-file.ts';
 import {readHomeFile} from '../../../home/read.ts';
 import type {FoundTask} from './find-tasks.ts';
-import {untilKept} from './kept.ts';
-import {justWritten, patiently} from './patience.ts';
 import {readTasks, taskOf} from './read-tasks.ts';
+import {repeatUntilKept} from './repeat-until-kept.ts';
+import {isJustWritten, retryWhileSaving} from './retry-while-saving.ts';
 
 export interface Addition {
   /** The file it goes to; without one, that of its parent, else tasks/todo.task.md. */
@@ -40,7 +40,7 @@ export async function addTo(
   const edit = () => {
     const read = readTasks(home, path);
     const before = read?.file ?? parseTasks('');
-    if (read && before.text.trim() === '' && justWritten(home, [path]))
+    if (read && before.text.trim() === '' && isJustWritten(home, [path]))
       throw new UserError(`${path} is empty, and was just written`, exit.failed, 'try again when it is saved');
     if (before.tasks.some(one => fieldOf(one, 'id') === id))
       return {expected: read?.bytes, text: before.text, saved: () => before.text};
@@ -49,13 +49,13 @@ export async function addTo(
     refuseUnlessAdded(before, parseTasks(text), path, {id, parent: nested, title: task.title});
     return {expected: read?.bytes, text, saved: () => text};
   };
-  const add = () => editFile(home, path, () => patiently(home, edit));
+  const add = () => editFile(home, path, () => retryWhileSaving(home, edit));
   let text = await add();
   const isThere = () => {
     const read = readHomeFile(nodeDisk(home), path);
     return read !== undefined && 'text' in read && read.text.includes(id);
   };
-  await untilKept(isThere, async () => {
+  await repeatUntilKept(isThere, async () => {
     text = await add();
   });
   return {path, text};

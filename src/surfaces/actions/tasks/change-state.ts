@@ -1,15 +1,15 @@
 import {boxOfState, fieldOf, type Task, type TaskState} from '../../../formats/task/task.ts';
 import type {NewNote} from '../../../formats/task/task-text.ts';
-import type {TaskEdit} from './edit-tasks.ts';
+import type {PersonTaskEdit} from './edit-tasks.ts';
 
-export interface StateChange {
+export interface TaskStateChange {
   state: TaskState;
   note: NewNote | undefined;
   result: string | undefined;
 }
 
 /** The box, and what was said about it. Times are filled in by the daemon, as for anybody who ticks a box. */
-export function stateEdit(task: Task, {state, note, result}: StateChange): TaskEdit {
+export function stateEdit(task: Task, {state, note, result}: TaskStateChange): PersonTaskEdit {
   const fields = {
     ...(result === undefined ? {} : {result}),
     ...(state === 'pending' && task.state !== 'pending' ? undelivered(task) : {}),

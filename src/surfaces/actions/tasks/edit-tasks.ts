@@ -2,24 +2,24 @@ import {hasErrors} from '../../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import {fieldOf, stateOfBox, type Task, type TaskFile} from '../../../formats/task/task.ts';
 import {type TaskChange, updateTask} from '../../../formats/task/task-edit.ts';
-import {setNames} from '../../../formats/task/task-names-edit.ts';
+import {setTaskNames} from '../../../formats/task/task-names-edit.ts';
 import {hasNote} from '../../../formats/task/task-notes.ts';
 import {parseTasks} from '../../../formats/task/task-parse.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {editFile} from '../../../home/edit-file.ts';
 import {readHomeFile} from '../../../home/read.ts';
 import type {FoundTask} from './find-tasks.ts';
-import {standOf, untilKept} from './kept.ts';
-import {patiently} from './patience.ts';
 import {readTasks, taskOf} from './read-tasks.ts';
+import {repeatUntilKept, taskFingerprint} from './repeat-until-kept.ts';
+import {retryWhileSaving} from './retry-while-saving.ts';
 
 /** What a person does to a task with an editor. A note that is there already is not written again. */
-export interface TaskEdit extends TaskChange {
+export interface PersonTaskEdit extends TaskChange {
   /** Who is to do it. */
   names?: readonly string[];
 }
 
-type EditOf = (task: Task) => TaskEdit;
+type EditOf = (task: Task) => PersonTaskEdit;
 
 /**
  * Edit these tasks as they are when they are written, whoever else writes meanwhile: all of a file or none, and nothing at
@@ -32,7 +32,7 @@ export async function editTasks(
 ): Promise<Map<string, string>> {
   const edits = [...new Set(found.map(({path}) => path))].map(path => {
     const ids = found.filter(one => one.path === path).map(({id}) => id);
-    return {path, edit: () => patiently(home, () => editedText(home, path, ids, editOf))};
+    return {path, edit: () => retryWhileSaving(home, () => editedText(home, path, ids, editOf))};
   });
   for (const {edit} of edits) await edit();
   const texts = new Map<string, string>();
@@ -60,7 +60,7 @@ async function saveEdit(home: string, path: string, edit: () => Promise<Edited>)
       if (!(error instanceof UserError)) throw error;
     }
   };
-  await untilKept(isKept, again);
+  await repeatUntilKept(isKept, again);
   return text;
 }
 
@@ -76,15 +76,15 @@ function editedText(home: string, path: string, ids: readonly string[], editOf: 
       const old = taskOf(read.file, path, id);
       const now = later.tasks.find(task => fieldOf(task, 'id') === id);
       const {note} = editOf(old);
-      const stood = standOf(old);
-      const stands = now && (standOf(now) !== stood || standOf(taskOf(file, path, id)) === stood);
+      const stood = taskFingerprint(old);
+      const stands = now && (taskFingerprint(now) !== stood || taskFingerprint(taskOf(file, path, id)) === stood);
       return stands === true && (!note || hasNote(now, note));
     });
   return {expected: read.bytes, text, saved: () => ({text, isIn})};
 }
 
-function editOne(file: TaskFile, path: string, id: string, {names, ...change}: TaskEdit): TaskFile {
-  const named = names ? parseTasks(setNames(file, taskOf(file, path, id), names)) : file;
+function editOne(file: TaskFile, path: string, id: string, {names, ...change}: PersonTaskEdit): TaskFile {
+  const named = names ? parseTasks(setTaskNames(file, taskOf(file, path, id), names)) : file;
   const task = taskOf(named, path, id);
   const {note, ...rest} = change;
   const changes = note && !hasNote(task, note) ? change : rest;

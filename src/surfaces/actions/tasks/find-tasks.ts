@@ -3,7 +3,7 @@ import {makeVisible} from '../../../formats/common/visible.ts';
 import {fieldOf, type Task} from '../../../formats/task/task.ts';
 import {fileError} from '../talk/file-error.ts';
 import {oneOf} from '../talk/one-of.ts';
-import {patiently} from './patience.ts';
+import {retryWhileSaving} from './retry-while-saving.ts';
 import {readTaskHome, type TaskHome} from './task-home.ts';
 
 /** A task that has an id, and the file it stands in. */
@@ -17,7 +17,7 @@ const OTHERWISE = 'see what there is: agentdir tasks';
 
 /** Those that are meant, each by any part of an id that no other task has; each once, in the order they are named. */
 export function findTasks(home: string, wanted: readonly string[]): Promise<FoundTask[]> {
-  return patiently(home, () => (wanted.length === 0 ? [] : findIn(readTaskHome(home), wanted)));
+  return retryWhileSaving(home, () => (wanted.length === 0 ? [] : findIn(readTaskHome(home), wanted)));
 }
 
 function findIn(tasks: TaskHome, wanted: readonly string[]): FoundTask[] {

@@ -1,4 +1,4 @@
-import {agentHint, isKnown, type Names} from '../../../check/names.ts';
+import {agentHint, isKnownName, type Names} from '../../../check/names.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import {stemOf} from '../../../formats/common/key.ts';
 import {parseWorkflow} from '../../../formats/workflow.ts';
@@ -7,7 +7,7 @@ import {listFolder, readHomeFile} from '../../../home/read.ts';
 import {oneOf} from '../talk/one-of.ts';
 
 /** Whom one can address in this home. Templates are not read for it; workflows are, when one of theirs may be meant. */
-export function namesIn(home: string): Names {
+export function addressableNames(home: string): Names {
   const agents = new Set(listFolder(nodeDisk(home), 'templates').map(stemOf));
   let members: ReadonlySet<string> | undefined;
   return {
@@ -28,7 +28,7 @@ function membersOf(home: string, path: string): string[] {
 /** Who is meant: the whole name of anybody a task may be for, or a part that only one agent of this home has. */
 export function assigneeNamed(wanted: string, names: Names): string {
   const name = wanted.replace(/^@/, '');
-  return isKnown(name, names) ? name : oneOf('agent', name, [...names.agents(), 'human'], agentHint(name, names));
+  return isKnownName(name, names) ? name : oneOf('agent', name, [...names.agents(), 'human'], agentHint(name, names));
 }
 
 /** `new:TEMPLATE` of a template that is there, or `new:provider/model`. */

@@ -1,13 +1,14 @@
 import {assigneeOfRow, type Others, type TaskRow} from '../../../check/rows.ts';
 import {isForNobody, whyNot} from '../../../check/why-not.ts';
-import type {Rows} from './task-rows.ts';
+import type {TaskRows} from './task-rows.ts';
 
 /** What comes of a task as it is now, in words; none: nothing does. */
-export function nextSteps(row: TaskRow, {rows, othersOf}: Rows): string[] {
+export function nextSteps(row: TaskRow, {rows, othersOf}: TaskRows): string[] {
   const others = othersOf(row);
   if (others.broken) return [`${row.file} has errors, and nothing in it is acted on: agentdir check`];
   if (row.state === 'pending') return [pending(row, others)];
-  const waiting = row.id === null ? [] : rows.filter(other => other.state === 'pending' && waitsFor(other, row.id));
+  const waiting =
+    row.id === null ? [] : rows.filter(other => other.state === 'pending' && dependsOnTask(other, row.id));
   const ids = waiting.map(({id, title}) => id ?? `"${title}"`).join(', ');
   switch (row.state) {
     case 'in_progress':
@@ -42,7 +43,7 @@ function receiver(row: TaskRow): string {
 }
 
 /** Whether it names that task as one to wait for. */
-export function waitsFor(row: TaskRow, id: string | null): boolean {
+export function dependsOnTask(row: TaskRow, id: string | null): boolean {
   return id !== null && (row.depends_on ?? '').split(' ').includes(id);
 }
 

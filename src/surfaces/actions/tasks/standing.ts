@@ -1,5 +1,5 @@
 import type {TaskRow} from '../../../check/rows.ts';
-import {nextSteps, waitsFor} from './next-step.ts';
+import {dependsOnTask, nextSteps} from './next-step.ts';
 import {readTaskHome, type TaskHome} from './task-home.ts';
 import {rowsOf} from './task-rows.ts';
 
@@ -18,7 +18,7 @@ export function standings(tasks: TaskHome, ids: readonly string[]): TaskStanding
   return ids.flatMap(id => {
     const row = all.rows.find(one => one.id === id);
     if (!row) return [];
-    const needed = all.rows.filter(one => isOpen(one) && waitsFor(one, id)).map(one => one.id ?? `"${one.title}"`);
+    const needed = all.rows.filter(one => isOpen(one) && dependsOnTask(one, id)).map(one => one.id ?? `"${one.title}"`);
     return [{row, next: nextSteps(row, all), neededBy: needed}];
   });
 }

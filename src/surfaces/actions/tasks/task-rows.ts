@@ -6,17 +6,17 @@ import {type Others, othersIn, type TaskRow, taskRows} from '../../../check/rows
 import {stemOf} from '../../../formats/common/key.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../../home/read.ts';
-import {namesIn} from './names.ts';
+import {addressableNames} from './names.ts';
 import type {TaskHome} from './task-home.ts';
 
-export interface Rows {
+export interface TaskRows {
   rows: TaskRow[];
   /** What a task waits for is seen in these. */
   othersOf: (row: TaskRow) => Others;
 }
 
 /** The tasks of all files as rows, as `agentdir tasks --json` has them. */
-export function rowsOf({home, files, unread}: TaskHome): Rows {
+export function rowsOf({home, files, unread}: TaskHome): TaskRows {
   const index = new HomeIndex();
   for (const file of files) index.set(file.path, factsFrom(file));
   for (const problem of unread) index.set(problem.file, unreadFacts(problem.file, [problem]));
@@ -30,7 +30,7 @@ export function rowsOf({home, files, unread}: TaskHome): Rows {
   index.settle();
   const errors = index.all().filter(({severity}) => severity === 'error');
   const broken = new Set(errors.map(({file}) => file));
-  const names = namesIn(home);
+  const names = addressableNames(home);
   const rows = taskRows({...parseHome([]), tasks: [...files]}, names, broken);
   return {rows, othersOf: othersIn(rows, names, broken)};
 }

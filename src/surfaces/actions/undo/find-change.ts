@@ -1,7 +1,7 @@
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import {kindOf, stemOf} from '../../../formats/common/key.ts';
 import {visibleLine} from '../../../formats/common/visible.ts';
-import {type Change, headOf, history} from '../../../home/history.ts';
+import {headCommit, history, type JournalChange} from '../../../home/history.ts';
 import {commitsNamed, readChange} from '../../../home/one-change.ts';
 
 /** The change that is meant, and the id by which it was found, if not by its own. */
@@ -19,7 +19,7 @@ const LISTED = 8;
  * or file. Of these the last change is meant.
  */
 export async function findChange(home: string, wanted: string): Promise<FoundChange> {
-  if (!(await headOf(home))) throw new UserError('the journal is empty', exit.failed);
+  if (!(await headCommit(home))) throw new UserError('the journal is empty', exit.failed);
   const name = wanted.replace(/^@/, '').trim();
   const commits = /^[0-9a-f]{4,64}$/.test(name) ? await commitsNamed(home, name) : [];
   const about = name === '' ? [] : await namedSo(home, name);
@@ -44,10 +44,10 @@ export async function findChange(home: string, wanted: string): Promise<FoundCha
 }
 
 /** What bears exactly this name, else all that have it in theirs; each with the last change about it. */
-async function namedSo(home: string, wanted: string): Promise<{name: string; change: Change}[]> {
-  const found = new Map<string, Change>();
+async function namedSo(home: string, wanted: string): Promise<{name: string; change: JournalChange}[]> {
+  const found = new Map<string, JournalChange>();
   /** A task and a session may bear one name. */
-  const exact = new Map<string, Change>();
+  const exact = new Map<string, JournalChange>();
   for await (const change of history(home)) {
     for (const [name, what] of namesOf(change)) {
       if (name === wanted && !exact.has(what)) exact.set(what, change);
@@ -64,7 +64,7 @@ async function namedSo(home: string, wanted: string): Promise<{name: string; cha
 }
 
 /** Names of what a change is about, and what that is. */
-function namesOf({trailers, paths}: Change): [name: string, what: string][] {
+function namesOf({trailers, paths}: JournalChange): [name: string, what: string][] {
   return [
     ...trailers.flatMap(([key, value]): [string, string][] => (KNOWN.has(key) ? [[value, key.toLowerCase()]] : [])),
     ...paths.map((path): [string, string] => [stemOf(path), whatOf(path)]),
@@ -88,6 +88,6 @@ export async function changesAbout(home: string, name: string, most: number): Pr
   return lines;
 }
 
-function lineOf({commit, author, subject}: Pick<Change, 'commit' | 'author' | 'subject'>): string {
+function lineOf({commit, author, subject}: Pick<JournalChange, 'commit' | 'author' | 'subject'>): string {
   return visibleLine(`${commit.slice(0, 7)} ${subject} (${author})`);
 }

@@ -22,7 +22,7 @@ interface Texts {
 }
 
 /** More are not looked through one by one. */
-const MOST = 500;
+const MAX_LATER_VERSIONS = 500;
 
 /** The first of the later changes with which the undo does not go together: `inTheWay` says why, if it is that. */
 export async function overlapOf(
@@ -31,7 +31,7 @@ export async function overlapOf(
   {path, after, now}: Texts,
   inTheWay: (text: string | undefined) => string | undefined,
 ): Promise<Overlap> {
-  const later = (await laterVersions(home, commit, path)).slice(0, MOST);
+  const later = (await laterVersions(home, commit, path)).slice(0, MAX_LATER_VERSIONS);
   return withObjects(home, async read => {
     let last = after;
     for (const version of later) {

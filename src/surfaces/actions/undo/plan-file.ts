@@ -19,7 +19,7 @@ import {type Overlap, overlapOf} from './overlap.ts';
 import {workspaceUndo} from './workspace-undo.ts';
 
 /** What is to be written so that a change of one file is taken back. */
-export interface FileEdit {
+export interface UndoEdit {
   path: string;
   kind: Kind;
   /** What it is made from; undefined: there is no file. */
@@ -35,13 +35,13 @@ export interface FileEdit {
 }
 
 export type FilePlan =
-  | {edit: FileEdit}
+  | {edit: UndoEdit}
   | {refused: string; hint?: string | undefined}
   | {overlap: Overlap}
   /** All of it is gone already. */
   | {nothing: true};
 
-export interface Versions {
+export interface ChangedVersions {
   file: FileOfChange;
   before: Buffer | undefined;
   after: Buffer | undefined;
@@ -50,7 +50,7 @@ export interface Versions {
 }
 
 /** Reads the file as it is now: to be called again if it was changed before it could be written. */
-export async function planFile(home: string, commit: string, versions: Versions): Promise<FilePlan> {
+export async function planFile(home: string, commit: string, versions: ChangedVersions): Promise<FilePlan> {
   const {file, before, after, recorded} = versions;
   const {path} = file;
   const kind = kindOf(path) as Kind;
@@ -80,7 +80,7 @@ export async function planFile(home: string, commit: string, versions: Versions)
 async function planEdit(
   home: string,
   commit: string,
-  plain: Omit<FileEdit, 'bytes'> & {now: Buffer},
+  plain: Omit<UndoEdit, 'bytes'> & {now: Buffer},
   {file, before, after}: {file: FileOfChange; before: Buffer; after: Buffer},
 ): Promise<FilePlan> {
   const {path, kind, now} = plain;
@@ -139,7 +139,7 @@ function problemsIn(path: string, text: string) {
 async function planRemoved(
   home: string,
   commit: string,
-  plain: Omit<FileEdit, 'bytes'>,
+  plain: Omit<UndoEdit, 'bytes'>,
   after: Buffer,
 ): Promise<FilePlan> {
   const {path, kind, now} = plain;
@@ -167,7 +167,7 @@ function isOnlyFilledIn(kind: Kind, after: string, now: string): boolean {
 }
 
 /** A file that the change removed comes back as it was. */
-async function planRestored(home: string, edit: FileEdit, commit: string): Promise<FilePlan> {
+async function planRestored(home: string, edit: UndoEdit, commit: string): Promise<FilePlan> {
   const {path, now, bytes} = edit;
   if (!bytes) return {nothing: true};
   if (now?.equals(bytes)) return {nothing: true};

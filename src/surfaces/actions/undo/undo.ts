@@ -5,24 +5,24 @@ import {visibleLine} from '../../../formats/common/visible.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {editFile} from '../../../home/edit-file.ts';
 import {blobId} from '../../../home/git/blob-id.ts';
-import {removeIf} from '../../../home/move.ts';
+import {removeIfUnchanged} from '../../../home/move.ts';
 import {readChange, type WholeChange, withObjects} from '../../../home/one-change.ts';
 import {readHomeFile} from '../../../home/read.ts';
-import {type Staged, stage} from '../../../home/stage.ts';
+import {type StagedWrite, stageFile} from '../../../home/stage.ts';
 import {daemonOf} from '../../../home/status.ts';
 import {leaveNote} from '../../../home/versions/command-notes.ts';
+import {consequencesOf, type UndoConsequences} from './consequences.ts';
 import {changesAbout, type FoundChange} from './find-change.ts';
 import {type Overlap, overlapWords} from './overlap.ts';
-import {type FileEdit, planFile, type Versions} from './plan-file.ts';
-import {type Told, toldOf} from './told.ts';
+import {type ChangedVersions, planFile, type UndoEdit} from './plan-file.ts';
 import {causeOf, refuseChange} from './why-not.ts';
 
 /** What an undo does, before it is done. */
 export interface Plan {
   change: WholeChange;
-  edits: FileEdit[];
-  told: Told;
-  versions: Versions[];
+  edits: UndoEdit[];
+  told: UndoConsequences;
+  versions: ChangedVersions[];
 }
 
 /** Later changes are in the way: nothing may be written. */
@@ -52,7 +52,7 @@ export async function planUndo(home: string, {commit, about}: FoundChange): Prom
     for (const plan of plans) if ('refused' in plan) throw refusal(change, plan.refused, plan.hint);
     const edits = plans.flatMap(plan => ('edit' in plan ? [plan.edit] : []));
     if (edits.length === 0) throw refusal(change, 'nothing of it is left', 'what became of it: agentdir log');
-    const told = await Promise.all(edits.map(edit => toldOf(home, edit)));
+    const told = await Promise.all(edits.map(edit => consequencesOf(home, edit)));
     return {
       ...{change, edits, versions},
       told: {
@@ -77,10 +77,10 @@ function shown({commit, subject}: WholeChange): string {
   return visibleLine(`${commit.slice(0, 7)} (${subject})`);
 }
 
-function versionsOf(home: string, change: WholeChange): Promise<Versions[]> {
+function versionsOf(home: string, change: WholeChange): Promise<ChangedVersions[]> {
   const recorded = causeOf(change) === 'approval';
   return withObjects(home, async read => {
-    const all: Versions[] = [];
+    const all: ChangedVersions[] = [];
     for (const file of change.files) {
       const [before, after] = [
         file.before && (await read(file.before.blob)),
@@ -111,14 +111,14 @@ export async function writeUndo(home: string, {change, edits, versions}: Plan): 
     written.push(edit.path);
   }
   if (!daemonOf(nodeDisk(home)))
-    await stage(
+    await stageFile(
       home,
       edits.map(edit => stagedOf(home, edit)),
     );
 }
 
 /** As it is now, which may be later than what was planned. */
-function stagedOf(home: string, {path, now}: FileEdit): Staged {
+function stagedOf(home: string, {path, now}: UndoEdit): StagedWrite {
   const read = readHomeFile(nodeDisk(home), path);
   if (!read || read.bytes === undefined) return {path, before: now, bytes: undefined, executable: false};
   return {path, before: now, bytes: read.bytes, executable: (read.stat.mode & 0o100n) !== 0n};
@@ -127,8 +127,8 @@ function stagedOf(home: string, {path, now}: FileEdit): Staged {
 async function writeOne(
   home: string,
   change: WholeChange,
-  edit: FileEdit,
-  versions: readonly Versions[],
+  edit: UndoEdit,
+  versions: readonly ChangedVersions[],
 ): Promise<void> {
   const {path, now, bytes, executable} = edit;
   const mark = (base: Buffer | undefined, to: Buffer | undefined) =>
@@ -138,7 +138,7 @@ async function writeOne(
     });
   if (!bytes) {
     mark(now, undefined);
-    if (now && !removeIf(nodeDisk(home), path, now))
+    if (now && !removeIfUnchanged(nodeDisk(home), path, now))
       throw refusal(change, `${path} was changed at that moment`, 'try again');
     return;
   }
@@ -148,7 +148,7 @@ async function writeOne(
     chmodSync(join(home, path), executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111);
   }
   if (now?.equals(bytes)) return;
-  let current: FileEdit | undefined = edit;
+  let current: UndoEdit | undefined = edit;
   await editFile(home, path, async () => {
     current ??= await planAgain(home, change, edit, versions);
     const {now: expected, bytes: next = Buffer.alloc(0)} = current;
@@ -161,9 +161,9 @@ async function writeOne(
 async function planAgain(
   home: string,
   change: WholeChange,
-  {path}: FileEdit,
-  versions: readonly Versions[],
-): Promise<FileEdit> {
+  {path}: UndoEdit,
+  versions: readonly ChangedVersions[],
+): Promise<UndoEdit> {
   for (const one of versions) {
     const plan = await planFile(home, change.commit, one);
     if ('overlap' in plan) throw overlapError({change, overlaps: [plan.overlap]});

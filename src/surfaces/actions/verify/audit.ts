@@ -1,10 +1,25 @@
 import {readSigners, signersPath} from '../../../effects/signature/signers-file.ts';
 import {kindOf, stemOf} from '../../../formats/common/key.ts';
-import {textOf, type Walk, type WalkedChange, type WalkedCommit, walkJournal} from '../../../home/journal-walk.ts';
+import {
+  type JournalWalk,
+  type WalkedChange,
+  type WalkedCommit,
+  walkedText,
+  walkJournal,
+} from '../../../home/journal-walk.ts';
 import {Decisions} from './decisions.ts';
 import {Executions} from './executions.ts';
-import type {Finding} from './finding.ts';
-import {applyFile, copyState, emptyState, type HomeState, isOfState, nextState, pageOf, settle} from './home-state.ts';
+import type {AuditFinding} from './finding.ts';
+import {
+  applyFile,
+  copyState,
+  emptyState,
+  findPage,
+  type HomeState,
+  isOfState,
+  nextState,
+  settleState,
+} from './home-state.ts';
 import {SessionVersions} from './session-versions.ts';
 import {findingOf, Starts} from './starts.ts';
 import {writerOf} from './writing.ts';
@@ -21,7 +36,7 @@ export interface Audit {
   executions: number;
   /** Approvals that were decided. */
   decisions: number;
-  findings: Finding[];
+  findings: AuditFinding[];
   /** Files whose last version could not be read: what they hold was not looked at. */
   unread: Unread[];
   /** Earlier versions that could not be read: what they hold is in later ones. */
@@ -44,11 +59,11 @@ export async function audit(home: string, progress: (done: number, total: number
 }
 
 class Auditor {
-  readonly #walk: Walk;
+  readonly #walk: JournalWalk;
   readonly #executions = new Executions();
   readonly #starts: Starts;
   readonly #decisions = new Decisions();
-  readonly #findings: Finding[] = [];
+  readonly #findings: AuditFinding[] = [];
   /** Starts that nothing came of, as `nameOf` has them. */
   readonly #refused = new Set<string>();
   readonly #states = new Map<string, {state: HomeState; uses: number}>();
@@ -58,7 +73,7 @@ class Auditor {
   readonly #homes = new Set(['home']);
   #passing = 0;
 
-  constructor(home: string, walk: Walk) {
+  constructor(home: string, walk: JournalWalk) {
     this.#walk = walk;
     this.#starts = new Starts(
       this.#decisions,
@@ -114,7 +129,7 @@ class Auditor {
     if (changes.length === 0) return from;
     const state = nextState(from);
     for (const change of changes) {
-      const read = await textOf(change);
+      const read = await walkedText(change);
       if ('problem' in read) this.#cannotRead(commit, change.path, read.problem);
       else if (applyFile(state, change.path, read.text)) this.#unread.delete(change.path);
       else this.#cannotRead(commit, change.path, 'it has errors');
@@ -131,14 +146,14 @@ class Auditor {
       // In its name a page asks, and decides nothing.
       const asks = (path: string) =>
         path.startsWith('approvals/pending/') &&
-        [...before, state].every(one => pageOf(one, stemOf(path))?.decision === undefined);
+        [...before, state].every(one => findPage(one, stemOf(path))?.decision === undefined);
       if (writer === 'agent')
         this.#agentWrote(
           commit,
           paths.filter(path => !asks(path)),
         );
     }
-    settle(state);
+    settleState(state);
     return state;
   }
 
@@ -151,7 +166,7 @@ class Auditor {
 
   async #session(commit: WalkedCommit, change: WalkedChange, before: readonly HomeState[]): Promise<void> {
     const {path} = change;
-    const read = await textOf(change);
+    const read = await walkedText(change);
     if ('problem' in read) return this.#cannotRead(commit, path, read.problem);
     // A file that is gone while its last version could not be read stays unread.
     if (read.text === undefined) return this.#versions.forget(path);
@@ -199,7 +214,7 @@ const nameOf = (...parts: (string | undefined)[]): string => parts.join('\0');
 /** As the commit has it; the one on disk where it is kept outside the journal. */
 async function signersAt(
   home: string,
-  walk: Walk,
+  walk: JournalWalk,
   {id}: WalkedCommit,
   setting: string,
 ): Promise<{text: string} | {problem: string}> {

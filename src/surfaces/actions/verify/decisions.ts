@@ -1,13 +1,13 @@
 import {stemOf} from '../../../formats/common/key.ts';
-import type {Finding} from './finding.ts';
-import {type HomeState, itemOf, type PastItem, pageOf} from './home-state.ts';
+import type {AuditFinding} from './finding.ts';
+import {findItem, findPage, type HomeState, type PastItem} from './home-state.ts';
 import {TakenAways} from './taken-away.ts';
-import type {Said, Writing} from './writing.ts';
+import type {DecisionCommit, GivenApproval} from './writing.ts';
 
 /** What was decided in the history up to now: who wrote a decision first, and what was ever said against it. */
 export class Decisions {
-  readonly #items = new Map<string, Said>();
-  readonly #pages = new Map<string, Said>();
+  readonly #items = new Map<string, GivenApproval>();
+  readonly #pages = new Map<string, GivenApproval>();
   readonly #against = new Map<string, string>();
   /** Nos that were found after a crash, in the same go as what is looked at: whether they came before it, nobody can tell. */
   readonly #foundNow = new Set<string>();
@@ -22,13 +22,13 @@ export class Decisions {
     return this.#seen;
   }
 
-  /** The person's yes that holds. */
-  said(id: string): Said | undefined {
+  /** The approval of this request that holds. */
+  approvalOf(id: string): GivenApproval | undefined {
     return this.#items.get(id) ?? this.#pages.get(id);
   }
 
-  /** `rejected`, `expired` or `superseded`, in any version. */
-  against(id: string): string | undefined {
+  /** Why this request is not approved: `rejected`, `expired` or `superseded`, in any version. */
+  objectionOf(id: string): string | undefined {
     return this.#against.get(id);
   }
 
@@ -43,8 +43,13 @@ export class Decisions {
   }
 
   /** A commit made one of `before`, the states of its parents, into `after`. Decisions that an agent wrote are found. */
-  read(paths: readonly string[], before: readonly HomeState[], after: HomeState, writing: Writing): Finding[] {
-    const findings: Finding[] = [];
+  read(
+    paths: readonly string[],
+    before: readonly HomeState[],
+    after: HomeState,
+    writing: DecisionCommit,
+  ): AuditFinding[] {
+    const findings: AuditFinding[] = [];
     for (const path of paths) {
       const items = after.queues.get(path);
       const former = before[0]?.queues.get(path);
@@ -53,7 +58,7 @@ export class Decisions {
         const [is, was] = [items?.get(id), former?.get(id)];
         if (is?.decision === was?.decision && is?.status === was?.status) continue;
         // What was filed elsewhere is still there.
-        const item = itemOf(after, id);
+        const item = findItem(after, id);
         if (writing.writer === 'person' && item?.decision === undefined)
           this.taken.add(id, path, was, this.#items.get(id));
         findings.push(...this.#item(id, before, item, writing));
@@ -66,25 +71,25 @@ export class Decisions {
     return findings;
   }
 
-  #item(id: string, before: readonly HomeState[], item: PastItem | undefined, writing: Writing): Finding[] {
+  #item(id: string, before: readonly HomeState[], item: PastItem | undefined, writing: DecisionCommit): AuditFinding[] {
     const {decision, status} = item ?? {};
     if (decision !== undefined) this.#seen.add(id);
     // What nobody waited for was taken back by the daemon, not refused.
     if (decision === 'rejected' && status !== 'withdrawn')
       this.#isAgainst(id, status === 'expired' || status === 'superseded' ? status : 'rejected', writing);
-    const was = before.some(state => itemOf(state, id)?.decision === 'approved');
+    const was = before.some(state => findItem(state, id)?.decision === 'approved');
     return turn(this.#items, id, was, item && decision === 'approved', writing);
   }
 
-  #page(id: string, before: readonly HomeState[], after: HomeState, writing: Writing): Finding[] {
-    const page = pageOf(after, id);
+  #page(id: string, before: readonly HomeState[], after: HomeState, writing: DecisionCommit): AuditFinding[] {
+    const page = findPage(after, id);
     const {decision} = page ?? {};
     if (decision === 'rejected' && !this.#against.has(id)) this.#isAgainst(id, 'rejected', writing);
-    const was = before.some(state => pageOf(state, id)?.decision === 'approved');
+    const was = before.some(state => findPage(state, id)?.decision === 'approved');
     return turn(this.#pages, id, was, page && decision === 'approved', writing);
   }
 
-  #isAgainst(id: string, how: string, {cause}: Writing): void {
+  #isAgainst(id: string, how: string, {cause}: DecisionCommit): void {
     if (cause === 'recovered' && !this.#against.has(id)) this.#foundNow.add(id);
     this.#against.set(id, how);
   }
@@ -101,12 +106,12 @@ export class Decisions {
  * on its way to another file.
  */
 function turn(
-  said: Map<string, Said>,
+  said: Map<string, GivenApproval>,
   id: string,
   was: boolean,
   is: boolean | undefined,
-  {commit, time, writer}: Writing,
-): Finding[] {
+  {commit, time, writer}: DecisionCommit,
+): AuditFinding[] {
   if (is === undefined || is === was) return [];
   if (!is || writer === 'agent') said.delete(id);
   if (is && writer === 'person') said.set(id, {commit, time});

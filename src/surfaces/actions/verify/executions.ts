@@ -15,22 +15,22 @@ export interface Execution {
 }
 
 /** What a version of a session tells that none before it told. */
-export interface News {
+export interface VersionNews {
   started: Execution[];
-  odd: {session: string; call: Called; objection: Objection}[];
+  odd: {session: string; call: CallSummary; objection: Objection}[];
   /** Calls that were started, and in the last moment were not run: somebody had said no. */
-  refused: {session: string; call: Called}[];
+  refused: {session: string; call: CallSummary}[];
 }
 
 /** What is told of a call. */
-export interface Called {
+export interface CallSummary {
   id: string;
   tool: string;
   approval?: string;
 }
 
 interface Known {
-  call: Called;
+  call: CallSummary;
   started: string | undefined;
   /** The approval that it had when it was started. */
   by: string | undefined;
@@ -51,8 +51,8 @@ export class Executions {
   readonly #tainted = new Set<string>();
 
   /** `before`: the messages of the version before it, as far as they are the same objects they are not read again. */
-  read(path: string, {header, messages}: Session, before: readonly Message[]): News {
-    const news: News = {started: [], odd: [], refused: []};
+  read(path: string, {header, messages}: Session, before: readonly Message[]): VersionNews {
+    const news: VersionNews = {started: [], odd: [], refused: []};
     const stem = stemOf(path);
     const session = isSegment(path) ? stem.replace(/\.\d+$/, '') : stem;
     const agent = header?.agent_id ?? '';
@@ -85,7 +85,7 @@ export class Executions {
       always || taints.some(([at]) => at < index || (messages[at]?.timestamp ?? '') <= started);
   }
 
-  #call(execution: Execution, news: News): void {
+  #call(execution: Execution, news: VersionNews): void {
     const {session} = execution;
     const {id, function: called, run} = execution.call;
     const key = `${session}\0${id}`;
@@ -115,7 +115,7 @@ export class Executions {
     else if (isNew && (anew || known?.started === undefined)) news.started.push(execution);
   }
 
-  #result(session: string, {tool_call_id: id, content}: Message, news: News): void {
+  #result(session: string, {tool_call_id: id, content}: Message, news: VersionNews): void {
     const known = this.#known.get(`${session}\0${id}`);
     const result = hash([content]);
     if (!known || known.result === result) return;
@@ -143,12 +143,12 @@ export class Executions {
   }
 }
 
-function isAskedAnew({approval}: Called, {started, by}: Known): boolean {
+function isAskedAnew({approval}: CallSummary, {started, by}: Known): boolean {
   return started !== undefined && approval !== undefined && approval !== by;
 }
 
 /** Strings of its own: a part of a text keeps all of that text in memory. */
-function copyOf({id, approval, started, function: {name: tool}}: Call): {call: Called; started?: string} {
+function copyOf({id, approval, started, function: {name: tool}}: Call): {call: CallSummary; started?: string} {
   return JSON.parse(JSON.stringify({call: {id, tool, approval}, started}));
 }
 

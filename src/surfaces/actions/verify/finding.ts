@@ -20,7 +20,7 @@ export const findingKinds = {
 
 type FindingKind = keyof typeof findingKinds;
 
-export interface Finding {
+export interface AuditFinding {
   kind: FindingKind;
   /** What is wrong, in words. Some of it may come from an agent. */
   what: string;

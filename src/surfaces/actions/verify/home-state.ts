@@ -39,7 +39,7 @@ export function emptyState(): HomeState {
   return {settings: {}, policy: emptyPolicy, templates: new Map(), queues: new Map(), pages};
 }
 
-/** To be changed: `state` stays as it is until `settle`. */
+/** To be changed: `state` stays as it is until `settleState`. */
 export function nextState(state: HomeState): HomeState {
   const {templates, queues, pages} = state;
   return {
@@ -51,7 +51,7 @@ export function nextState(state: HomeState): HomeState {
 }
 
 /** The state that it was made from is not needed any more. */
-export function settle({pages: {below, changed}}: HomeState): void {
+export function settleState({pages: {below, changed}}: HomeState): void {
   for (const [path, page] of changed) {
     if (page) below.set(path, page);
     else below.delete(path);
@@ -115,7 +115,7 @@ export function applyFile(state: HomeState, path: string, text: string | undefin
   }
 }
 
-export function itemOf({queues}: HomeState, id: string): PastItem | undefined {
+export function findItem({queues}: HomeState, id: string): PastItem | undefined {
   for (const items of queues.values()) {
     const item = items.get(id);
     if (item) return item;
@@ -123,7 +123,7 @@ export function itemOf({queues}: HomeState, id: string): PastItem | undefined {
   return undefined;
 }
 
-export function pageOf({pages}: HomeState, id: string): PastPage | undefined {
+export function findPage({pages}: HomeState, id: string): PastPage | undefined {
   const at = (folder: string) => {
     const path = `approvals/${folder}/${id}.approval.md`;
     return pages.changed.has(path) ? pages.changed.get(path) : pages.below.get(path);

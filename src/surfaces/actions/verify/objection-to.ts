@@ -1,17 +1,17 @@
 import {verifyBy} from '../../../effects/signature/ssh-signature.ts';
-import {digestOf} from '../../../formats/approval/approval-digest.ts';
+import {callDigest} from '../../../formats/approval/approval-digest.ts';
 import {signedText} from '../../../formats/approval/approval-signature.ts';
 import {toolNamed} from '../../../policy/tools.ts';
 import type {Decisions} from './decisions.ts';
 import type {Execution} from './executions.ts';
 import type {Objection} from './finding.ts';
-import {type HomeState, itemOf, type PastItem, pageOf, templateOf} from './home-state.ts';
+import {findItem, findPage, type HomeState, type PastItem, templateOf} from './home-state.ts';
 import {verdictOf} from './verdict-of.ts';
-import type {Said} from './writing.ts';
+import type {GivenApproval} from './writing.ts';
 
 /** What else is known when a call is started. */
-export interface Known {
-  decisions: Pick<Decisions, 'said' | 'against'>;
+export interface CallEvidence {
+  decisions: Pick<Decisions, 'approvalOf' | 'objectionOf'>;
   /** By approval: the call that it was used for. */
   used: ReadonlyMap<string, string>;
   /** Text of the file of signers, as it was then. */
@@ -19,7 +19,11 @@ export interface Known {
 }
 
 /** Why nothing that was there before it allowed the call to start; undefined if it was allowed. `at`: the files before it. */
-export async function objectionTo(execution: Execution, at: HomeState, known: Known): Promise<Objection | undefined> {
+export async function objectionTo(
+  execution: Execution,
+  at: HomeState,
+  known: CallEvidence,
+): Promise<Objection | undefined> {
   const {call, agent} = execution;
   const {name: tool, arguments: args} = call.function;
   const template = templateOf(at, agent);
@@ -40,20 +44,20 @@ async function toApproval(
   execution: Execution,
   id: string,
   at: HomeState,
-  known: Known,
+  known: CallEvidence,
 ): Promise<Objection | undefined> {
   const {decisions, used} = known;
   const {session, agent, call} = execution;
-  const item = itemOf(at, id);
+  const item = findItem(at, id);
   if (!item) return {kind: 'undecided', what: `its approval ${id} was in no queue before it started`};
   const other = Object.entries({session, agent, call: call.id}).find(([name, value]) => item.field(name) !== value);
   if (other)
     return {kind: 'other-call', what: `approval ${id} is for another ${other[0]}: ${item.field(other[0]) ?? 'none'}`};
-  const against = decisions.against(id);
+  const against = decisions.objectionOf(id);
   if (against !== undefined)
     return {kind: against === 'expired' ? 'expired' : 'rejected', what: `approval ${id} was ${against} before`};
   if (item.decision !== 'approved') return {kind: 'undecided', what: `approval ${id} was not ticked before it started`};
-  const said = decisions.said(id);
+  const said = decisions.approvalOf(id);
   if (!said) return {kind: 'undecided', what: `no commit of a person has the decision about ${id}`};
   const expires = item.field('expires');
   if (expires !== undefined && Date.parse(item.at ?? said.time) > Date.parse(expires))
@@ -67,9 +71,9 @@ function toDigest({call, session, agent}: Execution, id: string, item: PastItem,
   const digest = item.field('digest');
   if (digest === undefined) return {kind: 'digest', what: `approval ${id} has no digest`};
   const {name: tool, arguments: args} = call.function;
-  const page = pageOf(at, id);
+  const page = findPage(at, id);
   const bound = {tool, arguments: args, cwd: `workspaces/${agent}`, agent, session, call: call.id};
-  if (basesIn(page?.action['bound to'] ?? '').some(basis => digestOf({...bound, basis}) === digest)) return undefined;
+  if (basesIn(page?.action['bound to'] ?? '').some(basis => callDigest({...bound, basis}) === digest)) return undefined;
   return {
     kind: 'digest',
     what: page
@@ -129,9 +133,9 @@ function toEdit(execution: Execution, item: PastItem, at: HomeState): Objection 
 async function toSignature(
   id: string,
   item: PastItem,
-  said: Said,
+  said: GivenApproval,
   at: HomeState,
-  known: Known,
+  known: CallEvidence,
 ): Promise<Objection | undefined> {
   const setting = at.settings.approvals?.signers;
   if (!setting) return undefined;
@@ -140,8 +144,8 @@ async function toSignature(
     return {kind: 'signature', what: `approval ${id} is not signed, and the settings ask for it`};
   const signers = await known.signers(setting);
   if ('problem' in signers) return {kind: 'signature', what: signers.problem};
-  const label = pageOf(at, id)?.edits?.toLowerCase() ?? '';
-  const shown = item.field('original') === undefined ? pageOf(at, id)?.action[label] : item.field('command');
+  const label = findPage(at, id)?.edits?.toLowerCase() ?? '';
+  const shown = item.field('original') === undefined ? findPage(at, id)?.action[label] : item.field('command');
   const edited = item.field('edited') === 'true' ? shown : undefined;
   const text = signedText({id, digest: item.field('digest') ?? '', decision: 'approved', edited});
   const verified = await verifyBy(text, signature, signers.text, new Date(said.time));

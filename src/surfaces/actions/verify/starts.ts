@@ -1,9 +1,9 @@
 import type {WalkedCommit} from '../../../home/journal-walk.ts';
 import type {Decisions} from './decisions.ts';
-import type {Called, Execution} from './executions.ts';
-import type {Finding, Objection} from './finding.ts';
-import {emptyState, type HomeState, itemOf} from './home-state.ts';
-import {type Known, objectionTo} from './objection-to.ts';
+import type {CallSummary, Execution} from './executions.ts';
+import type {AuditFinding, Objection} from './finding.ts';
+import {emptyState, findItem, type HomeState} from './home-state.ts';
+import {type CallEvidence, objectionTo} from './objection-to.ts';
 import {type TakenAway, withItem} from './taken-away.ts';
 
 /** A call that a commit says was started; `before`: the files as its parents have them. */
@@ -16,13 +16,13 @@ interface Start {
 /** One that was not allowed, unless what comes next says otherwise. */
 type Doubtful = Omit<Start, 'before'> & {objection: Objection};
 
-type Signers = (commit: WalkedCommit, setting: string) => ReturnType<Known['signers']>;
+type Signers = (commit: WalkedCommit, setting: string) => ReturnType<CallEvidence['signers']>;
 
 /** Judges starts: at once, or when what comes next has told the rest. */
 export class Starts {
   readonly #decisions: Decisions;
   readonly #signers: Signers;
-  readonly #found: (finding: Finding) => void;
+  readonly #found: (finding: AuditFinding) => void;
   readonly #used = new Map<string, string>();
   /** Found on disk after a crash, and not yet in the journal: what decided them may be found next. */
   #doubtful: Doubtful[] = [];
@@ -31,7 +31,7 @@ export class Starts {
   count = 0;
   recovered = 0;
 
-  constructor(decisions: Decisions, signers: Signers, found: (finding: Finding) => void) {
+  constructor(decisions: Decisions, signers: Signers, found: (finding: AuditFinding) => void) {
     this.#decisions = decisions;
     this.#signers = signers;
     this.#found = found;
@@ -65,7 +65,7 @@ export class Starts {
     for (const each of doubtful) {
       const {execution, commit} = each;
       const {approval = '', started = ''} = execution.call;
-      const at = itemOf(state, approval)?.at ?? '';
+      const at = findItem(state, approval)?.at ?? '';
       const inTime = Date.parse(at) <= Date.parse(started);
       const against = (id: string) => this.#decisions.againstBefore(id);
       if (!inTime || (await this.#objection(execution, commit, state, {against}))) this.#refute(each);
@@ -99,9 +99,12 @@ export class Starts {
     execution: Execution,
     commit: WalkedCommit,
     state: HomeState,
-    {taken, against = id => this.#decisions.against(id)}: {taken?: TakenAway; against?: Decisions['against']} = {},
+    {
+      taken,
+      against = id => this.#decisions.objectionOf(id),
+    }: {taken?: TakenAway; against?: Decisions['objectionOf']} = {},
   ): Promise<Objection | undefined> {
-    const decisions = {said: (id: string) => this.#decisions.said(id) ?? taken?.said, against};
+    const decisions = {approvalOf: (id: string) => this.#decisions.approvalOf(id) ?? taken?.said, objectionOf: against};
     const signers = (setting: string) => this.#signers(commit, setting);
     return objectionTo(execution, state, {decisions, used: this.#used, signers});
   }
@@ -119,7 +122,12 @@ export class Starts {
   }
 }
 
-export function findingOf(commit: WalkedCommit, session: string, called: Called, objection: Objection): Finding {
+export function findingOf(
+  commit: WalkedCommit,
+  session: string,
+  called: CallSummary,
+  objection: Objection,
+): AuditFinding {
   const {id: call, ...rest} = called;
   return {...objection, commit: commit.id, time: commit.time, session, call, ...rest};
 }

@@ -1,12 +1,12 @@
-import {type HomeState, itemOf, type PastItem} from './home-state.ts';
-import type {Said, Writing} from './writing.ts';
+import {findItem, type HomeState, type PastItem} from './home-state.ts';
+import type {DecisionCommit, GivenApproval} from './writing.ts';
 
 /** A yes that a person's version of a queue does not have any more. */
 export interface TakenAway {
   path: string;
   /** As it was before. */
   item: PastItem;
-  said: Said | undefined;
+  said: GivenApproval | undefined;
   /** Whether the daemon put it back, as soon as that is known. */
   back: boolean | undefined;
 }
@@ -30,17 +30,21 @@ export class TakenAways {
   }
 
   /** `id` is no longer approved in `path`. */
-  add(id: string, path: string, item: PastItem | undefined, said: Said | undefined): void {
+  add(id: string, path: string, item: PastItem | undefined, said: GivenApproval | undefined): void {
     if (item?.decision !== 'approved' || item.status !== 'approved' || this.#open.has(id)) return;
     this.#open.set(id, {path, item, said, back: undefined});
   }
 
   /** Another version of this queue. Gives what the daemon put back as it was. */
-  next(path: string, after: HomeState, {writer, cause}: Writing): [id: string, said: Said | undefined][] {
-    const back: [string, Said | undefined][] = [];
+  next(
+    path: string,
+    after: HomeState,
+    {writer, cause}: DecisionCommit,
+  ): [id: string, said: GivenApproval | undefined][] {
+    const back: [string, GivenApproval | undefined][] = [];
     for (const [id, taken] of this.#open) {
       if (taken.path !== path) continue;
-      const item = itemOf(after, id);
+      const item = findItem(after, id);
       // They saved once more before the daemon came to it.
       if (writer === 'person' && item?.decision === undefined) continue;
       this.#open.delete(id);

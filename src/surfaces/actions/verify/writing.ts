@@ -13,13 +13,13 @@ export function writerOf(
 }
 
 /** Where and when a person said yes. */
-export interface Said {
+export interface GivenApproval {
   commit: string;
   time: string;
 }
 
 /** A commit, as far as it matters for decisions. */
-export interface Writing {
+export interface DecisionCommit {
   commit: string;
   time: string;
   writer: Writer;

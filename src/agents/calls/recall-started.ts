@@ -1,0 +1,28 @@
+import type {Call} from '../../formats/session/session-schema.ts';
+import {type Caller, isRead, nameOfCall} from '../state/caller.ts';
+import type {With} from '../state/parts.ts';
+
+/**
+ * Before a call begins that is older than what is remembered of calls: what of its session was begun once, from the
+ * journal. So `.agentdir/` may be deleted.
+ */
+export async function recallStartedCalls(
+  {effects, approvals}: With<'approvals' | 'effects'>,
+  caller: Caller,
+  call: Call,
+): Promise<void> {
+  const {world} = effects;
+  const {started} = approvals;
+  const {path, session, of} = caller;
+  if (call.started !== undefined || isRead(call)) return;
+  const {timestamp = ''} = of.messages.find(({tool_calls}) => tool_calls?.includes(call)) ?? {};
+  if (!started.mayHaveForgotten(session, timestamp)) return;
+  const names = new Set<string>();
+  for (const past of await world.git.versionsWithStarts(path))
+    for (const each of past.messages.flatMap(({tool_calls = []}) => tool_calls)) {
+      if (each.started === undefined) continue;
+      names.add(nameOfCall({...caller, of: past}, each));
+      if (each.approval !== undefined) names.add(each.approval);
+    }
+  started.recalled(session, [...names]);
+}

@@ -1,0 +1,81 @@
+/** Who waits to go in. */
+interface Waiter {
+  alone: boolean;
+  go: () => void;
+}
+
+interface Room {
+  inside: number;
+  /** Whoever is inside has it alone. */
+  alone: boolean;
+  waiting: Waiter[];
+}
+
+/**
+ * The workspaces of agents, for calls that change files there: many at a time, or one alone. In the order they came, so
+ * that whoever wants it alone is not kept out by those who come after.
+ */
+export class WorkspaceLocks {
+  readonly #rooms = new Map<string, Room>();
+
+  /** Whether nobody would have to wait. */
+  isFree(agent: string, alone: boolean): boolean {
+    const room = this.#rooms.get(agent);
+    return !room || (room.waiting.length === 0 && mayEnter(room, alone));
+  }
+
+  /** Resolves to what leaves it again; undefined if `signal` came first. */
+  async enter(agent: string, alone: boolean, signal: AbortSignal): Promise<(() => void) | undefined> {
+    if (signal.aborted) return undefined;
+    const free = this.isFree(agent, alone);
+    const room = this.#rooms.get(agent) ?? {inside: 0, alone: false, waiting: []};
+    this.#rooms.set(agent, room);
+    if (free) goIn(room, alone);
+    else if (!(await this.#wait(agent, room, alone, signal))) return undefined;
+    let inside = true;
+    return () => {
+      if (inside) this.#leave(agent, room);
+      inside = false;
+    };
+  }
+
+  #wait(agent: string, room: Room, alone: boolean, signal: AbortSignal): Promise<boolean> {
+    return new Promise(resolve => {
+      const go = () => {
+        signal.removeEventListener('abort', giveUp);
+        resolve(true);
+      };
+      const waiter: Waiter = {alone, go};
+      const giveUp = () => {
+        room.waiting.splice(room.waiting.indexOf(waiter), 1);
+        resolve(false);
+        this.#letIn(agent, room);
+      };
+      room.waiting.push(waiter);
+      signal.addEventListener('abort', giveUp, {once: true});
+    });
+  }
+
+  #leave(agent: string, room: Room): void {
+    room.inside--;
+    this.#letIn(agent, room);
+  }
+
+  #letIn(agent: string, room: Room): void {
+    for (let [next] = room.waiting; next && mayEnter(room, next.alone); [next] = room.waiting) {
+      room.waiting.shift();
+      goIn(room, next.alone);
+      next.go();
+    }
+    if (room.inside === 0 && room.waiting.length === 0) this.#rooms.delete(agent);
+  }
+}
+
+function mayEnter({inside, alone: taken}: Room, alone: boolean): boolean {
+  return inside === 0 || !(alone || taken);
+}
+
+function goIn(room: Room, alone: boolean): void {
+  room.inside++;
+  room.alone = alone;
+}

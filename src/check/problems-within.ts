@@ -1,0 +1,76 @@
+import {nearest, type Place, type Problem, problem} from '../formats/common/diagnostic.ts';
+import {stemOf} from '../formats/common/key.ts';
+import {isId} from '../formats/common/values.ts';
+import {runPolicyTests} from '../policy/judge.ts';
+import {isExternalTool, toolNamed, tools} from '../policy/tools.ts';
+import type {FileOf, ParsedFile} from './parse-file.ts';
+import {historyProblems} from './session-history.ts';
+
+/** What is wrong with a file on its own, beyond what its parser says: its name, tools, tests, history. */
+export function problemsWithin(parsed: ParsedFile): Problem[] {
+  switch (parsed.kind) {
+    case 'template':
+      return [
+        ...fileName(parsed.path),
+        ...parsed.file.capabilities.flatMap(({name, line, column}) => unknownTool(name, {line, column})),
+      ];
+    case 'policy':
+      return policyProblems(parsed.file);
+    case 'session':
+      return fileName(parsed.path).concat(historyProblems(parsed.path, parsed.file));
+    case 'approval':
+      return pageName(parsed);
+    default:
+      return [];
+  }
+}
+
+/** What a file holds is known by its name, so the name must be an id. */
+function fileName(path: string): Problem[] {
+  const stem = stemOf(path);
+  if (isId(stem)) return [];
+  const message = `expected a file name of letters, digits, ".", "_" and "-", got "${stem}"`;
+  return [problem('BAD_ID', {line: 1, column: 1}, message, 'rename the file')];
+}
+
+function unknownTool(name: string, place: Place): Problem[] {
+  if (toolNamed(name) || isExternalTool(name)) return [];
+  const near = nearest(name, Object.keys(tools));
+  return [
+    problem(
+      'UNKNOWN_TOOL',
+      place,
+      `unknown tool "${name}"; the agent is not offered it`,
+      near ? `did you mean "${near}"?` : `known tools: ${Object.keys(tools).join(', ')}`,
+    ),
+  ];
+}
+
+function policyProblems(file: FileOf<'policy'>['file']): Problem[] {
+  if (file.problems.some(p => p.severity === 'error')) return [];
+  const failed = runPolicyTests(file.policy).map(({test, got}) =>
+    problem(
+      'ALLOWLIST_TEST_FAILED',
+      test.place,
+      `expected "${test.expect}" for ${JSON.stringify(test.run)}, got "${got.verdict}": ${got.reasons.join('; ')}`,
+      `see: agentdir policy explain ${JSON.stringify(test.run)}`,
+    ),
+  );
+  const unknown = Object.keys(file.policy.tools)
+    .filter(name => !/[*?]/.test(name))
+    .flatMap(name => unknownTool(name, file.toolPlaces[name] ?? {line: 1, column: 1}));
+  return [...failed, ...unknown];
+}
+
+function pageName({path, file}: FileOf<'approval'>): Problem[] {
+  const stem = stemOf(path);
+  if (!path.startsWith('approvals/pending/') || file.id === undefined || file.id === stem) return [];
+  return [
+    problem(
+      'NAME_MISMATCH',
+      {line: 1, column: 1},
+      `expected the id "${stem}" as in the file name, got "${file.id}"`,
+      'restore the title or the file name',
+    ),
+  ];
+}

@@ -1,0 +1,83 @@
+import type {HomeIndex} from '../check/home-index.ts';
+import type {FileOf} from '../check/parse-file.ts';
+import type {Playbook} from '../formats/playbook.ts';
+import {emptyPolicy, type Policy} from '../formats/rule.ts';
+import type {Settings} from '../formats/settings.ts';
+import type {TemplateValue} from '../formats/template.ts';
+import type {Disk} from '../home/disk/disk.ts';
+import {blobId} from '../home/git/blob-id.ts';
+import type {HomeJournal} from '../home/home-git.ts';
+import {readHomeFile} from '../home/read.ts';
+import type {FileState, VersionTexts} from './file-state.ts';
+
+/** What it reads from. */
+export interface ConfigSource {
+  readonly disk: Disk;
+  readonly index: HomeIndex;
+  readonly known: ReadonlyMap<string, FileState>;
+  readonly caches: {readonly texts: VersionTexts};
+  readonly journal: HomeJournal;
+}
+
+type Served = 'settings' | 'policy' | 'template' | 'playbook';
+
+/** What settings, policy, templates and playbooks say now: of a file with errors, what it said before. Read once each. */
+export class CurrentConfig {
+  readonly #source: ConfigSource;
+  readonly #parsed = new Map<string, {blob: string; file: FileOf<Served> | undefined}>();
+
+  constructor(source: ConfigSource) {
+    this.#source = source;
+  }
+
+  async settings(): Promise<Settings> {
+    return (await this.#file('settings', 'agentdir.yaml'))?.file.value ?? {};
+  }
+
+  /** Without a policy everything asks. */
+  async policy(): Promise<Policy> {
+    return (await this.#file('policy', 'allowlist.yaml'))?.file.policy ?? emptyPolicy;
+  }
+
+  /** Of an agent, or of its instance in a workflow: `coder@pr-123`. */
+  async template(agent: string): Promise<TemplateValue | undefined> {
+    const name = agent.split('@')[0] ?? agent;
+    const path = this.#source.index.definitionsOf(`agent/${name}`)[0]?.path;
+    return path === undefined ? undefined : (await this.#file('template', path))?.file.value;
+  }
+
+  /** Whether the agent's template is there at this moment: one that was just removed counts for a second more. */
+  hasTemplate(agent: string): boolean {
+    const {disk, index} = this.#source;
+    const path = index.definitionsOf(`agent/${agent.split('@')[0] ?? agent}`)[0]?.path;
+    return path !== undefined && disk.exists(path);
+  }
+
+  async playbooks(): Promise<Playbook[]> {
+    const paths = this.#source.index.pathsOf('playbook');
+    const files = await Promise.all(paths.map(path => this.#file('playbook', path)));
+    return files.flatMap(found => found?.file.value ?? []);
+  }
+
+  async #file<K extends Served>(kind: K, path: string): Promise<FileOf<K> | undefined> {
+    const {disk, known, caches, journal} = this.#source;
+    const blob = known.get(path)?.good;
+    if (blob === undefined) return undefined;
+    let parsed = this.#parsed.get(path);
+    if (parsed?.blob !== blob) {
+      const text = caches.texts.get(blob) ?? versionOnDisk(disk, path, blob) ?? (await journal.read(blob))?.toString();
+      // Not before it is needed: it takes long to load.
+      const {parseFile} = await import('../check/parse-file.ts');
+      const file = text === undefined ? undefined : (parseFile(path, text) as FileOf<Served> | undefined);
+      parsed = {blob, file};
+      this.#parsed.set(path, parsed);
+    }
+    return parsed.file?.kind === kind ? (parsed.file as FileOf<K>) : undefined;
+  }
+}
+
+/** The text of a file, if it still is this version. */
+export function versionOnDisk(disk: Disk, path: string, blob: string): string | undefined {
+  const read = readHomeFile(disk, path);
+  return read && 'text' in read && blobId(read.bytes) === blob ? read.text : undefined;
+}

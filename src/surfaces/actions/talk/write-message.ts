@@ -1,0 +1,99 @@
+import {exit, UserError} from '../../../formats/common/errors.ts';
+import {sessionText} from '../../../formats/session/session.ts';
+import {appendMessage, setSessionField} from '../../../formats/session/session-edit.ts';
+import type {Message, SessionStatus} from '../../../formats/session/session-schema.ts';
+import {nodeDisk} from '../../../home/disk/disk.ts';
+import {waitForLock} from '../../../home/disk/lock.ts';
+import {editFile} from '../../../home/edit-file.ts';
+import type {SessionFile} from '../../../home/session-files.ts';
+import {agentName} from './find-agent.ts';
+import {findSharedSession, readSession, sessionFile} from './find-session.ts';
+import {makeSession} from './make-session.ts';
+
+export interface MessageToSend {
+  home: string;
+  content: string;
+  /** A session, by any unique part of its id; else the agent's. */
+  session: string | undefined;
+  agent: string | undefined;
+}
+
+export interface SentMessage extends SessionFile {
+  message: Message;
+  /** The status the session has now. */
+  status: SessionStatus;
+  /** Older parts of the session, in files of their own. */
+  segments: number;
+}
+
+const TRY_MS = 10_000;
+
+/** Put a message into a session as a person would with an editor, after all that are there. */
+export async function writeMessage({home, content, session, agent}: MessageToSend): Promise<SentMessage> {
+  if (session !== undefined) {
+    const file = sessionFile(home, session);
+    if (agent !== undefined) refuseOther(home, file, agentName(home, agent));
+    return append(home, file, content);
+  }
+  const name = agentName(home, agent);
+  // Two that find no session must not make two.
+  const lock = await waitForLock(nodeDisk(home), `.agentdir/locks/shared-${name}`, TRY_MS);
+  if ('heldBy' in lock) throw new UserError(`process ${lock.heldBy.pid} is making a session of ${name}`);
+  try {
+    const shared = findSharedSession(home, name);
+    if (shared) return await append(home, shared, content);
+    // Whatever reads templates is loaded when a session is made, not for each message.
+    const found = (await import('./read-agent.ts')).agentNamed(home, name);
+    const now = new Date().toISOString();
+    const message = personal(content, now);
+    const made = await makeSession({home, agent: found, shared: found.template.context !== 'fresh', message, now});
+    return {...made, message, status: 'active', segments: 0};
+  } finally {
+    lock.release();
+  }
+}
+
+function personal(content: string, now: string): Message {
+  return {timestamp: now, role: 'user', from: 'human', content};
+}
+
+function refuseOther(home: string, file: SessionFile, agent: string): void {
+  const found = readSession(home, file)?.header.agent_id;
+  if (found !== undefined && found !== agent)
+    throw new UserError(`${file.id} is a session of ${found}, not of ${agent}`, exit.usage, 'leave --to out');
+}
+
+/** After all that is there. */
+function append(home: string, file: SessionFile, content: string): Promise<SentMessage> {
+  const {id, path} = file;
+  return editFile(home, path, () => {
+    const found = readSession(home, file);
+    if (!found) throw new UserError(`${path} is gone`, exit.failed, 'see what there is: agentdir list');
+    const {header} = found;
+    if (header.status === 'completed')
+      throw new UserError(
+        `${id} is completed: nothing is added to it`,
+        exit.failed,
+        `set "status: active" in ${path} to go on with it, or begin another: agentdir new ${header.agent_id}`,
+      );
+    const now = new Date().toISOString();
+    const message = personal(content, now);
+    const status = header.status === 'paused' || header.status === 'waiting' ? header.status : 'active';
+    let next = appendMessage(found.session, message);
+    if (header.status !== status) next = setSessionField(next, 'status', status);
+    // What stopped it is over as soon as it is asked to go on.
+    if (status === 'active' && header.error !== undefined) next = setSessionField(next, 'error', undefined);
+    return {
+      expected: found.bytes,
+      // `updated` stays: it names the version that this was made from.
+      text: sessionText(next),
+      saved: () => ({
+        id,
+        path,
+        message,
+        status,
+        segments: header.segments?.length ?? 0,
+      }),
+    };
+  });
+}

@@ -1,0 +1,82 @@
+import {isBudget} from '../../formats/approval/approval-state.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {authorHere} from '../../home/git/git-config.ts';
+import {readHomeFile} from '../../home/read.ts';
+import {approving, isQuestion} from '../actions/decide/choose.ts';
+import {refuseDiffering} from '../actions/decide/command-now.ts';
+import {decide, type PersonDecision} from '../actions/decide/decide.ts';
+import {type Edited, editable, shownIn, takeBack, writePart} from '../actions/decide/edited.ts';
+import type {Request} from '../actions/decide/queue.ts';
+import {answerGiven, askAnswer} from './ask-answer.ts';
+import {inEditor} from './editor.ts';
+import {askKey, leftError, onTerminal} from './keys.ts';
+import {type DecisionReport, noteReplaced} from './report-decisions.ts';
+
+export interface ApproveOptions extends DecisionReport {
+  /** None: one after the other is shown. */
+  ids: readonly string[];
+  edit: boolean;
+  always: boolean;
+  sign: boolean;
+  key: string | undefined;
+  answer: string | undefined;
+}
+
+/** Ask for whatever is missing, sign if that is wanted, and write it. */
+export async function approveRequests(options: ApproveOptions, requests: readonly Request[]): Promise<Request[]> {
+  const {home, always} = options;
+  const why = requests.every(isBudget) ? undefined : await unsigned(home, options.sign);
+  if (why !== undefined) throw new UserError(`${why}; nothing was written`, exit.usage, 'agentdir approve --sign …');
+  for (const request of requests) refuseDiffering(home, request);
+  const by = await authorHere(home);
+  const wanted = options.sign && !requests.every(isBudget);
+  const key = wanted ? await (await import('../actions/decide/signing.ts')).signingKey(home, options.key) : undefined;
+  const edits: [Request, Edited][] = [];
+  const choices: PersonDecision[] = [];
+  for (const request of requests) {
+    const answer = isQuestion(request) ? await answerTo(options, request) : undefined;
+    const edited = options.edit ? await editOne(home, request) : undefined;
+    if (edited) edits.push([request, edited]);
+    const choice = await approving({home, request, by, always, answer, edited, key});
+    noteReplaced(answer, choice.fields.answer);
+    choices.push(choice);
+  }
+  for (const [request, edited] of edits) await writePart(home, request, edited);
+  return decide(home, choices);
+}
+
+async function answerTo({home, json, answer}: ApproveOptions, request: Request): Promise<string | undefined> {
+  if (answer !== undefined) return answerGiven(home, request, answer);
+  return !json && onTerminal() ? askAnswer(home, request) : undefined;
+}
+
+/** Undefined: it is to be approved as it is. */
+async function editOne(home: string, request: Request): Promise<Edited | undefined> {
+  const from = editable(home, request);
+  if (!from) throw new UserError(`there is nothing to edit about ${request.id}`, exit.usage, 'leave --edit out');
+  const name = from.label === 'Command' ? 'command.sh' : `${from.label.toLowerCase().replaceAll(' ', '-')}.txt`;
+  const edited = takeBack(home, request, from, inEditor(shownIn(from), name));
+  if (edited) {
+    if (edited.label === 'Command')
+      (await import('../actions/decide/refuse-denied.ts')).refuseDenied(home, request, edited.text);
+    return edited;
+  }
+  const yes = onTerminal() ? await askKey(`${request.id} is unchanged. Approve it as it is? [y]es, [n]o `) : 'n';
+  if (yes === undefined) throw leftError();
+  if (/^y(?:es)?$/i.test(yes)) return undefined;
+  throw new UserError(
+    `${request.id} is unchanged; nothing was written`,
+    exit.failed,
+    'to approve it as it is, leave --edit out',
+  );
+}
+
+/** Where signatures are required, a yes without one would not be taken. In words, if this is one. */
+export async function unsigned(home: string, sign: boolean): Promise<string | undefined> {
+  const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
+  // Whatever reads settings is loaded where they say something of this.
+  if (sign || !read || !('text' in read) || !read.text.includes('signers')) return undefined;
+  const signers = (await import('../actions/decide/signing.ts')).signersOf(home);
+  return signers ? `agentdir.yaml has "signers: ${signers}": a yes without a signature is not taken` : undefined;
+}

@@ -1,0 +1,84 @@
+import {exit} from '../../formats/common/errors.ts';
+import {jsonText, makeVisible, visibleLine} from '../../formats/common/visible.ts';
+import {fieldOf} from '../../formats/task/task.ts';
+import {nodeDisk} from '../../home/disk/disk.ts';
+import {daemonOf} from '../../home/status.ts';
+import {commandNow} from '../actions/decide/command-now.ts';
+import {hasFailed, isOver, type Outcomes, waitForOutcomes} from '../actions/decide/outcome.ts';
+import {anyPage} from '../actions/decide/page.ts';
+import type {Request} from '../actions/decide/queue.ts';
+import {readApprovalRow} from '../actions/decide/row.ts';
+import {colors, complain, note, print, printWhole} from '../terminal/output.ts';
+
+export interface DecisionReport {
+  home: string;
+  json: boolean;
+  wait: boolean;
+  timeoutMs: number | undefined;
+}
+
+/** What was decided, and what comes of it; with `wait`, once it has. */
+export async function reportDecisions(
+  decided: readonly Request[],
+  {home, json, wait, timeoutMs}: DecisionReport,
+): Promise<number> {
+  const daemon = daemonOf(nodeDisk(home)) !== undefined;
+  if (!json) for (const request of decided) reportDecision(home, request, daemon);
+  const waited = wait && daemon ? await waitForOutcomes(home, decided, timeoutMs) : undefined;
+  const rows = (waited?.requests ?? decided).map(request => readApprovalRow(home, request));
+  if (json) printWhole(jsonText({daemon, approvals: rows}));
+  if (waited) return tellOutcomes(waited, json);
+  if (!wait) return exit.done;
+  complain('no daemon runs: nothing comes of it before one does', 'agentdir start');
+  return exit.daemon;
+}
+
+/** What is written down now, and what happens next. */
+export function reportDecision(home: string, request: Request, daemon: boolean): void {
+  const word = request.decision === 'approved' ? colors.green('approved') : colors.red('rejected');
+  print(
+    `${word} ${colors.bold(visibleLine(request.id))}: ${next(request)}${daemon ? ' now' : ' at the next agentdir start'}`,
+  );
+  const rule = request.decision === 'approved' && request.always ? newRule(home, request) : undefined;
+  if (rule !== undefined) print(`  always: ${visibleLine(rule.replaceAll('\n', '; '))}`);
+}
+
+/** What "always" adds, or why it adds nothing; undefined if no page says. */
+function newRule(home: string, request: Request): string | undefined {
+  const page = anyPage(home, request.id);
+  const action = page?.file.action;
+  const now = commandNow(request, page);
+  const same =
+    now === undefined || ('text' in now && now.changed === undefined && action?.command === makeVisible(now.text));
+  return action && !same ? 'no rule is added, for the text was changed' : action?.['with always'];
+}
+
+function next({type, decision, agent}: Request): string {
+  const who = visibleLine(agent ?? 'the agent');
+  if (type === 'budget') return decision === 'approved' ? 'what waits for it goes on' : 'what waits for it is paused';
+  if (decision === 'rejected') return `${who} is told`;
+  return type === 'question' ? `${who} reads the answer` : `${who} runs it`;
+}
+
+function tellOutcomes({requests, stopped}: Outcomes, json: boolean): number {
+  for (const request of requests) {
+    const outcome = fieldOf(request.task, 'outcome') ?? (request.status === 'approved' ? undefined : request.status);
+    if (json || outcome === undefined || !isOver(request)) continue;
+    const paint = hasFailed(request) ? colors.red : colors.green;
+    print(`${colors.bold(visibleLine(request.id))}: ${paint(visibleLine(outcome))}`);
+    const rule = fieldOf(request.task, 'rule');
+    if (rule !== undefined) print(`  always: ${visibleLine(rule)}`);
+  }
+  if (stopped === 'no-daemon') {
+    complain('the daemon stopped before all had an outcome', 'it comes once one runs: agentdir start');
+    return exit.daemon;
+  }
+  if (stopped === 'timeout') complain('not all have an outcome yet', 'see later: agentdir approvals --all');
+  return stopped === 'timeout' || requests.some(hasFailed) ? exit.failed : exit.done;
+}
+
+/** A text that was written down otherwise than it was given. */
+export function noteReplaced(given: string | undefined, written: string | undefined): void {
+  if (given !== undefined && written !== undefined && given !== written)
+    note('note: what looks like a credential was replaced before writing');
+}
