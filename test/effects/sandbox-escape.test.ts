@@ -219,9 +219,9 @@ describe.skipIf(noBubblewrap)(`escapes from the sandbox ${noBubblewrap ?? ''}`, 
     const place = sandboxHome();
     const module = pathToFileURL(join(root, 'dist/effects/sandbox/run.js')).href;
     const script = `
-      const {run} = await import(${JSON.stringify(module)});
+      const {runPrograms} = await import(${JSON.stringify(module)});
       const argv = ['sh', '-c', 'ls /proc/self/fd/20/; cat /proc/self/fd/20/allowlist.yaml'];
-      await run({
+      await runPrograms({
         ...${JSON.stringify(place)}, programs: [{argv, operator: '', confined: true, network: false}], readOnly: false,
         mark: 'm', timeoutMs: 20000, mostOutput: 1e6, signal: new AbortController().signal,
         onOutput: (stream, chunk) => process[stream].write(chunk),

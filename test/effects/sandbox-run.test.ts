@@ -246,8 +246,8 @@ describe('a daemon that is killed', () => {
       mark,
     };
     const script = `
-      const {run} = await import(${JSON.stringify(module)});
-      run({...${JSON.stringify(request)}, timeoutMs: 60000, mostOutput: 1e6, signal: new AbortController().signal, onOutput() {}});
+      const {runPrograms} = await import(${JSON.stringify(module)});
+      runPrograms({...${JSON.stringify(request)}, timeoutMs: 60000, mostOutput: 1e6, signal: new AbortController().signal, onOutput() {}});
     `;
     const daemon = spawn(process.execPath, ['--input-type=module', '-e', script], {stdio: 'ignore'});
     onTestFinished(() => void daemon.kill('SIGKILL'));

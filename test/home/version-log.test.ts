@@ -106,7 +106,7 @@ describe('the version log', () => {
     log.placed([kept]);
     const lost = log.append(version('a', `${'x'.repeat(100)}y`));
     log.cancelled(lost);
-    const next = log.append(version('a', `${'x'.repeat(100)}z`));
+    const next = log.append(version('a', `${'x'.repeat(100)}z`, {author: {name: 'bot', email: 'bot@home'}}));
     log.publish([kept], 'c0ffee');
     const again = VersionLog.open(storage, options);
     expect(textsOf(again, 'a')).toEqual([`${'x'.repeat(100)}z`, 'x'.repeat(100)]);
