@@ -5,7 +5,7 @@ import {UNSEEN_MS} from './git-move-head.ts';
 import type {Repository} from './git-repository.ts';
 
 /** Those that do harm are over in milliseconds; one that lasts has an editor open, and compares HEAD with what it was. */
-const PATIENCE_MS = 2_000;
+const PATIENCE_MS = 5_000;
 const LOOK_MS = 5;
 
 /**
