@@ -113,17 +113,18 @@ function replacedAt(disk: Disk, name: string): ReplacedFile {
 }
 
 /**
- * All that earlier runs left. Where the crash came while the new file was still at its temporary name, nothing was
- * replaced: that is let go at once.
+ * The replaced files that earlier runs left. If the crash came while the new file still had its temporary name, nothing was replaced,
+ * and the link is removed. `isDamaged`: whether a power cut left these bytes at this path.
  */
-export function listReplaced(disk: Disk): ReplacedFile[] {
+export function listReplaced(disk: Disk, isDamaged: (path: string, bytes: Buffer) => boolean): ReplacedFile[] {
   return namesIn(disk).flatMap(name => {
     const replaced = replacedAt(disk, name);
     const id = name.split('.')[1] ?? '';
     const temp = `${dirname(replaced.path)}/.agentdir-${id}.tmp`;
     const found = disk.stat(temp);
     if (found === undefined || found.ino === replaced.inode) return [replaced];
-    if (isAbandoned(disk, basename(temp))) giveBack(disk, temp, replaced.path, replaced.next);
+    if (isAbandoned(disk, basename(temp)) && !isDamaged(replaced.path, disk.read(temp)))
+      giveBack(disk, temp, replaced.path, replaced.next);
     replaced.forget();
     return [];
   });

@@ -1,6 +1,7 @@
 import {type LateWrite, listReplaced, type ReplacedFile} from '../home/replaced-files.ts';
 import {HALF_SAVED_MS, mayBeHalfSaved, stableMs} from './half-saved.ts';
 import type {HomeFiles} from './home-files.ts';
+import {isDamaged, recentVersions} from './power-cut.ts';
 
 /** How long an editor that had the old file open may take to write into it. */
 const CHECKS_MS = [300, 1_500];
@@ -67,9 +68,14 @@ function lateIn(replaced: ReplacedFile): LateWrite | undefined {
 
 /** At the start: bytes that were written into files which an earlier run replaced. Whoever has one open may still write into it. */
 export function recoverReplacedFiles(files: HomeFiles): void {
-  for (const replaced of listReplaced(files.disk)) {
+  // After a power cut no editor has such a file open, and parts of it may be missing.
+  const isTorn = (path: string, bytes: Buffer) =>
+    files.versions.log.rebooted && isDamaged(bytes, recentVersions(files, path));
+  for (const replaced of listReplaced(files.disk, isTorn)) {
     const {path} = replaced;
-    if (lateIn(replaced)) files.looks.lateWrites.set(path, [...(files.looks.lateWrites.get(path) ?? []), replaced]);
+    const late = lateIn(replaced);
+    if (late && isTorn(path, late.bytes)) replaced.forget();
+    else if (late) files.looks.lateWrites.set(path, [...(files.looks.lateWrites.get(path) ?? []), replaced]);
     else watchReplacedFile(files, replaced);
   }
 }

@@ -8,6 +8,7 @@ import type {UnpublishedVersion} from '../home/versions/version-log.ts';
 import {setFacts, versionText} from './accept-version.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {Loop} from './parts.ts';
+import {isDamaged, recentVersions} from './power-cut.ts';
 
 /**
  * At the start: go on from the last recorded version of every file. What git lacks is published, each version by its author; a file
@@ -112,8 +113,7 @@ async function place({files, reports}: Loop, version: UnpublishedVersion): Promi
   const before = older.find(each => versions.log.wasPlaced(each));
   const base = before ? before.bytes() : committed === undefined ? undefined : await journal.read(committed);
   const isBase = there === undefined ? base === undefined : base?.equals(there) === true;
-  const isLost =
-    rebooted && isDamaged(there, [bytes, ...older.slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? [])]);
+  const isLost = rebooted && isDamaged(there, [bytes, ...recentVersions(files, path, version.seq)]);
   if (isBase || isLost) {
     const result = await save(disk, {path, expected: there, bytes});
     if ('failed' in result) troubles.set(`save ${path}`, `${path} cannot be written: ${result.failed.message}`);
@@ -132,37 +132,19 @@ function newerInGit({versions: {log}, journal}: HomeFiles, {seq, path, blob}: Un
 }
 
 /** Give a file that was damaged what git has. */
-async function placeFromGit({files, reports}: Loop, {path}: UnpublishedVersion, blob: string): Promise<void> {
-  const {disk, versions, journal} = files;
+async function placeFromGit({files, reports}: Loop, {path, seq}: UnpublishedVersion, blob: string): Promise<void> {
+  const {disk, journal} = files;
   const bytes = await journal.read(blob);
   const there = readHomeFile(disk, path)?.bytes;
   if (!bytes || there?.equals(bytes)) return;
-  const older = [...versions.history(path)].slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? []);
-  if (!isDamaged(there, [bytes, ...older])) return;
+  if (!isDamaged(there, [bytes, ...recentVersions(files, path, seq + 1)])) return;
   const result = await save(disk, {path, expected: there, bytes});
   if ('failed' in result) reports.troubles.set(`save ${path}`, `${path} cannot be written: ${result.failed.message}`);
 }
 
-/** Versions that a power cut may have brought back in part. */
-const MOST_OLDER = 20;
-
-/**
- * Whether this is what a power cut left of a file, and nobody's edit: nothing, an older version, or the beginning of one with zeros or
- * the rest of another behind it.
- */
-function isDamaged(there: Buffer | undefined, versions: readonly Buffer[]): boolean {
-  if (there === undefined || there.length === 0) return true;
-  return versions.some(version => {
-    let same = 0;
-    while (same < there.length && there[same] === version[same]) same++;
-    const rest = there.subarray(same);
-    return rest.every(byte => byte === 0) || versions.some(other => rest.equals(other.subarray(same)));
-  });
-}
-
 /** A power cut may undo a removal: then the file is there again, as some version of it was. */
-function removeAgain({disk, versions}: HomeFiles, path: string): void {
+function removeAgain(files: HomeFiles, path: string): void {
+  const {disk} = files;
   const bytes = readHomeFile(disk, path)?.bytes;
-  const past = [...versions.history(path)].slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? []);
-  if (bytes && isDamaged(bytes, past)) removeIfUnchanged(disk, path, bytes);
+  if (bytes && isDamaged(bytes, recentVersions(files, path))) removeIfUnchanged(disk, path, bytes);
 }

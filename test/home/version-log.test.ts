@@ -205,6 +205,19 @@ describe('the version log', () => {
     expect([...again.unpublished]).toEqual([]);
   });
 
+  it('keeps a segment that is followed by one without a head, as a power cut may leave it', async () => {
+    const storage = new MemoryStorage();
+    const log = VersionLog.open(storage, options);
+    const first = log.append(version('a', 'one'));
+    log.publish([first], 'c');
+    await log.close();
+    storage.create('000002.log').close();
+    const again = VersionLog.open(storage, {...options, checkpoint: 1});
+    again.append(version('a', 'two'));
+    again.drop(2);
+    expect(textsOf(again, 'a')).toEqual(['two', 'one']);
+  });
+
   it('tells that the machine was started since', async () => {
     const storage = new MemoryStorage();
     const log = VersionLog.open(storage, options);

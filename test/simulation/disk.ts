@@ -12,6 +12,8 @@ interface Inode {
   data: Buffer;
   /** What a power cut leaves of it for certain; undefined: nothing was ever synced. */
   synced: Buffer | undefined;
+  /** So many bytes of `synced` have a place on the disk since: it was not cut to a smaller length. */
+  kept: number;
   entries: Map<string, Inode>;
   mode: number;
   links: number;
@@ -258,9 +260,10 @@ export class SimulatedDisk {
       if (how === 0) inode.data = synced;
       if (how === 1) inode.data = Buffer.concat([data.subarray(0, cut), synced.subarray(cut)]);
       // The length was written, the content was not.
-      if (how === 2) inode.data = Buffer.concat([data.subarray(0, cut), Buffer.alloc(data.length - cut)]);
+      const from = Math.min(data.length, Math.max(cut, inode.kept));
+      if (how === 2) inode.data = Buffer.concat([data.subarray(0, from), Buffer.alloc(data.length - from)]);
     }
-    inode.synced = Buffer.from(inode.data);
+    keep(inode, Buffer.from(inode.data));
   }
 
   *#directories(from = this.#root): Generator<Inode> {
@@ -276,6 +279,7 @@ export class SimulatedDisk {
       isDirectory,
       data: Buffer.alloc(0),
       synced: undefined,
+      kept: 0,
       entries: new Map(),
       mode: isDirectory ? 0o40755 : 0o100644,
       links: 0,
@@ -358,7 +362,7 @@ export class SimulatedDisk {
 
   /** A person's write is on the disk with the names that lead to it. */
   #syncWhole(inode: Inode): void {
-    inode.synced = Buffer.from(inode.data);
+    keep(inode, Buffer.from(inode.data));
     for (const {names} of [...this.#changes])
       for (const {directory, inode: named} of names) if (named === inode) this.#syncWay(directory);
   }
@@ -433,6 +437,7 @@ export class SimulatedDisk {
     if (bits & constants.O_TRUNC && inode.data.length > 0) {
       process?.step();
       inode.data = Buffer.alloc(0);
+      inode.kept = 0;
       this.#touched(inode);
     }
     return this.#handle(inode, (bits & constants.O_APPEND) !== 0, process);
@@ -465,7 +470,7 @@ export class SimulatedDisk {
       process?.step();
       const data = Buffer.from(inode.data);
       return this.#syncSoon(process, () => {
-        inode.synced = data;
+        keep(inode, data);
       });
     };
     return {
@@ -483,6 +488,7 @@ export class SimulatedDisk {
       truncate: size => {
         process?.step();
         inode.data = Buffer.concat([inode.data, Buffer.alloc(Math.max(0, size - inode.data.length))], size);
+        inode.kept = Math.min(inode.kept, size);
         this.#touched(inode);
       },
       sync,
@@ -493,7 +499,7 @@ export class SimulatedDisk {
           this.faults.failingSyncs--;
           throw failure('EIO', 'fdatasync');
         }
-        inode.synced = Buffer.from(inode.data);
+        keep(inode, Buffer.from(inode.data));
       },
       chmod: mode => {
         process?.step();
@@ -520,6 +526,12 @@ const LETTERS = {
 
 function partsOf(path: string): string[] {
   return path.split('/').filter(part => part !== '' && part !== '.');
+}
+
+/** This content survives a power cut. */
+function keep(inode: Inode, data: Buffer): void {
+  inode.synced = data;
+  inode.kept = data.length;
 }
 
 function putName(directory: Inode, name: string, inode: Inode | undefined): void {

@@ -192,7 +192,7 @@ export class Person {
     const kept = new Set(wordsIn(text));
     for (const word of wordsIn(base)) if (!kept.has(word)) this.removed.add(word);
     const isAppended = mode === 'append' && there === base;
-    if (!isAppended) this.#writesOver(there, text);
+    if (!isAppended) this.#writesOver(path, there, text);
     const parts = isAppended ? [text.slice(base.length)] : mode === 'slowly' ? slices(text, random) : [text];
     if (path.includes('/')) this.#disk.makeDirectory(path.slice(0, path.lastIndexOf('/')));
     if (mode === 'rename') {
@@ -231,13 +231,17 @@ export class Person {
     }
   }
 
-  /** Lines that no commit has yet may not have been seen by anybody: who saves over them takes them away. */
-  #writesOver(there: string, text: string): void {
+  /**
+   * Lines that no commit has yet may not have been seen by anybody: who saves over them takes them away. So does who saves notes that
+   * have other lines in the place of these, and as many: nobody can tell whether that is an old text or an edit of these lines.
+   */
+  #writesOver(path: string, there: string, text: string): void {
     const kept = new Set(wordsIn(text));
     const lost = [...wordsIn(there)].filter(word => !kept.has(word));
     if (lost.length === 0) return;
+    const isEdit = path === NOTES && text.split('\n').length === there.split('\n').length;
     const known = this.#committedWords();
-    for (const word of lost) if (!known.has(word)) this.removed.add(word);
+    for (const word of lost) if (isEdit || !known.has(word)) this.removed.add(word);
   }
 
   #committedWords(): Set<string> {

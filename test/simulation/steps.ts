@@ -65,6 +65,25 @@ export function stepsOf(seed: number): Step[] {
   return Array.from({length: 8 + random.int(25)}, () => stepFrom(random));
 }
 
+/**
+ * A short history with a little of everything: a command that is approved, an inbox line, a task, a message between agents and a
+ * save from a stale buffer. The first daemon dies at its step `dies`, the next one at its step `diesAgain`.
+ */
+export function storyWith(how: Death, dies: number, diesAgain: number | undefined): Step[] {
+  const step = {seed: 7, wait: 1_500};
+  return [
+    {...step, wait: 0, do: 'die', after: dies, how, down: 0},
+    {...step, do: 'say', session: 0, wish: 'run-both', mode: 'rename'},
+    ...(diesAgain === undefined ? [] : [{...step, wait: 0, do: 'die', after: diesAgain, how, down: 0} as const]),
+    {...step, do: 'open', file: 2, wait: 0},
+    {...step, do: 'inbox', lines: 1, slowly: false, wait: 200},
+    {...step, do: 'add task', mode: 'in place'},
+    {...step, do: 'decide', how: 'approve', where: 'queue', mode: 'rename'},
+    {...step, do: 'save what was opened', file: 2, mode: 'rename'},
+    {...step, do: 'say', session: 1, wish: 'send', mode: 'in place'},
+  ];
+}
+
 function stepFrom(random: SeededRandom): Step {
   const kind = kindFrom(random);
   const wait = random.chance(0.5) ? random.int(150) : random.int(4_000);

@@ -246,10 +246,12 @@ export class VersionLog {
   drop(checkpoint: number): void {
     const old = this.#options.now() - KEPT_MS;
     for (;;) {
-      const [oldest, next] = this.#segments;
-      if (!oldest || !next) return;
-      const {first, created} = this.#headOf(next) ?? {first: 0, created: 0};
-      if (created > old || first - 1 > this.#published || first - 1 > checkpoint) return;
+      const [oldest, ...later] = this.#segments;
+      // A segment that was begun at a power cut may have no head: the one after it tells where the oldest one ends.
+      let next: SegmentHead | undefined;
+      for (const segment of later) next ??= this.#headOf(segment);
+      if (!oldest || !next || next.created > old) return;
+      if (next.first - 1 > this.#published || next.first - 1 > checkpoint) return;
       this.#storage.remove(oldest.name);
       this.#segments.shift();
     }
