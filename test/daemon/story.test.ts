@@ -195,8 +195,9 @@ describe('a question in Slack is answered by four agents, with two boxes ticked'
   });
 
   const names = Object.keys(steps);
-  const every = thorough ? 3 : 0;
-  it.each(Array.from({length: every}, (_, i) => [i] as const))('killed after every third step (%i)', async nth => {
+  const every = 3;
+  const turns = process.env.FUZZ ? [0, 1, 2] : [1];
+  it.each(thorough ? turns : [])('killed after every third step (%i)', async nth => {
     const scene = await setScene();
     await tell(
       scene,

@@ -48,7 +48,7 @@ describe('whatever is changed', () => {
         await soundness(dir);
         rmSync(dir, {recursive: true});
       }),
-      {numRuns: (thorough ? 25 : 10) * Number(process.env.FUZZ || 1)},
+      {numRuns: (thorough ? 15 : 6) * Number(process.env.FUZZ || 1)},
     );
   });
 });
