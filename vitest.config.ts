@@ -79,6 +79,8 @@ const first = [
   'messages-crash',
   'journal-crash',
   'readme.test',
+  'simulation',
+  'every-step',
 ];
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
