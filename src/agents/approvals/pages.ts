@@ -24,7 +24,7 @@ import {recordedPagePath} from './known-page.ts';
 
 const WAIT_MS = 500;
 
-/** approvals/pending, approved and rejected: one page per request. Pages move between folders, so these looks write files themselves. */
+/** approvals/pending, approved and rejected: one page per request. A look at a page also moves it between folders. */
 export function approvalPageReconciler(daemon: With<'files' | 'reports' | 'approvals'>): Reconciler {
   return {
     kind: 'approval',
