@@ -103,8 +103,8 @@ function openTask(fact: TaskFact, text: string, task: Task): void {
     fact.names = [...names];
     fact.columns = names.map(columnOf);
   } else {
-    const late = /(?:^|\s)@([A-Za-z0-9][\w.-]*)/.exec(task.title)?.[1];
-    if (late !== undefined) fact.late = {name: late, column: columnOf(late)};
+    const mention = /(?:^|\s)@([A-Za-z0-9][\w.-]*)/.exec(task.title)?.[1];
+    if (mention !== undefined) fact.late = {name: mention, column: columnOf(mention)};
   }
 }
 
@@ -117,9 +117,11 @@ function needOf(fact: TaskFact): Need[] {
     const after = state === 'pending' && waitsFor.length > 0 && {after: waitsFor};
     return [{what: 'task', id: id ?? null, title: title ?? '', line, since: created ?? null, state, ...after}];
   }
-  const left = sessionAtWork(fact);
-  if (left === undefined) return [];
-  return [{what: 'stalled', id: id ?? null, title: title ?? '', line, since: null, state: 'in_progress', left}];
+  const session = sessionAtWork(fact);
+  if (session === undefined) return [];
+  return [
+    {what: 'stalled', id: id ?? null, title: title ?? '', line, since: null, state: 'in_progress', left: session},
+  ];
 }
 
 /** The session that works on the task. Undefined for agents of another home or a workflow, whose sessions are elsewhere. */

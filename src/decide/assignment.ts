@@ -11,7 +11,7 @@ export interface TaskStatement {
 
 /**
  * Everything that is delivered of a task (`assignmentWords`). A person who approves the start sees exactly this, and the
- * approval is bound to it.
+ * approval is bound to it: the names of these keys are part of approval digests.
  */
 export interface Assignment {
   id: string;

@@ -143,8 +143,8 @@ function callChange(item: ApprovalItem, id: string, context: QueueContext): Task
   if (!waits) return {box: '-', fields: {status: 'withdrawn', outcome: `no call waits for it any more (${now})`}};
   const saidAt = item.at ?? context.saidAt(id);
   if (hasExpired({...item, at: saidAt}, now)) {
-    const late = decision === 'approved' || saidAt !== undefined;
-    const why = late ? `it was approved too late, after ${item.expires}` : 'nobody decided in time';
+    const isLateApproval = decision === 'approved' || saidAt !== undefined;
+    const why = isLateApproval ? `it was approved too late, after ${item.expires}` : 'nobody decided in time';
     return {box: '-', fields: {status: 'expired', rejected_at: now, outcome: `${why}; nothing was run`}};
   }
   return undefined;

@@ -27,7 +27,7 @@ export function claimSlots(
   const [newest] = slots;
   if (newest === undefined) return undefined;
   const inTime = now - newest < IN_TIME_MS;
-  const late = Math.min(slots.length - (inTime ? 1 : 0), MAX_MISSED);
+  const missedCount = Math.min(slots.length - (inTime ? 1 : 0), MAX_MISSED);
   const due: ClaimedSlot[] =
     missed === 'all'
       ? slots
@@ -35,7 +35,7 @@ export function claimSlots(
           .toReversed()
           .map(slot => ({slot: at(slot), ...(!(inTime && slot === newest) && {missed: 1})}))
       : missed === 'once' || inTime
-        ? [{slot: at(newest), ...(missed === 'once' && late > 0 && {missed: late})}]
+        ? [{slot: at(newest), ...(missed === 'once' && missedCount > 0 && {missed: missedCount})}]
         : [];
   return {
     ...known,

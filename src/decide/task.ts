@@ -119,8 +119,8 @@ function missing(task: Task, context: TaskContext): Missing {
   if (!open && news.told === taskEnd(task) && notified !== news.told) fields.notified = news.told;
   if (!('parts_done' in fields)) updatePartsDone(task, context, news, fields);
   const marks = idsIn(fieldOf(task, 'mentioned'));
-  const woken = news.mentioned?.filter(mark => !marks.includes(mark)) ?? [];
-  if (woken.length > 0) fields.mentioned = [...marks, ...woken].join(' ');
+  const newMarks = news.mentioned?.filter(mark => !marks.includes(mark)) ?? [];
+  if (newMarks.length > 0) fields.mentioned = [...marks, ...newMarks].join(' ');
   return change;
 }
 
@@ -142,9 +142,9 @@ function timesTold(task: Task): number {
 
 /** How often all parts were done, including now; each time is another delivery. Undefined: the owner was told. */
 export function partsRound(task: Task): number | undefined {
-  const told = fieldOf(task, 'parts_done');
-  if (told === undefined) return 1;
-  return isReopened(told) ? countIn(told) + 1 : undefined;
+  const recorded = fieldOf(task, 'parts_done');
+  if (recorded === undefined) return 1;
+  return isReopened(recorded) ? countIn(recorded) + 1 : undefined;
 }
 
 function countIn(notified: string): number {
@@ -208,12 +208,12 @@ function wasReassigned(task: Task, {ownerOf}: TaskContext): boolean {
 }
 
 function updatePartsDone(task: Task, context: TaskContext, {partsTold}: TaskNews, fields: Missing['fields']): void {
-  const told = fieldOf(task, 'parts_done');
+  const recorded = fieldOf(task, 'parts_done');
   const round = partsRound(task);
   if (round !== undefined && partsTold !== undefined)
     fields.parts_done = round > 1 ? `${partsTold} ${round}` : partsTold;
-  else if (told !== undefined && round === undefined && hasOpenParts(task, context))
-    fields.parts_done = `reopened ${countIn(told)}`;
+  else if (recorded !== undefined && round === undefined && hasOpenParts(task, context))
+    fields.parts_done = `reopened ${countIn(recorded)}`;
 }
 
 function hasOpenParts(task: Task, {partsOf}: TaskContext): boolean {

@@ -89,11 +89,11 @@ async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen:
   const text = decidedText(seen.text ?? '', state, decision, item);
   const bytes = Buffer.from(text);
   const entry = {words: state, cause: 'decision', trailers: [['Approval', id] as [string, string]]};
-  const there = readHomeFile(files.disk, to);
-  if (there) {
+  const existing = readHomeFile(files.disk, to);
+  if (existing) {
     // A crash left the source of a completed move: remove it. A page that was saved since stays.
     const own = seen.parsed?.kind === 'approval' ? seen.parsed.file.review?.decision : undefined;
-    if (!there.bytes?.equals(bytes) || (own ?? decision) !== decision) return undefined;
+    if (!existing.bytes?.equals(bytes) || (own ?? decision) !== decision) return undefined;
     if (!removeIfUnchanged(files.disk, seen.path, seen.bytes)) return undefined;
     recordDaemonRemoval(daemon, seen.path, entry);
     forget(daemon, seen.path);
@@ -143,14 +143,14 @@ function forget(daemon: With<'files' | 'reports'>, path: string): void {
 /** The page with the decision from the queue, or unchanged if the decision does not fit in. A person's text stays. */
 function decidedText(text: string, state: ApprovalState, decision: Decision, item: ApprovalItem | undefined): string {
   const {by, at, reason, answer} = item ?? {};
-  const there = parseApproval(text).review;
+  const before = parseApproval(text).review;
   // An expired or withdrawn request has no decision.
   const decided = state === 'approved' || state === 'rejected' || (state === 'superseded' && decision === 'approved');
   const review = {
-    ...(decided && there?.decision !== decision && {decision: decision.toUpperCase()}),
-    ...(by && there?.by !== by && {by}),
-    ...(at && there?.at !== at && {at}),
-    ...(reason && there?.reason === undefined && there?.notes !== reason && {reason}),
+    ...(decided && before?.decision !== decision && {decision: decision.toUpperCase()}),
+    ...(by && before?.by !== by && {by}),
+    ...(at && before?.at !== at && {at}),
+    ...(reason && before?.reason === undefined && before?.notes !== reason && {reason}),
   };
   const written = (more: {answer?: string}) => {
     try {
@@ -161,5 +161,5 @@ function decidedText(text: string, state: ApprovalState, decision: Decision, ite
     }
   };
   // An answer that does not fit on the page stays in the queue only.
-  return (answer && there?.answer === undefined ? written({answer}) : undefined) ?? written({}) ?? text;
+  return (answer && before?.answer === undefined ? written({answer}) : undefined) ?? written({}) ?? text;
 }

@@ -37,10 +37,10 @@ export function isProtected(path: string): boolean {
 /** After an unsandboxed command: suspect every protected file that changed. Call before the command counts as ended. */
 export function suspectChanges({files, approvals}: With<'files' | 'approvals'>, why: string): void {
   const {disk, known} = files;
-  const there = [...PROTECTED_FILES, ...FOLDERS.flatMap(folder => listFolder(disk, folder)), ...known.keys()].filter(
+  const paths = [...PROTECTED_FILES, ...FOLDERS.flatMap(folder => listFolder(disk, folder)), ...known.keys()].filter(
     isProtected,
   );
-  for (const path of new Set(there)) {
+  for (const path of new Set(paths)) {
     const stat = disk.lstat(path);
     const before = known.get(path)?.signature;
     if (!kindOf(path) || (stat ? statSignature(stat) : undefined) === before) continue;

@@ -45,7 +45,7 @@ const OPEN_MS = 30_000;
 const UNFINISHED_MS = 600_000;
 const WAIT_MS = 500;
 /** Interval of progress reports. */
-const TELL_MS = 2_000;
+const PROGRESS_MS = 2_000;
 /** With more bytes to read, progress is reported from the start. */
 const LARGE = 512 * 1024;
 /** Lines delivered at a time. */
@@ -190,9 +190,9 @@ function reportProgress(
   const {disk} = files;
   const {clock} = disk;
   const now = clock.monotonic();
-  reading.long ??= {told: size - offset > LARGE ? Number.NEGATIVE_INFINITY : now, said: false};
-  if (now - reading.long.told < TELL_MS) return;
-  reading.long = {told: now, said: true};
+  reading.progress ??= {at: size - offset > LARGE ? Number.NEGATIVE_INFINITY : now, reported: false};
+  if (now - reading.progress.at < PROGRESS_MS) return;
+  reading.progress = {at: now, reported: true};
   report({event: 'reading', inbox: reading.path, lines: line, percent: Math.floor((100 * offset) / size)});
 }
 
@@ -252,9 +252,9 @@ function finish(
   }
   reading.expecting.clear();
   saveCursor(files, reading);
-  if (reading.long?.said && !blocked)
+  if (reading.progress?.reported && !blocked)
     reports.report({event: 'reading', inbox: reading.path, lines: reading.cursor?.line ?? 0, percent: 100});
-  reading.long = undefined;
+  reading.progress = undefined;
   const known = files.known.get(reading.path);
   if (known) known.settled = !blocked && isCursorSaved(reading);
   files.looks.lookAgain.delete(reading.path);

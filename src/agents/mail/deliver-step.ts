@@ -27,13 +27,13 @@ export async function deliverStep(
   const letters = mail.lettersFor(path);
   if (letters.length === 0) return undefined;
   const id = session.header?.session_id ?? stemOf(path);
-  const there = new Map(session.messages.map(({delivery}, i) => [delivery, i]));
+  const byDelivery = new Map(session.messages.map(({delivery}, i) => [delivery, i]));
   const earlier = await daemon.turns.segments.ids(session.header?.segments ?? []);
-  const isDelivered = (letter: Letter) => there.has(letter.id) || earlier.some(ids => ids.has(letter.id));
+  const isDelivered = (letter: Letter) => byDelivery.has(letter.id) || earlier.some(ids => ids.has(letter.id));
   const fresh: Letter[] = [];
   const {agent_id, status} = session.header ?? {};
   for (const letter of letters) {
-    const at = there.get(letter.id);
+    const at = byDelivery.get(letter.id);
     const begun = at === undefined || isBegun(session, at);
     if (isDelivered(letter))
       mail.delivered(path, letter, {session: id, begun, at: session.messages[at ?? -1]?.timestamp});

@@ -91,11 +91,11 @@ async function write(
   entry: DaemonEntry,
   seenAs: (found: FileContent) => FileSnapshot,
 ): Promise<FileSnapshot | undefined> {
-  const there = readHomeFile(daemon.files.disk, path);
+  const existing = readHomeFile(daemon.files.disk, path);
   const kind = kindOf(path);
-  if (!kind || (there && there.bytes === undefined)) return undefined;
-  const written = there
-    ? await replaceText(daemon, {...seenAs(there), bytes: there.bytes}, text, {steps: [{entry}], seenAs})
+  if (!kind || (existing && existing.bytes === undefined)) return undefined;
+  const written = existing
+    ? await replaceText(daemon, {...seenAs(existing), bytes: existing.bytes}, text, {steps: [{entry}], seenAs})
     : await createText(daemon, path, text, entry, seenAs);
   return 'seen' in written ? written.seen : undefined;
 }

@@ -50,7 +50,7 @@ export function wakeSessions(daemon: With<'files' | 'reports' | 'approvals' | 's
     // The session stopped waiting while the request was written.
     if (state === 'pending' && waits.for(id).size === 0) queue = true;
   }
-  queue ||= due.left.some(approval => files.index.facts(APPROVALS_FILE)?.approvals?.[approval] !== undefined);
+  queue ||= due.unneeded.some(approval => files.index.facts(APPROVALS_FILE)?.approvals?.[approval] !== undefined);
   if (!more && !missing && !queue) return;
   if (more) daemon.spend.due();
   const why = more || missing ? notWritten(files) : undefined;

@@ -36,8 +36,8 @@ export interface InboxReading {
   rejected: number;
   /** Why the inbox cannot continue. */
   waitsFor: string | undefined;
-  /** Progress reports for a large inbox: when the last was due, and whether any was made. */
-  long: {told: number; said: boolean} | undefined;
+  /** Progress of reading a large inbox: when it was last reported (or reading began), and whether it was reported. */
+  progress: {at: number; reported: boolean} | undefined;
 }
 
 /** The inboxes of the home, by path. */
@@ -79,7 +79,7 @@ export class Inboxes {
       expecting: new Set(),
       rejected: 0,
       waitsFor: undefined,
-      long: undefined,
+      progress: undefined,
     };
     this.#readings.set(path, reading);
     return reading;

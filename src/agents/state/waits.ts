@@ -27,7 +27,7 @@ export interface DueWaits {
   /** Sessions to look at. */
   paths: readonly string[];
   /** Requests that no session waits for any more. */
-  left: readonly string[];
+  unneeded: readonly string[];
   /** Requests whose state has changed. */
   changed: readonly string[];
 }
@@ -41,7 +41,7 @@ export class Waits implements FactsFollower {
   /** Sessions that began to wait or whose request has changed. */
   readonly #due = new Set<string>();
   /** Requests that no session waits for any more. */
-  readonly #left = new Set<string>();
+  readonly #unneeded = new Set<string>();
   readonly #changed = new Set<string>();
   #allDue = true;
 
@@ -62,7 +62,7 @@ export class Waits implements FactsFollower {
       paths?.delete(path);
       if (paths?.size !== 0) continue;
       this.#byApproval.delete(approval);
-      this.#left.add(approval);
+      this.#unneeded.add(approval);
     }
     if (!waiting) {
       this.#byPath.delete(path);
@@ -114,16 +114,16 @@ export class Waits implements FactsFollower {
 
   /** Return and clear the changes; undefined if there are none. */
   takeDue(): DueWaits | undefined {
-    if (!this.#allDue && this.#due.size + this.#left.size + this.#changed.size === 0) return undefined;
+    if (!this.#allDue && this.#due.size + this.#unneeded.size + this.#changed.size === 0) return undefined;
     const due = {
       all: this.#allDue,
       paths: [...(this.#allDue ? this.#byPath : this.#due).keys()],
-      left: [...this.#left].filter(approval => !this.#byApproval.has(approval)),
+      unneeded: [...this.#unneeded].filter(approval => !this.#byApproval.has(approval)),
       changed: [...this.#changed],
     };
     this.#allDue = false;
     this.#due.clear();
-    this.#left.clear();
+    this.#unneeded.clear();
     this.#changed.clear();
     return due;
   }
