@@ -44,7 +44,7 @@ export async function addMemoryNote(
 }
 
 function notWritable({disk, index}: HomeFiles, path: string): string | undefined {
-  if (kindOf(path) !== 'memory') return 'is not a memory file';
+  if (kindOf(path) !== 'memory') return 'is not a file of the memory';
   const parts = path.split('/');
   const link = parts.map((_, i) => parts.slice(0, i + 1).join('/')).find(way => linkTarget(disk, way) !== undefined);
   if (link !== undefined)

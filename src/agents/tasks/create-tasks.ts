@@ -95,7 +95,7 @@ function withTasks(
   if (existing && isFromCall(existing, origin)) return undefined;
   if (existing) return refused(takenWords(fieldOf(existing, 'id') ?? ''));
   const above = under === undefined ? undefined : byId.get(under);
-  if (under !== undefined && !above) return refused(`parent: byId is no task "${under}" any more`);
+  if (under !== undefined && !above) return refused(`parent: there is no task "${under}" any more`);
   const [first] = tasks;
   const words = ids.length === 1 ? `"${first?.title.replace(/\s+/g, ' ').slice(0, 60)}"` : `${ids.length} tasks`;
   return {text: addTasks(file, tasks, above), words: `created ${words}`, tasks: ids};
@@ -105,7 +105,7 @@ function isFromCall(task: Task, {fields}: TaskOrigin): boolean {
   return ['created', 'created_by', 'created_in'].every(key => fieldOf(task, key) === fields[key]);
 }
 
-const takenWords = (id: string) => `id: byId is a task "${id}" already; leave it out`;
+const takenWords = (id: string) => `id: there is a task "${id}" already; leave it out`;
 
 function problemWith(
   files: HomeFiles,
