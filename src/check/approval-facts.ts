@@ -8,7 +8,7 @@ import {isTime} from '../formats/common/values.ts';
 import {fieldOf} from '../formats/task/task.ts';
 import {type Need, shortTitle} from './need.ts';
 
-/** An item of the approval queue of which the daemon has recorded no decision, or that has no id. */
+/** A queue item without a recorded decision, or without an id. */
 export interface ItemFact extends Place {
   id: string | null;
   decision: Decision | null;
@@ -18,17 +18,17 @@ export interface ItemFact extends Place {
 
 /** A page in approvals/pending. */
 export interface PageFact {
-  /** Null: its title has none. */
+  /** Null: the title has no id. */
   id: string | null;
   decision: Decision | null;
-  /** The title has another id than the file name. */
+  /** The id in the title differs from the file name. */
   misnamed: boolean;
 }
 
-/** What the approval queue defines as long as it can be read without errors. */
+/** A name that the approval queue defines while it has no errors. */
 export const SOUND_QUEUE = 'queue/sound';
 
-/** An item without an id is a problem and nothing to decide: no call waits for it. Nor does one for what is in the archive. */
+/** Facts of the approval queue. An item without an id is a problem, not a need. The archive has neither. */
 export function itemFacts(
   path: string,
   {items, problems}: {items: readonly ApprovalItem[]; problems: readonly Problem[]},
@@ -58,7 +58,7 @@ export function itemFacts(
   };
 }
 
-/** Who waits for these is the daemon's business: it withdraws what nobody waits for. */
+/** States of all requests, and when the first open one expires. The daemon withdraws requests that no session needs. */
 export function stateFacts(items: readonly ApprovalItem[]): {
   approvals?: Record<string, ApprovalState>;
   expires?: string;

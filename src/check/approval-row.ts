@@ -2,12 +2,12 @@ import type {ApprovalItem} from '../formats/approval/approval-item.ts';
 import type {Decision} from '../formats/approval/approval-review.ts';
 import {fieldOf} from '../formats/task/task.ts';
 
-/** A request as programs are told of it. */
+/** A request in `--json` output. */
 export interface ApprovalRow {
   id: string;
-  /** `pending`, or what became of it: approved, rejected, expired, withdrawn, superseded. */
+  /** pending, approved, rejected, expired, withdrawn or superseded. */
   state: string;
-  /** Whether the daemon has taken the decision in. */
+  /** Whether the daemon has recorded the decision. */
   recorded: boolean;
   type: string | null;
   agent: string | null;
@@ -15,14 +15,14 @@ export interface ApprovalRow {
   tool: string | null;
   risk: string | null;
   title: string;
-  /** As it runs; `edited`: a person changed what was asked. */
+  /** The command as it runs. `edited`: a person changed it. */
   command: string | null;
   edited: boolean;
   /** `host`: outside the sandbox, where it can do whatever the daemon can. */
   where: string | null;
   created: string | null;
   expires: string | null;
-  /** Where untrusted words came from that the session has read. */
+  /** Sources of untrusted text in the session. */
   taint: string | null;
   by: string | null;
   at: string | null;
@@ -33,18 +33,18 @@ export interface ApprovalRow {
   line: number;
 }
 
-/** An item of the queue, or of its archive, that has an id. */
+/** An item with an id, in the queue or its archive. */
 export interface Request extends ApprovalItem {
   id: string;
   path: string;
 }
 
-/** The daemon has not recorded what became of it. */
+/** Whether the daemon has not recorded a decision yet. */
 export function isUnrecorded({status = 'pending'}: Request): boolean {
   return status === 'pending';
 }
 
-/** `onPage`: what its page says, if that decides. */
+/** `onPage`: the decision on the approval page, if any. */
 export function approvalRow(request: Request, onPage: (id: string) => Decision | undefined): ApprovalRow {
   const {id, task, type, agent, decision, by, at, path} = request;
   const recorded = !isUnrecorded(request);
@@ -75,7 +75,7 @@ export function approvalRow(request: Request, onPage: (id: string) => Decision |
   };
 }
 
-/** Of what runs, also where a person changed what was asked. */
+/** The title with the edited command, if a person edited it. */
 export function titleOf(title: string, edited: boolean, command: string | null): string {
   if (!edited) return title;
   const [start] = /^Approve [^:]*: /.exec(title) ?? [];

@@ -5,8 +5,8 @@ import {isAgent, namesSeen} from './names.ts';
 import {hasSessionFile} from './sessions.ts';
 
 /**
- * Items that nobody waits for any more, and decisions that differ between the two places. Once the daemon has recorded a
- * decision, a re-saved page of that id is ignored.
+ * Report items that no call waits for, and decisions that differ between queue and page. Once a decision is recorded, a
+ * page that is saved again is ignored.
  */
 export function checkItems(path: string, items: readonly ItemFact[], look: Look): Problem[] {
   const names = namesSeen(look);
@@ -24,7 +24,7 @@ function checkItem(path: string, item: ItemFact, look: Look, knows: (agent: stri
   const say = (code: Problem['code'], message: string, hint: string) => [problem(code, item, message, hint, path)];
   if (id === null)
     return say('ORPHANED_APPROVAL', 'expected an id, found none: no call waits for this item', 'remove it');
-  // Looked at only where it matters: whatever is looked at is watched, for each of very many.
+  // Look up the page only if needed: every lookup adds a watch, and there may be very many items.
   const page = decision || session === null ? look.named(`page/${id}`).at(-1) : undefined;
   if (decision && page?.state && decision !== page.state)
     return say(
@@ -55,8 +55,8 @@ function checkItem(path: string, item: ItemFact, look: Look, knows: (agent: stri
 }
 
 /**
- * A pending page that has no item. One whose title is not its name has that problem alone; and as long as the queue is
- * missing or has errors, nobody knows what is in it.
+ * Report a pending page without a queue item. A misnamed page already has its own problem. While the queue is missing or
+ * has errors, its items are unknown, so nothing is reported.
  */
 export function checkPage(path: string, {id, misnamed}: PageFact, look: Look): Problem[] {
   if (id === null || misnamed || look.named(`item/${id}`).length > 0 || look.named(SOUND_QUEUE).length === 0) return [];

@@ -7,7 +7,7 @@ import {agentHint, isAgent, namesSeen} from './names.ts';
 import {checkSession} from './sessions.ts';
 import {checkTasks} from './tasks.ts';
 
-/** What is wrong with a file in the light of the others. Pure but for what it looks at. */
+/** Problems of a file in relation to other files. Pure, except that `look` records lookups. */
 export function checkFile(path: string, facts: Facts, look: Look): Problem[] {
   if (facts.session) return checkSession(path, facts.session, look);
   if (facts.tasks) return checkTasks(path, facts.tasks, look);

@@ -3,24 +3,24 @@ import {type Definition, indexIn, type Whole, wholeOf} from './look.ts';
 const NONE: readonly Definition[] = [];
 
 interface Change {
-  /** `who`: another file defines it now, or one does no more. `what`: something else that others may look at. */
+  /** `who`: the set of defining files has changed. `what`: something else that other files may look at. */
   changed: 'who' | 'what' | 'nothing';
-  /** The definition that counts, if it is another object now. */
+  /** The effective definition, if it has changed. */
   first: {before: Definition | undefined; after: Definition | undefined} | undefined;
 }
 
-/** Who defines which name: the names of a home, each with its definitions in the order of their paths. */
+/** All names of a home, each with its definitions sorted by path. */
 export class Definitions {
   readonly #byName = new Map<string, Definition[]>();
   readonly #wholes = {agent: new Set<string>(), task: new Set<string>()};
-  /** Ids of a whole in order, until it changes. */
+  /** Cache of sorted ids, cleared on changes. */
   readonly #ordered = new Map<Whole, readonly string[]>();
 
   named(name: string): readonly Definition[] {
     return this.#byName.get(name) ?? NONE;
   }
 
-  /** In the order of the first path of each; none if there are more than `most`. */
+  /** All ids, sorted by the path of their first definition; none if there are more than `most`. */
   all(whole: Whole, most = Number.POSITIVE_INFINITY): readonly string[] {
     const ids = this.#wholes[whole];
     if (ids.size > most) return [];
@@ -35,7 +35,7 @@ export class Definitions {
     return ordered;
   }
 
-  /** What the file at `path` says of a name; undefined: nothing any more. */
+  /** Set the definition of a name in the file at `path`; undefined removes it. */
   set(name: string, path: string, definition: Definition | undefined): Change {
     const list = this.#byName.get(name) ?? [];
     const [before] = list;
@@ -67,7 +67,7 @@ export class Definitions {
   }
 }
 
-/** Where it stands is told only where a name is doubled. What it waits for is the business of circles. */
-function differ(a: Definition | undefined, b: Definition | undefined, doubled: boolean): boolean {
-  return a?.state !== b?.state || (doubled && a?.line !== b?.line);
+/** Messages show the line only for duplicate names. Dependencies are handled by `TaskCircles`. */
+function differ(a: Definition | undefined, b: Definition | undefined, isDuplicate: boolean): boolean {
+  return a?.state !== b?.state || (isDuplicate && a?.line !== b?.line);
 }

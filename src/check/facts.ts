@@ -8,8 +8,8 @@ import type {Need} from './need.ts';
 import type {SessionFact} from './session-facts.ts';
 import type {TaskFact} from './task-facts.ts';
 
-/** Raised whenever facts mean or hold something else, or a check of one file changes: older ones are not read. */
-export const FACTS_VERSION = 14;
+/** Raise this when the content or meaning of facts changes, or a check of a single file. Older cached facts are ignored. */
+export const FACTS_VERSION = 15;
 
 export interface Counts {
   agents?: number;
@@ -18,21 +18,21 @@ export interface Counts {
   tasks?: number;
 }
 
-/** A name in the settings that must be an agent's, as written. */
+/** A name in a file that must be an agent's, as written. */
 export interface Reference extends Place {
   name: string;
 }
 
 /**
- * All that other files, the index and the daemon must know of a file, without its text: plain data that survives JSON
- * and stays small, since ten thousand of these are in memory and in the cache.
+ * Everything that other files, the index and the daemon need to know about a file. Plain JSON data, and small: ten
+ * thousand of these are in memory and in the cache.
  */
 export interface Facts {
-  /** Null: a folder, or another thing that could not be read. */
+  /** Null: a folder, or anything else that could not be read. */
   kind: Kind | null;
-  /** Of the file on its own, with its path. */
+  /** Problems of the file on its own, with its path. */
   problems: Problem[];
-  /** Names of what it defines besides tasks and requests: `agent/x`, `member/x`, `session/x`, `page/x`, `queue/sound`. */
+  /** Names that the file defines, besides tasks and requests: `agent/x`, `member/x`, `session/x`, `page/x`, `queue/sound`. */
   defines: string[];
   needs: Need[];
   counts: Counts;
@@ -40,21 +40,21 @@ export interface Facts {
   tasks?: TaskFact[];
   /** Items of the approval queue. */
   items?: ItemFact[];
-  /** What became of the requests of a queue or its archive, by id. */
+  /** States of the requests in a queue or its archive, by id. */
   approvals?: Record<string, ApprovalState>;
-  /** When the first of those that are open expires. */
+  /** When the first open request expires. */
   expires?: string;
   page?: PageFact;
-  /** Of a template what its agent may use, of the settings what all may in a day. */
+  /** In a template: limits of its agent. In the settings: limits of all agents per day. */
   limits?: SpendLimits;
-  /** Of state/spend.yaml. */
+  /** Content of state/spend.yaml. */
   spend?: DaySpend;
   refers?: Reference[];
-  /** Of a template: what others are told of the agent. */
+  /** In a template: description of the agent for others. */
   agent?: {type: string | null; description: string | null};
 }
 
-/** The facts of what is there but cannot be read. A session that is there is not gone. */
+/** The facts of a file that cannot be read. A session still defines its name, because it is not gone. */
 export function unreadFacts(path: string, problems: Problem[]): Facts {
   const kind = kindOf(path) ?? null;
   const defines = kind === 'session' ? [`session/${stemOf(path)}`] : [];

@@ -12,31 +12,31 @@ const NONE: readonly Problem[] = [];
 
 type Few = 'template' | 'playbook' | 'rejected';
 
-/** A name that files have looked at. */
+/** A name that checks of other files have looked up, with those files. */
 interface Watch {
   name: string;
   by: Set<string>;
 }
 
 /**
- * The problems of a home, kept up to date file by file. A change costs what the file costs and what looked at the names
- * it defines: never the number of files. `problems`, `all` and `needs` are as of the last `settle`.
+ * The problems of a home, updated file by file. The cost of a change depends on the file and on the files that look up
+ * its names, never on the number of files. `problems`, `all` and `needs` are as of the last `settle`.
  */
 export class HomeIndex {
   readonly #facts = new Map<string, Facts>();
   readonly #definitions = new Definitions();
   readonly #circles = new TaskCircles(id => this.#definitions.named(`task/${id}`)[0]);
   readonly links = new TaskLinks();
-  /** Names of tasks and agents that are not what they were, since somebody asked. */
+  /** Names of tasks and agents that have changed since the last `takeChanged`. */
   #changed = new Set<string>();
   readonly #watches = new Map<string, Watch>();
   readonly #looked = new Map<string, readonly Watch[]>();
-  /** To be checked again. */
+  /** Paths to check again. */
   readonly #due = new Set<string>();
-  /** Files with problems, and files with needs, only. */
+  /** Problems by path; files without problems have no entry. */
   readonly #problems = new Map<string, readonly Problem[]>();
   readonly #needy = new Set<string>();
-  /** Files that came before the first `settle`: their names are entered all at once, when somebody asks for one. */
+  /** Files set before the first `settle`. Their names are entered together, at the first lookup. */
   #toEnter: string[] = [];
   #settled = false;
   readonly #few: Record<Few, Set<string>> = {
@@ -46,7 +46,7 @@ export class HomeIndex {
   };
   readonly #counts = {agents: 0, sessions: 0, messages: 0, tasks: 0};
 
-  /** The file is there, and this is what it says. */
+  /** Add or replace a file. */
   set(path: string, facts: Facts): void {
     if (this.#settled || this.#facts.has(path)) this.#replace(path, facts);
     else {
@@ -55,12 +55,11 @@ export class HomeIndex {
     }
   }
 
-  /** The file is gone. */
   remove(path: string): void {
     this.#replace(path, undefined);
   }
 
-  /** Check again what must be. The files whose problems are others now, by path. */
+  /** Check the changed files and those that depend on them. Returns the files whose problems have changed, by path. */
   settle(): {path: string; problems: readonly Problem[]}[] {
     this.#enter();
     this.#settled = true;
@@ -79,14 +78,14 @@ export class HomeIndex {
     return [...this.#problems.keys()].sort().flatMap(path => this.problems(path));
   }
 
-  /** All that waits for a person, in the order of paths and lines. */
+  /** Everything that waits for a person, by path and line. */
   needs(): (Need & {path: string})[] {
     return [...this.#needy]
       .sort()
       .flatMap(path => (this.facts(path)?.needs ?? []).flatMap(need => (this.#isDue(need) ? [{path, ...need}] : [])));
   }
 
-  /** What itself waits for other tasks does not wait for a person yet, nor what an agent may still be at. */
+  /** A need is not due while it waits for other tasks, or while its agent's session exists. */
   #isDue({after = [], left}: Need): boolean {
     if (left !== undefined && this.definitionsOf(`session/${left}`).length > 0) return false;
     return after.every(id => this.definitionsOf(`task/${id}`)[0]?.state === 'completed');
@@ -100,7 +99,7 @@ export class HomeIndex {
     return this.#facts.keys();
   }
 
-  /** Paths of all files of a kind that there are few of. */
+  /** Sorted paths of all files of a kind. */
   pathsOf(kind: Few): readonly string[] {
     return [...this.#few[kind]].sort();
   }
@@ -109,13 +108,13 @@ export class HomeIndex {
     for (const {session} of this.#facts.values()) if (session && !session.segment) yield session;
   }
 
-  /** Who defines a name such as `agent/planner-001` or `task/redis-check`, in the order of paths. */
+  /** The definitions of a name such as `agent/planner-001` or `task/redis-check`, by path. */
   definitionsOf(name: string): readonly Definition[] {
     this.#enter();
     return this.#definitions.named(name);
   }
 
-  /** Names such as `task/redis-check` and `agent/planner-001` that have become another thing since the last time, once. */
+  /** Return and clear the names of tasks and agents that have changed, such as `task/redis-check`. */
   takeChanged(): Iterable<string> {
     const changed = this.#changed;
     if (changed.size > 0) this.#changed = new Set();
@@ -137,7 +136,7 @@ export class HomeIndex {
   }
 
   #enter(): void {
-    // Nobody has looked at any name yet, so nobody has to look again.
+    // No name was looked up yet, so no file needs another check.
     for (const path of this.#toEnter) {
       const facts = this.#facts.get(path);
       for (const [name, definition] of facts ? definitionsIn(path, facts) : []) this.#enterName(name, path, definition);
@@ -173,7 +172,7 @@ export class HomeIndex {
     if (wholes.task) this.#recheck('task');
   }
 
-  /** Where a file like this is listed, if it is. */
+  /** The set that lists files of this kind, if any. */
   #fewWith(facts: Facts | undefined): Set<string> | undefined {
     const kind = facts?.kind;
     return kind === 'template' || kind === 'playbook' || kind === 'rejected' ? this.#few[kind] : undefined;
@@ -197,25 +196,25 @@ export class HomeIndex {
     if (changed === 'who' && whole) wholes[whole] = true;
   }
 
-  /** Who defines a name is checked again too, so that looks at one's own names need no watch. */
+  /** Checks the defining files again too, so that lookups of own names need no watch. */
   #recheck(name: string): void {
     for (const {path} of this.#definitions.named(name)) this.#due.add(path);
     for (const path of this.#watches.get(name)?.by ?? []) this.#due.add(path);
   }
 
-  /** Whether the problems of the file are others now. */
+  /** Check a file. Returns whether its problems have changed. */
   #check(path: string): boolean {
     const facts = this.#facts.get(path);
-    const seen = new Set<Watch>();
+    const watches = new Set<Watch>();
     const own = facts?.problems ?? NONE;
-    const others = facts ? checkFile(path, facts, this.#look(path, seen)) : NONE;
+    const others = facts ? checkFile(path, facts, this.#look(path, watches)) : NONE;
     const found = own.length + others.length === 0 ? NONE : [...own, ...others].sort(byPlace);
     for (const watch of this.#looked.get(path) ?? []) {
-      if (seen.has(watch)) continue;
+      if (watches.has(watch)) continue;
       watch.by.delete(path);
       if (watch.by.size === 0) this.#watches.delete(watch.name);
     }
-    if (seen.size > 0) this.#looked.set(path, [...seen]);
+    if (watches.size > 0) this.#looked.set(path, [...watches]);
     else this.#looked.delete(path);
     const before = this.problems(path);
     if (found.length === 0 && before.length === 0) return false;
@@ -225,12 +224,12 @@ export class HomeIndex {
     return true;
   }
 
-  #look(path: string, seen: Set<Watch>): Look {
+  #look(path: string, watches: Set<Watch>): Look {
     const watch = (name: string) => {
       const entry = this.#watches.get(name) ?? {name, by: new Set<string>()};
       if (entry.by.size === 0) this.#watches.set(name, entry);
       entry.by.add(path);
-      seen.add(entry);
+      watches.add(entry);
     };
     return {
       named: name => {

@@ -22,7 +22,7 @@ export interface Home {
   approvals: FileOf<'approval'>[];
   playbooks: FileOf<'playbook'>[];
   workflows: FileOf<'workflow'>[];
-  /** What looks like a credential in any of them. */
+  /** Possible credentials in any file. */
   credentials: Problem[];
   /** Why other files and folders could not be read. */
   unread: Problem[];

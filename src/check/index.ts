@@ -4,7 +4,7 @@ import type {Home} from './home.ts';
 import {HomeIndex} from './home-index.ts';
 import {factsFrom} from './read-facts.ts';
 
-/** All problems of a home: of each file on its own, and across files. In the order of a compiler's output. */
+/** All problems of a home, within files and across files, sorted by place. */
 export function checkHome(home: Home): Problem[] {
   const index = new HomeIndex();
   for (const file of home.files) index.set(file.path, factsFrom(file));

@@ -1,35 +1,38 @@
 import type {Facts} from './facts.ts';
 import {isOpenState} from './task-facts.ts';
 
-/** What other files may know of something that the file at `path` defines. */
+/** What other files may know about a name that the file at `path` defines. */
 export interface Definition {
   path: string;
   line: number;
-  /** Of a task its state, of an approval page its decision, of a request for more what became of it; `id` if a session has it as its id, not just as file name. */
+  /**
+   * State of a task, decision of an approval page, or state of a request. For a session: `id` if its header has the id, not
+   * just its file name.
+   */
   state: string | null;
   /** Ids of tasks that an open task depends on. */
   waitsFor: readonly string[];
 }
 
-/** Kinds of names that one can look at as a whole. */
+/** Kinds of names that can be listed completely. */
 export type Whole = 'agent' | 'task';
 
 /**
- * How a check of one file sees the others. Whatever it looks at is remembered: when that changes, the file is checked
- * again, and no other.
+ * How a check of one file sees the others. Every lookup is remembered: when its result changes, this file is checked
+ * again.
  */
 export interface Look {
-  /** All definitions of a name such as `task/redis-check`, in the order of their paths. */
+  /** All definitions of a name such as `task/redis-check`, sorted by path. */
   named(name: string): readonly Definition[];
-  /** Ids of all agents or tasks, in the order of the paths that define them first; none if there are more than `most`. */
+  /** All ids of agents or tasks, sorted by the path of their first definition; none if there are more than `most`. */
   all(whole: Whole, most?: number): readonly string[];
-  /** Circles of tasks that are this file's to report, each begun with the task to report it at. */
+  /** Dependency cycles to report in this file. Each starts with the task to report it at. */
   circles(): readonly (readonly string[])[];
 }
 
 const NONE: readonly string[] = [];
 
-/** What a file defines, by name; of a name that it has twice, the first. */
+/** The definitions in a file, by name; the first one of a duplicate name. */
 export function definitionsIn(path: string, facts: Facts): (readonly [name: string, definition: Definition])[] {
   const {session, defines, tasks, approvals} = facts;
   const sessionName = session && !session.segment ? `session/${session.id}` : undefined;
@@ -49,12 +52,12 @@ export function definitionsIn(path: string, facts: Facts): (readonly [name: stri
   return [...found];
 }
 
-/** The whole that a name belongs to, if to any. */
+/** The kind of a name, if names of its kind can be listed. */
 export function wholeOf(name: string): Whole | undefined {
   return name.startsWith('agent/') ? 'agent' : name.startsWith('task/') ? 'task' : undefined;
 }
 
-/** The place of `path` among definitions in order: its own index, or where it would go. */
+/** The index of `path` in sorted definitions, or where it would be inserted. */
 export function indexIn(definitions: readonly Definition[], path: string): number {
   let low = 0;
   let high = definitions.length;

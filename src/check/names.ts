@@ -3,10 +3,10 @@ import {stemOf} from '../formats/common/key.ts';
 import type {Home} from './home.ts';
 import type {Look} from './look.ts';
 
-/** Whom one can address in this home. */
+/** The agents that can be addressed in this home. */
 export interface Names {
   hasAgent(name: string): boolean;
-  /** Agents of workflows, addressed as name@instance. */
+  /** Whether a workflow has this agent, addressed as name@instance. */
   hasMember(name: string): boolean;
   agents(): readonly string[];
 }
@@ -17,7 +17,7 @@ export function namesOf(home: Home): Names {
   return {hasAgent: name => agents.has(name), hasMember: name => members.has(name), agents: () => [...agents]};
 }
 
-/** The same, seen from a file that is checked. */
+/** The names as seen by the check of one file. */
 export function namesSeen(look: Look): Names {
   return {
     hasAgent: name => look.named(`agent/${name}`).length > 0,

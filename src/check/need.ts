@@ -2,27 +2,27 @@
 export interface Need {
   what: 'task' | 'stalled' | 'approval' | 'session';
   id: string | null;
-  /** As an agent may have written it: make it visible before showing it. */
+  /** May come from an agent: escape it before showing it. */
   title: string;
   line: number;
-  /** A time, as far as the file says; whatever stands there. */
+  /** The time in the file, unvalidated. */
   since: string | null;
-  /** Ids of tasks that are to be completed before a person can do it. */
+  /** Ids of tasks that must be completed first. */
   after?: readonly string[];
-  /** The session that an agent is at it in: as long as that is there, it does not wait for a person. */
+  /** The session that works on the task: while it exists, the task does not wait for a person. */
   left?: string;
-  /** Of the task; `pending` of an approval, `error` of a session. What is pending keeps `start --once` from exiting 0. */
+  /** State of the task; `pending` for an approval, `error` for a session. `pending` keeps `start --once` from exiting 0. */
   state: 'pending' | 'in_progress' | 'blocked' | 'error';
 }
 
 const MAX_NEED_TITLE = 160;
 
-/** Enough of a title to know what it is about, on one line. */
+/** The title on one line, shortened. */
 export function shortTitle(title: string): string {
   const line = title
     .slice(0, 4 * MAX_NEED_TITLE)
     .replace(/\s+/g, ' ')
     .trim();
-  // Not in the middle of a character.
+  // Do not split a surrogate pair.
   return line.length <= MAX_NEED_TITLE ? line : `${line.slice(0, MAX_NEED_TITLE - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -3,11 +3,11 @@ import {isTime} from '../formats/common/values.ts';
 import {codeSpan, fileLink} from '../formats/markdown-text.ts';
 import type {Need} from './need.ts';
 
-/** Something outside the files that keeps the daemon from its work. */
+/** A condition outside the files that blocks the daemon. */
 export interface Trouble {
   what: string;
   since: string;
-  /** What a person decided is not taken as it stands. */
+  /** The trouble is an invalid decision. */
   decision?: boolean;
 }
 
@@ -15,7 +15,7 @@ export interface NeedsYouInput {
   problems: readonly Problem[];
   needs: readonly (Need & {path: string})[];
   troubles: readonly Trouble[];
-  /** Since when a file has been as it is: the time of its problems, and of needs that do not say theirs; '' if unknown. */
+  /** When a file last changed: the time of its problems, and of needs without a time; '' if unknown. */
   sinceOf: (path: string) => string;
   /** Name or path of the home, for the heading. */
   home: string;
@@ -23,33 +23,33 @@ export interface NeedsYouInput {
   pageOf?: (id: string) => string | undefined;
 }
 
-/** `since` in milliseconds. `order` breaks ties, so that the same input gives the same bytes. */
+/** `since` is in milliseconds. `order` breaks ties, so that the output is deterministic. */
 interface Item {
   since: number;
   order: string;
   path: string;
-  /** Made only of what is shown. */
+  /** Called only for items that are shown. */
   lines: () => string[];
 }
 
 interface Group {
   title: string;
-  /** What to do about each of them. */
+  /** What to do about each item. */
   todo: string;
   items: Item[];
-  /** Where the rest is, if there are too many. */
+  /** Where to find the rest, if there are too many. */
   rest: string;
-  /** Of one file at most so many. */
+  /** Maximum per file. */
   ofFile?: number;
 }
 
-/** Nobody reads more; and no single file may push the others out. */
+/** `ofFile` keeps one file from crowding out the others. */
 const MAX_NEEDS = {items: 200, ofFile: 10, first: 25};
 
-/** The text of NEEDS_YOU.md: all that waits for a person, newest first, with links and what to do. Pure, and stable. */
+/** The text of NEEDS_YOU.md: everything that needs a person, newest first, with links and instructions. Pure and stable. */
 export function needsYou(input: NeedsYouInput): string {
   const errors = input.problems.filter(p => p.severity === 'error');
-  // Tasks whose session is gone are among those that stand still.
+  // Tasks without session are listed under stalled tasks.
   const warnings = input.problems.filter(p => p.severity !== 'error' && p.code !== 'MISSING_SESSION');
   const count = input.troubles.length + input.needs.length + errors.length;
   const home = codeSpan(input.home);
@@ -59,7 +59,7 @@ export function needsYou(input: NeedsYouInput): string {
   return [
     `# ${count === 0 ? 'Nothing needs you' : count === 1 ? '1 thing needs you' : `${count} things need you`}`,
     '',
-    `What waits for a person in ${home}, newest first, times in UTC. Agentdir writes this file anew whenever something changes: edit the files it names, not this one.`,
+    `What needs a person in ${home}, newest first, times in UTC. Agentdir rewrites this file on every change: edit the files it links to, not this one.`,
     ...groups.flatMap((group, i) => render(group, room[i] ?? 0)),
     '',
   ].join('\n');
@@ -70,8 +70,8 @@ function groupsOf(input: NeedsYouInput, errors: readonly Problem[], warnings: re
     input.needs.filter(need => need.what === what).map(need => needItem(need, input));
   return [
     {
-      title: 'Agentdir cannot go on',
-      todo: 'It goes on by itself once the cause is gone.',
+      title: 'Agentdir is blocked',
+      todo: 'It continues by itself once the cause is fixed.',
       items: input.troubles.filter(({decision}) => !decision).map(troubleItem),
       rest: '`agentdir status`',
     },
@@ -89,32 +89,32 @@ function groupsOf(input: NeedsYouInput, errors: readonly Problem[], warnings: re
     },
     {
       title: 'Sessions in error',
-      todo: 'Mend the cause, then write `status: active` to try again, or `status: completed` to end it.',
+      todo: 'Fix the cause, then set `status: active` to try again, or `status: completed` to end the session.',
       items: needs('session'),
       rest: '`agentdir status`',
     },
     {
       title: 'Files with errors',
-      todo: 'Nothing in such a file is acted on until it is mended.',
+      todo: 'Nothing in these files takes effect until you fix the errors.',
       items: errors.map(problem => problemItem(problem, input)),
       ofFile: MAX_NEEDS.ofFile,
       rest: '`agentdir check`',
     },
     {
       title: 'Tasks for you',
-      todo: 'When it is done, tick the box: `[x]`. If it is not to be done: `[-]`.',
+      todo: 'Tick `[x]` when it is done, or `[-]` to skip it.',
       items: needs('task'),
       rest: '`agentdir tasks`',
     },
     {
-      title: 'Tasks that stand still',
-      todo: 'Their agents cannot go on, and a note says why; or they ended their turns without saying what became of them, though they were reminded; or the session that they were begun in was deleted. Set the box back to `[ ]` once the cause is gone, tick it, write to the agent, or bring the session back.',
+      title: 'Stalled tasks',
+      todo: 'Each task is blocked (a note says why), was left open by its agent despite a reminder, or lost its session. Once the cause is fixed, reset the box to `[ ]`; or tick it, write to the agent, or restore the session.',
       items: needs('stalled'),
       rest: '`agentdir tasks`',
     },
     {
       title: 'Warnings',
-      todo: 'These keep nothing from running.',
+      todo: 'These block nothing.',
       items: warnings.map(problem => problemItem(problem, input)),
       ofFile: MAX_NEEDS.ofFile,
       rest: '`agentdir check`',
@@ -133,7 +133,7 @@ function needItem(need: Need & {path: string}, {sinceOf, pageOf}: NeedsYouInput)
       state && `**${state}**`,
       codeSpan(need.title || '(no title)'),
       need.id !== null && `(${codeSpan(need.id)})`,
-      page !== undefined && `— all about it: ${fileLink(page)}`,
+      page !== undefined && `— details: ${fileLink(page)}`,
     ];
     return [parts.filter(Boolean).join(' ')];
   };
@@ -161,7 +161,7 @@ function placed(since: number | undefined, path: string, line: number, rest = ''
   return {since: since ?? 0, path, order: `${path}\0${String(line).padStart(9, '0')}\0${rest}`};
 }
 
-/** At least the first few of each group, and the rest in their order. */
+/** Give each group at least its first few items, and distribute the rest in order. */
 function share(sizes: readonly number[]): number[] {
   const room = sizes.map(size => Math.min(size, MAX_NEEDS.first));
   let left = MAX_NEEDS.items - room.reduce((sum, given) => sum + given, 0);
@@ -197,7 +197,7 @@ function newestFirst(a: Item, b: Item): number {
   return b.since - a.since || (a.order < b.order ? -1 : a.order > b.order ? 1 : 0);
 }
 
-/** A time without a zone is UTC: what is shown must not depend on where it is shown. */
+/** A time without a zone is UTC, so that the output does not depend on the local time zone. */
 function timeOf(text: string | null): number | undefined {
   if (text === null || !isTime(text)) return undefined;
   const iso = text.replace(' ', 'T');

@@ -5,8 +5,8 @@ import type {Facts} from './facts.ts';
 import type {SessionFact} from './session-facts.ts';
 
 /**
- * Facts as the cache has them. Those of a usual session, of which there are thousands, are a short list: what is not
- * in it follows from the path. All others are as they are.
+ * Facts in the cache. A common session, of which there are thousands, is packed into a short list; the rest follows from
+ * the path. Other facts are stored unchanged.
  */
 export type PackedFacts = Facts | PackedSession;
 
@@ -23,11 +23,11 @@ type PackedSession = [
   ...spent: PackedSpent,
 ];
 
-/** Nothing if no model has answered in it. */
+/** Empty if no model has answered in the session. */
 type PackedSpent = [] | [day: string, turns: number, inputTokens: number, outputTokens: number, costUsd: number];
 
 const FACTS_KEYS = 6;
-/** Besides what was spent. */
+/** Without `spent`. */
 const SESSION_KEYS = 11;
 
 export function packFacts(path: string, facts: Facts): PackedFacts {
@@ -58,7 +58,7 @@ function unpackSpent(packed: PackedSpent): {spent?: DaySpent} {
   return {spent: {day, turns, input_tokens, output_tokens, cost_usd}};
 }
 
-/** Whether all that the list does not hold is what `unpackFacts` says. */
+/** Whether `unpackFacts` would restore everything that the list does not hold. */
 function isUsual(path: string, facts: Facts, session: SessionFact): boolean {
   const {problems, needs, counts, defines} = facts;
   const {segments, waits, segment, shared, id} = session;
@@ -71,7 +71,7 @@ function isUsual(path: string, facts: Facts, session: SessionFact): boolean {
   );
 }
 
-/** What thousands of them have in common is one object. Facts are never changed, so nobody can tell. */
+/** Shared between thousands of facts. Safe, because facts are immutable. */
 const NONE: never[] = [];
 const places = new Map<number, Place>();
 

@@ -23,7 +23,7 @@ import {parseTemplate, type TemplateFile} from '../formats/template.ts';
 import {parseMarkdownTemplate} from '../formats/template-markdown.ts';
 import {parseWorkflow, type WorkflowFile} from '../formats/workflow.ts';
 
-/** What each kind of file is read as; the approval queue is a task file whose items are approvals. */
+/** The parsed form of each kind of file. The approval queue is a task file whose items are approvals. */
 interface Parsed {
   settings: SettingsFile;
   policy: AllowlistFile;
@@ -37,16 +37,16 @@ interface Parsed {
   playbook: PlaybookFile;
   workflow: WorkflowFile;
   channel: ChannelFile;
-  /** Read by agents and people only. */
+  /** Not parsed: only agents and people read it. */
   memory: undefined;
-  /** Of the daemon's own files, those that it must be able to trust. */
+  /** Parsed only for state/spend.yaml. */
   state: SpendFile | undefined;
   cursor: CursorFile;
   slots: SlotsFile;
   conflict: undefined;
 }
 
-/** A file of the home and what it says. */
+/** A file of the home with its parsed content. */
 export type ParsedFile = {[K in keyof Parsed]: {kind: K; path: string; file: Parsed[K]}}[keyof Parsed];
 export type FileOf<K extends keyof Parsed> = Extract<ParsedFile, {kind: K}>;
 
@@ -55,7 +55,7 @@ export function isQueue(path: string): boolean {
   return path === APPROVALS_FILE || path.startsWith('tasks/archive/approvals-');
 }
 
-/** Pure, and must not throw. Undefined: no file of ours. `previous`: an earlier version of the same file. */
+/** Pure, and must not throw. Undefined: not a known kind of file. `previous`: an earlier version of the same file. */
 export function parseFile(path: string, text: string, previous?: ParsedFile): ParsedFile | undefined {
   const kind = kindOf(path);
   if (kind === 'session')

@@ -6,7 +6,7 @@ import {isExternalTool, toolNamed, tools} from '../policy/tools.ts';
 import type {FileOf, ParsedFile} from './parse-file.ts';
 import {historyProblems} from './session-history.ts';
 
-/** What is wrong with a file on its own, beyond what its parser says: its name, tools, tests, history. */
+/** Problems of a single file beyond those of its parser: name, tools, policy tests, history. */
 export function problemsWithin(parsed: ParsedFile): Problem[] {
   switch (parsed.kind) {
     case 'template':
@@ -25,7 +25,7 @@ export function problemsWithin(parsed: ParsedFile): Problem[] {
   }
 }
 
-/** What a file holds is known by its name, so the name must be an id. */
+/** The file name identifies the content, so it must be a valid id. */
 function fileName(path: string): Problem[] {
   const stem = stemOf(path);
   if (isId(stem)) return [];

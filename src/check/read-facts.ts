@@ -11,7 +11,7 @@ import {problemsWithin} from './problems-within.ts';
 import {detachStrings, type SessionFact, sessionFacts} from './session-facts.ts';
 import {taskFacts} from './task-facts.ts';
 
-/** Pure, and must not throw. The file must be one of ours. */
+/** Pure, and must not throw. The path must be a known kind of file. */
 export function factsOf(path: string, text: string): Facts {
   const parsed = parseFile(path, text);
   if (!parsed) return unreadFacts(path, []);
@@ -34,7 +34,7 @@ export function factsFrom(parsed: ParsedFile): Facts {
   return facts.session && isPlain(facts, facts.session) ? facts : detachStrings(facts);
 }
 
-/** Usual sessions, of which there are thousands, have strings of their own already. */
+/** Whether a common session can skip `detachStrings`: its strings are detached already. */
 function isPlain({problems, needs}: Facts, {segments, waits, waitingFor}: SessionFact): boolean {
   return waitingFor === undefined && problems.length + needs.length + segments.length + waits.length === 0;
 }
@@ -73,7 +73,7 @@ function specific(parsed: ParsedFile): Partial<Facts> {
   }
 }
 
-/** Lines for agents that are not there, until they are. */
+/** References to the missing agents of rejected lines. */
 function rejectedFacts({entries}: Extract<ParsedFile, {kind: 'rejected'}>['file']): Partial<Facts> {
   const refers = entries.flatMap(({to, at_line}) => (to === undefined ? [] : [{name: to, line: at_line, column: 1}]));
   return refers.length > 0 ? {refers: refers.slice(0, MOST_REFERENCES)} : {};
@@ -118,10 +118,10 @@ function unmerged(path: string): Problem {
     'UNMERGED',
     {line: 1, column: 1},
     isVoid
-      ? 'a change that does not count is kept here: it was made while a command ran outside the sandbox, which may have made it'
+      ? 'a change that does not count: it was made while a command ran outside the sandbox, which may have made it'
       : 'an edit that could not be merged is kept here',
     isVoid
-      ? 'if it was you, make it again in the file it is of; then delete this file. Which command it was: agentdir log'
+      ? 'if you made it, make it again in the original file, then delete this file. agentdir log shows the command'
       : 'take over what you need, then delete this file',
     path,
   );

@@ -26,7 +26,7 @@ export interface TaskRow {
   [field: string]: string | number | boolean | null;
 }
 
-/** `broken` are the files with errors: nothing in them is acted on, so nothing in them is ready. */
+/** `broken`: files with errors. The daemon does not act on them, so none of their tasks is ready. */
 export function taskRows(home: Home, names: Names, broken: ReadonlySet<string>): TaskRow[] {
   const states = statesById(home.tasks);
   return home.tasks.flatMap(({path, file}) => {
@@ -38,16 +38,16 @@ export function taskRows(home: Home, names: Names, broken: ReadonlySet<string>):
   });
 }
 
-/** What a task waits for is seen in other files and in the problems of its own. */
+/** What decides about a task outside its own lines: other files, and the problems of its file. */
 export interface Others {
-  /** Of the first task that has this id, by the order of paths; undefined: there is none. */
+  /** State of the first task with this id, by path; undefined if there is none. */
   stateOf: (id: string) => string | null | undefined;
   names: Names;
-  /** The file of the task has errors. */
+  /** The task's file has errors. */
   broken: boolean;
 }
 
-/** Of each of the rows of a home. `broken`: files with errors. */
+/** `broken`: files with errors. */
 export function othersIn(
   rows: readonly TaskRow[],
   names: Names,
@@ -59,7 +59,7 @@ export function othersIn(
   return ({file}) => ({stateOf, names, broken: broken.has(file)});
 }
 
-/** States of the tasks of all files by id; the first wins where an id is doubled. */
+/** States of all tasks by id; the first definition of a duplicate id wins. */
 function statesById(files: readonly {file: TaskFile}[]): Map<string, TaskState> {
   const states = new Map<string, TaskState>();
   for (const {file} of files) {
@@ -71,7 +71,7 @@ function statesById(files: readonly {file: TaskFile}[]): Map<string, TaskState> 
   return states;
 }
 
-/** All that its own lines say of a task: whether it is ready, and what it is blocked by, is left to `standing`. */
+/** The row of a task from its own lines. `standing` computes `ready` and `blocked_by`. */
 export function taskRow(path: string, task: Task): TaskRow {
   const field = (key: string) => fieldOf(task, key) ?? null;
   const row: TaskRow = {
@@ -98,7 +98,7 @@ export function taskRow(path: string, task: Task): TaskRow {
   return row;
 }
 
-/** Ready: what the daemon would deliver, its file being without errors. */
+/** Ready: the daemon would deliver the task, and its file has no errors. */
 export function standing(row: TaskRow, {stateOf, names, broken}: Others): Pick<TaskRow, 'ready' | 'blocked_by'> {
   const dependsOn = wordsIn(row.depends_on);
   const waiting = {state: row.state, assignee: assigneeOfRow(row), dependsOn};

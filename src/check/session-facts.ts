@@ -12,16 +12,16 @@ interface Wait extends Place {
 }
 
 export interface SessionFact {
-  /** Its session_id, else its file name. */
+  /** The session_id, or the file name. */
   id: string;
   agent: string;
   status: SessionStatus | null;
   created: string | null;
   updated: string | null;
-  /** It holds older messages of another session; only its waits are of interest. */
+  /** The file holds older messages of another session; only its waits matter. */
   segment: boolean;
   shared: boolean;
-  /** Its agent was made for one task. */
+  /** The agent was created for one task. */
   ephemeral?: true;
   segments: string[];
   idAt: Place;
@@ -29,9 +29,9 @@ export interface SessionFact {
   waits: Wait[];
   /** A call was started outside the sandbox and has no result. */
   host?: true;
-  /** What its newest day came to. */
+  /** Usage on the latest day. */
   spent?: DaySpent;
-  /** The approval that it waits for as a whole, and what it was at. */
+  /** The request to raise a limit that the session waits for, and the limited work. */
   waitingFor?: string;
   work?: Work;
 }
@@ -53,7 +53,7 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
   const placeOf = placesIn(file);
   const segment = isSegment(path);
   return {
-    // Approvals name the file; doubled ids are found by the id.
+    // Approvals refer to the file name; duplicates are found by id.
     defines: [
       ...new Set([`session/${stem}`, `session/${id}`]),
       ...(header.shared === true && !segment && header.status !== 'completed' ? [`shared/${header.agent_id}`] : []),
@@ -79,12 +79,12 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
   };
 }
 
-/** A copy with strings of its own. One that was cut from a text keeps the whole of that text in memory. */
+/** A deep copy with detached strings. A substring would keep the whole file text in memory. */
 export function detachStrings<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
 
-/** A short one is never a part of another. */
+/** Short strings are always copies in V8. */
 function ownString<T extends string | null>(text: T): T {
   return text === null || text.length < 13 ? text : detachStrings(text);
 }
@@ -123,8 +123,8 @@ function runsOnHost({messages}: Session): boolean {
 
 function failure(id: string, header: SessionHeader, line: number): Need {
   const {error} = header as {error?: unknown};
-  const said = typeof error === 'string' ? error : (error as {message?: unknown} | null | undefined)?.message;
-  const title = typeof said === 'string' && said.trim() !== '' ? said : 'the session stopped with an error';
+  const text = typeof error === 'string' ? error : (error as {message?: unknown} | null | undefined)?.message;
+  const title = typeof text === 'string' && text.trim() !== '' ? text : 'the session stopped with an error';
   const since = header.updated ?? header.created ?? null;
   return {what: 'session', id, title: shortTitle(title), line, since, state: 'error'};
 }

@@ -5,38 +5,37 @@ import type {Message} from '../formats/session/session-schema.ts';
 import {SettledPrefix} from '../formats/session/settled-prefix.ts';
 import {placesIn, type SessionPath} from './session-places.ts';
 
-/** Nobody reads more of one file. */
 const MAX_PROBLEMS = 100;
 
-/** A session_id that is not the file's name, and a history that a model would refuse. */
+/** Report a session_id that differs from the file name, and a history that a model would reject. */
 export function historyProblems(path: string, session: Session): Problem[] {
   const {header, messages} = session;
   if (!header || isSegment(path)) return [];
   const problems: Problem[] = [];
   let placeOf: ReturnType<typeof placesIn> | undefined;
-  const say = (code: Problem['code'], at: SessionPath, message: string, hint: string) => {
+  const report = (code: Problem['code'], at: SessionPath, message: string, hint: string) => {
     placeOf ??= placesIn(session);
     if (problems.length < MAX_PROBLEMS) problems.push(problem(code, placeOf(at), message, hint));
   };
   const stem = stemOf(path);
   const id = header.session_id ?? stem;
   if (id !== stem)
-    say(
+    report(
       'NAME_MISMATCH',
       ['session_id'],
       `expected the session_id "${stem}" as in the file name, got "${id}"`,
       `write "session_id: ${stem}", or rename the file to ${id}.session.yaml`,
     );
-  checkHistory(messages, (header.segments?.length ?? 0) > 0, say);
+  checkHistory(messages, (header.segments?.length ?? 0) > 0, report);
   return problems;
 }
 
-type Say = (code: Problem['code'], at: SessionPath, message: string, hint: string) => void;
+type Report = (code: Problem['code'], at: SessionPath, message: string, hint: string) => void;
 
-/** Calls by their id: whether they have a result. */
+/** Whether a call has a result, by call id. */
 type Calls = Map<string, boolean>;
 
-/** Calls of the messages of a long conversation that do not change any more, and whether anything is wrong with them. */
+/** Caches the calls in the settled messages of a long conversation, and whether they have problems. */
 const settled = new SettledPrefix<{calls: Calls; wrong: boolean}>(
   () => ({calls: new Map(), wrong: false}),
   (state, message, index) => {
@@ -46,38 +45,38 @@ const settled = new SettledPrefix<{calls: Calls; wrong: boolean}>(
   },
 );
 
-/** Each tool result answers one call of an earlier message. A call without a result is fine: it may be under way. */
-function checkHistory(messages: Session['messages'], segmented: boolean, say: Say): void {
+/** Each tool result must answer one earlier call. A call without a result is fine: it may be running. */
+function checkHistory(messages: Session['messages'], segmented: boolean, report: Report): void {
   const {state, count} = settled.of(messages);
   const calls: Calls = new Map();
   for (let i = state.wrong ? 0 : count; i < messages.length; i++)
-    checkMessage(messages[i] as Message, i, state.wrong ? [calls] : [calls, state.calls], segmented, say);
+    checkMessage(messages[i] as Message, i, state.wrong ? [calls] : [calls, state.calls], segmented, report);
 }
 
-/** `calls` of the messages before it; its own are added to the first of these maps. */
+/** `calls` and `earlier` hold the calls of previous messages; the message's own calls are added to `calls`. */
 function checkMessage(
   message: Message,
   index: number,
   [calls, earlier]: [Calls, Calls?],
   segmented: boolean,
-  say: Say,
+  report: Report,
 ): void {
   const stateOf = (id: string) => calls.get(id) ?? earlier?.get(id);
   for (const [i, call] of message.tool_calls?.entries() ?? []) {
     if (stateOf(call.id) === undefined) calls.set(call.id, false);
     else
-      say(
+      report(
         'DUPLICATE_CALL',
         ['messages', index, 'tool_calls', i, 'id'],
         `expected each call id once, found "${call.id}" again`,
         'remove the copy, or give it another id',
       );
     if (!isJson(call.function.arguments))
-      say(
+      report(
         'BAD_ARGUMENTS',
         ['messages', index, 'tool_calls', i, 'function', 'arguments'],
-        'expected JSON, found something else; the model is told so',
-        'mend the JSON, or leave it',
+        'expected JSON, found something else; the model sees that',
+        'fix the JSON, or leave it',
       );
   }
   if (message.role !== 'tool_result' || message.tool_call_id === undefined) return;
@@ -85,9 +84,9 @@ function checkMessage(
   const at = ['messages', index, 'tool_call_id'];
   const isAnswered = stateOf(id);
   if (isAnswered)
-    say('DUPLICATE_RESULT', at, `expected one result for the call "${id}", found a second`, 'remove one of the two');
+    report('DUPLICATE_RESULT', at, `expected one result for the call "${id}", found a second`, 'remove one of the two');
   else if (isAnswered === undefined && !segmented)
-    say(
+    report(
       'STRAY_RESULT',
       at,
       `expected a call "${id}" in an earlier assistant message, found none`,

@@ -6,8 +6,8 @@ import {placeOfValue, readYaml, type YamlSource} from '../formats/yaml/yaml-sour
 export type SessionPath = readonly (string | number)[];
 
 /**
- * Where things stand in a session. A place in a message costs that message, and a key of the header costs a search;
- * the whole text is read again only where that is not enough.
+ * Finds the line and column of values in a session. For a message only that message is parsed, for a header key the
+ * header is searched; the whole text is parsed only if that is not enough.
  */
 export function placesIn(session: Session): (path: SessionPath) => Place {
   let whole: {source: YamlSource; starts: number[]} | undefined;
@@ -46,12 +46,12 @@ export function placesIn(session: Session): (path: SessionPath) => Place {
   };
 }
 
-/** Blank lines and comments, then a plain key: where the map starts. */
+/** Blank lines and comments before the first key. */
 const MAP_START = /^\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?=[A-Za-z_])/;
 
 /**
- * The head of a session that could be cut is a block map whose keys stand in the first column, and whatever else
- * stands there is not deeper. Undefined: not written in the plain way, or not in the head.
+ * The offset of a key's value in the session head, which is a block map with its keys in the first column. Undefined: the
+ * key is not in the head, or not in plain style.
  */
 function offsetInHead(session: Session, key: string): number | undefined {
   const {items, header, head} = session;
@@ -70,7 +70,7 @@ function offsetInHead(session: Session, key: string): number | undefined {
 
 const VALUE_START = /[ \t]+(?=[A-Za-z0-9'"])/y;
 
-/** For each item, how many lines stand above it. */
+/** For each item, the number of lines before it. */
 function linesBefore({head, items = []}: Session): number[] {
   let lines = newlines(head);
   return items.map(({text}) => {

@@ -4,13 +4,13 @@ import {type Definition, indexIn, type Look} from './look.ts';
 import {agentHint, isAgent, namesSeen} from './names.ts';
 import type {SessionFact} from './session-facts.ts';
 
-/** Doubled ids and missing templates. A call that waits for an approval which is in no queue is asked about again. */
+/** Report duplicate ids and missing templates. A missing approval is no problem: the call asks again. */
 export function checkSession(path: string, session: SessionFact, look: Look): Problem[] {
-  return session.segment ? [] : [...doubled(path, session, look), ...template(path, session, look)];
+  return session.segment ? [] : [...duplicateId(path, session, look), ...template(path, session, look)];
 }
 
-function doubled(path: string, {id, idAt}: SessionFact, look: Look): Problem[] {
-  const other = before(look.named(`session/${id}`), path);
+function duplicateId(path: string, {id, idAt}: SessionFact, look: Look): Problem[] {
+  const other = precedingSession(look.named(`session/${id}`), path);
   if (!other) return [];
   return [
     problem(
@@ -23,8 +23,8 @@ function doubled(path: string, {id, idAt}: SessionFact, look: Look): Problem[] {
   ];
 }
 
-/** The nearest definition above that is a session of that id, and not just a file of that name. */
-function before(definitions: readonly Definition[], path: string): Definition | undefined {
+/** The nearest preceding definition that has the id in its header, not just in its file name. */
+function precedingSession(definitions: readonly Definition[], path: string): Definition | undefined {
   for (let i = indexIn(definitions, path) - 1; i >= 0; i--) if (definitions[i]?.state === 'id') return definitions[i];
   return undefined;
 }
@@ -36,7 +36,7 @@ function template(path: string, {agent, agentAt, status}: SessionFact, look: Loo
   return [problem('MISSING_TEMPLATE', agentAt, message, agentHint(agent, names), path)];
 }
 
-/** Approvals name a session by its file. */
+/** Whether a session file has this name. Approvals refer to sessions by file name. */
 export function hasSessionFile(stem: string, look: Look): boolean {
   return look.named(`session/${stem}`).some(({path}) => stemOf(path) === stem);
 }

@@ -1,24 +1,24 @@
 import type {Definition} from './look.ts';
 import {isOpenState} from './task-facts.ts';
 
-/** A circle of tasks, begun with its first in the order of paths and lines. */
+/** A dependency cycle. It starts with the task that comes first by path and line. */
 interface Circle {
   path: string;
   ids: readonly string[];
 }
 
-/** Tasks that all wait for each other, directly or not. */
+/** A strongly connected component: tasks that wait for each other, directly or indirectly. */
 interface Knot {
   members: readonly string[];
   circles: readonly Circle[];
 }
 
-/** Nobody reads more of one knot, and a hostile one has millions. */
+/** Limits the report: a hostile component has millions of cycles. */
 const MAX_CIRCLES = 100;
 
 /**
- * Finds open tasks that wait for each other, among the tasks of all files. A change costs what can be reached from the
- * tasks that changed. Without recursion: chains may be thousands long.
+ * Finds open tasks that wait for each other, across all files. The cost of a change depends on the tasks reachable from
+ * it. No recursion: chains may be thousands long.
  */
 export class TaskCircles {
   readonly #first: (id: string) => Definition | undefined;
@@ -26,25 +26,25 @@ export class TaskCircles {
   readonly #knotOf = new Map<string, Knot>();
   readonly #at = new Map<string, Set<Knot>>();
 
-  /** `first` gives the definition of an id that counts. */
+  /** `first` returns the effective definition of an id. */
   constructor(first: (id: string) => Definition | undefined) {
     this.#first = first;
   }
 
-  /** The definition that counts has changed. */
+  /** Call when the effective definition of a task has changed. */
   changed(id: string, before: Definition | undefined, after: Definition | undefined): void {
-    // Where it stands matters only for the order of those that are in a circle.
+    // The line matters only for the order within a cycle.
     if (this.#knotOf.has(id) || !sameEdges(before, after)) this.#touched.add(id);
   }
 
-  /** The circles to report in a file. */
+  /** The cycles to report in a file. */
   at(path: string): readonly (readonly string[])[] {
     return [...(this.#at.get(path) ?? [])].flatMap(knot =>
       knot.circles.filter(circle => circle.path === path).map(circle => circle.ids),
     );
   }
 
-  /** Look again at what changed; the paths whose circles may be others now. */
+  /** Process the changes. Returns the paths whose cycles may have changed. */
   settle(): Set<string> {
     const paths = new Set<string>();
     const roots = new Set(this.#touched);
@@ -64,7 +64,7 @@ export class TaskCircles {
     return paths;
   }
 
-  /** Forget the knot that a task is in; its members. */
+  /** Forget the component of a task. Returns its members. */
   #untie(id: string, paths: Set<string>): readonly string[] {
     const knot = this.#knotOf.get(id);
     if (!knot) return [];
@@ -122,7 +122,7 @@ export class TaskCircles {
     }
   }
 
-  /** The circles of a knot: one for each way back that a walk from its first task finds. */
+  /** The cycles of a component: one for each back edge that a walk from its first task finds. */
   #tie(members: readonly string[]): Knot {
     const ordered = [...members].sort((a, b) => this.#order(a, b));
     const rank = new Map(ordered.map((id, i) => [id, i]));
@@ -156,8 +156,8 @@ export class TaskCircles {
   #circle(ids: readonly string[], rank: ReadonlyMap<string, number>): Circle {
     let start = 0;
     for (const [i, id] of ids.entries()) if ((rank.get(id) ?? 0) < (rank.get(ids[start] ?? '') ?? 0)) start = i;
-    const turned = [...ids.slice(start), ...ids.slice(0, start)];
-    return {path: this.#first(turned[0] ?? '')?.path ?? '', ids: turned};
+    const rotated = [...ids.slice(start), ...ids.slice(0, start)];
+    return {path: this.#first(rotated[0] ?? '')?.path ?? '', ids: rotated};
   }
 
   #order(a: string, b: string): number {
@@ -168,7 +168,7 @@ export class TaskCircles {
   }
 }
 
-/** Both stand in the same file, and wait for the same or are closed. */
+/** Whether path, openness and dependencies are equal. */
 function sameEdges(a: Definition | undefined, b: Definition | undefined): boolean {
   if (a?.path !== b?.path || isOpenState(a?.state ?? null) !== isOpenState(b?.state ?? null)) return false;
   const [before, after] = [a?.waitsFor ?? [], b?.waitsFor ?? []];

@@ -2,7 +2,7 @@ import type {Place} from '../formats/common/diagnostic.ts';
 import {fieldOf, idsIn, type Priority, type Task, type TaskFile, type TaskState} from '../formats/task/task.ts';
 import {type Need, shortTitle} from './need.ts';
 
-/** A task; one that is done has the first four, what it is a part of and what led to it. Left out: what it does not have. */
+/** Facts about a task. A closed task has only line, state, id, parent and chain. */
 export interface TaskFact {
   line: number;
   state: TaskState;
@@ -12,35 +12,35 @@ export interface TaskFact {
   priority?: Priority;
   created?: string;
   due?: string;
-  /** Whom it is for, and in which column of its line each is named. */
+  /** Assignees, and the column of each in the line. */
   names?: string[];
   columns?: number[];
   assign?: string;
   assignAt?: Place;
   assigned?: string;
-  /** The request that it waits for, before it starts. */
+  /** Id of the request to start the task. */
   approval?: string;
   waitsFor?: string[];
   waitsAt?: Place;
-  /** The field, and the id of the task it is nested under. */
+  /** The field `parent`; `nested` is the id of the enclosing task. */
   parent?: string;
   parentAt?: Place;
   nested?: string;
-  /** Words from outside led to it. */
+  /** Outside text led to the task. */
   tainted?: true;
-  /** Which try at it this is, from 2 on. */
+  /** Number of the attempt, from 2 on. */
   attempt?: string;
-  /** By whom, and in which session, it was created. */
+  /** Creator, and the session in which it was created. */
   createdBy?: string;
   createdIn?: string;
-  /** What led to it, or to its end: see `chainIn`. */
+  /** The chain of messages that led to the task or its end: see `chainIn`. */
   chain?: string;
-  /** Where its agent has it. */
+  /** Session in which the agent works on the task. */
   session?: string;
   sessionAt?: Place;
-  /** Since when its agent does nothing about it. */
+  /** When the task stalled. */
   stalled?: string;
-  /** A name in the title of a task that is for nobody. */
+  /** A mention in the title of an unassigned task. */
   late?: {name: string; column: number};
 }
 
@@ -63,19 +63,19 @@ function factOf(text: string, task: Task): TaskFact {
   const seen = new Set<string>();
   for (const field of task.fields) {
     const read = readers.get(field.key);
-    // The first of a kind counts, as everywhere.
-    if (!read || (!open && !lasting.has(field.key)) || seen.size === seen.add(field.key).size) continue;
+    // The first field of a name counts.
+    if (!read || (!open && !closedFields.has(field.key)) || seen.size === seen.add(field.key).size) continue;
     read(fact, field.value, {line: field.line, column: field.column});
   }
   return fact;
 }
 
-/** Of tasks that are done. */
-const lasting: ReadonlySet<string> = new Set(['id', 'parent', 'chain']);
+/** Fields that facts of closed tasks keep. */
+const closedFields: ReadonlySet<string> = new Set(['id', 'parent', 'chain']);
 
 type Reader = (fact: TaskFact, value: string, at: Place) => void;
 
-/** A Map, since anybody may call a field `constructor`. */
+/** A Map, because a field may be called `constructor`. */
 const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['id', (fact, value, at) => Object.assign(fact, {id: value, idAt: at})],
   ['created', (fact, value) => Object.assign(fact, {created: value})],
@@ -103,33 +103,35 @@ function openTask(fact: TaskFact, text: string, task: Task): void {
     fact.names = [...names];
     fact.columns = names.map(columnOf);
   } else {
-    const late = /(?:^|\s)@([A-Za-z0-9][\w.-]*)/.exec(task.title)?.[1];
-    if (late !== undefined) fact.late = {name: late, column: columnOf(late)};
+    const mention = /(?:^|\s)@([A-Za-z0-9][\w.-]*)/.exec(task.title)?.[1];
+    if (mention !== undefined) fact.late = {name: mention, column: columnOf(mention)};
   }
 }
 
 function needOf(fact: TaskFact): Need[] {
   const {state, names, id, title, line, created, waitsFor = []} = fact;
-  const since = names?.[0] === 'human' ? undefined : standsStill(fact);
+  const since = names?.[0] === 'human' ? undefined : stalledSince(fact);
   if (since !== undefined && (state === 'in_progress' || state === 'blocked'))
     return [{what: 'stalled', id: id ?? null, title: title ?? '', line, since, state}];
   if (names?.includes('human') && state !== 'completed' && state !== 'skipped') {
     const after = state === 'pending' && waitsFor.length > 0 && {after: waitsFor};
     return [{what: 'task', id: id ?? null, title: title ?? '', line, since: created ?? null, state, ...after}];
   }
-  const left = sessionAtWork(fact);
-  if (left === undefined) return [];
-  return [{what: 'stalled', id: id ?? null, title: title ?? '', line, since: null, state: 'in_progress', left}];
+  const session = sessionAtWork(fact);
+  if (session === undefined) return [];
+  return [
+    {what: 'stalled', id: id ?? null, title: title ?? '', line, since: null, state: 'in_progress', left: session},
+  ];
 }
 
-/** The session that its agent is at it in: if that is gone, nobody is. Those of another home or of a workflow are not here. */
+/** The session that works on the task. Undefined for agents of another home or a workflow, whose sessions are elsewhere. */
 export function sessionAtWork({state, names: [name = ''] = [], stalled, session}: TaskFact): string | undefined {
   const isOurs = name !== 'human' && !/[/@]/.test(name);
   return state === 'in_progress' && stalled === undefined && isOurs ? session : undefined;
 }
 
-/** Since when at least, if nobody but a person moves it: an agent that created it is told of a block itself. */
-function standsStill({state, stalled, assigned, createdIn}: TaskFact): string | undefined {
+/** Since when only a person can move the task. A blocked task created by an agent is reported to that agent instead. */
+function stalledSince({state, stalled, assigned, createdIn}: TaskFact): string | undefined {
   if (state === 'in_progress') return stalled;
   return state === 'blocked' && createdIn === undefined ? assigned : undefined;
 }

@@ -1,19 +1,19 @@
 import type {Facts} from './facts.ts';
 import {isOpenState} from './task-facts.ts';
 
-/** The template of agents that are asked for by their model. */
+/** The template for agents that are requested by model. */
 export const GENERAL = 'general-purpose';
 
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Which files have tasks that wait for a task, are parts of one, or are for an agent: what is to be looked at when that
- * task or agent changes, without looking at all files.
+ * Which files have tasks that depend on a task, are parts of a task, or are assigned to an agent. These files are looked
+ * at again when that task or agent changes.
  */
 export class TaskLinks {
   readonly #paths = new Map<string, Set<string>>();
 
-  /** What a file says now, in place of what it said. */
+  /** Replace the facts of a file. */
   set(path: string, before: Facts | undefined, after: Facts | undefined): void {
     const names = namesIn(after);
     for (const name of namesIn(before)) {
@@ -28,12 +28,12 @@ export class TaskLinks {
     }
   }
 
-  /** Files with open tasks that depend on it. */
+  /** Files with open tasks that depend on this task. */
   waitingFor(id: string): ReadonlySet<string> {
     return this.#paths.get(`waits/${id}`) ?? NONE;
   }
 
-  /** Files with tasks, done or not, whose parent it is. */
+  /** Files with parts of this task, open or closed. */
   partsOf(id: string): ReadonlySet<string> {
     return this.#paths.get(`part/${id}`) ?? NONE;
   }
@@ -63,7 +63,7 @@ function namesIn(facts: Facts | undefined): Set<string> {
   return names;
 }
 
-/** Whose template an agent is made from; for `new:provider/model` it is the general one. */
+/** The template of a new agent; `new:provider/model` uses the general template. */
 function newAgent(assign: string | undefined): string | undefined {
   const [, what] = /^new:(\S+)$/.exec(assign ?? '') ?? [];
   return what?.includes('/') ? GENERAL : what;

@@ -3,34 +3,34 @@ import type {Look} from './look.ts';
 import {agentHint, isKnownName, type Names, namesSeen} from './names.ts';
 import {isOpenState, sessionAtWork, type TaskFact} from './task-facts.ts';
 
-/** Nobody reads a thousand problems of one file; a hostile one has millions. */
+/** Limits the report: a hostile file has millions of problems. */
 const MAX_PROBLEMS = {ofTask: 100, ofFile: 1_000};
 
-/** Unknown names, unknown dependencies, circles, doubled ids and sessions that are gone, of the tasks of one file. */
+/** Report unknown names and dependencies, cycles, duplicate ids and missing sessions of the tasks in a file. */
 export function checkTasks(path: string, tasks: readonly TaskFact[], look: Look): Problem[] {
   const problems: Problem[] = [];
   const names = namesSeen(look);
   for (const task of tasks) {
     if (problems.length > MAX_PROBLEMS.ofFile) break;
     const own: Problem[] = [];
-    const say: Say = (code, place, message, hint) => {
+    const report: Report = (code, place, message, hint) => {
       if (own.length < MAX_PROBLEMS.ofTask) own.push(problem(code, place, message, hint, path));
       return own.length < MAX_PROBLEMS.ofTask;
     };
-    checkId(path, task, look, say);
-    if (isOpenState(task.state)) checkOpen(task, look, names, say);
+    checkId(path, task, look, report);
+    if (isOpenState(task.state)) checkOpen(task, look, names, report);
     problems.push(...own);
   }
   return [...problems, ...circleProblems(path, tasks, look.circles())];
 }
 
-/** False once there is enough said. */
-type Say = (code: Problem['code'], place: Place, message: string, hint: string) => boolean;
+/** Returns false once the limit is reached. */
+type Report = (code: Problem['code'], place: Place, message: string, hint: string) => boolean;
 
-function checkId(path: string, {id, idAt, line}: TaskFact, look: Look, say: Say): void {
+function checkId(path: string, {id, idAt, line}: TaskFact, look: Look, report: Report): void {
   const [first] = id === undefined ? [] : look.named(`task/${id}`);
   if (first && first.path !== path)
-    say(
+    report(
       'DUPLICATE_ID',
       idAt ?? {line, column: 1},
       `expected each id once, found "${id}" also in ${first.path}:${first.line}`,
@@ -38,30 +38,31 @@ function checkId(path: string, {id, idAt, line}: TaskFact, look: Look, say: Say)
     );
 }
 
-function checkOpen(task: TaskFact, look: Look, names: Names, say: Say): void {
+function checkOpen(task: TaskFact, look: Look, names: Names, report: Report): void {
   for (const [i, name] of (task.names ?? []).entries()) {
     if (isKnownName(name, names)) continue;
     const place = {line: task.line, column: task.columns?.[i] ?? 1};
-    if (!say('UNKNOWN_AGENT', place, `expected a known agent or @human, got @${name}`, agentHint(name, names))) return;
+    if (!report('UNKNOWN_AGENT', place, `expected a known agent or @human, got @${name}`, agentHint(name, names)))
+      return;
   }
-  checkAssign(task, names, say);
-  for (const dependency of task.waitsFor ?? []) if (!checkDependency(task, dependency, look, say)) return;
-  checkParent(task, look, say);
-  checkSession(task, look, say);
+  checkAssign(task, names, report);
+  for (const dependency of task.waitsFor ?? []) if (!checkDependency(task, dependency, look, report)) return;
+  checkParent(task, look, report);
+  checkSession(task, look, report);
   if (task.late && isKnownName(task.late.name, names))
-    say(
+    report(
       'LATE_MENTION',
       {line: task.line, column: task.late.column},
-      `"@${task.late.name}" stands in the title, so the task is assigned to nobody`,
+      `"@${task.late.name}" is in the title, so the task is assigned to nobody`,
       `write @${task.late.name} before the title: - [ ] @${task.late.name} "…"`,
     );
 }
 
-function checkAssign({assign, assignAt, line}: TaskFact, names: Names, say: Say): void {
+function checkAssign({assign, assignAt, line}: TaskFact, names: Names, report: Report): void {
   if (assign === undefined) return;
   const template = /^new:([^/\s]+)$/.exec(assign)?.[1];
   if (template ? names.hasAgent(template) : /^new:[^/\s]+\/\S+$/.test(assign)) return;
-  say(
+  report(
     'UNKNOWN_AGENT',
     assignAt ?? {line, column: 1},
     `expected "assign: new:TEMPLATE" or "new:provider/model", got "${assign}"`,
@@ -69,32 +70,32 @@ function checkAssign({assign, assignAt, line}: TaskFact, names: Names, say: Say)
   );
 }
 
-function checkDependency(task: TaskFact, dependency: string, look: Look, say: Say): boolean {
+function checkDependency(task: TaskFact, dependency: string, look: Look, report: Report): boolean {
   const [other] = look.named(`task/${dependency}`);
   const place = task.waitsAt ?? {line: task.line, column: 1};
   if (!other) {
     const near = nearest(dependency, look.all('task', 2_000));
     const hint = near ? `did you mean "${near}"?` : 'correct the id, or remove it from depends_on';
-    return say('UNKNOWN_DEPENDENCY', place, `expected the id of a task, got "${dependency}"`, hint);
+    return report('UNKNOWN_DEPENDENCY', place, `expected the id of a task, got "${dependency}"`, hint);
   }
   return (
     other.state !== 'skipped' ||
-    say(
+    report(
       'SKIPPED_DEPENDENCY',
       place,
-      `"${dependency}" was skipped, so this waits for ever`,
-      'remove it from depends_on, or set that task back to [ ]',
+      `"${dependency}" was skipped, so this task waits forever`,
+      'remove it from depends_on, or reset that task to [ ]',
     )
   );
 }
 
-function checkParent({parent, parentAt, nested, line}: TaskFact, look: Look, say: Say): void {
+function checkParent({parent, parentAt, nested, line}: TaskFact, look: Look, report: Report): void {
   if (parent === undefined) return;
   const place = parentAt ?? {line, column: 1};
   if (look.named(`task/${parent}`).length === 0)
-    say('UNKNOWN_PARENT', place, `expected the id of a task, got "${parent}"`, 'correct the id, or remove the line');
+    report('UNKNOWN_PARENT', place, `expected the id of a task, got "${parent}"`, 'correct the id, or remove the line');
   else if (nested !== undefined && nested !== parent)
-    say(
+    report(
       'PARENT_MISMATCH',
       place,
       `"parent: ${parent}" differs from the task it is nested under, "${nested}"; the field counts`,
@@ -102,16 +103,16 @@ function checkParent({parent, parentAt, nested, line}: TaskFact, look: Look, say
     );
 }
 
-/** It was deleted while its agent was at the task: nobody else goes on with it. */
-function checkSession(task: TaskFact, look: Look, say: Say): void {
+/** If the session was deleted during the task, no other agent continues the task. */
+function checkSession(task: TaskFact, look: Look, report: Report): void {
   const {id, line, sessionAt} = task;
   const session = sessionAtWork(task);
   if (session === undefined || look.named(`session/${session}`).length > 0) return;
-  say(
+  report(
     'MISSING_SESSION',
     sessionAt ?? {line, column: 1},
-    `its agent had begun in "${session}", which is not there, so nobody is at it`,
-    `bring the session back, or set the task back to [ ]${id === undefined ? '' : `: agentdir task reopen ${id}`}`,
+    `its session "${session}" no longer exists, so no agent works on it`,
+    `restore the session, or reset the task to [ ]${id === undefined ? '' : `: agentdir task reopen ${id}`}`,
   );
 }
 

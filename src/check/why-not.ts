@@ -3,7 +3,7 @@ import {assigneeOfRow, type Others, type TaskRow, wordsIn} from './rows.ts';
 
 const MOST_NAMED = 5;
 
-/** How a pending or blocked task stands, or one that nobody goes on with, in words: all that it waits for. Of others nothing is said. `note`: its last one. */
+/** Why a pending, blocked or stalled task does not continue; empty for other tasks. `note`: its last note. */
 export function whyNot(row: TaskRow, others: Others, note: string | undefined): string {
   if (row.state === 'in_progress' && typeof row.stalled === 'string') return stalledWords(row);
   if (row.state !== 'pending' && row.state !== 'blocked') return '';
@@ -22,12 +22,12 @@ export function whyNot(row: TaskRow, others: Others, note: string | undefined): 
 
 function stalledWords({session}: TaskRow): string {
   const where = typeof session === 'string' ? ` in ${session}` : '';
-  return `stands still: its agent ended its turn${where} without saying what became of it, though it was reminded`;
+  return `stalled: its agent ended its turn${where} without an update, despite a reminder`;
 }
 
 function blockedWords({result}: TaskRow, note: string | undefined): string {
   const why = (typeof result === 'string' ? result : undefined) ?? note;
-  return why ? `blocked: ${why.length > 120 ? `${why.slice(0, 119)}…` : why}` : 'blocked, and nothing says why';
+  return why ? `blocked: ${why.length > 120 ? `${why.slice(0, 119)}…` : why}` : 'blocked without a reason';
 }
 
 function unknownNames(row: TaskRow, {names}: Others): string[] {
@@ -43,7 +43,7 @@ function unknownNames(row: TaskRow, {names}: Others): string[] {
 function waitsFor(row: TaskRow, {stateOf}: Others): string[] {
   const open = wordsIn(row.blocked_by).map(id => {
     const state = stateOf(id);
-    if (state === 'skipped') return `${id} (skipped, so for ever)`;
+    if (state === 'skipped') return `${id} (skipped, so forever)`;
     return state === undefined ? `${id} (no such task)` : `${id} (${state?.replace('_', ' ')})`;
   });
   if (open.length === 0) return [];
@@ -56,12 +56,12 @@ export function isForNobody(row: TaskRow): boolean {
   return name === undefined && !spawn;
 }
 
-/** Until it was delivered. */
+/** Whether the task needs an approval before its delivery. */
 function needsApproval({approval_required, assigned}: TaskRow): boolean {
   return approval_required === 'true' && assigned === null;
 }
 
-/** The first name counts. */
+/** Whether the first assignee is a person. */
 function isForPerson(row: TaskRow): boolean {
   const {name, spawn} = assigneeOfRow(row);
   return name === 'human' && !spawn;

@@ -2,8 +2,8 @@ import type {ApprovalState} from '../formats/approval/approval-state.ts';
 import type {ReachedLimit} from './limits.ts';
 
 /**
- * What a session that waits does next. Whatever became of the request, a session whose limit is not reached any more
- * goes on, and one whose request is gone asks again.
+ * What a session that waits for a higher limit does next. A rejected request pauses it. It also continues if the limit is
+ * no longer reached.
  */
 export function afterWait(
   id: string,

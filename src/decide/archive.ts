@@ -2,11 +2,11 @@ import type {ApprovalItem} from '../formats/approval/approval-item.ts';
 import {lineEnd, splice} from '../formats/common/lines.ts';
 import {fieldOf, type TaskFile} from '../formats/task/task.ts';
 
-/** So many decided requests stay in the queue; when there are so many more, the oldest go to the archive together. */
+/** How many decided requests stay in the queue, and how many more there must be before the oldest are archived. */
 const KEPT = 100;
 const TOGETHER = 50;
 
-/** Requests that leave the queue, oldest first, by the file they go to. */
+/** Requests to archive, oldest first, by archive file. */
 export function requestsToArchive(items: readonly ApprovalItem[]): Map<string, ApprovalItem[]> {
   const settled = items.filter(isSettled);
   const leaving = settled.length < KEPT + TOGETHER ? [] : settled.slice(0, settled.length - KEPT);
@@ -18,13 +18,13 @@ export function requestsToArchive(items: readonly ApprovalItem[]): Map<string, A
   return byFile;
 }
 
-/** Nothing can become of it any more. */
+/** Whether the request cannot change any more. */
 function isSettled({id, task, status, decision, outcome}: ApprovalItem): boolean {
   if (id === undefined || task.parent || decision === undefined) return false;
   return status === 'approved' ? outcome !== undefined : status !== undefined && status !== 'pending';
 }
 
-/** By the month in which it was asked. */
+/** One archive file per month of creation. */
 function archiveOf({task}: ApprovalItem): string {
   const month = /^\d{4}-\d\d/.exec(fieldOf(task, 'created') ?? '')?.[0] ?? 'undated';
   return `tasks/archive/approvals-${month}.task.md`;
@@ -41,7 +41,7 @@ export function withoutItems({text}: TaskFile, items: readonly ApprovalItem[]): 
   return splice(
     text,
     items.map(({task: {start, end}}) => {
-      // With the blank line that parted it from the next.
+      // Include the blank line after it.
       const after = /^(?:\r?\n){1,2}/.exec(text.slice(end, end + 4))?.[0].length ?? 0;
       return {start, end: end + after, insert: ''};
     }),

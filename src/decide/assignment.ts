@@ -2,7 +2,7 @@ import {taintIn} from '../formats/task/taint-field.ts';
 import {fieldOf, idsIn, parentId, type Task} from '../formats/task/task.ts';
 import {notesText} from './note-text.ts';
 
-/** Something that a task says. `as`: how it is delivered. */
+/** A part of a task's content. `as`: how it is delivered. */
 export interface TaskStatement {
   label: string;
   text: string;
@@ -10,13 +10,13 @@ export interface TaskStatement {
 }
 
 /**
- * All that a task says to whoever is to do it. The person who lets it start is shown this and the answer is bound to it; of
- * the task nothing else is delivered (`assignmentWords`).
+ * Everything that is delivered of a task (`assignmentWords`). A person who approves the start sees exactly this, and the
+ * approval is bound to it: the names of these keys are part of approval digests.
  */
 export interface Assignment {
   id: string;
   said: readonly TaskStatement[];
-  /** What from outside led to it. */
+  /** Sources of outside text that led to the task. */
   taint: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import type {Message} from '../formats/session/session-schema.ts';
 import {toolNamed} from '../policy/tools.ts';
 import {mentionedNames} from './mentions.ts';
 
-/** Tasks that were brought to a session, `task/ID#ATTEMPT`, in their order. */
+/** Keys (`task/ID#ATTEMPT`) of tasks delivered to a session, in order. */
 export function deliveredTasks(messages: readonly Message[]): string[] {
   const found: string[] = [];
   for (const {role, delivery} of messages)
@@ -10,22 +10,22 @@ export function deliveredTasks(messages: readonly Message[]): string[] {
   return found;
 }
 
-/** The delivery of a reminder of a task: one for each attempt. */
+/** The delivery id of a task's reminder, one per attempt. */
 export function reminderOf(key: string): string {
   return `${key} reminder`;
 }
 
-/** Whom the session has written to (since that delivery), by message or in a final answer, and not heard from after it. */
+/** Agents that the session wrote to (after delivery `since`), by message or mention, and that have not replied. */
 export function awaitedNames(messages: readonly Message[], since?: string): Set<string> {
   const open = new Map<string, number>();
   const count = (name: string, more: number) => open.set(name, Math.max(0, (open.get(name) ?? 0) + more));
-  /** To whom each message of the last answer goes. */
+  /** Receiver of each `send_message` call in the last answer, by call id. */
   const sending = new Map<string, string>();
   const begin = since === undefined ? 0 : messages.findIndex(({delivery}) => delivery === since);
   for (const {role, from, content, tool_calls = [], tool_call_id = ''} of messages.slice(Math.max(begin, 0))) {
     if (role === 'user' && from?.startsWith('@')) open.delete(from.slice(1));
     const to = sending.get(tool_call_id);
-    // Nobody answers what was not sent.
+    // A failed message gets no reply.
     if (role === 'tool_result' && to !== undefined && isFailed(content)) count(to, -1);
     if (role !== 'assistant') continue;
     sending.clear();
@@ -33,14 +33,14 @@ export function awaitedNames(messages: readonly Message[], since?: string): Set<
       if (toolNamed(called.name) === 'send_message') sending.set(id, receiverIn(called.arguments));
     for (const name of tool_calls.length === 0 ? mentionedNames(content ?? '') : sending.values()) count(name, 1);
   }
-  return new Set([...open].flatMap(([name, left]) => (left > 0 ? [name] : [])));
+  return new Set([...open].flatMap(([name, unanswered]) => (unanswered > 0 ? [name] : [])));
 }
 
 function isFailed(result: string | null | undefined): boolean {
   return /^\{"success":\s*false\b/.test(result ?? '');
 }
 
-/** '': it says nobody. */
+/** Empty if the arguments name no receiver. */
 function receiverIn(args: string): string {
   try {
     const {to} = JSON.parse(args) as {to?: unknown};

@@ -5,18 +5,18 @@ import {afterWait} from './after-wait.ts';
 import type {ReachedLimit} from './limits.ts';
 import {withHeader} from './turn.ts';
 
-/** A session as it is to be written, and why. */
+/** The next version of a session, and its journal text. */
 export interface ChangedSession {
   session: Session;
   words: string;
 }
 
-/** The session as it waits for a person to grant more. */
+/** Make the session wait for a person to raise the limit. */
 export function waitForMore(session: Session, reached: ReachedLimit, now: string): ChangedSession {
   return changed(session, {status: 'waiting', waiting_for: reached.id}, now, `waits for ${reached.id}`);
 }
 
-/** What a session does when its wait is over. Undefined: it goes on waiting, or does not wait. */
+/** End the wait of a session. Undefined: it still waits, or does not wait. */
 export function endWait(
   session: Session,
   {
@@ -27,14 +27,14 @@ export function endWait(
 ): ChangedSession | undefined {
   const {status, waiting_for: id} = session.header ?? {};
   if (id === undefined) return undefined;
-  // A person has set another status; the engine looks at the limits again when it has something to do.
+  // A person has set another status. The limits are checked again before the next question.
   if (status !== 'waiting') return changed(session, {waiting_for: undefined}, now, `no longer waits for ${id}`);
-  const became = state(id);
-  const next = afterWait(id, became, reached);
+  const requestState = state(id);
+  const next = afterWait(id, requestState, reached);
   if (next === 'wait') return undefined;
   if (next === 'pause')
     return changed(session, {status: 'paused', waiting_for: undefined}, now, `paused, since ${id} was rejected`);
-  const why = became === 'approved' ? 'was approved' : 'is not needed any more';
+  const why = requestState === 'approved' ? 'was approved' : 'is not needed any more';
   return changed(session, {status: 'active', waiting_for: undefined}, now, `goes on, since ${id} ${why}`);
 }
 

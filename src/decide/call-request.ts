@@ -5,12 +5,12 @@ import {jsonText, makeVisible} from '../formats/common/visible.ts';
 import type {NewTask} from '../formats/task/task-text.ts';
 import {type Ask, optionsText} from '../policy/ask.ts';
 
-/** What a person is asked about one call, and whose it is; or about the start of a task. */
+/** A request to approve a call, or the start of a task. */
 export interface CallRequest {
   id: string;
-  /** File of the session, or of the task. */
+  /** Path of the session file or task file. */
   path: string;
-  /** The task that is to start: then there is no session, call or tool. */
+  /** Id of the task to start; then session, call and tool are empty. */
   task?: string;
   session: string;
   agent: string;
@@ -19,9 +19,9 @@ export interface CallRequest {
   ask: Ask;
   digest: string;
   created: string;
-  /** Undefined: it waits for ever. */
+  /** Undefined: never. */
   expires: string | undefined;
-  /** Where untrusted text came into the session. */
+  /** Sources of untrusted text in the session. */
   taint: readonly string[];
 }
 
@@ -30,7 +30,7 @@ const QUESTION = [
   'Not to answer: put a - into the box above and save.',
 ];
 
-/** The item of the queue. */
+/** The queue item. */
 export function requestItem(request: CallRequest): NewTask {
   const {id, agent, created, ask} = request;
   const command = ask.edits?.argument === 'command' ? askedPart(ask, ask.edits.label) : undefined;
@@ -56,7 +56,7 @@ export function requestItem(request: CallRequest): NewTask {
   });
 }
 
-/** The page: everything there is to know, then the one place to decide. */
+/** The approval page: all details, then the place to decide. */
 export function requestPage(request: CallRequest): string {
   const {id, ask} = request;
   const bound = Object.entries(ask.basis).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -90,7 +90,7 @@ export function requestPage(request: CallRequest): string {
   return withShownMark(page);
 }
 
-/** Why a tick of this item does not say what is to be done: it was changed where that changes nothing. */
+/** Why a tick on this item is ambiguous: the person edited text that has no effect. */
 export function strayInItem({task, command}: ApprovalItem, request: CallRequest): string | undefined {
   const {edits} = request.ask;
   const spaced = (text: string) => text.split(/\s+/).join(' ').trim();
@@ -106,12 +106,12 @@ function whose({task, session, call, tool}: CallRequest): Record<string, string>
   return task === undefined ? {session, call, tool} : {task};
 }
 
-/** A name with characters that cannot be seen, as JSON: so that it can be read back. */
+/** A key with invisible characters as JSON, so that it can be parsed again. */
 function plainKey(key: string): string {
   return makeVisible(key) === key && !key.includes('\n') && !key.startsWith('"') ? key : jsonText(key);
 }
 
-/** The text that the person may change, as it was asked. */
+/** The original text of a part of the request. */
 export function askedPart({parts}: Ask, label: string): string | undefined {
   return parts.find(part => part.label === label)?.text;
 }

@@ -1,4 +1,4 @@
-/** What a model is sent and answers, in the words of the OpenAI protocol. */
+/** Messages to and from a model, in the OpenAI format. */
 export interface ChatCall {
   id: string;
   type: 'function';

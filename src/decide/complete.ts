@@ -1,21 +1,21 @@
-/** A file with what is added to it, and what that is, in words for the journal. */
+/** A new version of a file, and its journal text. */
 export interface CompletedStep {
   text: string;
   words: string;
-  /** Ids of the tasks it concerns. */
+  /** Ids of the changed tasks. */
   tasks: readonly string[];
-  /** Whose doing it is, if an agent's. */
+  /** The agent that made the change, if any. */
   agent?: string;
 }
 
-/** What the daemon writes into a file. */
+/** A file version that the daemon writes. */
 export interface CompletedFile extends CompletedStep {
-  /** What others did to the file before that, in order: each is in the journal, and only the last text is written. */
+  /** Earlier changes, in order. Each gets a commit, but only the last text is written. */
   before?: readonly CompletedStep[];
-  /** Ids of requests it concerns. */
+  /** Ids of the changed requests. */
   approvals?: readonly string[];
-  /** Of these, those that are decided by it. */
+  /** The requests that this change decides. */
   decided?: readonly {id: string; state: string; by: string | undefined; what: string}[];
-  /** Once it is in the file. */
+  /** Called once the file is written. */
   written?: () => void;
 }

@@ -6,39 +6,39 @@ export function idOfDelivery(delivery: string): string | undefined {
   return /^task\/(.+)#\d+$/.exec(delivery)?.[1];
 }
 
-/** A task as it was brought: its title in quotes, and when. */
-interface Former {
+/** A task as delivered: id, quoted title and time. */
+interface TaskDelivery {
   id: string;
   title: string;
   at: string | undefined;
 }
 
 /**
- * What a task was called when it was brought to this session, if a person gave it another id since: no task has that one any
- * more, and its title is the same, or else it was brought when the task says that it was assigned.
+ * Find the delivery of a task that a person has given another id since. No task has the former id, and either the title
+ * or the delivery time matches the task.
  */
 export function formerTaskId(
   task: Task,
   messages: readonly Message[],
   isGone: (id: string) => boolean,
-): Former | undefined {
-  const gone = [...broughtIn(messages).values()].filter(({id}) => isGone(id));
-  const only = (found: Former[]) => (found.length === 1 ? found[0] : undefined);
+): TaskDelivery | undefined {
+  const gone = [...deliveriesIn(messages).values()].filter(({id}) => isGone(id));
+  const only = (found: TaskDelivery[]) => (found.length === 1 ? found[0] : undefined);
   return (
     only(gone.filter(({title}) => title === quoted(task.title))) ??
     only(gone.filter(({at}) => at === fieldOf(task, 'assigned')))
   );
 }
 
-function broughtIn(messages: readonly Message[]): Map<string, Former> {
-  const all = new Map<string, Former>();
+function deliveriesIn(messages: readonly Message[]): Map<string, TaskDelivery> {
+  const all = new Map<string, TaskDelivery>();
   for (const {delivery, content, timestamp} of messages) {
     const id = idOfDelivery(delivery ?? '');
-    const said: DeliveredTask | undefined = id === undefined ? undefined : assignmentIn(content ?? '');
-    if (id === undefined || !said) continue;
-    const before = said.before === undefined ? undefined : all.get(said.before);
+    const described: DeliveredTask | undefined = id === undefined ? undefined : assignmentIn(content ?? '');
+    if (id === undefined || !described) continue;
+    const before = described.before === undefined ? undefined : all.get(described.before);
     if (before) all.delete(before.id);
-    all.set(id, {id, title: said.title, at: before ? before.at : timestamp});
+    all.set(id, {id, title: described.title, at: before ? before.at : timestamp});
   }
   return all;
 }

@@ -3,7 +3,7 @@ import {SettledPrefix} from '../formats/session/settled-prefix.ts';
 import type {ChatCall, ChatMessage} from './chat.ts';
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-/** OpenAI takes no id of a call longer than this. */
+/** OpenAI rejects longer call ids. */
 const ID = /^[a-zA-Z0-9_-]{1,40}$/;
 
 const unanswered = JSON.stringify({
@@ -13,9 +13,8 @@ const unanswered = JSON.stringify({
 });
 
 /**
- * What the model is sent of a session. Valid for it whatever the messages are: each call has its result right after
- * it, and what came in between stands below. The beginning stays the same as long as the messages there do, so that
- * servers can reuse what they have read.
+ * The messages that the model is sent for a session. Always valid: each call is followed by its result, and messages that
+ * arrived in between come after. The prefix is stable as long as the messages are, so that servers can reuse their cache.
  */
 export function chatHistory(system: string | undefined, messages: readonly Message[]): ChatMessage[] {
   const {state, count} = settled.of(messages);
@@ -27,15 +26,15 @@ export function chatHistory(system: string | undefined, messages: readonly Messa
   return out;
 }
 
-/** A conversation as a model is sent it, message by message. */
+/** Builds the conversation for the model, message by message. */
 class Chat {
   readonly out: ChatMessage[];
   readonly ids: UniqueIds;
-  /** Where results that are still to come stand in `out`, by the id of their call; of two calls with one id the later is meant. */
+  /** Indexes in `out` of results that are missing, by call id. Of two calls with the same id, the later counts. */
   readonly open = new Map<string, number[]>();
   readonly #before: Chat | undefined;
 
-  /** `before`: the chat up to here, which stays as it is. */
+  /** `before`: the chat so far, which is not modified. */
   constructor(before?: Chat) {
     this.#before = before;
     this.out = before ? before.out.slice() : [];
@@ -87,7 +86,7 @@ class Chat {
   }
 }
 
-/** Of the messages of a long conversation that do not change any more. */
+/** Caches the settled messages of a long conversation. */
 const settled = new SettledPrefix<Chat>(
   () => new Chat(),
   (chat, message) => chat.add(message),
@@ -95,7 +94,7 @@ const settled = new SettledPrefix<Chat>(
 
 const EMPTY = '(empty message)';
 
-/** Who it is from, unless from the human; what comes from outside in a fence that it cannot close. */
+/** Names the sender unless it is the human. Untrusted text gets a fence that it cannot close. */
 function userMessage(message: Message): ChatMessage {
   const content = isBlank(message.content) ? EMPTY : wellFormed(message.content);
   const from = message.from ?? 'human';
@@ -112,7 +111,7 @@ ${fence}`,
   };
 }
 
-/** One backtick more than any run of them in the text. */
+/** One backtick more than the longest run in the text. */
 function fenceFor(text: string): string {
   let longest = 2;
   if (text.includes('```')) for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
@@ -135,7 +134,7 @@ function chatCall(call: Call, ids: UniqueIds): ChatCall {
   };
 }
 
-/** The arguments, or, if they are no JSON object, one that shows the model what it wrote. */
+/** The arguments, or a JSON object that shows the model its invalid arguments. */
 function validArguments(text: string): string {
   if (text.trim() === '') return '{}';
   try {
@@ -147,25 +146,25 @@ function validArguments(text: string): string {
   return JSON.stringify({invalid_arguments: wellFormed(text)});
 }
 
-/** Half of a surrogate pair is no Unicode text, and servers refuse it. */
+/** Replace lone surrogates, which servers reject. */
 function wellFormed(text: string): string {
   return SURROGATE.test(text) ? text.replace(/\p{Surrogate}/gu, '\ufffd') : text;
 }
 
-/** Texts without any are the rule, and a conversation has thousands of them. */
+/** Fast check first: most texts contain no surrogates. */
 const SURROGATE = /[\ud800-\udfff]/;
 
 function isBlank(text: string | null | undefined): text is '' | null | undefined {
   return !text || !/\S/.test(text);
 }
 
-/** Ids that a server takes, each once. The same ids give the same ids. */
+/** Makes call ids valid and unique. Deterministic. */
 class UniqueIds {
   readonly #before: UniqueIds | undefined;
   readonly used = new Set<string>();
   readonly next = new Map<string, number>();
 
-  /** `before`: ids that are used already. */
+  /** `before`: ids that are already used. */
   constructor(before?: UniqueIds) {
     this.#before = before;
   }

@@ -1,24 +1,24 @@
 import type {Call, Message} from '../formats/session/session-schema.ts';
 import {toolNamed} from '../policy/tools.ts';
 
-/** A call that was interrupted, and what another one has to do with it. */
+/** An interrupted call that a new call repeats. */
 export interface InterruptedCall {
   first: Call;
-  /** `call`: it does the same; `message`: it goes to the same people, in whatever words. */
+  /** `call`: the new call does the same. `message`: it sends another text to the same receiver. */
   as: 'call' | 'message';
 }
 
-/** These came to nothing: they say nothing about what ran before. */
+/** Results of calls that did not run: they say nothing about the interrupted call. */
 const notMade = /"code":"(?:REJECTED|DENIED|NOT_ALLOWED|INVALID_ARGUMENTS|EXPIRED)"/;
-/** Of a message: it was not sent. */
+/** Results of messages that were not sent. */
 const notSent = /"success":false/;
 
-/** Whom messages go to. A model that is told of an interruption often puts it in other words. */
+/** Arguments that name the receiver. After an interruption, models often rephrase the message. */
 const places: Readonly<Record<string, string>> = {slack_send: 'channel', email_send: 'to'};
 
 /**
- * The same call as it was made before, or a message to the same place, if it was interrupted then and has not come to an
- * end since. The first of them.
+ * The first interrupted call that `call` repeats, or the first interrupted message to the same receiver, unless one of
+ * them has completed since.
  */
 export function findInterrupted(messages: readonly Message[], call: Call): InterruptedCall | undefined {
   const wanted = goalOf(call);
@@ -53,7 +53,7 @@ function placeOf({function: {name, arguments: args}}: Call): string | undefined 
   return typeof place === 'string' ? `${tool} ${place.toLowerCase()}` : undefined;
 }
 
-/** What a call does, whatever words go with it. */
+/** The effect of a call, without its reason and timeout. */
 function essence({function: {name, arguments: args}}: Call): string {
   const {reason: _, timeout_seconds: __, ...rest} = read(args) ?? {args};
   if (typeof rest.command === 'string') rest.command = rest.command.trim();

@@ -1,7 +1,7 @@
 import type {NewApprovalItem} from '../formats/approval/approval-item.ts';
 import type {ReachedLimit} from './limits.ts';
 
-/** The request to go on beyond a limit, for the person who decides. */
+/** The queue item of a request to raise a limit. */
 export function budgetItem(reached: ReachedLimit, now: string): NewApprovalItem {
   const {id, scope, what, limit, agent, session} = reached;
   const key = {home: `per_day.${what}`, chain: 'limits.agent_messages', work: `max_${what}`, agent: `max_${what}`}[
@@ -27,7 +27,7 @@ export function budgetItem(reached: ReachedLimit, now: string): NewApprovalItem 
   };
 }
 
-/** What approving it gives. */
+/** The effect of an approval. */
 function grants({limit, what, scope, day}: Pick<ReachedLimit, 'limit' | 'what' | 'scope' | 'day'>): string {
   const until = {work: 'for this piece of work', chain: 'for this exchange'}[scope as string] ?? `on ${day}`;
   return limit === 0 ? `no limit of ${nouns[what]} ${until}` : `${amount(limit, what)} more ${until}`;

@@ -2,37 +2,37 @@ import type {ApprovalState} from '../formats/approval/approval-state.ts';
 import {isId} from '../formats/common/values.ts';
 import type {SpendLimits, Spent, Work} from '../formats/session/spent.ts';
 
-/** Of one piece of work of a session, of an agent in a day, of all agents in a day, or of messages that led to one another. */
+/** One piece of work in a session, one agent per day, all agents per day, or one chain of messages. */
 type LimitScope = 'work' | 'agent' | 'home' | 'chain';
 
-/** So many messages between agents may lead to one another before a person is asked, unless the settings say otherwise. */
+/** Default limit for a chain of messages between agents. */
 const MOST_HOPS = 40;
 
-/** All that decides whether a session may ask its model once more. */
+/** Everything that decides whether a session may ask its model again. */
 export interface LimitInput {
   session: string;
   agent: string;
   /** Today, in UTC. */
   day: string;
   work: Work;
-  /** Of the agent's template: turns for a piece of work, tokens and cost for a day. */
+  /** Limits in the agent's template: turns per piece of work, tokens and cost per day. */
   own: SpendLimits | undefined;
-  /** Of the settings: what all agents together may use in a day. */
+  /** Limits in the settings: usage of all agents per day. */
   home: SpendLimits | undefined;
   spent: {agent: Spent; all: Spent};
-  /** What became of a request for more; undefined if there is none of that id. */
+  /** The state of a request to raise a limit; undefined if there is none. */
   stateOf: (id: string) => ApprovalState | undefined;
 }
 
-/** A limit that is reached, and the request to go on beyond it. */
+/** A limit that is reached, and the request to raise it. */
 export interface ReachedLimit {
-  /** Of the request: the same whoever meets the limit and how often, until the request is decided. */
+  /** Id of the request. All sessions at the limit share it until it is decided. */
   id: string;
   scope: LimitScope;
   what: keyof SpendLimits;
-  /** As it is set. */
+  /** The configured limit. */
   limit: number;
-  /** With what was granted so far. */
+  /** The limit including granted raises. */
   allowed: number;
   used: number;
   session: string;
@@ -40,17 +40,16 @@ export interface ReachedLimit {
   day: string;
 }
 
-/** The first limit that is reached. */
 export function firstReachedLimit(input: LimitInput): ReachedLimit | undefined {
   return allReachedLimits(input).next().value;
 }
 
-/** Every limit that is reached: those of the session first. */
+/** All reached limits, those of the session first. */
 export function* allReachedLimits(input: LimitInput): Generator<ReachedLimit, undefined> {
   const {own, home, work, spent, day, agent, session} = input;
   const found = (scope: LimitScope, what: keyof SpendLimits, used: number, prefix: () => string) => {
     const limit = scope === 'chain' ? (home?.hops ?? MOST_HOPS) : (scope === 'home' ? home : own)?.[what];
-    // What was granted matters only beyond the limit itself.
+    // Look up granted raises only beyond the configured limit.
     if (limit === undefined || used < limit) return [];
     const {approved, next} = granted(`${prefix()}-${what}`, input.stateOf);
     const allowed = allowedBy(limit, approved);
@@ -69,13 +68,13 @@ export function* allReachedLimits(input: LimitInput): Generator<ReachedLimit, un
   return undefined;
 }
 
-/** Each approval grants the limit once more. More of nothing would still be nothing, so there it lifts the limit. */
+/** Each approval grants the limit once more. An approval of a limit of 0 removes the limit. */
 function allowedBy(limit: number, approved: number): number {
   if (limit === 0) return approved > 0 ? Number.POSITIVE_INFINITY : 0;
   return limit * (1 + approved);
 }
 
-/** How many requests were approved, and the id of the first that is not decided. */
+/** The number of approved requests, and the id of the first undecided one. */
 function granted(prefix: string, stateOf: LimitInput['stateOf']): {approved: number; next: string} {
   let approved = 0;
   for (let n = 1; ; n++) {
@@ -89,7 +88,7 @@ function tokens({input_tokens, output_tokens}: Spent): number {
   return input_tokens + output_tokens;
 }
 
-/** 2026-11-16T10:05:23.000Z → 20261116T100523000Z: without dashes, so that what stands before it ends where it ends. */
+/** 2026-11-16T10:05:23.000Z → 20261116T100523000Z: without dashes, so that the id stays unambiguous. */
 function stamp(since: string): string {
   const time = since.replace(/[-:.\s]/g, '');
   return /^[0-9A-Za-z]+$/.test(time) ? time : hash(since);
@@ -97,7 +96,7 @@ function stamp(since: string): string {
 
 const MAX_ID = 64;
 
-/** A name as part of an id. What has to be changed for that stays different from others by its hash. */
+/** A name as part of an id. A changed name gets a hash, to stay unique. */
 function part(name: string): string {
   if (isId(name) && name.length <= MAX_ID) return name;
   return `${name.slice(0, MAX_ID).replace(/[^A-Za-z0-9._-]/g, '_')}.${hash(name)}`;

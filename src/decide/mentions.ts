@@ -1,4 +1,4 @@
-/** Names after @ in prose, each once. Not in code, nor as part of an address such as ada@example.org. Linear. */
+/** Unique names after @ in prose, but not in code or in addresses such as ada@example.org. Linear time. */
 export function mentionedNames(text: string): string[] {
   if (!text.includes('@')) return [];
   const names = new Set<string>();
@@ -7,10 +7,10 @@ export function mentionedNames(text: string): string[] {
   return [...names];
 }
 
-/** Code ends with as many backticks as it began with; a fence that is not closed goes on to the end. */
+/** Remove code. A code span ends with as many backticks as it began with; an unclosed fence extends to the end. */
 function withoutCode(text: string): string {
   const runs = [...text.matchAll(/`+|^~{3,}/gm)].map(({0: run, index}) => ({run, index}));
-  /** Of each run, from the last to the first, the next one that is the same. */
+  /** For each run of backticks, the index of the next equal run. */
   const next: (number | undefined)[] = [];
   const latest = new Map<string, number>();
   for (let i = runs.length - 1; i >= 0; i--) {

@@ -2,7 +2,7 @@ import {fieldOf, type Priority, type Task} from '../formats/task/task.ts';
 import {parseTasks} from '../formats/task/task-parse.ts';
 import type {NewTask} from '../formats/task/task-text.ts';
 
-/** A task as an agent asks for it. */
+/** A task requested by an agent. */
 export interface WantedTask {
   title: string;
   assignee?: string | undefined;
@@ -15,14 +15,14 @@ export interface WantedTask {
   children?: readonly WantedTask[] | undefined;
 }
 
-/** Who made it, when, and by what name each is known. */
+/** Fields about the creation of tasks, and their ids. */
 export interface TaskOrigin {
   fields: Readonly<Record<string, string>>;
-  /** Of the n-th of them, from 0, parents before their children. */
+  /** The id of the n-th task, from 0, parents before children. */
   idFor: (index: number) => string;
 }
 
-/** What an agent does not say of itself: the daemon does. */
+/** Fields that only the daemon sets. */
 export const DAEMON_FIELDS: ReadonlySet<string> = new Set(
   'id created created_by created_in assigned started completed session attempt notified parts_done mentioned approval taint chain stalled status type'.split(
     ' ',
@@ -39,7 +39,7 @@ const PRIORITIES: Readonly<Record<string, Priority>> = {
   D: 'D',
 };
 
-/** A task with its children as it goes into a file. What one depends on may be named by the title of another of them. */
+/** The task with its children, ready to write. `depends_on` may name another of these tasks by title. */
 export function plannedTask(wanted: WantedTask, origin: TaskOrigin): {task: NewTask; ids: string[]} {
   const ids: string[] = [];
   const byTitle = new Map<string, string>();
@@ -79,11 +79,11 @@ function nameIn(assignee: string): string {
   return assignee.trim().replace(/^@/, '');
 }
 
-/** Tasks written as they stand in a file; what a daemon writes into them is left out. A problem is told in words. */
+/** Parse tasks from task file text, without the fields that only the daemon sets. */
 export function rawTasks(content: string, origin: TaskOrigin): {tasks: NewTask[]; ids: string[]} | {problem: string} {
   const file = parseTasks(/^##\s+TODO\s*$/m.test(content) ? content : `## TODO\n\n${content}`);
-  const wrong = file.problems.find(({severity}) => severity === 'error');
-  if (wrong) return {problem: `content: line ${wrong.line}: ${wrong.message}`};
+  const error = file.problems.find(({severity}) => severity === 'error');
+  if (error) return {problem: `content: line ${error.line}: ${error.message}`};
   const tops = file.tasks.filter(({parent}) => parent === undefined);
   if (tops.length === 0)
     return {problem: 'content: no task in it; write lines such as - [ ] A @executor-001 "Check Redis"'};

@@ -1,17 +1,17 @@
 import {createHash} from 'node:crypto';
 import type {Note, Task} from '../formats/task/task.ts';
 
-/** A note and one whom it names. */
+/** A note and an agent that it mentions. */
 export interface NoteMention {
   note: Note;
   to: string;
-  /** The same wherever the note stands and whatever becomes of its words; others have others. */
+  /** Identifies the mention, even if the note is moved or edited. */
   mark: string;
 }
 
 /**
- * Notes move when a person's text is merged with an agent's, so each is known by who wrote it when; those of the same
- * moment by their order, and those that do not say it by their words.
+ * Mentions in the notes of a task. Merges can move notes, so a note is identified by its author and time, then by order;
+ * a note without author or time is identified by its text.
  */
 export function noteMentions({notes}: Task, namesIn: (note: Note) => readonly string[]): NoteMention[] {
   const same = new Map<string, number>();

@@ -2,7 +2,7 @@ import type {Note} from '../formats/task/task.ts';
 
 const MAX_NOTES = 5;
 
-/** The last notes of a task, as agents are told of them. */
+/** The last notes of a task, as text for agents. */
 export function notesText(notes: readonly Note[]): string {
   return notes
     .slice(-MAX_NOTES)

@@ -1,9 +1,9 @@
 import {withBlankLine} from '../formats/merge/merge-memory.ts';
 
-/** Whatever any reader takes for the end of a line: what follows must be indented, or it would look like a note of somebody else. */
+/** Anything that a reader may treat as a line end. Following text is indented, or it could pass for another note. */
 const LINE_END = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;
 
-/** The text of a memory file with one more note at its end: a list item that says who and when. */
+/** Append a note to a memory file, as a list item with date and agent. */
 export function withNote(text: string, note: {text: string; agent: string; day: string}): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   const [first = '', ...rest] = note.text.replace(LINE_END, '\n').trim().split('\n');

@@ -9,21 +9,21 @@ import type {CompletedFile} from './complete.ts';
 import {budgetItem} from './limit-words.ts';
 import type {ReachedLimit} from './limits.ts';
 
-/** A person's decision that counts and is to be recorded. */
+/** A valid decision to record. */
 export type CountedDecision =
   | {decision: 'rejected'; by: string; at: string; reason: string | undefined}
   | {
       decision: 'approved';
       by: string;
       at: string;
-      /** What the person put in place of what was asked; `original` only where the item itself shows it. */
+      /** The person's edit; `original` only where the item shows it. */
       edited: {digest: string; original?: string | undefined; command?: string | undefined} | undefined;
       answer: string | undefined;
-      /** What became of `always: true`. */
+      /** The result of `always: true`. */
       rule: string | undefined;
     };
 
-/** What became of a call that was approved. */
+/** The outcome of an approved call. */
 export interface CallOutcome {
   status?: 'superseded';
   executed_at?: string | undefined;
@@ -32,25 +32,26 @@ export interface CallOutcome {
 
 export interface QueueContext {
   now: string;
-  /** Whose decision it is if the item does not say: `Ada <ada@example.org>`. */
+  /** Default author of decisions: `Ada <ada@example.org>`. */
   by: string;
-  /** Limits that are still reached and that sessions wait for, by id. */
+  /** Reached limits that sessions wait for, by request id. */
   asked: ReadonlyMap<string, ReachedLimit>;
-  /** How many sessions wait for it. */
+  /** How many sessions wait for a request. */
   waiting: (id: string) => number;
-  /** Calls that wait for a person, as far as they are not in the queue yet. */
+  /** Requests of calls that are not in the queue yet. */
   requests: Iterable<CallRequest>;
+  /** Valid decisions, by id. */
   taken: ReadonlyMap<string, CountedDecision>;
   outcomeOf: (id: string) => CallOutcome | undefined;
-  /** Its session does not know it any more, or is not there. */
+  /** Whether the session is gone or no longer knows the request. */
   isGone: (id: string) => boolean;
-  /** When somebody said yes to it, where the item does not tell. */
+  /** When a request was approved, if the item does not say. */
   saidAt: (id: string) => string | undefined;
 }
 
 /**
- * The approval queue with the requests that sessions wait for, what was decided about others recorded, and those
- * withdrawn that nobody waits for. Undefined if all that is there.
+ * Update the approval queue: add new requests, record decisions and outcomes, and withdraw requests that no session
+ * waits for. Undefined if nothing changes.
  */
 export function completeQueue(
   file: TaskFile & {items: readonly ApprovalItem[]},
@@ -60,10 +61,10 @@ export function completeQueue(
   const words: string[] = [];
   const approvals: string[] = [];
   const decided: NonNullable<CompletedFile['decided']>[number][] = [];
-  const there = new Set<string>();
+  const ids = new Set<string>();
   for (const item of file.items) {
     if (item.id === undefined) continue;
-    there.add(item.id);
+    ids.add(item.id);
     const change = isBudget(item) ? budgetChange(item, item.id, context) : callChange(item, item.id, context);
     if (!change) continue;
     changes.push([item.task, change]);
@@ -75,8 +76,8 @@ export function completeQueue(
   }
   const missing: [id: string, item: NewTask][] = [];
   for (const reached of context.asked.values())
-    if (!there.has(reached.id)) missing.push([reached.id, newApprovalItem(budgetItem(reached, context.now))]);
-  for (const request of context.requests) if (!there.has(request.id)) missing.push([request.id, requestItem(request)]);
+    if (!ids.has(reached.id)) missing.push([reached.id, newApprovalItem(budgetItem(reached, context.now))]);
+  for (const request of context.requests) if (!ids.has(request.id)) missing.push([request.id, requestItem(request)]);
   let text = changes.length > 0 ? updateTasks(file, changes) : file.text;
   if (missing.length > 0)
     text = addTasks(
@@ -92,12 +93,12 @@ export function completeQueue(
   return {text, words: words.slice(0, 2).join(', ') + rest, tasks: [], approvals, decided};
 }
 
-/** What is to be written into a request for more that is as its person left it. */
+/** The change to write into a request to raise a limit. */
 function budgetChange(item: ApprovalItem, id: string, {now, by, asked, waiting}: QueueContext): TaskChange | undefined {
-  const {decision, status = 'pending', by: said, at} = item;
+  const {decision, status = 'pending', by: decidedBy, at} = item;
   const sessions = waiting(id) === 1 ? '1 session' : `${waiting(id)} sessions`;
   const decided = (verb: 'approved' | 'rejected', outcome: string): TaskChange => ({
-    fields: {status: verb, [`${verb}_by`]: said ?? by, [`${verb}_at`]: at ?? now, outcome},
+    fields: {status: verb, [`${verb}_by`]: decidedBy ?? by, [`${verb}_at`]: at ?? now, outcome},
   });
   switch (decision) {
     case 'approved':
@@ -111,7 +112,7 @@ function budgetChange(item: ApprovalItem, id: string, {now, by, asked, waiting}:
   }
 }
 
-/** The same of a request that a call waits for. What was recorded once stays, but for an approval taken back in time. */
+/** The change to write into a call's request. A recorded decision stays, except an approval that is withdrawn in time. */
 function callChange(item: ApprovalItem, id: string, context: QueueContext): TaskChange | undefined {
   const {now, waiting, taken, outcomeOf, isGone} = context;
   const {decision} = item;
@@ -135,31 +136,31 @@ function callChange(item: ApprovalItem, id: string, context: QueueContext): Task
   }
   if (decided) return decidedChange(item, decided);
   if (decision === undefined && outcome) return {box: '-', fields: {status: 'withdrawn', ...outcome}};
-  // The record was brought back from before, by git perhaps: the session says what came of it.
-  const came = outcome ?? (item.outcome === undefined ? undefined : recordedOutcome(item, item.outcome));
-  if (!waits && came) return broughtBack(item, came);
+  // An older version of the item was restored, perhaps by git: the session knows the outcome.
+  const knownOutcome = outcome ?? (item.outcome === undefined ? undefined : recordedOutcome(item, item.outcome));
+  if (!waits && knownOutcome) return restoredChange(item, knownOutcome);
   if (!waits && !isGone(id)) return undefined;
   if (!waits) return {box: '-', fields: {status: 'withdrawn', outcome: `no call waits for it any more (${now})`}};
   const saidAt = item.at ?? context.saidAt(id);
   if (hasExpired({...item, at: saidAt}, now)) {
-    const late = decision === 'approved' || saidAt !== undefined;
-    const why = late ? `it was approved too late, after ${item.expires}` : 'nobody decided in time';
+    const isLateApproval = decision === 'approved' || saidAt !== undefined;
+    const why = isLateApproval ? `it was approved too late, after ${item.expires}` : 'nobody decided in time';
     return {box: '-', fields: {status: 'expired', rejected_at: now, outcome: `${why}; nothing was run`}};
   }
   return undefined;
 }
 
-/** It says itself what came of it: only its status was set back. */
+/** The outcome in the item itself, whose status was reset. */
 function recordedOutcome({task}: ApprovalItem, outcome: string): CallOutcome {
   return {executed_at: fieldOf(task, 'executed_at'), outcome};
 }
 
-/** By what the session has: nobody can be asked any more. A yes to what was asked anew stays to be seen. */
-function broughtBack({decision}: ApprovalItem, outcome: CallOutcome): TaskChange {
-  const said = /^(REJECTED|EXPIRED):/.exec(outcome.outcome)?.[1]?.toLowerCase();
-  const status = outcome.status ?? said ?? (outcome.executed_at === undefined ? 'withdrawn' : 'approved');
-  const yes = status === 'approved' || (status === 'superseded' && decision === 'approved');
-  return {box: yes ? 'x' : '-', fields: {...outcome, status}};
+/** Record the outcome of a restored item. The approval of a superseded request stays visible. */
+function restoredChange({decision}: ApprovalItem, outcome: CallOutcome): TaskChange {
+  const ending = /^(REJECTED|EXPIRED):/.exec(outcome.outcome)?.[1]?.toLowerCase();
+  const status = outcome.status ?? ending ?? (outcome.executed_at === undefined ? 'withdrawn' : 'approved');
+  const wasApproved = status === 'approved' || (status === 'superseded' && decision === 'approved');
+  return {box: wasApproved ? 'x' : '-', fields: {...outcome, status}};
 }
 
 function decidedChange(item: ApprovalItem, decided: CountedDecision): TaskChange {
@@ -203,8 +204,8 @@ function decidedChange(item: ApprovalItem, decided: CountedDecision): TaskChange
 }
 
 /**
- * A decision counts if it was made in time, as far as it says when; one that does not say, or that would be older than
- * what it decides, or of a time to come, only while there is time.
+ * Whether a decision came too late. A decision without a valid time (missing, before the request, or in the future) is
+ * judged by the current time.
  */
 export function hasExpired({expires, at, task}: ApprovalItem, now: string): boolean {
   const end = expires === undefined ? Number.NaN : Date.parse(expires);

@@ -2,16 +2,16 @@ import {slotsBetween} from '../formats/schedule-slots.ts';
 import type {ScheduleSetting} from '../formats/settings.ts';
 import type {ClaimedSlot, ScheduleSlots} from '../formats/slots-file.ts';
 
-/** A time that is dealt with within this was not missed. */
+/** A scheduled time counts as missed after this. */
 const IN_TIME_MS = 60_000;
-/** Of times that were missed, `all` delivers so many at most, the newest. */
+/** `missed: all` delivers at most this many missed times, the newest. */
 export const MAX_MISSED = 100;
-/** A clock that goes back by more was wrong before: what it has claimed would keep the schedule silent until then. */
+/** If the last claimed time is further ahead, the clock was wrong then. Keeping it would silence the schedule. */
 const WRONG_CLOCK_MS = 25 * 3_600_000;
 
 /**
- * Claim the times that have come. A new schedule begins now. Times that are claimed are not claimed again, also if the
- * clock goes back. Undefined: nothing is to be written.
+ * Claim the due times. A new schedule begins now. A time is claimed once, even if the clock goes back. Undefined: nothing
+ * to write.
  */
 export function claimSlots(
   schedule: ScheduleSetting,
@@ -27,7 +27,7 @@ export function claimSlots(
   const [newest] = slots;
   if (newest === undefined) return undefined;
   const inTime = now - newest < IN_TIME_MS;
-  const late = Math.min(slots.length - (inTime ? 1 : 0), MAX_MISSED);
+  const missedCount = Math.min(slots.length - (inTime ? 1 : 0), MAX_MISSED);
   const due: ClaimedSlot[] =
     missed === 'all'
       ? slots
@@ -35,7 +35,7 @@ export function claimSlots(
           .toReversed()
           .map(slot => ({slot: at(slot), ...(!(inTime && slot === newest) && {missed: 1})}))
       : missed === 'once' || inTime
-        ? [{slot: at(newest), ...(missed === 'once' && late > 0 && {missed: late})}]
+        ? [{slot: at(newest), ...(missed === 'once' && missedCount > 0 && {missed: missedCount})}]
         : [];
   return {
     ...known,
@@ -46,7 +46,7 @@ export function claimSlots(
   };
 }
 
-/** What the agent is told. */
+/** The message for the agent. */
 export function slotWords({message}: ScheduleSetting, {slot, missed = 0}: ClaimedSlot): string {
   if (missed === 0) return message;
   const many = missed >= MAX_MISSED ? `at least ${MAX_MISSED}` : missed;
@@ -54,7 +54,7 @@ export function slotWords({message}: ScheduleSetting, {slot, missed = 0}: Claime
   return `${message}\n\n(${due}. No daemon ran then.)`;
 }
 
-/** The id of its delivery. */
+/** The delivery id. */
 export function slotDelivery(id: string, {slot}: ClaimedSlot): string {
   return `schedule/${id}@${slot}`;
 }

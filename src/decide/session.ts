@@ -6,7 +6,7 @@ import {SettledPrefix} from '../formats/session/settled-prefix.ts';
 
 export {laterTime} from '../formats/common/values.ts';
 
-/** What a session takes over from its agent's template when it begins. */
+/** The template fields that a new session copies. */
 interface SessionTemplate {
   type?: string | undefined;
   model?: string | undefined;
@@ -23,34 +23,34 @@ export interface SessionContext {
 
 const filled = ['session_id', 'agent_type', 'model', 'system_prompt', 'created', 'updated', 'status'] as const;
 
-/** Whether nothing can be missing, whatever the template says. */
+/** Whether no field is missing, with any template. */
 export function isComplete({header, messages}: Session): boolean {
-  return header !== undefined && filled.every(key => header[key] !== undefined) && !lacksSomething(messages);
+  return header !== undefined && filled.every(key => header[key] !== undefined) && !hasIncompleteMessage(messages);
 }
 
 /** Whether a message of a person has no sender or no time. */
-function lacksSomething(messages: readonly Message[]): boolean {
+function hasIncompleteMessage(messages: readonly Message[]): boolean {
   const {state, count} = settled.of(messages);
   if (state.lacks) return true;
-  for (let i = count; i < messages.length; i++) if (isLacking(messages[i] as Message)) return true;
+  for (let i = count; i < messages.length; i++) if (isIncomplete(messages[i] as Message)) return true;
   return false;
 }
 
-function isLacking({role, from, timestamp}: Message): boolean {
+function isIncomplete({role, from, timestamp}: Message): boolean {
   return role === 'user' && (from === undefined || timestamp === undefined);
 }
 
-/** Of the messages of a long conversation that do not change any more. */
+/** Caches the settled messages of a long conversation. */
 const settled = new SettledPrefix(
   () => ({lacks: false}),
   (state, message) => {
-    if (isLacking(message)) state.lacks = true;
+    if (isIncomplete(message)) state.lacks = true;
   },
 );
 
 /**
- * Fill in what a person left out: keys of the session around what is there, times and senders of their messages.
- * Undefined if nothing is missing. What is there is never changed, `updated` apart.
+ * Fill in missing header fields, and times and senders of a person's messages. Existing values are never changed, except
+ * `updated`. Undefined if nothing is missing.
  */
 export function completeSession(
   session: Session,
@@ -58,7 +58,7 @@ export function completeSession(
 ): {session: Session; words: string} | undefined {
   const {header} = session;
   if (!header || isComplete(session)) return undefined;
-  // The long one last: each edit reads again what is above the messages.
+  // The prompt goes last because it is long: each edit parses the header again.
   const wanted: Partial<SessionHeader> = {
     session_id: id,
     agent_type: template?.type,
@@ -68,8 +68,8 @@ export function completeSession(
     system_prompt: template?.system_prompt,
   };
   const missing = Object.entries(wanted).filter(([key, value]) => value !== undefined && header[key] === undefined);
-  const untold = lacksSomething(session.messages);
-  if (missing.length === 0 && !untold && header.updated !== undefined) return undefined;
+  const hasIncomplete = hasIncompleteMessage(session.messages);
+  if (missing.length === 0 && !hasIncomplete && header.updated !== undefined) return undefined;
   const words = missing.map(([key]) => key);
   let result = setSessionFields(session, {updated: laterTime(now, header.updated), ...Object.fromEntries(missing)});
   for (const [index, {role, from, timestamp}] of session.messages.entries()) {

@@ -5,12 +5,12 @@ import {toolNamed} from '../policy/tools.ts';
 
 type Called = NonNullable<Message['tool_calls']>[number]['function'];
 
-/** So many sources are named; one would be enough. */
+/** How many sources are recorded; one would be enough. */
 const MAX_SOURCES = 10;
 
 /**
- * Where text from outside came into a session: messages from an inbox, what those had read who sent others, and results
- * of tools that say so. What the session had been told of before stays, whatever became of the messages.
+ * The sources of outside text in a session: inbox messages, taint that messages from agents carry, and untrusted tool
+ * results. Sources in the header stay, even if their messages were removed.
  */
 export function taintOf({header, messages}: Pick<Session, 'header' | 'messages'>): readonly string[] {
   const known = header?.tainted ?? [];
@@ -23,7 +23,7 @@ export function taintOf({header, messages}: Pick<Session, 'header' | 'messages'>
   return sources.size === known.length ? known : [...sources];
 }
 
-/** Sources in the messages of a long conversation that do not change any more. */
+/** Caches the sources of the settled messages of a long conversation. */
 const settled = new SettledPrefix<Set<string>>(
   () => new Set(),
   (sources, _message, index, messages) => {
@@ -31,7 +31,7 @@ const settled = new SettledPrefix<Set<string>>(
   },
 );
 
-/** Messages that bring text from outside, by their place, with where it is from. */
+/** Indexes of messages with outside text, with its sources. */
 export function* taintsIn(messages: readonly Message[]): Generator<[index: number, sources: readonly string[]]> {
   for (const index of messages.keys()) {
     const sources = taintsOf(messages, index);
@@ -48,8 +48,8 @@ function taintsOf(messages: readonly Message[], index: number): readonly string[
 }
 
 /**
- * What its header has to say of it, if it does not yet. Goes into the same write as what was read: else a person could take
- * out the message before it is known for good.
+ * The header field to add if sources are missing there. Must be written together with the message that adds the source:
+ * otherwise a person could remove the message before the taint is recorded.
  */
 export function taintKeys(session: Pick<Session, 'header' | 'messages'>): {tainted?: string[]} {
   const sources = taintOf(session);
@@ -58,7 +58,7 @@ export function taintKeys(session: Pick<Session, 'header' | 'messages'>): {taint
 
 function sourcesOf(messages: readonly Message[], index: number, message: Message): readonly string[] {
   if (message.role === 'tool_result') {
-    const {untrusted, sources} = saidOf(message.content ?? '');
+    const {untrusted, sources} = untrustedMark(message.content ?? '');
     const called = untrusted === true ? calledBefore(messages, index, message.tool_call_id ?? '') : undefined;
     if (!called) return NONE;
     const named = Array.isArray(sources) ? sources.filter(each => typeof each === 'string' && each !== '') : [];
@@ -80,8 +80,8 @@ function calledBefore(messages: readonly Message[], index: number, id: string): 
   return undefined;
 }
 
-/** The tool says so of its result, and perhaps where it is from; what stands in the result does not count. */
-function saidOf(content: string): {untrusted?: unknown; sources?: unknown} {
+/** The tool's own mark that its result is untrusted, and its sources. Nested content does not count. */
+function untrustedMark(content: string): {untrusted?: unknown; sources?: unknown} {
   if (!content.includes('"untrusted":true')) return {};
   try {
     return JSON.parse(content) as {untrusted?: unknown};

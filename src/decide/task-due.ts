@@ -4,32 +4,32 @@ import {mentionedNames} from './mentions.ts';
 import {type NoteMention, noteMentions} from './note-marks.ts';
 import {attemptKey, partsRound, type TaskNews, taskEnd} from './task.ts';
 
-/** What is to be done about tasks, besides writing their file. */
+/** An action that a task requires, besides writing its file. */
 export type TaskDue =
-  /** Its assignee gets it, once; or says whether it has begun. */
+  /** Deliver the task to its assignee once, or learn whether the assignee has begun. */
   | {do: 'deliver'; task: Task; key: string}
-  /** A person has to let it start first. */
+  /** Ask a person to approve the start. */
   | {do: 'ask'; task: Task; key: string}
-  /** Its creator is told what became of it. */
+  /** Tell the creator how the task ended. */
   | {do: 'tell'; task: Task; key: string; end: string; to: string}
-  /** All its parts are done: its owner is told. */
+  /** Tell the owner that all parts are done. */
   | {do: 'parts'; task: Task; key: string; count: number; round: number; to: string}
-  /** The agent that was made for it goes with it. */
+  /** Close the session of the agent that was created for the task. */
   | {do: 'close'; session: string}
-  /** Agents that its notes name are woken. */
+  /** Wake agents that the task's notes mention. */
   | {do: 'mention'; task: Task; key: string; mentions: NoteMention[]};
 
 export interface DueContext {
   stateOf: (id: string) => TaskState | undefined;
   isAgent: (name: string) => boolean;
-  /** States of the tasks whose parent it is, in all files. */
+  /** States of the subtasks of a task, in all files. */
   partsOf: (id: string) => readonly TaskState[];
   news: (key: string) => (TaskNews & {heard?: boolean}) | undefined;
-  /** Sessions of agents that were made for a task, and are still there for it. */
+  /** Whether the session belongs to an agent that was created for a task and is not completed. */
   isEphemeral: (session: string) => boolean;
 }
 
-/** In the order in which it is to be done: urgent tasks first. */
+/** The due actions for a task file, urgent tasks first. */
 export function dueOf(file: TaskFile, context: DueContext): TaskDue[] {
   const due: TaskDue[] = [];
   for (const task of file.tasks) {
@@ -52,26 +52,26 @@ function startOf(task: Task, key: string, context: DueContext): TaskDue[] {
   if (!isReady(waiting, context)) return [];
   const news = context.news(key);
   if (news?.heard || news?.refused) return [];
-  // By somebody who does not say where to: it is delivered and waits.
+  // Assigned without a session, by a person or another program: already delivered.
   if (fieldOf(task, 'assigned') !== undefined && fieldOf(task, 'session') === undefined) return [];
-  const wants = fieldOf(task, 'approval_required') === 'true' && fieldOf(task, 'assigned') === undefined;
-  return [{do: wants ? 'ask' : 'deliver', task, key}];
+  const needsApproval = fieldOf(task, 'approval_required') === 'true' && fieldOf(task, 'assigned') === undefined;
+  return [{do: needsApproval ? 'ask' : 'deliver', task, key}];
 }
 
 function afterEnd(task: Task, key: string, {isAgent, news, isEphemeral}: DueContext): TaskDue[] {
   const due: TaskDue[] = [];
   const by = fieldOf(task, 'created_by')?.replace(/^@/, '');
   const end = taskEnd(task);
-  const isTold = fieldOf(task, 'notified') === end || news(key)?.told === end;
-  if (by !== undefined && isAgent(by) && !isTold) due.push({do: 'tell', task, key, end, to: by});
+  const isNotified = fieldOf(task, 'notified') === end || news(key)?.told === end;
+  if (by !== undefined && isAgent(by) && !isNotified) due.push({do: 'tell', task, key, end, to: by});
   const session = fieldOf(task, 'session');
-  const isOver = task.state === 'completed' || task.state === 'skipped';
-  if (isOver && session !== undefined && fieldOf(task, 'assign') !== undefined && isEphemeral(session))
+  const isClosed = task.state === 'completed' || task.state === 'skipped';
+  if (isClosed && session !== undefined && fieldOf(task, 'assign') !== undefined && isEphemeral(session))
     due.push({do: 'close', session});
   return due;
 }
 
-/** A parent does not wait for its parts; but whoever has it is told when the last one is done. */
+/** A parent task does not wait for its parts, but its owner is told when the last part is done. */
 function partsDone(task: Task, key: string, {partsOf, isAgent, news}: DueContext): TaskDue[] {
   const id = fieldOf(task, 'id') ?? '';
   const to = [assigneeOf(task).name, fieldOf(task, 'created_by')?.replace(/^@/, '')].find(
@@ -84,7 +84,7 @@ function partsDone(task: Task, key: string, {partsOf, isAgent, news}: DueContext
   return isDone ? [{do: 'parts', task, key, count: states.length, round, to}] : [];
 }
 
-/** Of a person's notes and of agents', but nobody wakes themselves. Each is woken once by each note. */
+/** Mentions in notes, except of the note's author. Each note wakes each agent once. */
 function mentionsOf(task: Task, key: string, {isAgent, news}: DueContext): TaskDue[] {
   const marks = new Set([...idsIn(fieldOf(task, 'mentioned')), ...(news(key)?.mentioned ?? [])]);
   const named = (note: Note) => mentionedNames(note.text).filter(name => name !== note.who && isAgent(name));

@@ -6,11 +6,11 @@ import {fieldOf, type Note, type Task} from '../formats/task/task.ts';
 import type {Assignment, TaskStatement} from './assignment.ts';
 import {notesText} from './note-text.ts';
 
-/** What agents are told of tasks. All begin alike, so that nobody takes them for a person's words. */
+/** Marks messages about tasks, so that agents do not mistake them for a person's words. */
 const MARK = '[AGENTDIR TASK]';
 const ASSIGNED = `${MARK} You have been assigned a task:`;
 
-/** To whoever is to do it. `mayUpdate`: it has the tool to say what became of it. */
+/** For the assignee. `mayUpdate`: the agent has `update_task`. */
 export function assignmentWords({id, said}: Assignment, mayUpdate: boolean): string {
   const of = (...as: TaskStatement['as'][]) => said.filter(each => as.includes(each.as));
   const details = of('details').map(({text}) => text);
@@ -25,7 +25,7 @@ export function assignmentWords({id, said}: Assignment, mayUpdate: boolean): str
   ]);
 }
 
-/** What an agent was told of a task that was brought to it: its title in quotes, and its id before if it has another. */
+/** A task as its delivery message described it: quoted title, and the former id if the task was renamed. */
 export interface DeliveredTask {
   title: string;
   before?: string;
@@ -41,7 +41,7 @@ export function assignmentIn(content: string): DeliveredTask | undefined {
 
 const RENAMED = /^\[AGENTDIR TASK\] Your task (".*") has another id now\. /;
 
-/** To whoever has it, and has not begun, when a person changed its id. */
+/** For an assignee that has not begun, after a person changed the task's id. */
 export function renamedWords(task: Task, before: {id: string; title: string}): string {
   const id = visibleLine(fieldOf(task, 'id') ?? '');
   return lines([
@@ -52,7 +52,7 @@ export function renamedWords(task: Task, before: {id: string; title: string}): s
   ]);
 }
 
-/** To whoever ended its turn and left it as it is. */
+/** For an agent that ended its turn with the task still open. */
 export function reminderWords(id: string, title: string): string {
   return lines([
     `${MARK} You ended your turn, but your task ${quoted(title)} is still open:`,
@@ -61,7 +61,7 @@ export function reminderWords(id: string, title: string): string {
   ]);
 }
 
-/** To whoever created it. */
+/** For the creator of a task that has ended. */
 export function endWords(task: Task): string {
   const {names} = task;
   const who = names[0] ?? fieldOf(task, 'session');
@@ -76,7 +76,7 @@ export function endWords(task: Task): string {
   ]);
 }
 
-/** To whoever has it, when its last part is done. */
+/** For the owner of a task whose last part is done. */
 export function partsWords(task: Task, count: number): string {
   return lines([
     `${MARK} All ${count === 1 ? 'parts (1)' : `${count} parts`} of your task ${quoted(task.title)} are done.`,
@@ -85,7 +85,7 @@ export function partsWords(task: Task, count: number): string {
   ]);
 }
 
-/** To an agent that a note names. */
+/** For an agent that a note mentions. */
 export function mentionWords(task: Task, note: Note): string {
   return lines([
     `${MARK} ${note.who === undefined ? 'Somebody' : `@${visibleLine(note.who)}`} mentioned you in a note on the task ${quoted(task.title)}:`,
@@ -98,7 +98,7 @@ export function quoted(title: string): string {
   return `"${visibleLine(title)}"`;
 }
 
-/** One backtick more than any run of them in the text. */
+/** The text in a fence that it cannot close. */
 function fenced(text: string): string {
   let longest = 2;
   for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
@@ -110,7 +110,7 @@ function lines(parts: readonly (string | undefined | false | '')[]): string {
   return parts.filter(Boolean).join('\n');
 }
 
-/** What a message about a task says of where it comes from. `chain`: what led to it; null: a person did. */
+/** A message about a task, with sender, priority, chain and taint. `chain`: null if a person caused it. */
 export function taskMessage(
   task: Task,
   content: string,

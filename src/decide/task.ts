@@ -4,21 +4,21 @@ import {type TaskChange, updateTasks} from '../formats/task/task-edit.ts';
 import type {CompletedFile} from './complete.ts';
 import {mentionedNames} from './mentions.ts';
 
-/** What is known of a task beyond its file, until the file says so too. */
+/** News about a task that its file does not have yet. */
 export interface TaskNews {
-  /** It is in the session of its assignee. */
+  /** When and to which session the task was delivered. */
   delivered?: {at: string; session: string} | undefined;
-  /** When its assignee began with it. */
+  /** When the assignee began. */
   begun?: string | undefined;
-  /** The end that its creator was told of, as `taskEnd` has it. */
+  /** The end that the creator was told of, as returned by `taskEnd`. */
   told?: string | undefined;
-  /** When its owner was told that all its parts are done. */
+  /** When the owner was told that all parts are done. */
   partsTold?: string | undefined;
-  /** Marks of those whom its notes name and who were woken. */
+  /** Marks of mentions in notes that were delivered. */
   mentioned?: readonly string[] | undefined;
-  /** The request to start it that was made. */
+  /** Id of the request to start the task. */
   approval?: string | undefined;
-  /** A person did not let it start. */
+  /** The start was rejected or has expired. */
   refused?: {state: 'skipped' | 'blocked'; why: string} | undefined;
 }
 
@@ -28,13 +28,13 @@ export interface TaskContext {
   newId: () => string;
   news: (key: string) => TaskNews | undefined;
   isAgent: (name: string) => boolean;
-  /** Whose session it is, and whether that agent was made for a task; undefined: there is none of that id. */
+  /** The agent of a session, and whether it was created for a task; undefined if there is no such session. */
   ownerOf: (session: string) => {agent: string; ephemeral: boolean} | undefined;
-  /** States of the tasks whose parent it is, in all files. */
+  /** States of the subtasks of a task, in all files. */
   partsOf: (id: string) => readonly TaskState[];
 }
 
-/** A task, and which try at it this is: what is delivered once. Undefined: it has no id yet. */
+/** Identifies a task and attempt, which is delivered once. Undefined: the task has no id yet. */
 export function attemptKey(task: Task): string | undefined {
   const id = fieldOf(task, 'id');
   return id === undefined ? undefined : `task/${id}#${attemptOf(task)}`;
@@ -46,8 +46,8 @@ function attemptOf(task: Task): number {
 }
 
 /**
- * Fill in what a person left out or what follows from a box they set: ids of tasks that somebody is to do, times, and
- * what became of them. The box is the state; times follow it. Undefined if nothing is missing.
+ * Fill in missing fields: ids of assigned tasks, times that follow from the box, and news. The box is the state; times
+ * follow it. Undefined if nothing is missing.
  */
 export function completeTasks(file: TaskFile, context: TaskContext): CompletedFile | undefined {
   const changes: [Task, TaskChange][] = [];
@@ -64,8 +64,12 @@ export function completeTasks(file: TaskFile, context: TaskContext): CompletedFi
   }
   if (changes.length === 0) return undefined;
   const what = words.length > 2 ? `${words[0]} and ${words.length - 1} more tasks` : words.join(' and ');
-  const said = /^(?:set back|start|delivery|end)\b/.test(what);
-  return {text: updateTasks(file, changes), words: said ? what : `filled in ${what}`, tasks: ids.filter(Boolean)};
+  const isStateChange = /^(?:set back|start|delivery|end)\b/.test(what);
+  return {
+    text: updateTasks(file, changes),
+    words: isStateChange ? what : `filled in ${what}`,
+    tasks: ids.filter(Boolean),
+  };
 }
 
 type Missing = TaskChange & {fields: Record<string, string | undefined>; verb?: string};
@@ -75,7 +79,7 @@ function missing(task: Task, context: TaskContext): Missing {
   const has = (key: string) => fieldOf(task, key) !== undefined;
   const change: Missing = {fields: {}};
   const {fields} = change;
-  // A list of one's own, with nobody's name on it, is left as it is until something happens to it.
+  // Leave tasks without assignee or mention alone.
   if (task.names.length > 0 || has('assign') || (!has('id') && namesAgent(task, context))) {
     if (!has('id')) fields.id = newId();
     if (!has('created')) fields.created = now;
@@ -84,15 +88,15 @@ function missing(task: Task, context: TaskContext): Missing {
   const news = (key !== undefined && context.news(key)) || {};
   switch (task.state) {
     case 'pending':
-      // Set back by a person, or given to another: as if it had never been begun.
-      if (has('started') || has('completed') || wentToAnother(task, context)) setBack(task, change, context);
+      // Reset by a person, or assigned to another agent: begin again.
+      if (has('started') || has('completed') || wasReassigned(task, context)) resetTask(task, change, context);
       else if (news.refused) refuseStart(news.refused, now, change);
-      else waiting(task, news, change);
+      else addDelivery(task, news, change);
       break;
     case 'in_progress':
-      // Begun by one agent, and given to another.
-      if (wentToAnother(task, context) && context.isAgent(assigneeOf(task).name ?? '')) {
-        setBack(task, change, context);
+      // Begun by one agent, then assigned to another.
+      if (wasReassigned(task, context) && context.isAgent(assigneeOf(task).name ?? '')) {
+        resetTask(task, change, context);
         change.box = ' ';
         break;
       }
@@ -102,30 +106,30 @@ function missing(task: Task, context: TaskContext): Missing {
     case 'completed':
       if (has('completed')) break;
       fields.completed = now;
-      // A person ticked it: what led to it ends here.
+      // A person ticked the box, which ends the chain.
       if (has('chain')) fields.chain = undefined;
       break;
   }
   const open = task.state === 'pending' || task.state === 'in_progress';
-  if (task.state !== 'pending' && change.box === undefined) passed(task, news, fields);
+  if (task.state !== 'pending' && change.box === undefined) addMissedSteps(task, news, fields);
   if (!open && has('stalled')) fields.stalled = undefined;
   const notified = fieldOf(task, 'notified');
   if (open && notified !== undefined && !('notified' in fields) && !isReopened(notified))
     fields.notified = `reopened ${timesTold(task)}`;
   if (!open && news.told === taskEnd(task) && notified !== news.told) fields.notified = news.told;
-  if (!('parts_done' in fields)) ofParts(task, context, news, fields);
+  if (!('parts_done' in fields)) updatePartsDone(task, context, news, fields);
   const marks = idsIn(fieldOf(task, 'mentioned'));
-  const woken = news.mentioned?.filter(mark => !marks.includes(mark)) ?? [];
-  if (woken.length > 0) fields.mentioned = [...marks, ...woken].join(' ');
+  const newMarks = news.mentioned?.filter(mark => !marks.includes(mark)) ?? [];
+  if (newMarks.length > 0) fields.mentioned = [...marks, ...newMarks].join(' ');
   return change;
 }
 
-/** Whom a note wakes is woken once: the task must be known by something for that. */
+/** Whether a note mentions an agent. Such a task needs an id, so that each mention is delivered once. */
 function namesAgent({notes}: Task, {isAgent}: TaskContext): boolean {
   return notes.some(({text, who}) => mentionedNames(text).some(name => name !== who && isAgent(name)));
 }
 
-/** What its creator is told of: how it ended, and which time it is that it did within one attempt, from 2 on. */
+/** The end that the creator is told of: the state, and from the second end within one attempt on, its number. */
 export function taskEnd(task: Task, state: TaskState = task.state): string {
   const notified = fieldOf(task, 'notified') ?? '';
   const nth = isReopened(notified) ? timesTold(task) + 1 : timesTold(task);
@@ -136,15 +140,15 @@ function timesTold(task: Task): number {
   return countIn(fieldOf(task, 'notified') ?? '');
 }
 
-/** Which time it is that all its parts are done, if its owner is yet to be told: each is another delivery. */
+/** How often all parts were done, including now; each time is another delivery. Undefined: the owner was told. */
 export function partsRound(task: Task): number | undefined {
-  const told = fieldOf(task, 'parts_done');
-  if (told === undefined) return 1;
-  return isReopened(told) ? countIn(told) + 1 : undefined;
+  const recorded = fieldOf(task, 'parts_done');
+  if (recorded === undefined) return 1;
+  return isReopened(recorded) ? countIn(recorded) + 1 : undefined;
 }
 
-function countIn(told: string): number {
-  const [, count] = told.split(' ');
+function countIn(notified: string): number {
+  const [, count] = notified.split(' ');
   return Number(count ?? 1) || 1;
 }
 
@@ -152,8 +156,8 @@ function isReopened(notified: string): boolean {
   return notified.startsWith('reopened');
 }
 
-/** It was delivered, is begun, or waits for a person to let it start. */
-function waiting(task: Task, {delivered, begun, approval}: TaskNews, change: Missing): void {
+/** Record the delivery, the begin or the approval request of a pending task. */
+function addDelivery(task: Task, {delivered, begun, approval}: TaskNews, change: Missing): void {
   const {fields} = change;
   if (approval !== undefined && fieldOf(task, 'approval') !== approval) fields.approval = approval;
   if (delivered && (fieldOf(task, 'assigned') === undefined || fieldOf(task, 'session') !== delivered.session)) {
@@ -168,48 +172,48 @@ function waiting(task: Task, {delivered, begun, approval}: TaskNews, change: Mis
   }
 }
 
-/** An agent that is quick is done before it is written down that it began. */
-function passed(task: Task, {delivered, begun}: TaskNews, fields: Record<string, string | undefined>): void {
+/** A fast agent may end a task before its delivery and begin are recorded. */
+function addMissedSteps(task: Task, {delivered, begun}: TaskNews, fields: Record<string, string | undefined>): void {
   if (!delivered) return;
   if (fieldOf(task, 'assigned') === undefined) fields.assigned = delivered.at;
   if (fieldOf(task, 'session') === undefined) fields.session = delivered.session;
   if (fieldOf(task, 'started') === undefined && begun !== undefined) fields.started = begun;
 }
 
-const OF_AN_ATTEMPT = ['assigned', 'started', 'completed', 'session', 'approval', 'notified', 'parts_done', 'stalled'];
+const ATTEMPT_FIELDS = ['assigned', 'started', 'completed', 'session', 'approval', 'notified', 'parts_done', 'stalled'];
 
-function setBack(task: Task, change: Missing, {isAgent}: TaskContext): void {
-  for (const key of OF_AN_ATTEMPT) if (fieldOf(task, key) !== undefined) change.fields[key] = undefined;
+function resetTask(task: Task, change: Missing, {isAgent}: TaskContext): void {
+  for (const key of ATTEMPT_FIELDS) if (fieldOf(task, key) !== undefined) change.fields[key] = undefined;
   const {name = '', spawn} = assigneeOf(task);
-  // An agent may have it, though that is not written down: a crash came before it, or a person's tick.
-  const isOut = fieldOf(task, 'assigned') !== undefined || spawn || isAgent(name);
-  if (isOut) change.fields.attempt = `${attemptOf(task) + 1}`;
+  // The task may be delivered although the file does not show it, after a crash or a person's tick.
+  const mayBeDelivered = fieldOf(task, 'assigned') !== undefined || spawn || isAgent(name);
+  if (mayBeDelivered) change.fields.attempt = `${attemptOf(task) + 1}`;
   change.verb = 'set back';
 }
 
 function refuseStart({state, why}: NonNullable<TaskNews['refused']>, now: string, change: Missing): void {
   change.box = state === 'skipped' ? '-' : '!';
   change.note = {time: now, who: 'agentdir', text: why};
-  // It is decided: whoever sets the task back is asked anew.
+  // The request is decided: resetting the task asks again.
   change.fields.approval = undefined;
   change.verb = 'end';
 }
 
-/** It is in the session of somebody who is not to do it any more. */
-function wentToAnother(task: Task, {ownerOf}: TaskContext): boolean {
+/** Whether the task was delivered to an agent that is no longer the assignee. */
+function wasReassigned(task: Task, {ownerOf}: TaskContext): boolean {
   const session = fieldOf(task, 'session');
   const owner = session === undefined || fieldOf(task, 'assigned') === undefined ? undefined : ownerOf(session);
   const {name, spawn} = assigneeOf(task);
   return owner !== undefined && (owner.ephemeral !== spawn || (name !== undefined && owner.agent !== name));
 }
 
-function ofParts(task: Task, context: TaskContext, {partsTold}: TaskNews, fields: Missing['fields']): void {
-  const told = fieldOf(task, 'parts_done');
+function updatePartsDone(task: Task, context: TaskContext, {partsTold}: TaskNews, fields: Missing['fields']): void {
+  const recorded = fieldOf(task, 'parts_done');
   const round = partsRound(task);
   if (round !== undefined && partsTold !== undefined)
     fields.parts_done = round > 1 ? `${partsTold} ${round}` : partsTold;
-  else if (told !== undefined && round === undefined && hasOpenParts(task, context))
-    fields.parts_done = `reopened ${countIn(told)}`;
+  else if (recorded !== undefined && round === undefined && hasOpenParts(task, context))
+    fields.parts_done = `reopened ${countIn(recorded)}`;
 }
 
 function hasOpenParts(task: Task, {partsOf}: TaskContext): boolean {

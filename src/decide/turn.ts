@@ -3,28 +3,28 @@ import {insertMessage, setKeysInMessage, setSessionFields} from '../formats/sess
 import type {Call, Message, SessionHeader, SessionStatus} from '../formats/session/session-schema.ts';
 import {laterTime} from './session.ts';
 
-/** What a session has to do next. */
+/** The next action of a session. */
 export type NextAction =
-  /** The model has not answered all that is there. */
+  /** Ask the model: there are unanswered messages. */
   | {do: 'ask'}
-  /** Calls of the last answer that have no result yet, in the answer's order. */
+  /** Run the calls of the last answer that have no result, in order. */
   | {do: 'call'; open: OpenCalls}
   | {do: 'rest'};
 
 export interface OpenCalls {
-  /** The answer's place among the messages. */
+  /** Index of the answer in the messages. */
   index: number;
   calls: readonly Call[];
 }
 
-/** What a session has to do, if it may: that is for `mayWork` to say. Only a new message wakes one that sleeps. */
+/** The next action of a session, if `mayWork` allows it. Only a new message wakes a sleeping session. */
 export function nextSessionAction({header, messages}: Session): NextAction {
   if (header?.status !== 'sleeping') return nextAction(messages);
   const last = messages.findLastIndex(({role}) => role === 'assistant');
   return messages.slice(last + 1).some(({role}) => role === 'user') ? nextAction(messages) : {do: 'rest'};
 }
 
-/** Decided from the messages alone. */
+/** The next action, from the messages alone. */
 export function nextAction(messages: readonly Message[]): NextAction {
   const last = messages.findLastIndex(({role}) => role === 'assistant');
   const open = last === -1 ? [] : unanswered(messages, last);
@@ -42,22 +42,22 @@ function unanswered(messages: readonly Message[], index: number): readonly Call[
 }
 
 /**
- * A person may stop a session by its status; the daemon sets the others itself. One that waits for a limit to be raised
- * does nothing; one that waits for a call to be decided may do what is left.
+ * Whether the status lets a session work. A person can stop it by the status. A session that waits for a higher limit
+ * does nothing; one that waits for the decision about a call may run its other calls.
  */
 export function mayWork({status, waiting_for}: Partial<SessionHeader> = {}): boolean {
   if (status === 'waiting') return waiting_for === undefined;
   return status === undefined || status === 'active' || status === 'sleeping';
 }
 
-/** The status that follows from what there is to do. */
+/** The status that matches the next action. */
 export function statusFor(next: NextAction): SessionStatus {
   if (next.do === 'rest') return 'sleeping';
   const first = next.do === 'call' ? next.open.calls[0] : undefined;
   return first?.approval !== undefined && first.started === undefined ? 'waiting' : 'active';
 }
 
-/** Whether a model that was sent the one would be sent the same for the other. */
+/** Whether both messages look the same to the model. */
 function sameForModel(a: Message, b: Message): boolean {
   return (
     a === b ||
@@ -80,7 +80,7 @@ function sameCalls(a: readonly Call[], b: readonly Call[]): boolean {
   );
 }
 
-/** Whether what was sent, `basis`, is still how the messages begin. */
+/** Whether the messages still begin with `basis`, the messages that the model was sent. */
 export function beginsWith(messages: readonly Message[], basis: readonly Message[]): boolean {
   return (
     basis.length <= messages.length &&
@@ -91,7 +91,7 @@ export function beginsWith(messages: readonly Message[], basis: readonly Message
   );
 }
 
-/** Results go right after their answer and the results that are there; what was queued meanwhile stays below. */
+/** Insert results after their answer and its other results, before messages that arrived meanwhile. */
 export function withResults(session: Session, {index}: OpenCalls, results: readonly Message[]): Session {
   let after = index + 1;
   while (session.messages[after]?.role === 'tool_result') after++;
@@ -100,7 +100,7 @@ export function withResults(session: Session, {index}: OpenCalls, results: reado
   return result;
 }
 
-/** Keys of a call of the answer at `index`: that it waits for a person, or, durable before it runs, that it is started. */
+/** Set keys of a call in the answer at `index`: `approval` if it waits for a person, `started` before it runs. */
 export function withCallKeys(
   session: Session,
   index: number,
@@ -111,17 +111,17 @@ export function withCallKeys(
   return at === -1 ? session : setKeysInMessage(session, index, ['tool_calls', at], keys);
 }
 
-/** Keys of the session that are others now; undefined removes one. Each version has an `updated` of its own. */
+/** Set header fields; undefined removes one. Each version gets a new `updated`. */
 export function withHeader(session: Session, keys: Partial<SessionHeader>, now: string): Session {
-  const others = Object.entries(keys).filter(([key, value]) => session.header?.[key] !== value);
-  return setSessionFields(session, {updated: laterTime(now, session.header?.updated), ...Object.fromEntries(others)});
+  const changed = Object.entries(keys).filter(([key, value]) => session.header?.[key] !== value);
+  return setSessionFields(session, {updated: laterTime(now, session.header?.updated), ...Object.fromEntries(changed)});
 }
 
-/** So often an answer that the server cut off is gone on with by itself. */
+/** How often a truncated answer is continued automatically. */
 const MOST_CUTS = 3;
 export const CONTINUE_PROMPT = 'Your answer was cut off at the length limit. Go on exactly where it ended.';
 
-/** Whether an answer that was cut off may be gone on with: not for ever. */
+/** Whether a truncated answer may be continued once more. */
 export function mayContinue(messages: readonly Message[]): boolean {
   let cuts = 0;
   for (const message of messages.toReversed()) {

@@ -7,7 +7,7 @@ import {crashPoint} from '../home/disk/crash.ts';
 import type {Redactor} from '../policy/redact/redact.ts';
 import type {DaemonServices, RunnableCall, Runner} from './runner.ts';
 
-/** What this machine gives to calls. */
+/** What calls use of this machine. */
 export interface Machine {
   tools: ToolProvider;
   sandbox: Sandbox;
@@ -29,7 +29,7 @@ export function inProcessRunner(machine: Machine, models: Pick<Models, 'ask'> = 
   };
 }
 
-/** What tools work with, from plain values. */
+/** Build the tool context from plain values. */
 export function contextFor(
   {sandbox, redact, env}: Omit<Machine, 'tools'>,
   {place, sandbox: mode, outside}: Pick<RunnableCall, 'place' | 'sandbox' | 'outside'>,

@@ -105,11 +105,11 @@ describe('agentdir tasks', () => {
       [...stdout.matchAll(/ ([a-j]) {2}(.*)$/gm)].map(([, title, words]) => [title, words]),
     );
     expect(why).toEqual({
-      a: 'waits for way (in progress), not (skipped, so for ever)',
+      a: 'waits for way (in progress), not (skipped, so forever)',
       b: 'ready; needs your approval before it starts',
       c: 'nobody is assigned',
       d: 'blocked: the disk is full',
-      e: 'blocked, and nothing says why; waits for you',
+      e: 'blocked without a reason; waits for you',
       f: 'ready',
       i: 'waits for you',
       j: '@buildbox/planner-001 is not an agent of this home, so it is not delivered',

@@ -70,7 +70,7 @@ describe('an agent that ends its turn', () => {
       () => read(home, 'NEEDS_YOU.md'),
       text => text.includes('open the door'),
     );
-    expect(needs).toContain('## Tasks that stand still');
+    expect(needs).toContain('## Stalled tasks');
     put(home, {[path]: read(home, path).replace('- [!]', '- [ ]')});
     await whenTask(home, path, 'open the door', ({state}) => state === 'completed');
     await until(
@@ -241,11 +241,9 @@ describe('an agent that ends its turn', () => {
     expect(times(home, 'dot', REMINDED)).toBe(1);
     await until(
       () => read(home, 'NEEDS_YOU.md'),
-      text => /Tasks that stand still[\s\S]*`stands`/.test(text),
+      text => /Stalled tasks[\s\S]*`stands`/.test(text),
     );
-    expect((await agentdir(home, ['tasks'])).stdout).toMatch(
-      /stands.*stands still: its agent ended its turn in dot-shared/,
-    );
+    expect((await agentdir(home, ['tasks'])).stdout).toMatch(/stands.*stalled: its agent ended its turn in dot-shared/);
     await clean(home);
     put(home, {[path]: read(home, path).replace('- [/] @dot', '- [ ] @dot')});
     await whenTask(
@@ -344,7 +342,7 @@ it('a person sees a task when it is theirs to do, and why one cannot be given to
   });
   await until(
     () => read(home, 'NEEDS_YOU.md'),
-    text => /y3.*there is no template to make its agent from/.test(text) && text.includes('`both of us`'),
+    text => /y3.*there is no template for its agent/.test(text) && text.includes('`both of us`'),
   );
   expect(read(home, 'NEEDS_YOU.md')).not.toContain('afterwards');
   expect((await agentdir(home, ['tasks'])).stdout).toMatch(/both of us y1 {2}waits for you\n/);

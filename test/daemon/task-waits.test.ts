@@ -130,7 +130,7 @@ it('a task whose session a person deletes is told of, and begun anew when they s
   await needs(false);
   const session = fieldOf(task as never, 'session') ?? '';
   rmSync(join(home, `sessions/hal/${session}.session.yaml`));
-  expect(await needs(true)).toContain('## Tasks that stand still');
+  expect(await needs(true)).toContain('## Stalled tasks');
   expect((await agentdir(home, ['check'])).stdout).toContain(`its agent had begun in "${session}"`);
   goOn();
   expect((await agentdir(home, ['task', 'reopen', 'gone'])).code).toBe(0);

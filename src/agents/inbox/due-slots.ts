@@ -19,7 +19,7 @@ import {plannedWriteOf} from '../state/completed-write.ts';
 import type {Inboxes} from '../state/inboxes.ts';
 import type {With} from '../state/parts.ts';
 
-/** state/schedules.yaml: which times of schedules are dealt with. */
+/** state/schedules.yaml: claimed and delivered times of schedules. */
 export function scheduleReconciler(daemon: With<'files' | 'current' | 'mail' | 'inboxes'>): Reconciler {
   return {
     kind: 'state',
@@ -30,7 +30,7 @@ export function scheduleReconciler(daemon: With<'files' | 'current' | 'mail' | '
   };
 }
 
-/** Times that have come are claimed, those whose message is delivered are done with. What is claimed is posted. */
+/** Claim due times, remove delivered ones, and post the messages of claimed times. */
 async function settleSlots(
   daemon: With<'files' | 'current' | 'mail' | 'inboxes'>,
   file: SlotsFile | undefined,
@@ -68,11 +68,11 @@ function dueIn(all: AllSlots): string[] {
 }
 
 function withoutDelivered({schedules}: Inboxes, id: string, {due = [], ...slots}: ScheduleSlots): ScheduleSlots {
-  const left = due.filter(claimed => !schedules.delivered.has(slotDelivery(id, claimed)));
-  return left.length > 0 ? {...slots, due: left} : (slots as ScheduleSlots);
+  const open = due.filter(claimed => !schedules.delivered.has(slotDelivery(id, claimed)));
+  return open.length > 0 ? {...slots, due: open} : (slots as ScheduleSlots);
 }
 
-/** What is claimed goes to its agent. The receiver takes each time once. */
+/** Post the messages of claimed times. Delivery ids keep a message from being delivered twice. */
 async function post(
   daemon: With<'files' | 'current' | 'mail' | 'inboxes'>,
   schedules: readonly ScheduleSetting[],

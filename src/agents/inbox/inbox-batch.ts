@@ -25,26 +25,26 @@ import type {Letter} from '../state/mail.ts';
 import type {AgentReports, With} from '../state/parts.ts';
 import {keysDelivered} from './lines-found.ts';
 
-/** A letter, and the session that it goes to. */
+/** A letter and the path of its session. */
 export interface AddressedLetter {
   path: string;
   letter: Omit<Letter, 'delivered'>;
 }
 
-/** What some lines of an inbox come to. */
+/** The result of reading some lines of an inbox. */
 export interface InboxBatch {
   letters: AddressedLetter[];
   rejected: Rejected[];
-  /** How many of the lines these are, and where the next begins. */
+  /** How many lines were read, and the offset after them. */
   lines: number;
   end: number;
-  /** Why the next one has to wait. */
+  /** Why the next line has to wait. */
   blocked?: {problem?: Problem; agent?: string; line: number};
 }
 
 const SLICE_MS = 5;
 
-/** Read lines as messages. `at`: of the file that they stand in; `skip`: lines that were delivered before. */
+/** Convert lines to letters. `at`: the position in the file that contains them. Lines in `reading.skip` are skipped. */
 export async function readBatch(
   daemon: With<'files' | 'reports' | 'current'>,
   reading: InboxReading,
@@ -60,7 +60,7 @@ export async function readBatch(
   const as = deliveredAs(reading.name, at);
   let slice = files.disk.clock.monotonic();
   for (const line of lines) {
-    // Others have their turn.
+    // Let other work run.
     if (files.disk.clock.monotonic() - slice > SLICE_MS) {
       await files.disk.clock.nextTurn();
       slice = files.disk.clock.monotonic();
@@ -88,7 +88,7 @@ export async function readBatch(
 
 interface Line {
   reading: Pick<InboxReading, 'name' | 'path'>;
-  /** Of its delivery, unless it has a key. */
+  /** Delivery id, unless the line has a key. */
   id: string;
   line: Pick<RawLine, 'length' | 'bytes' | 'tooLong'>;
   number: number;
@@ -96,16 +96,19 @@ interface Line {
   settings: Settings;
 }
 
-type Read =
+type LineResult =
   | AddressedLetter
   | {rejected: Rejected}
   | {blocked: Omit<NonNullable<InboxBatch['blocked']>, 'line'>}
   | undefined;
 
-/** Undefined: nothing is to be delivered. */
-async function readLine({files, reports, current}: With<'files' | 'reports' | 'current'>, of: Line): Promise<Read> {
+/** Returns undefined if there is nothing to deliver. */
+async function readLine(
+  {files, reports, current}: With<'files' | 'reports' | 'current'>,
+  of: Line,
+): Promise<LineResult> {
   const {reading, line, number, route, settings} = of;
-  const reject = (reason: string, rest: Partial<Rejected> = {}): Read => ({
+  const reject = (reason: string, rest: Partial<Rejected> = {}): LineResult => ({
     rejected: {
       ...{id: of.id, file: reading.path, line: number, at: timestamp(files.disk.clock)},
       reason: reports.redact.text(reason),
@@ -163,7 +166,7 @@ function nobody(path: string, line: number): Problem {
   );
 }
 
-/** Without records whose key was delivered before, to whichever session. */
+/** Drop records whose key was delivered before, to any session. */
 export async function withoutDeliveredKeys<T extends AddressedLetter>(
   {files, inboxes}: With<'files' | 'inboxes'>,
   letters: readonly T[],
@@ -175,7 +178,7 @@ export async function withoutDeliveredKeys<T extends AddressedLetter>(
   return letters.filter(({letter: {id}}) => !id.startsWith(KEYED) || (!keys.has(id) && keys.add(id)));
 }
 
-/** A line that had been set aside because its agent was not there; undefined: it still is not, or cannot be read. */
+/** The letter of a line that was rejected for a missing agent; undefined if the agent is still missing. */
 export async function releasedLine(
   daemon: With<'files' | 'reports' | 'current'>,
   entry: Rejected,
@@ -192,7 +195,7 @@ export async function releasedLine(
   return read && 'letter' in read ? read : undefined;
 }
 
-/** How far the file is read when these lines are. */
+/** The position after this batch. */
 export function positionAfter(
   at: Position,
   {lines, end}: InboxBatch,
@@ -201,7 +204,7 @@ export function positionAfter(
   return {...at, offset: end, line: at.line + lines, ...marks};
 }
 
-/** The cursor with one of its files read further; `rewritten` is over when that place is reached. */
+/** The cursor with a new position in one of its files. `rewritten` ends when its offset is reached. */
 export function advanceCursor(cursor: Cursor, next: Position): Cursor {
   if (next.generation !== cursor.generation) {
     const rotated = (cursor.rotated ?? []).map(each => (each.generation === next.generation ? next : each));

@@ -7,7 +7,7 @@ import {plannedWriteOf} from '../state/completed-write.ts';
 import type {With} from '../state/parts.ts';
 import {releasedLine, withoutDeliveredKeys} from './inbox-batch.ts';
 
-/** state/inbox/NAME.yaml: how far each inbox is read. */
+/** state/inbox/NAME.yaml: the cursor of each inbox. */
 export function cursorReconciler(daemon: With<'files' | 'inboxes'>): Reconciler {
   return {
     kind: 'state',
@@ -20,7 +20,7 @@ export function cursorReconciler(daemon: With<'files' | 'inboxes'>): Reconciler 
   };
 }
 
-/** inbox/rejected/: lines that could not be delivered. Their files stay wrong until somebody mends them. */
+/** inbox/rejected/: lines that could not be delivered. These files count as errors until a person fixes them. */
 export function rejectedReconciler(daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>): Reconciler {
   return {
     kind: 'rejected',
@@ -32,7 +32,7 @@ export function rejectedReconciler(daemon: With<'files' | 'reports' | 'current' 
   };
 }
 
-/** How far an inbox is read, if that is not what the file says. */
+/** The current cursor, if it differs from the file. */
 function settleCursor(
   {files, inboxes}: With<'files' | 'inboxes'>,
   path: string,
@@ -40,7 +40,7 @@ function settleCursor(
 ): CompletedFile | undefined {
   const inbox = inboxOf(path);
   const reading = inbox === undefined ? undefined : inboxes.get(inbox);
-  // It had errors, and may be mended.
+  // The cursor had errors, which may be fixed now.
   if (inbox !== undefined && reading && !reading.cursor && file) lookAgain(files, inbox);
   if (inbox === undefined || !reading?.cursor || (!file && isUnread(reading.cursor))) return undefined;
   const {cursor} = reading;
@@ -56,19 +56,19 @@ function settleCursor(
   return {text, words: `read up to line ${cursor.line}`, tasks: [], written};
 }
 
-/** Lines that were set aside for an agent that is there by now: they are delivered, and leave the file. */
+/** Deliver lines that were rejected for a missing agent which exists now, and remove them from the file. */
 async function settleRejected(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
   path: string,
   file: RejectedFile,
 ): Promise<CompletedFile | undefined> {
   const {files, inboxes} = daemon;
-  const gone = new Set(file.entries.filter(({id}) => inboxes.released.has(id)).map(({id}) => id));
-  if (gone.size > 0) {
+  const deliveredIds = new Set(file.entries.filter(({id}) => inboxes.released.has(id)).map(({id}) => id));
+  if (deliveredIds.size > 0) {
     const written = () => {
-      for (const id of gone) inboxes.released.delete(id);
+      for (const id of deliveredIds) inboxes.released.delete(id);
     };
-    return {text: withoutEntries(file, gone), words: 'lines delivered', tasks: [], written};
+    return {text: withoutEntries(file, deliveredIds), words: 'lines delivered', tasks: [], written};
   }
   for (const entry of file.entries) {
     if (entry.to === undefined || inboxes.releasing.has(entry.id)) continue;

@@ -4,7 +4,7 @@ import type {Disk} from '../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../home/read.ts';
 import type {With} from '../state/parts.ts';
 
-/** How far other inboxes, and files that they were, are read. */
+/** Reading positions of all other inboxes and of their rotated files. */
 export function otherPositions(
   {files, inboxes}: With<'files' | 'inboxes'>,
   path: string,
@@ -19,7 +19,7 @@ export function otherPositions(
   });
 }
 
-/** The cursor as it stands in its file; `wrong`: it cannot be read. */
+/** Read the cursor file. `wrong`: it has errors. */
 export function readCursor(disk: Disk, inbox: string): {cursor?: Cursor; text: string; wrong?: true} {
   const read = readHomeFile(disk, cursorPath(inbox));
   if (!read) return {text: ''};

@@ -16,16 +16,16 @@ import {isRotatedName, missedFiles} from './inbox-missed.ts';
 import {findMissed, findUnseen, MAX_ROTATED} from './inbox-unseen.ts';
 import {linesDelivered, linesOf} from './lines-found.ts';
 
-/** Of a file that is read up to here it is remembered which lines it has. */
+/** Lines are remembered only if no more than this was read from the file. */
 const REMEMBERED = 4 * 1024 * 1024;
-/** Some of its lines are on their way. */
+/** Retry delay while lines of the file are being delivered. */
 const BUSY_MS = 50;
-/** A copy that a rotation makes is there a moment before its original is cut. */
+/** With copy-and-truncate rotation, the copy exists shortly before the original is truncated. */
 const COPYING_MS = 2 * HALF_SAVED_MS;
 
 /**
- * See which file has the inbox's name now, and where it is to be read from: the one that was read before, another after a
- * rotation, or one that an editor wrote anew. The cursor then is of that file. Milliseconds: it is not clear yet.
+ * Find out which file has the inbox's name now, and set the cursor to it: the same file, a new one after a rotation, or
+ * one that an editor rewrote. Returns the milliseconds to wait if that is not clear yet, else 0.
  */
 export async function followInbox(
   daemon: With<'files' | 'inboxes'>,
@@ -42,7 +42,7 @@ export async function followInbox(
     return begin(daemon, reading, file);
   }
   const isSame = file.inode === cursor.inode;
-  if (isSame && isContinued(file, cursor)) return known(disk, reading, file, cursor);
+  if (isSame && isContinued(file, cursor)) return continueFile(disk, reading, file, cursor);
   if (!isSame) {
     if (isRenamed(disk, cursor)) {
       await rotate(daemon, reading, cursor, cursor.inode, file);
@@ -50,10 +50,10 @@ export async function followInbox(
     }
     if (isContinued(file, cursor)) {
       cursor.inode = file.inode;
-      return known(disk, reading, file, cursor);
+      return continueFile(disk, reading, file, cursor);
     }
   }
-  const wait = holdsStill(reading, file);
+  const wait = msUntilStable(reading, file);
   if (wait > 0) return wait;
   const copy =
     (isSame ? findCopy(disk, reading.name, cursor) : undefined) ?? (await unpackRotated(disk, reading.name, cursor));
@@ -72,7 +72,7 @@ export async function followInbox(
   return begin(daemon, reading, file);
 }
 
-/** It is gone: if it was renamed, what is left of it is still read. What has its name next is another file. */
+/** The file is gone. If it was renamed, the rest of it is still read. The next file with the name is a new one. */
 export async function followMissingInbox(daemon: With<'files' | 'inboxes'>, reading: InboxReading): Promise<void> {
   const {cursor} = reading;
   if (!cursor) return;
@@ -84,26 +84,26 @@ export async function followMissingInbox(daemon: With<'files' | 'inboxes'>, read
   else reading.cursor = successor(cursor);
 }
 
-/** The same file, perhaps longer. Which lines it has is looked up once, as long as that is cheap. */
-async function known(disk: Disk, reading: InboxReading, file: OpenInbox, cursor: Cursor): Promise<number> {
+/** Continue with the same file. Its lines are counted once, if that is cheap. */
+async function continueFile(disk: Disk, reading: InboxReading, file: OpenInbox, cursor: Cursor): Promise<number> {
   reading.changedContent = undefined;
   if (!reading.counted && cursor.offset <= REMEMBERED)
     reading.lines = await linesOf(file, cursor.offset, MAX_REMEMBERED_LINES);
   reading.counted = true;
   if (cursor.rewritten === undefined || cursor.offset >= cursor.rewritten || reading.skip) return 0;
-  // A daemon was killed within a file that was written anew: what had been read before is in the sessions.
+  // A daemon was killed while reading a rewritten file: find the delivered lines in the sessions.
   const {lines} = await linesDelivered(disk, reading.name, cursor);
   lines.takeAll(await linesOf(file, cursor.offset));
   reading.skip = lines;
   return 0;
 }
 
-/** For the file that has the name next. */
+/** The cursor for the next file with the name. */
 function successor({generation, rotated}: Cursor): Cursor {
   return {...newCursor(generation + 1), ...(rotated?.length && {rotated})};
 }
 
-/** A file that was not read under this name: from where it was read under another, else from its beginning. */
+/** Begin a file that is new under this name, where it was read under another name or at its start. */
 async function begin(daemon: With<'files' | 'inboxes'>, reading: InboxReading, file: OpenInbox): Promise<number> {
   const {files} = daemon;
   const other = readElsewhere(daemon, reading, file);
@@ -116,8 +116,8 @@ async function begin(daemon: With<'files' | 'inboxes'>, reading: InboxReading, f
   reading.skip = undefined;
   reading.changedContent = undefined;
   reading.unfinished = undefined;
-  if (other) return known(files.disk, reading, file, cursor);
-  // Its cursor may be lost: what sessions have of it is not delivered again.
+  if (other) return continueFile(files.disk, reading, file, cursor);
+  // The cursor may be lost: skip lines that sessions already have.
   const isOld = reading.saved === '' && Number(file.stat.birthtimeMs) < files.disk.clock.origin;
   const {lines, last} = isOld && file.size > 0 ? await linesDelivered(files.disk, reading.name, cursor) : NOTHING;
   if (lines.length > 0) rewrite(reading, {...cursor, generation: last}, file, lines);
@@ -126,7 +126,7 @@ async function begin(daemon: With<'files' | 'inboxes'>, reading: InboxReading, f
 
 const NOTHING = {lines: new LinesRead(), last: 0};
 
-/** What was read so far goes on as another file, of this number; and those that had the name after it, if nobody saw them. */
+/** Move the current position to the rotated files, under `inode`, together with later rotated files that were never seen. */
 async function rotate(
   daemon: With<'files' | 'inboxes'>,
   reading: InboxReading,
@@ -156,26 +156,26 @@ function rewrite(reading: InboxReading, cursor: Cursor, file: OpenInbox, before:
   reading.unfinished = undefined;
 }
 
-/** Lines that were delivered from the file as it was before. */
+/** Lines that were delivered from the former version of the file. */
 async function linesBefore(disk: Disk, {lines, name}: InboxReading, cursor: Cursor): Promise<LinesRead> {
   return lines.incomplete ? (await linesDelivered(disk, name, cursor)).lines : lines;
 }
 
-/** Whether it is what was there before, edited: then some of its first lines are known. */
+/** Whether the file is an edited version of the former one: some of its first lines are known. */
 async function isRewritten(file: OpenInbox, before: LinesRead): Promise<boolean> {
   const {lines} = await readLines(file, 0, {holes: true});
   return lines.some(({bytes}) => before.has(shortHash(bytes)));
 }
 
-/** A shorter or other text counts when it has stayed so: editors cut a file before they write it. */
-function holdsStill(reading: InboxReading, file: OpenInbox): number {
+/** Milliseconds until changed content counts as stable. Editors truncate a file before they write it. */
+function msUntilStable(reading: InboxReading, file: OpenInbox): number {
   const now = file.clock.monotonic();
   const is = statSignature(file.stat);
   if (reading.changedContent?.signature !== is) reading.changedContent = {signature: is, since: now};
   return Math.max(0, Math.ceil(HALF_SAVED_MS - (now - reading.changedContent.since)));
 }
 
-/** Whether the file that was read is there under another name, which is none that editors give. Numbers of files are used again. */
+/** Whether the file was renamed, other than by an editor. Compares content too, because inodes are reused. */
 function isRenamed(disk: Disk, cursor: Position): boolean {
   const found = openNumbered(disk, cursor.inode);
   if (!found) return false;
@@ -186,7 +186,7 @@ function isRenamed(disk: Disk, cursor: Position): boolean {
   }
 }
 
-/** A file that was cut after somebody copied it: the copy begins with what was read. */
+/** The inode of a copy made before the file was truncated: the copy begins with the lines that were read. */
 export function findCopy(disk: Disk, name: string, cursor: Position): string | undefined {
   const stem = name.replace(/\.jsonl$/, '');
   if (cursor.offset === 0) return undefined;
@@ -198,7 +198,7 @@ export function findCopy(disk: Disk, name: string, cursor: Position): string | u
   return undefined;
 }
 
-/** `inode`: of the file that had this name a moment ago, whatever it has now. */
+/** `inode`: the file that had this path a moment ago, even if it was renamed since. */
 function isContinuedIn(disk: Disk, path: string, cursor: Position, inode?: string): boolean {
   let file = openInbox(disk, path);
   if (inode !== undefined && file?.inode !== inode) {
@@ -214,8 +214,8 @@ function isContinuedIn(disk: Disk, path: string, cursor: Position, inode?: strin
 }
 
 /**
- * How far another inbox read this file before it got its name, or the one that a rotation copied it from. Milliseconds: it is
- * not clear yet.
+ * How far another inbox has read this file under its former name, or the original that this file is a copy of. A number is
+ * the milliseconds to wait because that is not clear yet.
  */
 function readElsewhere(
   daemon: With<'files' | 'inboxes'>,
@@ -231,10 +231,10 @@ function readElsewhere(
     if (busy) return BUSY_MS;
     if (at.offset === 0) continue;
     if (isCopy && isContinuedIn(disk, path, at)) {
-      // Perhaps the original is cut in a moment.
+      // The original may be truncated in a moment.
       reading.changedContent ??= {signature: '', since: files.disk.clock.monotonic()};
-      const left = COPYING_MS - (files.disk.clock.monotonic() - reading.changedContent.since);
-      if (left > 0) return Math.ceil(left);
+      const waitMs = COPYING_MS - (files.disk.clock.monotonic() - reading.changedContent.since);
+      if (waitMs > 0) return Math.ceil(waitMs);
       continue;
     }
     const {offset, line} = at;

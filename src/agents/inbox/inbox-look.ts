@@ -36,21 +36,22 @@ import {
 import {showBlocked, showUnreadable} from './inbox-show.ts';
 import {findUnseen} from './inbox-unseen.ts';
 
-/** Where zero bytes stand something may still be written: so long. */
+/** How long to wait for zero bytes to be overwritten. */
 const HOLE_MS = 10_000;
-/** Of what was delivered the cursor tells after this at the latest; a crash before has it read again, and delivered no more. */
+/** How long the saved cursor may lag. After a crash, lines are read again but not delivered twice. */
 const CURSOR_MS = 2_000;
-/** A writer may have a file open for so long after it was renamed. */
+/** How long a writer may append to a file after its rename. */
 const OPEN_MS = 30_000;
 const UNFINISHED_MS = 600_000;
 const WAIT_MS = 500;
-/** How far it is: so often, and from the beginning if so many bytes are to be read. */
-const TELL_MS = 2_000;
+/** Interval of progress reports. */
+const PROGRESS_MS = 2_000;
+/** With more bytes to read, progress is reported from the start. */
 const LARGE = 512 * 1024;
-/** Lines that are delivered at a time. */
+/** Lines delivered at a time. */
 const MOST_LINES = 2_000;
 
-/** inbox/NAME.jsonl: raw lines, read from where their cursor is. */
+/** inbox/NAME.jsonl: raw lines, read from the cursor on. */
 export function inboxReconciler(daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>): Reconciler {
   return {
     kind: 'inbox',
@@ -61,8 +62,8 @@ export function inboxReconciler(daemon: With<'files' | 'reports' | 'current' | '
 }
 
 /**
- * Look at an inbox: some of its lines that were not read yet become letters. When all of those are delivered it is looked at again, until
- * nothing is left. It costs what was appended.
+ * Turn some unread lines of an inbox into letters. Once they are delivered, the inbox is looked at again, until all is
+ * read. The cost depends only on what was appended.
  */
 async function lookAtInbox(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
@@ -84,7 +85,7 @@ async function lookAtInbox(
   }
   try {
     if (!loadCursor(files, reading)) return undefined;
-    if (!file) return await gone(daemon, reading);
+    if (!file) return await lookAtMissing(daemon, reading);
     remember(files, path, statSignature(file.stat));
     const wait = await followInbox(daemon, reading, file);
     if (wait > 0) return {after: wait};
@@ -95,7 +96,7 @@ async function lookAtInbox(
   }
 }
 
-/** False: its cursor has errors, and is shown as a problem. */
+/** Returns false if the cursor file has errors, which are shown as a problem. */
 function loadCursor(files: HomeFiles, reading: InboxReading): boolean {
   if (reading.cursor) return true;
   const {cursor, text, wrong} = readCursor(files.disk, reading.path);
@@ -108,7 +109,7 @@ function loadCursor(files: HomeFiles, reading: InboxReading): boolean {
   return true;
 }
 
-/** Files that had the name before are read to their end, and before the one that has it now. Undefined: that one is next. */
+/** Read rotated files to their end first. Undefined: the current file is next. */
 async function readRotated(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
   reading: InboxReading,
@@ -119,7 +120,7 @@ async function readRotated(
     try {
       const path = `inbox/${name}`;
       const isInbox = kindOf(path) !== undefined;
-      // Renamed to another inbox, it is read as that, from here on.
+      // A file that was renamed to another inbox is read as that inbox from here on.
       if (isInbox && !isTakenOver(daemon.inboxes.get(path), at)) continue;
       if (!file || isInbox || !isContinued(file, at)) dropRotated(reading, at);
       else {
@@ -127,10 +128,10 @@ async function readRotated(
         const now = reading.cursor?.rotated?.find(each => each.inode === at.inode);
         if (reading.underWay > 0 || now?.offset !== at.offset) return {outcome};
         if (reading.waitsFor !== undefined) return {outcome};
-        // A last line without its newline may still get it.
+        // A last line without newline may still be completed.
         const age = files.disk.clock.now() - Number(file.stat.mtimeMs);
         if (age > (at.offset === file.size ? OPEN_MS : UNFINISHED_MS)) {
-          // What was unpacked must not be unpacked again by the next daemon.
+          // Save the cursor if a file was unpacked, or the next daemon would unpack it again.
           finishRotated(reading, at, removeUnpacked(files.disk, name));
         }
       }
@@ -141,7 +142,7 @@ async function readRotated(
   return undefined;
 }
 
-/** Deliver the next lines of a file; if there are none, all that is left is to write down how far it is read. */
+/** Deliver the next lines of a file; if there are none, save the cursor. */
 async function readOn(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
   reading: InboxReading,
@@ -157,7 +158,7 @@ async function readOn(
   const unfinished = reading.unfinished?.from === at.offset && isMain ? reading.unfinished : undefined;
   const chunk = await readLines(file, at.offset, {scanned: unfinished?.to ?? at.offset, holes, most: MOST_LINES});
   if (isMain) reading.unfinished = chunk.lines.length === 0 ? {from: at.offset, to: chunk.scanned} : undefined;
-  // Before anybody else has a turn: what is read next must be the file that these lines are of.
+  // Take the marks before yielding, so that they are from the same file content as the lines.
   const marks = marksOf(file.file, chunk.end);
   if (!reaches(file, chunk.end)) return {after: 1};
   const batch = await readBatch(daemon, reading, at, chunk.lines);
@@ -165,7 +166,7 @@ async function readOn(
   if (batch.lines > 0) {
     if (!inHole(reading, batch.end)) reading.hole = undefined;
     const next = positionAfter(at, batch, batch.end === chunk.end ? marks : marksOf(file.file, batch.end));
-    if (chunk.more) tellProgress(daemon, reading, at, file.size);
+    if (chunk.more) reportProgress(daemon, reading, at, file.size);
     await deliver(daemon, reading, batch, next, chunk.more && !batch.blocked);
     return undefined;
   }
@@ -178,8 +179,8 @@ async function readOn(
   return hasRotatedToRead(reading) ? again(files, WAIT_MS) : undefined;
 }
 
-/** At once of a large inbox, and now and then of one that takes long. */
-function tellProgress(
+/** Report progress at once for a large inbox, and periodically for a slow one. */
+function reportProgress(
   {reports, files}: With<'files' | 'reports'>,
   reading: InboxReading,
   {line, offset}: Position,
@@ -189,18 +190,18 @@ function tellProgress(
   const {disk} = files;
   const {clock} = disk;
   const now = clock.monotonic();
-  reading.long ??= {told: size - offset > LARGE ? Number.NEGATIVE_INFINITY : now, said: false};
-  if (now - reading.long.told < TELL_MS) return;
-  reading.long = {told: now, said: true};
+  reading.progress ??= {at: size - offset > LARGE ? Number.NEGATIVE_INFINITY : now, reported: false};
+  if (now - reading.progress.at < PROGRESS_MS) return;
+  reading.progress = {at: now, reported: true};
   report({event: 'reading', inbox: reading.path, lines: line, percent: Math.floor((100 * offset) / size)});
 }
 
-/** What stood there when zero bytes were found has been waited for with them. */
+/** Whether the offset is in the part of the file that existed when zero bytes were found. */
 function inHole({hole}: InboxReading, offset: number): boolean {
   return hole !== undefined && offset >= hole.at && offset < hole.to;
 }
 
-/** Look again after a while, unless there is an end to it: then the next start does. */
+/** Look again after `ms`, unless the daemon is about to end: then the next start does. */
 function again({phase}: HomeFiles, ms: number): LookOutcome {
   const {once, hurry} = phase;
   return once || hurry ? undefined : {after: ms};
@@ -220,7 +221,7 @@ async function deliver(
     reading.rejected += rejected.length;
   }
   const letters = await withoutDeliveredKeys(daemon, all);
-  const over = () => {
+  const letterDelivered = () => {
     if (--reading.underWay > 0) return;
     reading.cursor = advanceCursor(reading.cursor as Cursor, next);
     if (files.disk.clock.monotonic() - reading.savedAt > CURSOR_MS) saveCursor(files, reading);
@@ -233,13 +234,13 @@ async function deliver(
     if (more) mail.expect(session);
   }
   for (const {path: session, letter} of letters) {
-    mail.post(session, {...letter, delivered: over});
+    mail.post(session, {...letter, delivered: letterDelivered});
   }
   for (const session of sessions) lookAgain(files, session);
-  over();
+  letterDelivered();
 }
 
-/** Nothing is left to read now. */
+/** Call when everything is read for now. */
 function finish(
   {files, reports, mail}: With<'files' | 'reports' | 'mail'>,
   reading: InboxReading,
@@ -251,9 +252,9 @@ function finish(
   }
   reading.expecting.clear();
   saveCursor(files, reading);
-  if (reading.long?.said && !blocked)
+  if (reading.progress?.reported && !blocked)
     reports.report({event: 'reading', inbox: reading.path, lines: reading.cursor?.line ?? 0, percent: 100});
-  reading.long = undefined;
+  reading.progress = undefined;
   const known = files.known.get(reading.path);
   if (known) known.settled = !blocked && isCursorSaved(reading);
   files.looks.lookAgain.delete(reading.path);
@@ -266,8 +267,8 @@ function saveCursor(files: HomeFiles, reading: InboxReading): void {
   lookAgain(files, cursorPath(reading.path));
 }
 
-/** The file may be gone for a moment only. What it was before it was renamed is still read. */
-async function gone(
+/** Look at an inbox whose file is gone, perhaps only for a moment. A renamed file is still read. */
+async function lookAtMissing(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'inboxes'>,
   reading: InboxReading,
 ): Promise<LookOutcome> {
@@ -281,8 +282,8 @@ async function gone(
   }
   const now = files.disk.clock.monotonic();
   if (reading.changedContent?.signature !== 'gone') reading.changedContent = {signature: 'gone', since: now};
-  const left = HALF_SAVED_MS - (now - reading.changedContent.since);
-  if (left > 0) return {after: Math.ceil(left)};
+  const waitMs = HALF_SAVED_MS - (now - reading.changedContent.since);
+  if (waitMs > 0) return {after: Math.ceil(waitMs)};
   await followMissingInbox(daemon, reading);
   const before = await readRotated(daemon, reading);
   if (before) return before.outcome;
@@ -294,9 +295,9 @@ async function gone(
   return undefined;
 }
 
-/** The scan has it looked at when it is not as it was now. */
-function remember(files: HomeFiles, path: string, is: string): void {
+/** Remember the signature, so that the scan triggers a look when the file changes. */
+function remember(files: HomeFiles, path: string, signature: string): void {
   const isNew = !files.known.has(path);
-  files.known.set(path, {signature: is, blob: '', good: undefined, ignored: true, settled: false});
+  files.known.set(path, {signature, blob: '', good: undefined, ignored: true, settled: false});
   if (isNew || !files.index.facts(path)) setFacts(files, path, unreadFacts(path, []));
 }

@@ -9,25 +9,25 @@ import type {Inboxes} from '../state/inboxes.ts';
 import type {With} from '../state/parts.ts';
 import {linesDelivered} from './lines-found.ts';
 
-/** What a rotation puts between the name and its ending, or behind both. */
+/** The part that a rotation adds to a file name, before or after its extension. */
 const SUFFIX = /^[-_.]?\d[\dTZ_.:-]*$/;
 
-/** A file by its number, and the name it had when it was found. */
+/** A file by inode, and its name when it was found. */
 export interface NumberedFile {
   inode: string;
   file: string;
 }
 
-/** slack-20261117.jsonl, slack.1.jsonl: of slack.jsonl. */
+/** Whether the name is a rotation of slack.jsonl, such as slack-20261117.jsonl or slack.1.jsonl. */
 export function isRotatedName(stem: string, name: string): boolean {
   return name.startsWith(stem) && name.endsWith('.jsonl') && SUFFIX.test(name.slice(stem.length, -'.jsonl'.length));
 }
 
 /**
- * Files that had the name after the last of those that are known, and were renamed or copied before anybody looked: such as are
- * newer, oldest first. One with lines that were delivered from those is a copy. What a daemon delivered of it that was killed before it
- * wrote that down is in sessions, by the same ids. If none is known: those that were made while the home was served; older ones are
- * logs that nobody asked to be read. `open`: the file that had the name when it was opened.
+ * Files that had the name after the last known one and were rotated before the daemon saw them, oldest first. A file with
+ * lines that were delivered from known files is a copy and does not count. Without known files, only files created while
+ * the home was served count; older ones are logs that nobody asked to read. Lines that a killed daemon had delivered
+ * keep their ids, so they are not delivered twice. `open`: the inbox file, as it was opened.
  */
 export async function missedFiles(
   {files, inboxes}: With<'files' | 'inboxes'>,
@@ -38,7 +38,7 @@ export async function missedFiles(
   const {disk} = files;
   const present = inboxFiles(disk);
   const all = [...present].map(([file, stat]) => ({file, inode: `${stat.ino}`, at: timesOf(file, stat)}));
-  // Renamed since it was opened, it is still the next to be read: what came after it comes after it.
+  // A file that was renamed after it was opened is still read next, and newer files after it.
   const isOpen = (inode: string, {born}: Times) =>
     open !== undefined &&
     (inode === open.inode || (present.get(name)?.ino !== open.stat.ino && born > open.stat.birthtimeNs));
@@ -67,8 +67,8 @@ const isNewer = (at: Times, than: Times) => at.born >= than.born && at.written >
 const isNew = (at: Times, {servedSince}: Inboxes) => isNewer(at, {born: servedSince, written: servedSince});
 
 /**
- * Inboxes that came and were renamed before anybody looked: nothing has the name now, and nothing tells of it. Those that were read before
- * this run are looked at once: another may have come and gone since.
+ * Inboxes whose file was created and renamed before the daemon saw it. Inboxes from earlier runs are included once,
+ * because another file may have come and gone since.
  */
 export function unseenInboxes({files, inboxes}: With<'files' | 'inboxes'>): string[] {
   const {disk} = files;
@@ -83,7 +83,7 @@ export function unseenInboxes({files, inboxes}: With<'files' | 'inboxes'>): stri
   return [...paths];
 }
 
-/** Of a folder that may not be read the scan tells. */
+/** Empty if the folder is not readable: the scan reports that. */
 function readableFiles(disk: Disk): Map<string, FileStat> {
   try {
     return listInbox(disk);
@@ -94,17 +94,17 @@ function readableFiles(disk: Disk): Map<string, FileStat> {
 }
 
 function timesOf(file: string, stat: FileStat): Times {
-  // One that was unpacked is older than that.
+  // An unpacked file is older than its creation time.
   return {born: packedName(file) === undefined ? stat.birthtimeNs : 0n, written: stat.mtimeNs};
 }
 
-/** Whether some of the first lines of this file are among these. */
+/** Whether any of the first lines of this file is known, or the file is gone. */
 export async function hasLines(
   disk: Disk,
-  {inode, file: had}: NumberedFile,
+  {inode, file: name}: NumberedFile,
   isKnown: (hash: string) => boolean,
 ): Promise<boolean> {
-  const {file} = openNumbered(disk, inode, had) ?? {};
+  const {file} = openNumbered(disk, inode, name) ?? {};
   if (!file) return true;
   try {
     const {lines} = await readLines(file, 0, {holes: true});

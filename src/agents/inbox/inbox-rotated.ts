@@ -5,7 +5,7 @@ import {unpackRotated} from '../../home/unpack-inbox.ts';
 import type {InboxReading} from '../state/inboxes.ts';
 import {findCopy} from './inbox-follow.ts';
 
-/** Whatever name it has now; in a home that was copied it has another number, and so has one that was compressed. */
+/** Open a rotated file under its current name. In a copied home, or after compression, its inode differs. */
 export async function openRotatedFile(
   disk: Disk,
   {name}: InboxReading,
@@ -19,28 +19,28 @@ export async function openRotatedFile(
   return openNumbered(disk, inode);
 }
 
-/** The other inbox has written down that it goes on with this file. */
+/** Whether the other inbox continues this file and has saved that. */
 export function isTakenOver(other: InboxReading | undefined, {inode}: Position): boolean {
   return other?.cursor?.inode === inode && isCursorSaved(other);
 }
 
-/** Nothing more is to come of it. As long as nothing has the name, the last one says which files are newer, and so were missed. */
+/** Drop a fully read file. While no file has the name, the last one is kept: files newer than it were missed. */
 export function finishRotated(reading: InboxReading, at: Position, isWorthAWrite: boolean): void {
   const {inode = '', rotated = []} = reading.cursor ?? {};
   if (inode === '' && rotated.at(-1)?.inode === at.inode) reading.finishedFile = at.inode;
   else dropRotated(reading, at, isWorthAWrite);
 }
 
-/** Whether something may still come of files that had the name before. */
+/** Whether rotated files may still get lines. */
 export function hasRotatedToRead({cursor, finishedFile}: InboxReading): boolean {
   return (cursor?.rotated ?? []).some(({inode}) => inode !== finishedFile);
 }
 
 export function dropRotated(reading: InboxReading, {inode}: Position, isWorthAWrite = false): void {
   const {rotated = [], ...cursor} = reading.cursor as Cursor;
-  const left = rotated.filter(each => each.inode !== inode);
+  const remaining = rotated.filter(each => each.inode !== inode);
   const wasSaved = isCursorSaved(reading);
-  reading.cursor = {...cursor, ...(left.length > 0 && {rotated: left})};
+  reading.cursor = {...cursor, ...(remaining.length > 0 && {rotated: remaining})};
   if (wasSaved && !isWorthAWrite) reading.saved = cursorText(reading.cursor);
 }
 

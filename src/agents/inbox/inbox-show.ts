@@ -8,7 +8,7 @@ import type {InboxReading} from '../state/inboxes.ts';
 import type {With} from '../state/parts.ts';
 import type {InboxBatch} from './inbox-batch.ts';
 
-/** Tell why a line has to wait, or that none has. */
+/** Report why a line has to wait, or clear the report. */
 export function showBlocked(
   daemon: With<'files' | 'reports'>,
   reading: InboxReading,

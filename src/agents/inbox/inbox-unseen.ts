@@ -8,12 +8,13 @@ import type {With} from '../state/parts.ts';
 import {hasLines, missedFiles, type NumberedFile} from './inbox-missed.ts';
 import {deliveredUpTo, linesOf, placesDelivered} from './lines-found.ts';
 
-/** So many files that were renamed are followed to their end. */
+/** How many renamed files are followed. */
 export const MAX_ROTATED = 20;
 
 /**
- * Nothing tells how far this inbox is read: files that had its name already, and were renamed. A copy of what it has is none. Where some of
- * it was delivered, by a daemon that was killed or whose cursor is lost, only what was read as that very file, and what came after it.
+ * For an inbox without cursor: find files that had its name and were renamed before the first look. Copies of the current
+ * file do not count. If lines were delivered before, by a killed daemon or with a lost cursor, only the files they came
+ * from and later files count.
  */
 export async function findUnseen(
   daemon: With<'files' | 'inboxes'>,
@@ -45,11 +46,11 @@ export async function findUnseen(
 
 async function positionIn(
   disk: Disk,
-  {inode, file: had}: NumberedFile,
+  {inode, file: name}: NumberedFile,
   places: Awaited<ReturnType<typeof placesDelivered>>,
   generation: number,
 ): Promise<Position | undefined> {
-  const {file} = openNumbered(disk, inode, had) ?? {};
+  const {file} = openNumbered(disk, inode, name) ?? {};
   if (!file) return undefined;
   try {
     return await deliveredUpTo(file, places, generation);
@@ -58,7 +59,7 @@ async function positionIn(
   }
 }
 
-/** Nothing had the name when it was looked at last: files that had it since then, and were renamed before anybody looked again. */
+/** For an inbox whose file was missing at the last look: find files that had the name and were renamed since. */
 export async function findMissed(
   daemon: With<'files' | 'inboxes'>,
   reading: InboxReading,

@@ -10,7 +10,7 @@ import {LinesRead} from '../state/lines-read.ts';
 
 const SLICE_MS = 8;
 
-/** A file that is read already, up to `offset`. */
+/** The lines of a file up to `offset`. */
 export async function linesOf(file: OpenInbox, offset: number, most?: number): Promise<LinesRead> {
   const lines = new LinesRead(most);
   for (let from = 0; from < offset && !lines.incomplete; ) {
@@ -24,8 +24,8 @@ export async function linesOf(file: OpenInbox, offset: number, most?: number): P
 }
 
 /**
- * Lines of an inbox that are in sessions or set aside, from this generation on (`upTo` another), or as which its file was read under another
- * name; and the last generation of them. It costs a look at every session, and makes way for others.
+ * Lines of an inbox that were delivered or rejected, of generations `since` to `upTo` or under the former name `as`, and
+ * the last generation among them. Slow: reads every session, in time slices.
  */
 export async function linesDelivered(
   disk: Disk,
@@ -50,7 +50,7 @@ export async function linesDelivered(
   return {lines, last};
 }
 
-/** Where lines of an inbox stood that are in sessions or set aside, `OFFSET:HASH`, by generation. It costs the same. */
+/** Places (`OFFSET:HASH`) of delivered or rejected lines of an inbox, by generation. Slow: reads every session. */
 export async function placesDelivered(disk: Disk, inbox: string): Promise<Map<number, Set<string>>> {
   const places = new Map<number, Set<string>>();
   const own = plainName(inbox);
@@ -64,8 +64,8 @@ export async function placesDelivered(disk: Disk, inbox: string): Promise<Map<nu
 }
 
 /**
- * How far a file is delivered whose cursor is lost, first as this generation: a daemon that found no cursor either went on with it as the next
- * one. Undefined: nothing of it as this one.
+ * How far a file without cursor was delivered, starting with generation `first`. A daemon that found no cursor may have
+ * continued the file as the next generation. Undefined: none of its lines were delivered.
  */
 export async function deliveredUpTo(
   file: OpenInbox,
@@ -78,7 +78,7 @@ export async function deliveredUpTo(
       const place = `${start}:${shortHash(bytes)}`;
       if (!places.get(generation)?.has(place) && places.get(generation + 1)?.has(place)) generation++;
       const isDelivered = places.get(generation)?.has(place) === true;
-      if (!isDelivered && !isNoNews(bytes)) return end();
+      if (!isDelivered && !isNotDelivered(bytes)) return end();
       [line, offset, count] = [line + 1, start + length, count + Number(isDelivered)];
     }
     if (!chunk.more || chunk.lines.length === 0) return end();
@@ -89,12 +89,12 @@ export async function deliveredUpTo(
   }
 }
 
-/** An empty line, or one that tells what was sent. */
-function isNoNews(bytes: Buffer): boolean {
+/** Whether the line is empty or records an outgoing message. */
+function isNotDelivered(bytes: Buffer): boolean {
   return bytes.toString().trim() === '' || bytes.includes('"direction":"out"');
 }
 
-/** All that sessions have by a key. It costs the same. */
+/** All keyed deliveries in sessions. Slow: reads every session. */
 export async function keysDelivered(disk: Disk): Promise<Set<string>> {
   const keys = new Set<string>();
   await eachDelivery(disk, id => {

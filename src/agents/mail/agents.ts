@@ -2,14 +2,13 @@ import {nearest} from '../../formats/common/diagnostic.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 
-/** Whether there is a template of this name. */
 export function agentExists({index}: HomeFiles, name: string): boolean {
   return index.definitionsOf(`agent/${name}`).length > 0;
 }
 
 const MOST_NAMED = 12;
 
-/** For an agent that named somebody who is not there: who was meant, or who is. */
+/** A hint for an unknown agent name: the nearest name, or the existing agents. */
 export function suggestAgents({index}: HomeFiles, name: string): string {
   const known = index.pathsOf('template').map(stemOf);
   const near = nearest(name, known);

@@ -16,7 +16,7 @@ import type {Letter} from '../state/mail.ts';
 import type {With} from '../state/parts.ts';
 import {sharedSession} from './receivers.ts';
 
-/** What has come for a session, put into it. What it has already is only told of. */
+/** Insert the letters for a session. A letter that the session already has is only reported as delivered. */
 export async function deliverStep(
   daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'approvals'>,
   path: string,
@@ -27,41 +27,42 @@ export async function deliverStep(
   const letters = mail.lettersFor(path);
   if (letters.length === 0) return undefined;
   const id = session.header?.session_id ?? stemOf(path);
-  const there = new Map(session.messages.map(({delivery}, i) => [delivery, i]));
+  const byDelivery = new Map(session.messages.map(({delivery}, i) => [delivery, i]));
   const earlier = await daemon.turns.segments.ids(session.header?.segments ?? []);
-  const isThere = (letter: Letter) => there.has(letter.id) || earlier.some(ids => ids.has(letter.id));
+  const isDelivered = (letter: Letter) => byDelivery.has(letter.id) || earlier.some(ids => ids.has(letter.id));
   const fresh: Letter[] = [];
   const {agent_id, status} = session.header ?? {};
   for (const letter of letters) {
-    const at = there.get(letter.id);
+    const at = byDelivery.get(letter.id);
     const begun = at === undefined || isBegun(session, at);
-    if (isThere(letter)) mail.delivered(path, letter, {session: id, begun, at: session.messages[at ?? -1]?.timestamp});
-    else if (letter.unsure && (agent_id !== letter.agent || status === 'completed')) sendOn(daemon, letter);
+    if (isDelivered(letter))
+      mail.delivered(path, letter, {session: id, begun, at: session.messages[at ?? -1]?.timestamp});
+    else if (letter.unsure && (agent_id !== letter.agent || status === 'completed')) forwardLetter(daemon, letter);
     else fresh.push(letter);
   }
-  const fitting = await withLetters(daemon, path, session, fresh, now);
-  if (!fitting) return undefined;
-  const {session: result, letters: put} = fitting;
+  const delivery = await insertLetters(daemon, path, session, fresh, now);
+  if (!delivery) return undefined;
+  const {session: result, letters: inserted} = delivery;
   const wakes = status === undefined || status === 'sleeping';
   return {
     session: withHeader(result, {...(wakes && {status: 'active'}), ...taintKeys(result)}, now),
-    entry: entryOf(put),
+    entry: entryOf(inserted),
     done: () => {
       crashPoint('delivery');
-      for (const letter of put) mail.delivered(path, letter, {session: id, begun: false, at: now});
+      for (const letter of inserted) mail.delivered(path, letter, {session: id, begun: false, at: now});
     },
   };
 }
 
-/** The session it was for is not its agent's, or over. */
-function sendOn({files, mail}: With<'files' | 'mail'>, {unsure: _, ...letter}: Letter): void {
+/** Forward a letter to the shared session, because its session is completed or belongs to another agent. */
+function forwardLetter({files, mail}: With<'files' | 'mail'>, {unsure: _, ...letter}: Letter): void {
   const {path, opening} = sharedSession(files, letter.agent);
   mail.post(path, {...letter, opening});
   lookAgain(files, path);
 }
 
-/** The session with as many of these as there is room for; undefined: none. */
-async function withLetters(
+/** The session with as many letters as there is room for; undefined if none. */
+async function insertLetters(
   daemon: With<'files' | 'reports' | 'turns' | 'approvals'>,
   path: string,
   session: Session,
@@ -71,25 +72,25 @@ async function withLetters(
   const {turns} = daemon;
   if (letters.length === 0) return undefined;
   const single = letters.filter(({bulk}) => !bulk);
-  // It is full, and what it is at must end first.
+  // Bulk letters wait: the session is large, and its pending work keeps older messages from moving.
   const isFull = session.body.length > FULL_AT / 2 && countMovable(daemon, path, session) === 0;
   const many = isFull ? [] : letters.filter(({bulk}) => bulk);
   let result = session;
   for (const letter of single) {
     const {asked, ahead} = {asked: turns.question(path), ahead: turns.questionAhead(path)};
     const basis = Math.max(asked?.basis.length ?? 0, ahead?.basis.length ?? 0);
-    const at = letter.message.priority === 'high' ? placeOfUrgent(result.messages, basis) : result.messages.length;
-    const instead = letter.unless?.(session.messages);
+    const at = letter.message.priority === 'high' ? urgentPosition(result.messages, basis) : result.messages.length;
+    const replacement = letter.unless?.(session.messages);
     const message = messageOf(letter, now);
-    result = insertMessage(result, at, instead === undefined ? message : {...message, content: instead});
+    result = insertMessage(result, at, replacement === undefined ? message : {...message, content: replacement});
   }
   const grown = await appendMany(daemon.files, result, many, now);
   const moved = await makeRoom(daemon, path, grown, now);
-  const put = [...single, ...many];
-  return put.length > 0 ? {session: moved, letters: put} : undefined;
+  const inserted = [...single, ...many];
+  return inserted.length > 0 ? {session: moved, letters: inserted} : undefined;
 }
 
-/** Many messages at the end. Others have their turn meanwhile. */
+/** Append many messages in time slices, so that other work can run. */
 async function appendMany(
   {disk}: HomeFiles,
   session: Session,
@@ -118,12 +119,12 @@ const SLICE_MS = 5;
 
 const MOST_AT_FIRST = 20;
 
-/** The session that is made for what is to be delivered to it, with the first of that. */
+/** Create the session for the letters at this path, with the first of them. */
 export async function newSessionFor(
   {files, current, mail}: With<'files' | 'current' | 'mail'>,
   path: string,
 ): Promise<Creation> {
-  // The rest comes when the session is there.
+  // The rest is delivered once the session exists.
   const letters = urgentFirst(mail.lettersFor(path)).slice(0, MOST_AT_FIRST);
   const [first] = letters;
   const template = first && (await current.template(first.agent));
@@ -163,14 +164,14 @@ function isBegun({messages}: Session, at: number): boolean {
   return messages.slice(at + 1).some(({role}) => role === 'assistant');
 }
 
-/** Those of high priority first, each kind in its order. */
+/** High priority first, otherwise in order. */
 function urgentFirst(letters: readonly Letter[]): Letter[] {
   const isHigh = ({message}: Letter) => message.priority === 'high';
   return [...letters.filter(isHigh), ...letters.filter(letter => !isHigh(letter))];
 }
 
-/** Before all that waits, but neither within an answer and its results nor above what the model is being asked. */
-function placeOfUrgent(messages: readonly Message[], basis: number): number {
+/** Before waiting messages, but after results and after the messages that the model is being asked about. */
+function urgentPosition(messages: readonly Message[], basis: number): number {
   let at = messages.length;
   while (at > basis && messages[at - 1]?.role === 'user') at--;
   while (at < messages.length && messages[at]?.priority === 'high') at++;

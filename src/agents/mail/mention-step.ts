@@ -12,14 +12,14 @@ import {messageFrom, receiverFor} from './send.ts';
 
 type Due = NonNullable<NonNullable<Session['header']>['mentions_due']>[number];
 
-/** Agents that a final answer names, each to be woken once; kept in the session until they are. */
+/** Mentions of agents in a final answer. They stay in the session header until delivered. */
 export function mentionsDue(files: HomeFiles, agent: string, content: string | null, answer: string): Due[] {
   return mentionedNames(content ?? '')
     .filter(name => name !== agent && agentExists(files, name))
     .map(to => ({to, answer}));
 }
 
-/** Wake who is still to be woken; who was is not named any more. */
+/** Deliver the due mentions, and remove delivered ones from the header. */
 export function mentionStep(
   daemon: With<'files' | 'mail'>,
   caller: Caller,
@@ -31,35 +31,35 @@ export function mentionStep(
   if (due.length === 0) return undefined;
   const {path} = caller;
   const woken = mail.woken.get(path) ?? new Set<string>();
-  const left = due.filter(each => !woken.has(idOf(caller, each)));
-  if (left.length < due.length)
+  const open = due.filter(each => !woken.has(idOf(caller, each)));
+  if (open.length < due.length)
     return {
-      session: withHeader(session, {mentions_due: left.length > 0 ? left : undefined}, now),
+      session: withHeader(session, {mentions_due: open.length > 0 ? open : undefined}, now),
       entry: {words: 'those it names are told', cause: 'mention', agent: caller.agent},
-      done: () => void (left.length === 0 && mail.woken.delete(path)),
+      done: () => void (open.length === 0 && mail.woken.delete(path)),
     };
-  for (const each of left) wake(daemon, {...caller, of: session}, each);
+  for (const each of open) postMention(daemon, {...caller, of: session}, each);
   return undefined;
 }
 
-function wake({files, mail}: With<'files' | 'mail'>, caller: Caller, due: Due): void {
+function postMention({files, mail}: With<'files' | 'mail'>, caller: Caller, due: Due): void {
   const {path, of} = caller;
   const id = idOf(caller, due);
-  const over = () => {
+  const done = () => {
     mail.woken.set(path, (mail.woken.get(path) ?? new Set()).add(id));
     lookAgain(files, path);
   };
   const at = of.messages.findLastIndex(({role, timestamp}) => role === 'assistant' && timestamp === due.answer);
   const answer = of.messages[at];
-  // Somebody took the answer or the agent away.
+  // The answer or the agent was removed.
   if (!answer || !agentExists(files, due.to)) {
-    over();
+    done();
     return;
   }
   const upTo = {...of, messages: of.messages.slice(0, at + 1)};
   const {path: to, opening} = receiverFor(files, upTo, due.to);
   const message = messageFrom({...caller, of: upTo}, answer.content ?? '', chainOf(upTo.messages, id));
-  mail.post(to, {id, agent: due.to, opening, message, delivered: over});
+  mail.post(to, {id, agent: due.to, opening, message, delivered: done});
   lookAgain(files, to);
 }
 

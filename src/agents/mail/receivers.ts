@@ -4,15 +4,16 @@ import {plainName, shortHash} from '../../formats/inbox-message.ts';
 import type {SessionHeader} from '../../formats/session/session-schema.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 
-/** Where a delivery goes: a session that is there, or one that is made with it. */
+/** The destination of a delivery: an existing session, or one to create. */
 export interface Receiver {
   path: string;
+  /** Header fields for a session to create. */
   opening: Partial<SessionHeader>;
-  /** Its file has errors: whose it is is known when it is mended. */
+  /** The file has errors, so its agent is unknown until they are fixed. */
   unsure?: true;
 }
 
-/** The session of this id, if it is there and not over. */
+/** The path of the session with this id, if it exists and is not completed. */
 export function openSession({index}: HomeFiles, session: string | undefined): string | undefined {
   if (session === undefined) return undefined;
   const path = index.definitionsOf(`session/${session}`)[0]?.path;
@@ -20,7 +21,7 @@ export function openSession({index}: HomeFiles, session: string | undefined): st
   return fact && !fact.segment && fact.status !== 'completed' ? path : undefined;
 }
 
-/** The same, if it is this agent's. Of a file with errors nobody knows whose it is: what comes waits until it is mended. */
+/** The open session with this id, if it belongs to the agent. A file with errors counts too: letters wait until it is fixed. */
 export function sessionOfAgent(files: HomeFiles, session: string | undefined, agent: string): Receiver | undefined {
   const {index} = files;
   const path = session === undefined ? undefined : index.definitionsOf(`session/${session}`)[0]?.path;
@@ -31,20 +32,20 @@ export function sessionOfAgent(files: HomeFiles, session: string | undefined, ag
   return isOwn ? {path, opening: {}} : undefined;
 }
 
-/** The agent's shared session: the one that there is, else the one that its first delivery makes. */
+/** The agent's shared session, which its first delivery creates. */
 export function sharedSession({index}: HomeFiles, agent: string): Receiver {
-  const [there] = index.definitionsOf(`shared/${agent}`);
-  if (there) return {path: there.path, opening: {}};
+  const [existing] = index.definitionsOf(`shared/${agent}`);
+  if (existing) return {path: existing.path, opening: {}};
   for (let n = 1; ; n++) {
     const id = `${agent.slice(0, 100)}-shared${n === 1 ? '' : `-${n}`}`;
     const [other] = index.definitionsOf(`session/${id}`);
     if (!other) return {path: `sessions/${agent}/${id}.session.yaml`, opening: {shared: true}};
-    // Nobody knows whether a file with errors is the shared one: what comes waits until it is mended.
+    // A file with errors may be the shared session: letters wait until it is fixed.
     if (blocks(index.facts(other.path)?.problems ?? [])) return {path: other.path, opening: {}};
   }
 }
 
-/** A session of its own for one try at a task: always the same. */
+/** The session for one attempt at a task. */
 export function taskSession(
   {index}: HomeFiles,
   agent: string,
@@ -54,13 +55,13 @@ export function taskSession(
   const name = `${agent.slice(0, 40)}-${task.id.slice(0, 80)}${task.attempt === '1' ? '' : `-${task.attempt}`}`;
   const id = isId(name) ? name : `${agent.slice(0, 40)}-task`;
   const path = `sessions/${agent}/${id}.session.yaml`;
-  const there = index.definitionsOf(`session/${id}`)[0]?.path;
-  return {path: there ?? path, opening: {...opening, task: task.id}};
+  const existing = index.definitionsOf(`session/${id}`)[0]?.path;
+  return {path: existing ?? path, opening: {...opening, task: task.id}};
 }
 
 /**
- * A line of an inbox goes to the session of its thread (of all files of a route, `scope`), if it has one; with `fresh` to one of its own, always the same; else
- * to the agent's shared session.
+ * The session for an inbox line. A line with a thread goes to the session of that thread within `scope` (the files of a
+ * route). With `fresh`, a line without thread gets its own session. Other lines go to the agent's shared session.
  */
 export function inboxSession(
   files: HomeFiles,
@@ -75,9 +76,9 @@ export function inboxSession(
   const opening = thread === undefined ? {} : {thread: thread.slice(0, 200)};
   for (let n = 1; ; n++) {
     const session = n === 1 ? stem : `${stem}-${n}`;
-    const there = files.index.definitionsOf(`session/${session}`)[0]?.path;
-    // What a person ended is not begun again; but what has a session of its own has been delivered.
-    if (there === undefined) return {path: `sessions/${agent}/${hash.slice(0, 2)}/${session}.session.yaml`, opening};
-    if (thread === undefined || openSession(files, session) !== undefined) return {path: there, opening: {}};
+    const existing = files.index.definitionsOf(`session/${session}`)[0]?.path;
+    // A completed thread session is not reopened: use the next number. A line's own session means it was delivered.
+    if (existing === undefined) return {path: `sessions/${agent}/${hash.slice(0, 2)}/${session}.session.yaml`, opening};
+    if (thread === undefined || openSession(files, session) !== undefined) return {path: existing, opening: {}};
   }
 }

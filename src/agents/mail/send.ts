@@ -20,8 +20,8 @@ export interface OutgoingMessage {
 }
 
 /**
- * A message from one agent to another, as a turn of the receiver. By the id of the call, so that the same call made
- * again after a crash delivers nothing twice. It is durable there when this is over.
+ * Send a message from one agent to another. Resolves once it is durable in the receiver's session. The id derives from
+ * the call, so that a call repeated after a crash does not deliver twice.
  */
 export async function sendMessage(
   daemon: With<'files' | 'mail'>,
@@ -36,7 +36,7 @@ export async function sendMessage(
   if (to === caller.agent) return refused('to: that is yourself');
   if (!agentExists(files, to)) return refused(`to: there is no agent "${to}"; ${suggestAgents(files, to)}`);
   const id = `${caller.session}#${nameOfCall(caller, call).slice(0, 12)}`;
-  // What came since the model answered changes neither whom it meant nor what led to it.
+  // Ignore messages that arrived after the answer: they change neither the receiver nor the chain.
   const upTo = sessionUpToCall(caller, call);
   const before = call.started === undefined ? undefined : deliveredBefore(files, to, id);
   if (before !== undefined) return {success: true, to, session: before};
@@ -46,7 +46,7 @@ export async function sendMessage(
   });
 }
 
-/** A call that is made again, after a crash: the session of the agent that has its message, whatever became of it since. */
+/** For a call repeated after a crash: the receiver's session that has the message, even if it is completed by now. */
 function deliveredBefore({disk, index}: HomeFiles, to: string, id: string): string | undefined {
   for (const {id: session, agent} of index.sessions()) {
     const path = agent === to ? index.definitionsOf(`session/${session}`)[0]?.path : undefined;
@@ -56,7 +56,7 @@ function deliveredBefore({disk, index}: HomeFiles, to: string, id: string): stri
   return undefined;
 }
 
-/** What every message of an agent says of where it comes from, and of what led to it. */
+/** The fields of every message from an agent: sender, reply address, chain and taint. */
 export function messageFrom(
   {agent, session, of}: Pick<Caller, 'agent' | 'session' | 'of'>,
   content: string,
@@ -72,7 +72,7 @@ export function messageFrom(
   };
 }
 
-/** An answer goes to the session that the other wrote from; anything else to where the agent's deliveries go. */
+/** A reply goes to the session that the other agent wrote from, any other message to its shared session. */
 export function receiverFor(files: HomeFiles, of: Session, to: string): Receiver {
   const asked = of.messages.findLast(({role, from}) => role === 'user' && from === `@${to}`);
   return sessionOfAgent(files, asked?.reply_to, to) ?? sharedSession(files, to);
@@ -88,9 +88,13 @@ async function post(
   return new Promise<ToolResult>(resolve => {
     const where = () => mail.destinationOf(id) ?? path;
     const stop = reportIfStuck(files, where, () => {
-      const there = where();
-      if (mail.takeBack(there, id))
-        resolve({success: false, code: 'FAILED', error: `it could not be delivered: ${there} cannot be written now`});
+      const destination = where();
+      if (mail.takeBack(destination, id))
+        resolve({
+          success: false,
+          code: 'FAILED',
+          error: `it could not be delivered: ${destination} cannot be written now`,
+        });
     });
     const delivered = ({session}: DeliveryPlace) => {
       stop();

@@ -16,8 +16,8 @@ import type {With} from '../state/parts.ts';
 import {deliverTask} from '../tasks/deliver-task.ts';
 
 /**
- * A task with `approval_required` begins when a person says so. `approval: ID` in the task is the one durable mark that
- * it waits; the decision is bound to what the task says.
+ * Ask a person to approve the start of a task with `approval_required`. `approval: ID` in the task is the only durable
+ * mark that it waits. The decision is bound to the content of the task.
  */
 export async function askToStart(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'approvals' | 'tasks' | 'effects'>,
@@ -29,11 +29,11 @@ export async function askToStart(
   const id = fieldOf(task, 'approval');
   const assignment = assignmentOf(task, path);
   const digest = digestFor(task, assignment, key, path);
-  const anew = () => {
+  const askAgain = () => {
     tasks.addNews(key, {approval: newApprovalId(daemon.effects.world.random)});
     lookAgain(files, path);
   };
-  if (id === undefined) return tasks.get(key)?.approval === undefined ? anew() : undefined;
+  if (id === undefined) return tasks.get(key)?.approval === undefined ? askAgain() : undefined;
   switch (approvalStateOf(files, id)) {
     case 'approved': {
       const item = await queueItem(files, APPROVALS_FILE, id);
@@ -46,7 +46,7 @@ export async function askToStart(
         status: 'superseded',
         outcome: 'not started: the task has changed since it was asked',
       });
-      return anew();
+      return askAgain();
     }
     case 'rejected': {
       const reason = (await queueItem(files, APPROVALS_FILE, id))?.reason;
@@ -57,19 +57,19 @@ export async function askToStart(
       tasks.addNews(key, {refused: {state: 'blocked', why: 'not started: nobody approved it in time'}});
       return lookAgain(files, path);
     case 'superseded':
-      return anew();
+      return askAgain();
     default: {
       const item = await queueItem(files, APPROVALS_FILE, id);
       if (item?.digest !== undefined && item.digest !== digest) {
         approvals.outcomes.set(id, {status: 'superseded', outcome: 'the task has changed since it was asked'});
-        return anew();
+        return askAgain();
       }
       registerRequest(daemon, await requestFor(daemon, path, task, assignment, {id, digest}));
     }
   }
 }
 
-/** All that is delivered of it, and to whom. */
+/** Covers everything that is delivered of the task, and the assignee. */
 function digestFor(task: Task, assignment: Assignment, key: string, path: string): string {
   const {names} = task;
   const assign = fieldOf(task, 'assign') ?? null;

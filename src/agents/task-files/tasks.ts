@@ -24,7 +24,7 @@ import {wakeTasks} from '../tasks/wake-tasks.ts';
 import {closeSession} from '../turns/close-step.ts';
 import {askToStart} from './task-start.ts';
 
-/** Task files: what agents change in them, what a person left out, and what is to be done about their tasks. */
+/** Task files: writes agents' edits and missing fields, and acts on the tasks. */
 export function taskReconciler(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'inboxes' | 'tasks' | 'effects'>,
 ): Reconciler {
@@ -39,7 +39,7 @@ export function taskReconciler(
   };
 }
 
-/** A task file with what agents changed in it; else with what is missing. */
+/** Apply agents' edits; if there are none, fill in missing fields. */
 function settleTasks(
   daemon: With<'files' | 'turns' | 'tasks'>,
   path: string,
@@ -48,7 +48,7 @@ function settleTasks(
   const {files} = daemon;
   const edited = settleEdits(daemon, path, file);
   if (edited) return edited;
-  for (const task of file.tasks) leaveSession(daemon, task);
+  for (const task of file.tasks) closeFormerSession(daemon, task);
   return completeTasks(file, {
     now: timestamp(files.disk.clock),
     newId: newTaskId,
@@ -59,14 +59,14 @@ function settleTasks(
   });
 }
 
-/** Who was made for a try at a task goes with it, also if the task is set back. */
-function leaveSession(daemon: With<'files' | 'turns'>, task: Task): void {
+/** Close the ephemeral session of a task that was reset. */
+function closeFormerSession(daemon: With<'files' | 'turns'>, task: Task): void {
   const session = fieldOf(task, 'session');
-  const isBack = task.state === 'pending' && ['started', 'completed'].some(key => fieldOf(task, key) !== undefined);
-  if (isBack && session !== undefined && isEphemeral(daemon.files, session)) closeSession(daemon, session);
+  const isReset = task.state === 'pending' && ['started', 'completed'].some(key => fieldOf(task, key) !== undefined);
+  if (isReset && session !== undefined && isEphemeral(daemon.files, session)) closeSession(daemon, session);
 }
 
-/** Begin what follows from the tasks of a file as it is. Whether something is left that the next daemon has to look at. */
+/** Start the due actions for the tasks of a file. Returns whether the next daemon must look at the file again. */
 async function followTasks(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'effects'>,
   path: string,
@@ -82,7 +82,7 @@ async function followTasks(
     isEphemeral: session => isEphemeral(files, session),
   });
   for (const task of file.tasks) forgetPast(daemon, task);
-  for (const task of file.tasks) askWhetherOver(daemon, task);
+  for (const task of file.tasks) followUpResting(daemon, task);
   for (const each of due) await perform(daemon, path, each);
   const busy = new Set(due.map(each => ('key' in each ? each.key : undefined)));
   for (const task of file.tasks) {
@@ -95,10 +95,10 @@ async function followTasks(
 }
 
 /**
- * What an answer leaves to do about a task is said with the answer, unless no file had the task just then. Once it is there, a
- * session that is at rest is asked.
+ * Follow up the last answer of a resting session whose task just appeared in a file: when the session answered, no file
+ * had the task.
  */
-function askWhetherOver({files, tasks}: With<'files' | 'tasks'>, task: Task): void {
+function followUpResting({files, tasks}: With<'files' | 'tasks'>, task: Task): void {
   const id = fieldOf(task, 'id');
   if (id === undefined || task.state !== 'in_progress' || !tasks.noteUnderWay(id)) return;
   const path = restingSession(files, task);
@@ -107,14 +107,14 @@ function askWhetherOver({files, tasks}: With<'files' | 'tasks'>, task: Task): vo
   lookAgain(files, path);
 }
 
-/** The session that has it, if that has nothing to do and nobody says that the task stands still. */
+/** The sleeping session of a task in progress, unless the task has stalled. */
 function restingSession(files: HomeFiles, task: Task): string | undefined {
   if (task.state !== 'in_progress' || fieldOf(task, 'stalled') !== undefined) return undefined;
   const path = openSession(files, fieldOf(task, 'session'));
   return path !== undefined && files.index.facts(path)?.session?.status === 'sleeping' ? path : undefined;
 }
 
-/** What was heard of a task and is over: if it comes again it is another time. */
+/** Forget news that no longer applies, so that a repetition counts as new. */
 function forgetPast({files, tasks}: With<'files' | 'tasks'>, task: Task): void {
   const key = attemptKey(task);
   const news = key === undefined ? undefined : tasks.get(key);
@@ -125,7 +125,7 @@ function forgetPast({files, tasks}: With<'files' | 'tasks'>, task: Task): void {
     tasks.addNews(key, {partsTold: undefined});
 }
 
-/** It waits for its agent to begin: whether it has, the session knows, and the next daemon asks it. */
+/** Delivered but not begun: the next daemon must ask the session whether it has begun. */
 function isDelivered(task: Task): boolean {
   return task.state === 'pending' && fieldOf(task, 'session') !== undefined;
 }
@@ -141,9 +141,9 @@ async function perform(
     case 'ask':
       return askToStart(daemon, path, due.task, due.key);
     case 'tell':
-      return tellCreator(daemon, path, due);
+      return notifyCreator(daemon, path, due);
     case 'parts':
-      return tellOwner(daemon, path, due);
+      return notifyOwner(daemon, path, due);
     case 'close':
       return closeSession(daemon, due.session);
     case 'mention':
@@ -151,7 +151,7 @@ async function perform(
   }
 }
 
-function tellCreator(
+function notifyCreator(
   daemon: With<'files' | 'mail' | 'tasks'>,
   path: string,
   {task, key, end, to}: Extract<TaskDue, {do: 'tell'}>,
@@ -166,7 +166,11 @@ function tellCreator(
   });
 }
 
-function tellOwner(daemon: With<'files' | 'mail' | 'tasks'>, path: string, due: Extract<TaskDue, {do: 'parts'}>): void {
+function notifyOwner(
+  daemon: With<'files' | 'mail' | 'tasks'>,
+  path: string,
+  due: Extract<TaskDue, {do: 'parts'}>,
+): void {
   const {files} = daemon;
   const {task, key, count, round, to} = due;
   const session = fieldOf(task, 'session') ?? fieldOf(task, 'created_in');
@@ -197,7 +201,7 @@ function wakeMentioned(
     });
 }
 
-/** To the session named, if it is there and the agent's; else to the one that the agent's deliveries go to. */
+/** Post to the given session if it is open and belongs to the agent, else to the agent's shared session. */
 function post(
   {files, mail}: With<'files' | 'mail'>,
   agent: string,
@@ -228,7 +232,7 @@ function partsOf(files: HomeFiles, id: string): TaskState[] {
   return [...partFacts(files, id)].map(({state}) => state);
 }
 
-/** The longest of what led to any of its parts. */
+/** The longest chain of the task's parts. */
 function chainOfParts(files: HomeFiles, task: Task): Chain | undefined {
   let longest: Chain | undefined;
   for (const {chain} of partFacts(files, fieldOf(task, 'id') ?? '')) longest = longerChain(longest, chainIn(chain));

@@ -17,18 +17,20 @@ import {sessionThatMayAnswer} from './may-answer.ts';
 
 export type DueTask = NonNullable<SessionHeader['tasks_due']>[number];
 
-/** What remains to be done about the tasks of a session after its final answer. */
+/** Work on a session's open tasks that follows from its final answer. */
 export interface AnswerFollowUp {
-  /** For the agent: of one task at a time, once for each attempt. */
+  /** Reminds the agent of one task at a time, once for each attempt. */
   reminder?: Message;
-  /** For the files of its tasks. */
+  /** Changes to write to the task files. */
   due?: DueTask[];
 }
 
 /**
- * `messages` end with the answer, but for what came meanwhile; it stands at `at`. Who cannot say by `update_task` what
- * became of a task says it by the answer. Who can, and did not, is reminded. Who waits for others is left alone. `named`: they
- * are still to be told that the answer names them.
+ * Decide what a final answer means for the session's open tasks. An agent without `update_task` completes its tasks by
+ * answering. An agent that has `update_task` and did not call it is reminded; if it waits for others, nothing happens.
+ *
+ * `at` is the index of the answer; messages after it arrived meanwhile. `named` lists the agents that the answer
+ * mentions and that have not received the mention yet.
  */
 export async function followUpAnswer(
   daemon: With<'files' | 'mail' | 'tasks'>,
@@ -56,11 +58,11 @@ export async function followUpAnswer(
         delivery: reminderOf(next.key),
       },
     };
-  const still = standing.filter(({task}) => task.stalled === undefined);
-  return {due: still.map(({key}) => ({task: key, answer, as: 'stalled'}))};
+  const notStalled = standing.filter(({task}) => task.stalled === undefined);
+  return {due: notStalled.map(({key}) => ({task: key, answer, as: 'stalled'}))};
 }
 
-/** Follow up the answer of a session at rest: when it came, a task was in no file, or somebody was still to answer the agent. */
+/** Follow up the answer of a session at rest whose task was in no file, or that waited for a reply, when it answered. */
 export async function followUpStep(
   daemon: With<'files' | 'mail' | 'tasks'>,
   caller: Caller,
@@ -82,11 +84,11 @@ export async function followUpStep(
       done,
     };
   }
-  const said = header?.tasks_due ?? [];
-  const left = due.filter(({task}) => said.every(each => each.task !== task));
-  if (left.length > 0)
+  const recorded = header?.tasks_due ?? [];
+  const added = due.filter(({task}) => recorded.every(each => each.task !== task));
+  if (added.length > 0)
     return {
-      session: withHeader(session, {tasks_due: [...said, ...left]}, now),
+      session: withHeader(session, {tasks_due: [...recorded, ...added]}, now),
       entry: {words: 'its tasks are to say what it answered', cause: 'task', agent: caller.agent},
       done,
     };
@@ -95,8 +97,8 @@ export async function followUpStep(
 }
 
 /**
- * Open tasks of the session for which it waits for nobody: neither for parts, nor for tasks it created since it got them, nor
- * for an answer.
+ * Open tasks on which the session waits for nobody: not for subtasks, not for tasks it created after receiving them, and
+ * not for a reply.
  */
 async function standingTasks(
   daemon: With<'files' | 'mail' | 'tasks'>,
@@ -115,21 +117,24 @@ async function standingTasks(
   for (const {key, task} of open) {
     const since = messages.find(({delivery}) => delivery === key)?.timestamp ?? '';
     if (created.some(each => (each.created ?? since) >= since) || hasOpenParts(files, task.id ?? '')) continue;
-    if (!(await waits(daemon, caller, named, key, task.createdBy))) standing.push({key, task});
+    if (!(await waitsForReply(daemon, caller, named, key, task.createdBy))) standing.push({key, task});
   }
   return standing;
 }
 
-/** Whether somebody may still answer what it has written since it got the task. It is asked again when that one is at rest. */
-async function waits(
+/**
+ * Whether another agent may still reply to a message sent since the task arrived. If so, the session is followed up again
+ * once that agent rests.
+ */
+async function waitsForReply(
   daemon: With<'files' | 'mail' | 'tasks'>,
   {path, of}: Caller,
   named: readonly string[],
   key: string,
-  by: string | undefined,
+  createdBy: string | undefined,
 ): Promise<boolean> {
   for (const name of awaitedNames(of.messages, key)) {
-    if (name === by) continue;
+    if (name === createdBy) continue;
     const other = named.includes(name)
       ? receiverFor(daemon.files, of, name).path
       : await sessionThatMayAnswer(daemon, of, name, new Set([path]));

@@ -13,7 +13,7 @@ import {followUpAnswer} from './after-answer.ts';
 import {callStep} from './call-step.ts';
 import {staleness} from './question.ts';
 
-/** Record what the model answered, or that it did not. A question that is not the session's any more is dropped. */
+/** Record the model's answer or failure. An answer to an outdated question is dropped. */
 export async function answerStep(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
   caller: Caller,
@@ -37,7 +37,7 @@ export async function answerStep(
   if ('limited' in ended) {
     const limit = limitFor(daemon, path, session);
     if (limit) return {...limitStep(waitForMore(session, limit, now), limit.id), done};
-    // Meanwhile it was raised, or a new message came: ask again.
+    // The limit was raised, or a new message arrived: ask again.
     done();
     return undefined;
   }
@@ -53,10 +53,10 @@ export async function answerStep(
   return {...step, then};
 }
 
-/** A model that answers at once saves a save: its answer goes into the file together with what it answers. */
+/** Wait this long for a fast model, so that results and the next answer share one file write. */
 const AT_ONCE_MS = 3;
 
-/** The answer to the question that was asked ahead, if it is there already and asks for nothing more. */
+/** The answer to the question that was asked ahead, if it has arrived and is final. */
 async function answeredMeanwhile(
   daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks'>,
   caller: Caller,
@@ -70,7 +70,7 @@ async function answeredMeanwhile(
   return replyStep(daemon, caller, session, ahead.basis.length, reply, now);
 }
 
-/** The reply, after the messages it answers. */
+/** Insert the reply at index `at`, after the messages that it answers. */
 async function replyStep(
   daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks'>,
   caller: Caller,
@@ -87,7 +87,7 @@ async function replyStep(
     result = insertMessage(result, at + 1, {timestamp: now, role: 'user', from: 'system', content: CONTINUE_PROMPT});
   const isFinal = reply.calls.length === 0 && !reply.cut;
   const named = isFinal ? mentionsDue(daemon.files, agent, reply.content, now) : [];
-  // Written with the answer, so that no crash can part them.
+  // Written together with the answer, so that a crash cannot separate them.
   const {reminder, due = []} = isFinal
     ? await followUpAnswer(
         daemon,

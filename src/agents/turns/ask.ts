@@ -19,26 +19,26 @@ export interface ModelRequestContext {
   session: string;
   agent: string;
   template: TemplateValue;
-  /** As the session names it. */
+  /** The model named in the session header. */
   model: string | undefined;
   prompt: string | undefined;
-  /** The task that the session was made for. */
+  /** The task that the session was created for. */
   task: string | undefined;
   messages: readonly Message[];
   after: QuestionSize;
-  /** Whether a limit is reached. */
+  /** Whether a spending limit is reached. */
   limited: () => boolean;
 }
 
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 60_000;
-/** A server that is down or busy is waited for so long; with `--once` nobody wants to wait. */
+/** How long to retry a server that is down or busy; shorter with `--once`. */
 const PATIENCE_MS = 30 * 60_000;
 const ONCE_PATIENCE_MS = 20_000;
-/** An answer that says nothing, or cannot be read, is no matter of waiting. */
+/** Waiting does not help against empty or unreadable answers, so these are limited by count. */
 const MOST_TRIES: Partial<Record<RetryKind, number>> = {empty: 3, garbage: 3};
 
-/** Ask until there is an answer, or no hope of one; undefined: given up by `signal`. Never throws. */
+/** Ask with retries until the model answers or finally fails. Undefined: aborted by `signal`. Never throws. */
 export async function askModel(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'spend' | 'effects'>,
   asking: ModelRequestContext,
@@ -49,9 +49,9 @@ export async function askModel(
   const began = files.disk.clock.monotonic();
   const tries: Partial<Record<RetryKind, number>> = {};
   for (let count = 1; ; count++) {
-    const tried = await once(daemon, asking, live, signal);
-    const {server} = tried;
-    const answer = redactAnswer(reports.redact, effects.world.random, tried.answer);
+    const attempt = await askOnce(daemon, asking, live, signal);
+    const {server} = attempt;
+    const answer = redactAnswer(reports.redact, effects.world.random, attempt.answer);
     if ('limited' in answer) {
       live.end('dropped');
       return answer;
@@ -74,14 +74,14 @@ export async function askModel(
     }
     const {retry, kind, after} = answer;
     tries[kind] = (tries[kind] ?? 0) + 1;
-    // A server that says "at once" is not asked at once for ever.
+    // Back off even if the server's Retry-After is 0.
     const backoff =
       Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (count - 1)) * (0.75 + effects.world.random.fraction() / 2);
     const ms = Math.max(after ?? 0, backoff);
     const patience = files.phase.once ? ONCE_PATIENCE_MS : PATIENCE_MS;
-    const most = MOST_TRIES[kind];
+    const maxTries = MOST_TRIES[kind];
     const waited = files.disk.clock.monotonic() - began;
-    if (most === undefined ? waited + ms > Math.max(patience, after ?? 0) : (tries[kind] ?? 0) >= most) {
+    if (maxTries === undefined ? waited + ms > Math.max(patience, after ?? 0) : (tries[kind] ?? 0) >= maxTries) {
       live.end('failed', retry);
       reports.troubles.set(`model ${server}`, undefined);
       return {
@@ -98,7 +98,7 @@ export async function askModel(
       why: retry,
       after: Math.round(ms),
     });
-    reports.troubles.set(`model ${server}`, `${retry}; it is tried again`);
+    reports.troubles.set(`model ${server}`, `${retry}; retrying`);
     if (!(await pause(files.disk.clock, ms, signal))) {
       live.end('dropped');
       return undefined;
@@ -106,8 +106,8 @@ export async function askModel(
   }
 }
 
-/** One try, in a slot of its own: who waits for the next one holds none. */
-async function once(
+/** Ask once. Holds a slot only while asking, not between retries. */
+async function askOnce(
   {files, reports, current, turns, effects}: With<'files' | 'reports' | 'current' | 'turns' | 'effects'>,
   asking: ModelRequestContext,
   live: LiveOutput,
@@ -123,10 +123,10 @@ async function once(
   const release = await turns.slots.acquire(server, signal, () => files.queue.isPreferred(asking.path));
   if (!release) return {answer: {aborted: true}, server};
   try {
-    // Others may have used up what was left while this waited for its slot.
+    // Other sessions may have reached the limit while this one waited for its slot.
     if (asking.limited()) return {answer: {limited: true}, server};
     const playbooks = choice.kind === 'playbook' ? await current.playbooks() : [];
-    const shown = reports.redact.stream();
+    const redacted = reports.redact.stream();
     const tools = await effects.tools.list({
       capabilities: template.capabilities,
       settings,
@@ -147,13 +147,13 @@ async function once(
     reports.report({event: 'asking', session, agent, model});
     live.begin(`${effects.run}.${turns.newTurn()}`, asking.after);
     crashPoint('turn-ask');
-    const answer = await effects.runner.ask(question, {signal, onText: delta => live.text(shown.push(delta))});
-    live.text(shown.end());
+    const answer = await effects.runner.ask(question, {signal, onText: delta => live.text(redacted.push(delta))});
+    live.text(redacted.end());
     if ('reply' in answer && !answer.reply.usage && choice.kind === 'openai')
       answer.reply.usage = estimateUsage(question, answer.reply, choice.price);
     return {answer, server};
   } catch (error) {
-    // What no one has foreseen is told, and does not stop the others.
+    // An unexpected error fails this session only.
     return {
       answer: {
         failed: `the model could not be asked: ${(error as Error).message}`,
@@ -162,12 +162,12 @@ async function once(
       server,
     };
   } finally {
-    // The connection is free a moment after its answer: the next question is to find it, and not to open another one.
+    // Release on the next tick: by then the connection is idle, and the next question reuses it.
     setImmediate(release);
   }
 }
 
-/** Whether the time passed; false: the signal came first. */
+/** Resolves to true after `ms`, or to false if `signal` aborts first. */
 function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
   return new Promise(resolve => {
     if (signal.aborted) return resolve(false);

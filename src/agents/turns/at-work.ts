@@ -4,7 +4,7 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {With} from '../state/parts.ts';
 
-/** Whether a session may write to others by itself, or has got something to do it about. One with errors may when it is mended. */
+/** Whether a session may still send messages without new input. A session with errors may, once they are fixed. */
 export function isAtWork({files, mail}: With<'files' | 'mail'>, path: string): boolean {
   const {index, known} = files;
   if (mail.has(path)) return true;
@@ -12,7 +12,7 @@ export function isAtWork({files, mail}: With<'files' | 'mail'>, path: string): b
   return fact ? fact.status !== 'sleeping' && fact.status !== 'completed' : known.has(path);
 }
 
-/** It has named others who do not know it yet, or said something of its tasks that their files do not say yet. */
+/** Whether mentions or task changes of this session have not reached their targets yet. */
 export function hasUndeliveredNews({header}: Session): boolean {
   return (header?.mentions_due?.length ?? 0) > 0 || (header?.tasks_due?.length ?? 0) > 0;
 }
@@ -23,7 +23,7 @@ export function tasksCreated({index}: HomeFiles, session: string): TaskFact[] {
   return [...index.links.createdIn(session)].flatMap(path => index.facts(path)?.tasks?.filter(isOwn) ?? []);
 }
 
-/** A session is not what it was: those that wait for it are asked again if it is at rest now, or gone. */
+/** After a change to a session: if it is at rest or gone, follow up the sessions that wait for it. */
 export function wakeWaiting(daemon: With<'files' | 'mail' | 'tasks'>, path: string): void {
   const {tasks} = daemon;
   if (!tasks.isWaitedFor(path) || isAtWork(daemon, path)) return;

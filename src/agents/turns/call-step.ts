@@ -24,8 +24,8 @@ import type {Turns} from '../state/turns.ts';
 import {startQuestion} from './question.ts';
 
 /**
- * Begin the calls of the last answer, as far as they may begin, and record results. `ahead`: the answer itself is to be
- * recorded with it. The next question is asked as soon as all results are known; it changes nothing.
+ * Begin the calls of the last answer that may begin, and record results. `ahead`: the answer itself is not written yet
+ * and is written together with this step. Once all results are known, the next question is asked without waiting for the write.
  */
 export async function callStep(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
@@ -39,7 +39,7 @@ export async function callStep(
   const {path} = caller;
   const next = nextSessionAction(session);
   if (next.do !== 'call') {
-    // Of calls that are no more.
+    // Discard results of calls that are no longer in the session.
     if (!ahead) turns.recorded(path, turns.results(path).keys());
     else if (next.do === 'ask') await startQuestion(daemon, caller, session, true);
     return undefined;
@@ -91,7 +91,7 @@ export async function callStep(
   };
 }
 
-/** Of calls that begin or end, and of what persons decide about them. */
+/** Trailers for calls that begin, end or ask, and for their approvals. */
 function trailersOf({calls}: OpenCalls, ids: readonly string[], asks: readonly CallRequest[]): [string, string][] {
   const approvals = calls.flatMap(({id, approval}) => (ids.includes(id) && approval !== undefined ? [approval] : []));
   return [
@@ -100,7 +100,7 @@ function trailersOf({calls}: OpenCalls, ids: readonly string[], asks: readonly C
   ];
 }
 
-/** Calls that only compute something end within a moment: wait for them, and save a look. */
+/** Wait this long for fast calls, which saves another look at the session. */
 const SOON_MS = 3;
 
 async function resultsOf(turns: Turns, path: string, {calls}: OpenCalls): Promise<Message[]> {
@@ -109,7 +109,7 @@ async function resultsOf(turns: Turns, path: string, {calls}: OpenCalls): Promis
   return calls.flatMap(({id}) => known.get(id) ?? []);
 }
 
-/** What ran is named as it ran, also where a person had changed it. */
+/** Names calls as they ran, including a person's edits. */
 function wordsOf(
   {calls}: OpenCalls,
   results: readonly Message[],
@@ -129,7 +129,7 @@ function wordsOf(
   return words.join('; ');
 }
 
-/** What a result says that a person had changed. */
+/** The arguments that a person edited, according to the result. */
 function editedIn(content: string): CallToMark['edited'] {
   if (!content.includes('"edited"')) return undefined;
   const {edited} = JSON.parse(content) as {edited?: unknown};

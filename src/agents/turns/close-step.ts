@@ -6,8 +6,8 @@ import type {With} from '../state/parts.ts';
 import type {Turns} from '../state/turns.ts';
 
 /**
- * The task of an agent that was made for it is done: its session is completed, once what it is at is over. What it waits
- * for, or could not do, is of no use any more.
+ * Complete the session of an agent that was created for a task, because the task is done. Questions and calls under way
+ * finish first; a wait or an error does not keep the session open.
  */
 export function closeSession({files, turns}: With<'files' | 'turns'>, session: string): void {
   const path = files.index.definitionsOf(`session/${session}`)[0]?.path;
@@ -18,7 +18,7 @@ export function closeSession({files, turns}: With<'files' | 'turns'>, session: s
 
 const CLOSES: ReadonlySet<string> = new Set(['sleeping', 'waiting', 'error']);
 
-/** A person may go on with it afterwards: it is not closed again. */
+/** Clears `ephemeral`, so that a session which a person reopens is not closed again. */
 export function closeStep(turns: Turns, path: string, session: Session, now: string): SessionStep | undefined {
   if (!turns.closing.has(path) || session.header?.ephemeral !== true) return undefined;
   if (!CLOSES.has(session.header.status ?? '') || turns.has(path)) return undefined;

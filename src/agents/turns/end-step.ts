@@ -16,11 +16,11 @@ import {requestTaskEdit} from '../tasks/task-edits.ts';
 import {taskChangeFor} from '../tasks/update-task.ts';
 import type {DueTask} from './after-answer.ts';
 
-/** More of an answer than that is read in its session. */
+/** Longer answers are cut in the task file; the full text is in the session. */
 const LONGEST_NOTE = 2_000;
 const AGAIN_MS = 2_000;
 
-/** Bring to the files of its tasks what an answer said of them; what they say by now is not due any more. */
+/** Write the session's due task changes to the task files, and clear those that are written. */
 export function endStep(
   daemon: With<'files' | 'reports' | 'tasks'>,
   caller: Caller,
@@ -31,22 +31,22 @@ export function endStep(
   const due = session.header?.tasks_due ?? [];
   if (due.length === 0) return undefined;
   const {path} = caller;
-  const said = tasks.ending.get(path) ?? new Map<string, 'under way' | 'over'>();
-  const left = due.filter(each => said.get(idOf(each)) !== 'over');
-  if (left.length < due.length)
+  const progress = tasks.ending.get(path) ?? new Map<string, 'under way' | 'over'>();
+  const open = due.filter(each => progress.get(idOf(each)) !== 'over');
+  if (open.length < due.length)
     return {
-      session: withHeader(session, {tasks_due: left.length > 0 ? left : undefined}, now),
+      session: withHeader(session, {tasks_due: open.length > 0 ? open : undefined}, now),
       entry: {words: 'its tasks say what it answered', cause: 'task', agent: caller.agent},
-      done: () => void (left.length === 0 && tasks.ending.delete(path)),
+      done: () => void (open.length === 0 && tasks.ending.delete(path)),
     };
-  tasks.ending.set(path, said);
-  for (const each of left) {
-    if (said.has(idOf(each))) continue;
-    said.set(idOf(each), 'under way');
-    void write(daemon, {...caller, of: session}, each).then(({success}) => {
-      if (success) said.set(idOf(each), 'over');
-      else said.delete(idOf(each));
-      // A file that cannot be written now has its own problem, which is shown.
+  tasks.ending.set(path, progress);
+  for (const each of open) {
+    if (progress.has(idOf(each))) continue;
+    progress.set(idOf(each), 'under way');
+    void writeTask(daemon, {...caller, of: session}, each).then(({success}) => {
+      if (success) progress.set(idOf(each), 'over');
+      else progress.delete(idOf(each));
+      // Retry: a task file that cannot be written is reported elsewhere.
       lookAgain(daemon.files, path, success ? 0 : AGAIN_MS);
     });
   }
@@ -57,7 +57,11 @@ function idOf({task, as}: DueTask): string {
   return `${task} ${as}`;
 }
 
-async function write(daemon: With<'files' | 'reports' | 'tasks'>, caller: Caller, due: DueTask): Promise<ToolResult> {
+async function writeTask(
+  daemon: With<'files' | 'reports' | 'tasks'>,
+  caller: Caller,
+  due: DueTask,
+): Promise<ToolResult> {
   const {files} = daemon;
   const id = /^task\/(.+)#\d+$/.exec(due.task)?.[1] ?? '';
   const path = files.index.definitionsOf(`task/${id}`)[0]?.path;
@@ -72,7 +76,7 @@ async function write(daemon: With<'files' | 'reports' | 'tasks'>, caller: Caller
   return requestTaskEdit(daemon, path, caller.agent, make, () => ({success: true}));
 }
 
-/** Begun, or about to be; not set back by a person. */
+/** In progress or about to start, and not reset by a person. */
 function isOpen(task: Task): boolean {
   if (task.state === 'in_progress') return true;
   return task.state === 'pending' && ['started', 'completed'].every(key => fieldOf(task, key) === undefined);

@@ -11,27 +11,28 @@ import type {With} from '../state/parts.ts';
 import {hasUndeliveredNews, isAtWork, tasksCreated} from './at-work.ts';
 
 /**
- * The session, by path, that is at work, so that `agent` may still answer what it was written in `of`: its own, or that of
- * one for whom this one waits in turn. Undefined: all of them are at rest, and nobody is going to. `asked`: not once more.
+ * The path of a session at work because of which `agent` may still answer a message from session `of`: the agent's own
+ * session, or one that it waits for, directly or indirectly. Undefined: all of them are at rest. `visited` holds the
+ * paths that were checked, against cycles.
  */
 export async function sessionThatMayAnswer(
   daemon: With<'files' | 'mail'>,
   of: Session,
   agent: string,
-  asked: Set<string>,
+  visited: Set<string>,
 ): Promise<string | undefined> {
   const {files} = daemon;
-  return agentExists(files, agent) ? whoIsAtWork(daemon, receiverFor(files, of, agent).path, asked) : undefined;
+  return agentExists(files, agent) ? findSessionAtWork(daemon, receiverFor(files, of, agent).path, visited) : undefined;
 }
 
-async function whoIsAtWork(
+async function findSessionAtWork(
   daemon: With<'files' | 'mail'>,
   path: string,
-  asked: Set<string>,
+  visited: Set<string>,
 ): Promise<string | undefined> {
   const {files} = daemon;
-  if (asked.has(path)) return undefined;
-  asked.add(path);
+  if (visited.has(path)) return undefined;
+  visited.add(path);
   if (isAtWork(daemon, path)) return path;
   const blob = files.known.get(path)?.good;
   const text = blob === undefined ? undefined : await versionText(files, blob, path);
@@ -39,19 +40,19 @@ async function whoIsAtWork(
   const session = parseSession(text);
   if (hasUndeliveredNews(session)) return path;
   for (const task of tasksCreated(files, session.header?.session_id ?? stemOf(path))) {
-    const other = sessionAtIt(files, task);
-    // It is brought to somebody, or a person sees it: whoever created it is told what becomes of it.
-    const found = other === undefined ? path : await whoIsAtWork(daemon, other, asked);
+    const other = workingSession(files, task);
+    // No session works on the task yet. Its creator will hear of it once it is assigned or a person handles it.
+    const found = other === undefined ? path : await findSessionAtWork(daemon, other, visited);
     if (found !== undefined) return found;
   }
   for (const other of awaitedNames(session.messages)) {
-    const found = await sessionThatMayAnswer(daemon, session, other, asked);
+    const found = await sessionThatMayAnswer(daemon, session, other, visited);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/** Where an agent has it, of which nobody says that it stands still. */
-function sessionAtIt(files: HomeFiles, {state, stalled, session}: TaskFact): string | undefined {
+/** The open session that works on the task, unless the task has stalled. */
+function workingSession(files: HomeFiles, {state, stalled, session}: TaskFact): string | undefined {
   return state === 'in_progress' && stalled === undefined ? openSession(files, session) : undefined;
 }

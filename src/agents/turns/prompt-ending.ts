@@ -10,8 +10,8 @@ const MOST_TASKS = 20;
 const MAX_LINE_LENGTH = 160;
 
 /**
- * The end of every system prompt: whom the agent can address, its tools, and what it has to do. `task`: the one that its
- * session was made for.
+ * The end of every system prompt: the other agents, the agent's tools and its open tasks. `task`: the task that the
+ * session was created for.
  */
 export function promptEnding(
   files: HomeFiles,
@@ -56,7 +56,7 @@ function openTasks({index}: HomeFiles, agent: string, own: string | undefined): 
   return ['Your open tasks:', ...lines, ...(more > 0 ? [`- and ${more} more: see query_tasks`] : [])].join('\n');
 }
 
-/** What came from outside stands in the message that brought it, and taints the session that has that: not in every prompt. */
+/** Hides the text of a tainted task: only the message that delivered it shows the text, and taints its session. */
 function lineOf({id, state, title, priority, due, tainted}: TaskFact): string {
   const about = [state.replace('_', ' '), priority, due && `due ${short(due)}`].filter(Boolean).join(', ');
   return `- ${id} (${tainted ? state.replace('_', ' ') : about}): ${tainted ? 'see the message about it' : visibleLine(title ?? '')}`;

@@ -9,7 +9,7 @@ import type {Question} from '../state/turns.ts';
 import {noteTaskBegun} from '../tasks/deliver-task.ts';
 import {askModel} from './ask.ts';
 
-/** Ask the model about the session as it is given. `ahead`: the answer before it is not recorded yet. */
+/** Ask the model about this version of the session. `ahead`: the previous answer is not recorded yet. */
 export async function startQuestion(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'tasks' | 'spend' | 'effects'>,
   caller: Caller,
@@ -33,11 +33,11 @@ export async function startQuestion(
     limited: () => limitFor(daemon, caller.path, session) !== undefined,
   };
   const question = {basis: messages, around: aroundOf(header, caller.template)};
-  // The file was changed before the answer could be written: what was asked ahead may still be right.
+  // The file changed before the answer was written. The question asked ahead may still fit.
   const asked = ahead ? turns.questionAhead(caller.path) : undefined;
   if (asked && asked.around === question.around && beginsWith(messages, asked.basis)) return;
   turns.ask(caller.path, question, ahead, signal => askModel(daemon, asking, signal));
-  // What came since the last answer is begun now.
+  // Tasks delivered since the last answer have begun.
   for (let i = messages.length - 1; i >= 0 && messages[i]?.role !== 'assistant'; i--) {
     const {delivery} = messages[i] ?? {};
     if (delivery?.startsWith('task/')) noteTaskBegun(daemon, delivery);
@@ -50,15 +50,15 @@ function answersIn(messages: readonly Message[]): number {
   return count;
 }
 
-/** Why the answer to a question is of no use any more. */
+/** Why the answer to a question no longer fits the session; undefined if it does. */
 export function staleness(session: Session, {basis, around}: Question, template: TemplateValue): string | undefined {
   if (!mayWork(session.header)) return `the session is ${session.header?.status}`;
   return around === aroundOf(session.header, template) && beginsWith(session.messages, basis)
     ? undefined
-    : 'the conversation was changed meanwhile';
+    : 'the conversation has changed';
 }
 
-/** What a request is made from besides the messages, as it is once the session has it from its template. */
+/** The inputs of a request besides the messages, with defaults from the template. */
 function aroundOf(header: SessionHeader | undefined, template: TemplateValue): string {
   const {
     agent_id,

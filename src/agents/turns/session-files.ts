@@ -27,8 +27,8 @@ import {endStep} from './end-step.ts';
 import {startQuestion} from './question.ts';
 
 /**
- * Sessions. Each step records what has come in (an answer, results, a delivery) or writes down where the session stands, and starts what is
- * to be done next. What the session waits for brings it back here.
+ * Reconciles session files. Each step records an answer, results or a delivery, or updates the status, and starts the
+ * next question or call. Whatever the session waits for triggers another look when it ends.
  */
 export function sessionReconciler(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
@@ -42,7 +42,7 @@ export function sessionReconciler(
       const step = await nextStep(daemon, file);
       return step && changeFor(daemon.approvals, file.path, step);
     },
-    // A daemon that is stopping begins nothing more: the next one does.
+    // A stopping daemon begins nothing; the next daemon does.
     finish: ({path, parsed}) =>
       !turns.stopped && !turns.has(path) && !(parsed?.kind === 'session' && hasUndeliveredNews(parsed.file)),
     create: path => (daemon.mail.has(path) ? newSessionFor(daemon, path) : undefined),
@@ -52,14 +52,14 @@ export function sessionReconciler(
       turns.endCalls('the session was removed', path);
       wakeWaiting(daemon, path);
     },
-    // Nobody could write the answer down. The next start reports the refused edit again.
+    // The answer could not be written. The next start reports the refused edit again.
     unwritable: path => turns.dropQuestions(path),
     isAtRest: ({parsed}) => parsed?.kind === 'session' && hasNothingToDo(parsed.file),
     isWaiting: path => turns.has(path) && !turns.hasNews(path),
   };
 }
 
-/** Segments with older messages, and sessions that a person put away: nothing is written into them. */
+/** Segments with older messages, and sessions that a person archived. The daemon never changes them. */
 export function archivedSessionReconciler(): Reconciler {
   return {
     kind: 'session',
@@ -74,7 +74,7 @@ function hasNothingToDo(session: Session): boolean {
   return !mayWork(session.header) || (status === 'sleeping' && nextSessionAction(session).do === 'rest');
 }
 
-/** A step with those that follow from it at once: one write, a commit for each. */
+/** A step and its immediate successors: one file write, one commit each. */
 function changeFor({started}: Approvals, path: string, step: SessionStep): PlannedWrite {
   const steps = [step, step.then, step.then?.then].filter(each => each !== undefined);
   const last = steps.at(-1) ?? step;
@@ -95,37 +95,37 @@ function changeFor({started}: Approvals, path: string, step: SessionStep): Plann
   };
 }
 
-/** The next thing to write, if any. What must be durable before it begins, `done` begins. */
+/** The next change to write, if any. Work that requires the change to be durable begins in `done`. */
 async function nextStep(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
-  seen: FileSnapshot,
+  file: FileSnapshot,
 ): Promise<SessionStep | undefined> {
   const {files, turns} = daemon;
-  const session = seen.parsed?.kind === 'session' ? seen.parsed.file : undefined;
+  const session = file.parsed?.kind === 'session' ? file.parsed.file : undefined;
   const {header} = session ?? {};
   if (!session || !header) return undefined;
-  const {path} = seen;
+  const {path} = file;
   const template = await daemon.current.template(header.agent_id);
   const id = header.session_id ?? stemOf(path);
   const now = timestamp(files.disk.clock);
   noteMissingOutcomes(daemon, path, session);
-  const brought = await deliverStep(daemon, path, session, now);
-  if (brought) return brought;
+  const delivery = await deliverStep(daemon, path, session, now);
+  if (delivery) return delivery;
   if (template) {
     const caller: Caller = {path, session: id, agent: header.agent_id, template, of: session};
-    const tainted = taintStep(session, now);
-    if (tainted) return tainted;
-    const told = mentionStep(daemon, caller, session, now);
-    if (told) return told;
-    const ended = endStep(daemon, caller, session, now);
-    if (ended) return ended;
+    const taint = taintStep(session, now);
+    if (taint) return taint;
+    const mention = mentionStep(daemon, caller, session, now);
+    if (mention) return mention;
+    const taskUpdate = endStep(daemon, caller, session, now);
+    if (taskUpdate) return taskUpdate;
     const step =
       (await callStep(daemon, caller, session, now, false)) ?? (await answerStep(daemon, caller, session, now));
     if (step) return step;
-    const later = await followUpStep(daemon, caller, session, now);
-    if (later) return later;
-    const expects = daemon.mail.expectMs(path);
-    if (expects > 0) files.queue.addAfter(path, expects);
+    const followUp = await followUpStep(daemon, caller, session, now);
+    if (followUp) return followUp;
+    const waitMs = daemon.mail.expectMs(path);
+    if (waitMs > 0) files.queue.addAfter(path, waitMs);
     else if (mayWork(header) && nextSessionAction(session).do === 'ask' && !turns.question(path))
       await startQuestion(daemon, caller, session, false);
   }
@@ -134,7 +134,7 @@ async function nextStep(
   );
 }
 
-/** A session that waited for a person to grant more, and need not any longer. */
+/** End the wait for a higher limit if the limit was decided or is no longer reached. */
 function waitStep(
   daemon: With<'files' | 'approvals' | 'spend'>,
   path: string,
@@ -146,7 +146,7 @@ function waitStep(
   return ended && limitStep(ended, session.header?.waiting_for ?? '');
 }
 
-/** Where text from outside came in is kept, whatever becomes of the message: here of what a person wrote. */
+/** Record outside text that a person pasted into the session, so that the taint outlives the message. */
 function taintStep(session: Session, now: string): SessionStep | undefined {
   const keys = taintKeys(session);
   if (!keys.tainted) return undefined;
@@ -156,7 +156,7 @@ function taintStep(session: Session, now: string): SessionStep | undefined {
   };
 }
 
-/** Fill in what a person left out, and the status that follows from the messages. */
+/** Fill in missing header fields, and set the status that follows from the messages. */
 function restStep(
   session: Session,
   id: string,

@@ -24,10 +24,10 @@ export function spendReconciler(daemon: With<'files' | 'spend'>): Reconciler {
   };
 }
 
-/** What was used today, if that is not what the file says. */
+/** Today's usage, if it differs from the file. */
 function settleSpend(spend: Spend, file: SpendFile | undefined): CompletedFile | undefined {
   const value = spend.value();
-  if (!value || isDeepStrictEqual(value, file?.value && ours(file.value))) return undefined;
+  if (!value || isDeepStrictEqual(value, file?.value && knownKeys(file.value))) return undefined;
   const {turns, input_tokens, output_tokens, cost_usd} = spend.all;
   const tokens = (input_tokens + output_tokens).toLocaleString('en-US');
   return {
@@ -37,8 +37,8 @@ function settleSpend(spend: Spend, file: SpendFile | undefined): CompletedFile |
   };
 }
 
-/** Without keys that are not ours. */
-function ours({day, agents}: DaySpend): DaySpend {
+/** The value without unknown keys. */
+function knownKeys({day, agents}: DaySpend): DaySpend {
   const own = Object.entries(agents).map(([name, {turns, input_tokens, output_tokens, cost_usd}]) => [
     name,
     {turns, input_tokens, output_tokens, cost_usd},
