@@ -58,10 +58,10 @@ export async function look(daemon: Loop, path: string): Promise<LookOutcome> {
       return isWaiting || blocks(files.index.problems(path)) ? undefined : settle(daemon, latest);
     }
   }
-  const held = files.looks.pending.get(path)?.seen;
+  const pending = files.looks.pending.get(path)?.seen;
   const seen =
-    held?.blob === blob
-      ? {...held, stat: read.stat, link: read.link}
+    pending?.blob === blob
+      ? {...pending, stat: read.stat, link: read.link}
       : 'text' in read
         ? snapshotOfText(path, kind, read.text, {...read, blob}, latest?.parsed)
         : snapshotOfBytes(path, kind, read.problem, {...read, blob});
@@ -168,12 +168,12 @@ async function lookAtNothing(daemon: Loop, path: string): Promise<LookOutcome> {
   const wait = await stableIn(daemon, path, undefined);
   if (wait > 0) return {after: wait};
   // If the home was unmounted or moved away, its files were not removed.
-  const there = files.disk.exists(MARKER);
+  const isHome = files.disk.exists(MARKER);
   daemon.reports.troubles.set(
     'marker',
-    there ? undefined : `${MARKER} is missing; the daemon does nothing until it is back`,
+    isHome ? undefined : `${MARKER} is missing; the daemon does nothing until it is back`,
   );
-  if (!there) return {after: HALF_SAVED_MS};
+  if (!isHome) return {after: HALF_SAVED_MS};
   const why = files.kinds.guard.whyVoid(path);
   if (why !== undefined) return files.kinds.guard.takeBack(path, undefined, why);
   recordRemoval(daemon, path);

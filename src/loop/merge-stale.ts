@@ -130,13 +130,13 @@ async function mergeLate(daemon: Loop, seen: FileSnapshot): Promise<MergeOutcome
     }
     afterwards.push(() => keepWatching(files, () => acknowledge(found.bytes)));
     const {stat, link} = seen;
-    const own = snapshotOfText(path, kind, found.bytes.toString(), {bytes: found.bytes, stat, link});
-    const base = await lateBase(files, own, found.base);
+    const late = snapshotOfText(path, kind, found.bytes.toString(), {bytes: found.bytes, stat, link});
+    const base = await lateBase(files, late, found.base);
     const merged =
-      base === undefined || own.text === undefined || !found.bytes.equals(Buffer.from(own.text))
+      base === undefined || late.text === undefined || !found.bytes.equals(Buffer.from(late.text))
         ? {text: result, conflicts: ['its base version is unknown, or it is not text']}
-        : merge(kind, base, own.text, result);
-    if (base !== undefined) saved.push({seen: own, base});
+        : merge(kind, base, late.text, result);
+    if (base !== undefined) saved.push({seen: late, base});
     if (merged.conflicts.length > 0 && !(await keepConflict(daemon, path, found.bytes, merged.conflicts)))
       return {outcome: {after: 1_000}};
     result = merged.text;
@@ -148,12 +148,12 @@ async function mergeLate(daemon: Loop, seen: FileSnapshot): Promise<MergeOutcome
   return written;
 }
 
-/** Find the base of a late write: the content of the replaced file (blob `held`), or an older version. */
-async function lateBase(files: HomeFiles, seen: FileSnapshot, held: string): Promise<string | undefined> {
+/** Find the base of a late write: the replaced version, or an older one. */
+async function lateBase(files: HomeFiles, seen: FileSnapshot, replaced: string): Promise<string | undefined> {
   const {path, kind, text = ''} = seen;
-  const base = await versionText(files, held, path);
+  const base = await versionText(files, replaced, path);
   if (base === undefined || !undoesLasting(kind, base, text)) return base;
-  const {texts, byPerson} = await pastTexts(files, seen, held, base);
+  const {texts, byPerson} = await pastTexts(files, seen, replaced, base);
   return texts[findMergeBase(kind, texts, text, path === APPROVALS_FILE ? [] : byPerson)];
 }
 
