@@ -23,7 +23,7 @@ export class Versions {
   /** Numbers of recorded versions that no file holds yet, ascending. */
   readonly #preparing = new Set<number>();
   /** File stats of versions that wait for `startPublishing`. Undefined after it. */
-  #held: Map<number, FileStat> | undefined = new Map();
+  #waitingStats: Map<number, FileStat> | undefined = new Map();
 
   constructor(log: VersionLog, journal: PublishingJournal, onCommitted: (committed: CommittedEntry) => void) {
     this.log = log;
@@ -89,8 +89,8 @@ export class Versions {
    * Start to publish to git, first the versions that earlier runs recorded. Until then HEAD and the index stay as the person left them.
    */
   startPublishing(): void {
-    const stats = this.#held;
-    this.#held = undefined;
+    const stats = this.#waitingStats;
+    this.#waitingStats = undefined;
     for (const version of [...this.log.unpublished]) this.#publish(version, stats?.get(version.seq));
   }
 
@@ -107,8 +107,8 @@ export class Versions {
 
   #publish(version: UnpublishedVersion, stat: FileStat | undefined): void {
     if (version.local) return;
-    if (this.#held) {
-      if (stat) this.#held.set(version.seq, stat);
+    if (this.#waitingStats) {
+      if (stat) this.#waitingStats.set(version.seq, stat);
       return;
     }
     this.#journal.add(entryOf(version, stat)).then(
