@@ -22,7 +22,7 @@ const LOOK_MS = 25;
 
 /** Take the home for this daemon. Throws a `UserError` that names the other daemon if one already serves the home. */
 export async function claim(disk: Disk): Promise<Claim> {
-  let lock = await waitForLock(disk);
+  let lock = await takeDaemonLock(disk);
   clearDeadLocks(disk, dirname(DAEMON_LOCK));
   lendLock(disk, DAEMON_LOCK);
   const release = (failed: boolean) => {
@@ -79,7 +79,7 @@ function isOurs(disk: Disk): boolean {
   return holder !== undefined && isSameProcess(holder, disk.processes.self());
 }
 
-async function waitForLock(disk: Disk): Promise<Exclude<LockResult, {heldBy: Holder}>> {
+async function takeDaemonLock(disk: Disk): Promise<Exclude<LockResult, {heldBy: Holder}>> {
   const begun = disk.clock.monotonic();
   for (;;) {
     const lock = tryDaemonLock(disk);

@@ -65,7 +65,7 @@ function heldLock(disk: Disk, path: string, term: LockTerm, unlock: (() => void)
         const now = Date.now() / 1000;
         if (isOurs()) disk.setTimes(path, now, now);
       } catch {
-        // The lock is gone or read-only; `Claim.renew` deals with that.
+        // The lock is gone or read-only.
       }
       touchLater();
     });

@@ -32,7 +32,7 @@ export interface VersionHead {
   /** Calls and approvals that this version marks as started: they must never start again. */
   started?: readonly string[];
   undo?: VersionUndo;
-  /** Never published: git ignores the file, or already has this content. */
+  /** Never published: the file is ignored or not journalled, or git already has this content. */
   local?: true;
   /**
    * A save from an older version. The next record is its merge with the version before it. After a crash, recovery starts from the
