@@ -7,13 +7,13 @@ const AT_LAST_MS = 2_000;
 const SOON_MS = 500;
 const KEY_HINT = 'for an AI: export OPENAI_API_KEY=… and start again, or list models in agentdir.yaml';
 
-/** Say what answers and how commands are confined, unless it was said: loudly where that is less than it could be. */
+/** Report the default model and the sandbox if they have changed, and once the notices and `ready`. */
 export async function announce(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'effects' | 'status'>,
 ): Promise<void> {
   const {files, reports, turns, status} = daemon;
   await announceModel(daemon);
-  // What people and agents wait for comes first.
+  // Work that people and agents wait for goes first.
   await Promise.race([files.queue.whenIdle(), soon(files, AT_LAST_MS)]);
   await soon(files, SOON_MS);
   await announceSandbox(daemon);
@@ -23,16 +23,16 @@ export async function announce(
   if (!turns.stopped) reports.report({event: 'ready', home: files.home});
 }
 
-/** Keeps no process alive. */
+/** Unlike `clock.pause`, does not keep the process alive. */
 function soon({disk}: HomeFiles, ms: number): Promise<void> {
   const {clock} = disk;
   return new Promise(resolve => clock.after(ms, resolve));
 }
 
-/** Settings may change, and what they say is announced anew; the rest is said once. */
+/** Runs that have reported notices and `ready`, which happens once. The model is reported again when settings change. */
 const announcedRuns = new WeakSet<RunStatus>();
 
-/** Which model answers where a template names none. */
+/** Report the model for templates that name none. */
 async function announceModel({
   reports,
   current,

@@ -16,23 +16,23 @@ import type {StartedCallsCheckpoint} from '../loop/started-calls.ts';
 /** A file as it was when it was last read. */
 type Row = [path: string, signature: string, blob: string, settled: boolean, facts: PackedFacts];
 
-/** What the cache holds. */
+/** The content of the cache file. */
 interface Cached {
-  /** Where HEAD was, and where the home is in the repository. */
+  /** The commit of HEAD, and the path of the home in the repository. */
   commit: string;
   prefix: string;
-  /** Blobs that the commit has where they are not those of the rows; null: it has no such file. */
+  /** Blob ids in the commit that differ from those of the rows. null: no such file in the commit. */
   otherwise: [path: string, blob: string | null][];
-  /** Files that the commit has as executable. */
+  /** Executable files in the commit. */
   executable: string[];
-  /** Of the version log: versions up to this one are in the rows. Caches of version 0.1 have none. */
+  /** The number of the last version that the rows include. Missing in caches of version 0.1. */
   seq?: number;
   started?: StartedCallsCheckpoint;
-  /** Row after row, in one list. */
+  /** All rows, flattened. */
   rows: Row[number][];
 }
 
-/** What an earlier run knew. */
+/** State restored from the cache. */
 interface Remembered {
   known: HomeFiles['known'];
   index: HomeIndex;
@@ -44,9 +44,9 @@ interface Remembered {
 
 export interface Checkpoint {
   remembered: Remembered;
-  /** What HEAD held then. */
+  /** HEAD's files at that time. */
   committed: CommittedAt | undefined;
-  /** The number of the last version that the cache knows of; 0: it knows of none. */
+  /** The number of the last version in the cache. 0: none. */
   seq: number;
   started: StartedCallsCheckpoint | undefined;
 }
@@ -58,9 +58,9 @@ const SETTLED_MS = 100;
 const CACHE = '.agentdir/cache.json';
 const versionOf = (version: string) => `${version}/${FACTS_VERSION}`;
 
-/** What an earlier run knew. Whether it still holds is for the scan to find out, file by file. */
+/** Read the cache of an earlier run. The scan then checks each file against it. */
 export async function readCheckpoint(disk: Disk, version: string): Promise<Checkpoint> {
-  // Git is asked first: it answers while this goes on.
+  // Let the caller start git first, which runs in parallel.
   await disk.clock.nextTurn();
   const [sessions, waits] = [new SessionCounts(), new Waits()];
   const remembered: Remembered = {
@@ -97,8 +97,8 @@ export async function readCheckpoint(disk: Disk, version: string): Promise<Check
 }
 
 /**
- * Forget files whose mode git has otherwise by now: the cache knows only what git had. Of a cache without a version log also files
- * whose content git has otherwise: the daemon may have gone on for long after it wrote the cache.
+ * Forget files whose mode in git has changed, because the cache has only git's modes. For a cache without a version log, also forget
+ * files whose content in git differs: the daemon may have worked for long after it wrote the cache.
  */
 export function forgetOutdated(restored: Checkpoint, journal: Pick<HomeJournal, 'committed' | 'executable'>): void {
   const {remembered, committed, seq} = restored;
@@ -107,16 +107,15 @@ export function forgetOutdated(restored: Checkpoint, journal: Pick<HomeJournal, 
   };
   if (seq === 0)
     for (const [path, {blob}] of remembered.known) if ((journal.committed.get(path) ?? blob) !== blob) forget(path);
-  // What a file's mode was is not remembered, only what git had.
   const before = committed?.files.executable ?? new Set<string>();
   for (const path of before) if (!journal.executable.has(path)) forget(path);
   for (const path of journal.executable) if (!before.has(path)) forget(path);
 }
 
 /**
- * Write the cache, which is also the checkpoint of the version log: the last version of every file. A file that was written just now
- * is read again at the next start, because two writes within a tick of the clock have one signature. Makes way for other work,
- * unless the daemon is stopping. If it cannot be written, the next start takes longer.
+ * Write the cache, which is also the checkpoint of the version log: the last version of every file. The next start reads a file again that
+ * was written just now, because two writes within a clock tick have the same signature. Yields to other work, unless the daemon is
+ * stopping. If writing fails, the next start takes longer.
  */
 export async function writeCheckpoint(daemon: With<'files' | 'approvals' | 'status'>): Promise<void> {
   if (!daemon.files.phase.unsaved) return;
@@ -128,7 +127,7 @@ export async function writeCheckpoint(daemon: With<'files' | 'approvals' | 'stat
   let slice = daemon.files.disk.clock.monotonic();
   for (const [path, {signature, blob, settled: done}] of daemon.files.known) {
     const facts = daemon.files.index.facts(path);
-    // A mode on its way into git may not get there, and only the file's stat tells of it: let the next start look again.
+    // A mode change that is not published yet may be lost, and only the file's stat shows it: let the next start look again.
     const {files} = daemon;
     const {versions, journal} = files;
     const isMode = versions.isUnpublished(path) && versions.blobAt(path) === journal.committed.get(path);
@@ -161,7 +160,7 @@ export async function writeCheckpoint(daemon: With<'files' | 'approvals' | 'stat
   }
 }
 
-/** All at once, so that it is of one commit. */
+/** Synchronous, so that the result describes one commit. */
 function difference(blobs: ReadonlyMap<string, string>, committed: ReadonlyMap<string, string>): Cached['otherwise'] {
   const otherwise: Cached['otherwise'] = [];
   for (const [path, blob] of committed) if (blobs.get(path) !== blob) otherwise.push([path, blob]);

@@ -1,7 +1,7 @@
 import type {With} from '../agents/state/parts.ts';
 import type {Sandbox, SandboxState} from '../effects/sandbox/sandbox.ts';
 
-/** The sandbox of this machine; what tests it is loaded with the first question. */
+/** The sandbox of this machine. Its code is loaded on demand. */
 export function lazySandbox(home: string): Sandbox {
   let made: Promise<Sandbox> | undefined;
   return {
@@ -14,7 +14,7 @@ export function lazySandbox(home: string): Sandbox {
 
 const AGAIN_MS = 2_000;
 
-/** Say how commands are confined, if that is not known yet: loudly if they are not. */
+/** Report how commands are confined, if that has changed. */
 export async function announceSandbox(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'effects' | 'status'>,
 ): Promise<void> {
@@ -36,13 +36,14 @@ export async function announceSandbox(
 }
 
 function inWords(mode: 'auto' | 'require' | 'off', state: SandboxState | undefined): string {
-  if (!state) return 'off by agentdir.yaml: plain commands that the policy allows run unconfined, all others ask';
+  if (!state)
+    return 'disabled in agentdir.yaml: plain commands that the policy allows run unconfined, all others need approval';
   if (state.state === 'works')
     return `bubblewrap ${state.version}, tested: commands see only their workspace, and no network`;
   if (state.state === 'untested') return `not tested yet: ${state.why}; commands wait until it is`;
   const cost =
     mode === 'require'
       ? 'no command runs (sandbox: require)'
-      : 'plain commands that the policy allows run unconfined, all others ask';
+      : 'plain commands that the policy allows run unconfined, all others need approval';
   return `none: ${state.why}; ${cost}`;
 }

@@ -55,32 +55,32 @@ export interface ServeOptions {
   world?: World;
 }
 
-const REMEMBER_MS = 60_000;
+const CHECKPOINT_MS = 60_000;
 
 /**
- * Serve a home: whatever may have changed is a path in the queue; each path is looked at, and what follows from the
- * file as it is now is done. The watch and the scan only say where to look.
+ * Serve a home: watch and scan put paths that may have changed into the queue; a look at each path reads the file and acts on its current
+ * content. Returns the exit code.
  */
 export async function serve({
   home,
   once,
   version,
-  report: tell,
+  report: unredacted,
   world = systemWorld(home),
 }: ServeOptions): Promise<number> {
   const {disk, random, environment} = world;
   const {clock} = disk;
   const redact = makeRedaction(environment);
-  const report = redactReport(redact, tell);
+  const report = redactReport(redact, unredacted);
   const signals = world.untilStopped();
-  /** A full disk is waited for, unless the work is to be done now. */
+  /** Wait while the disk is full, except with `--once`. */
   const withRoom = <T>(step: () => T | Promise<T>): Promise<T | undefined> =>
     once ? Promise.resolve(step()) : waitForRoom({clock, report, asked: signals.signal}, step);
-  const held = await withRoom(() => claim(disk)).catch((error: unknown) => {
+  const claimed = await withRoom(() => claim(disk)).catch((error: unknown) => {
     signals.release();
     throw error;
   });
-  if (!held) return exit.done;
+  if (!claimed) return exit.done;
   let served = false;
   let failed = false;
   try {
@@ -156,7 +156,7 @@ export async function serve({
       notes: new Notes(),
       spend: new Spend({clock, onDue: () => writeSpend(daemon.files), onNewDay: () => waits.allChanged()}),
       effects: {
-        // Begins with a letter: where it is written, nobody can take it for a number, and the quick ways of YAML hold.
+        // Begins with a letter, so that YAML never parses it as a number.
         run: `r${random.bytes(6).toString('hex')}`,
         world,
         tools,
@@ -166,7 +166,7 @@ export async function serve({
           return inProcessRunner({tools, sandbox, redact, env: environment}, world.models);
         }),
         services: () => {
-          throw new Error('nothing was looked at yet');
+          throw new Error('no file was looked at yet');
         },
         queries: undefined,
         cloned: new Set(),
@@ -182,9 +182,9 @@ export async function serve({
         },
       },
     };
-    /** Nothing may be written to the old path of a home that was moved or deleted: the daemon ends. */
+    /** If the home was moved or deleted, nothing may be written to its old path: stop the daemon. */
     const isGone = () => {
-      if (!held.isHomeGone()) return false;
+      if (!claimed.isHomeGone()) return false;
       broken.report(
         new Error(`the home is gone: ${home} was moved or deleted. Start the daemon where the home is now`),
       );
@@ -196,13 +196,13 @@ export async function serve({
       directory => watch?.cover(directory),
       () => {
         if (isGone()) return;
-        if (!held.renew()) broken.report(new Error('another daemon has taken this home over'));
+        if (!claimed.renew()) broken.report(new Error('another daemon has taken over this home'));
         needs.verify();
       },
     );
     const watch =
       once || environment.AGENTDIR_NO_WATCH ? undefined : watchHome(disk, (path, event) => scanner.hint(path, event));
-    // What follows from an edit comes before its commit, and is committed with it.
+    // Wait for the consequences of an edit, so that they are published with it.
     journal.expecting = () => daemon.turns.underWay > 0 || daemon.approvals.starting;
     journal.onWaiting = why => troubles.set('journal', why);
     try {
@@ -231,9 +231,9 @@ export async function serve({
         return writeCheckpoint(daemon);
       });
       scanner.start();
-      const forgetTimer = rememberEvery(daemon);
+      const stopCheckpoints = writeCheckpoints(daemon);
       const why = await Promise.race([signals.signal, broken.seen]);
-      forgetTimer();
+      stopCheckpoints();
       report({event: 'stopping', why: why instanceof Error ? why.message : why});
       failed = why instanceof Error;
       if (why instanceof Error) needs.stopped(why.message);
@@ -252,17 +252,17 @@ export async function serve({
     throw redactError(redact, error);
   } finally {
     signals.release();
-    held.release(failed);
+    claimed.release(failed);
     if (served) report({event: 'stopped'});
   }
 }
 
-/** Write the cache down every minute, until the function it gives is called. */
-function rememberEvery(daemon: With<'files' | 'approvals' | 'status'>): Cancel {
+/** Write a checkpoint every minute, until the returned function is called. */
+function writeCheckpoints(daemon: With<'files' | 'approvals' | 'status'>): Cancel {
   let cancel: Cancel;
   const again = () => {
     cancel = daemon.files.disk.clock.after(
-      REMEMBER_MS,
+      CHECKPOINT_MS,
       () => {
         void writeCheckpoint(daemon);
         again();
@@ -274,26 +274,26 @@ function rememberEvery(daemon: With<'files' | 'approvals' | 'status'>): Cancel {
   return () => cancel();
 }
 
-/** Looks that run beside each other while files are read for the first time: most of them wait for git. */
+/** Concurrent looks while loading: most of them wait for git. */
 const LOADING_AT_ONCE = 64;
-/** And later: enough to keep the disk busy, and few enough that a person's edit does not wait for what all of them have to do. */
+/** Concurrent looks while serving: enough to keep the disk busy, and few enough that a person's edit does not wait long. */
 const LOOKS_AT_ONCE = 8;
 
-/** With `--once`, what is still waited for after this is left to the next run. */
+/** With `--once`, how long to wait for a path before leaving it to the next run. */
 const ONCE_WAIT_MS = 3_000;
 
 interface Watching {
   troubles: Troubles;
   clock: Clock;
-  /** With `--once`: since when each path is waited for. */
+  /** With `--once`: since when each path waits. */
   waitingSince: Map<string, number> | undefined;
-  /** The disk does not keep what was written. */
+  /** The disk lost written data. */
   onBroken: (error: Error) => void;
 }
 
 /**
- * A look that fails is tried again later and later, and the person is told. With `--once` it is not tried again, and what has to wait for
- * a person (a rebase, a file that cannot be read) is not waited for.
+ * Look at a path. A failed look is reported and retried with growing delays. With `--once` it is not retried, and paths that wait for a
+ * person (a rebase, an unreadable file) are left to the next run.
  */
 async function lookSafely(
   looker: Looker,

@@ -5,8 +5,8 @@ import type {recognizeUnchanged} from '../loop/recognize.ts';
 import type {announce} from './announce.ts';
 
 /**
- * Looks at files. All that reads them is loaded with the first look: a start that finds nothing new is ready before
- * that, in a fraction of the time.
+ * Looks at files. Loads the parsers and reconcilers with the first look, so that a start that finds no changes is ready in a fraction of
+ * the time.
  */
 export class Looker {
   readonly #daemon: () => Daemon;
@@ -14,18 +14,18 @@ export class Looker {
   #recognize: typeof recognizeUnchanged = () => false;
   #announce: typeof announce | undefined;
 
-  /** `daemon`: asked when the first file is looked at, and not before. */
+  /** `daemon` is first called at the first look. */
   constructor(daemon: () => Daemon) {
     this.#daemon = daemon;
   }
 
-  /** Load what a start without a cache will need, while git is being asked. */
+  /** Start to load the modules for a start without a checkpoint, while git runs. */
   prepare(): void {
     void import('../loop/look.ts');
     void import('./reconcilers.ts');
   }
 
-  /** Whether the file is known already without a look. */
+  /** Whether the file needs no look. */
   knows(path: string): boolean {
     return this.#recognize(this.#daemon().files, path);
   }
@@ -34,13 +34,13 @@ export class Looker {
     return (await this.load())(this.#daemon(), path);
   }
 
-  /** Say which model answers. */
+  /** Report the model and the sandbox. */
   async announce(): Promise<void> {
     await this.load();
     await this.#announce?.(this.#daemon());
   }
 
-  /** What changed while no daemon ran may be the doing of a command of the last one. */
+  /** Check changes made while no daemon ran: a command of the last daemon may have made them. */
   async suspectEarlier(): Promise<void> {
     const daemon = this.#daemon();
     const [{suspectEarlierChanges}, {committedSince}] = await Promise.all([

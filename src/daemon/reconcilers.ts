@@ -13,7 +13,7 @@ import {spendReconciler} from '../agents/turns/spend-file.ts';
 import type {Reconciler} from '../loop/reconciler.ts';
 import {settingsReconciler} from './settings-file.ts';
 
-/** What the daemon does about each kind of file. A new kind is a line here; of two that own a path the first is asked. */
+/** All reconcilers. If two own a path, the first one handles it. */
 const kinds: readonly ((daemon: Daemon) => Reconciler)[] = [
   archivedSessionReconciler,
   sessionReconciler,

@@ -3,14 +3,14 @@ import {hasErrors} from '../formats/common/diagnostic.ts';
 import {exit} from '../formats/common/errors.ts';
 import type {HomeJournal} from '../home/home-git.ts';
 
-/** So long somebody may be in the way of the journal. */
+/** How long to wait for the journal at a time. */
 const JOURNAL_MS = 3_000;
-/** So many times as long it may take to get on by one batch, on a busy machine. */
+/** How many times in a row the journal may make no progress, on a busy machine. */
 const SLOW = 10;
 
 /**
- * Work until nothing is left to do, then say how it stands. 1: a session is in error, or something could not be
- * written or committed; 4: a file has errors; 3: something waits for a person; 0: all is done.
+ * Work until nothing is left to do, then return the exit code. 1: a session is in error, or something could not be written or committed;
+ * 4: a file has errors; 3: something waits for a person; 0: all is done.
  */
 export async function runOnce(daemon: With<'files' | 'reports' | 'turns' | 'spend'>): Promise<number> {
   const {files, reports, spend} = daemon;
@@ -27,22 +27,22 @@ export async function runOnce(daemon: With<'files' | 'reports' | 'turns' | 'spen
   return needs.some(({state}) => state === 'pending') ? exit.waiting : exit.done;
 }
 
-/** Whether all that was done is committed. After much work the journal is behind: it is waited for as long as it gets on. */
+/** Wait for the journal as long as it makes progress. Returns whether everything is committed. */
 export async function allPublished(
   journal: Pick<HomeJournal, 'flush' | 'waiting' | 'count'>,
   ms: number,
 ): Promise<boolean> {
-  let left = Number.POSITIVE_INFINITY;
-  for (let stays = 0; stays < SLOW; ) {
+  let waiting = Number.POSITIVE_INFINITY;
+  for (let stalls = 0; stalls < SLOW; ) {
     if (await journal.flush(ms)) return true;
     if (journal.waiting !== undefined) return false;
-    stays = journal.count < left ? 0 : stays + 1;
-    left = journal.count;
+    stalls = journal.count < waiting ? 0 : stalls + 1;
+    waiting = journal.count;
   }
   return false;
 }
 
-/** When nothing is left to look at, and nothing is under way. */
+/** Resolves when the queue is idle and no turn is running. */
 export async function waitUntilIdle({files, turns}: With<'files' | 'turns'>): Promise<void> {
   const {queue} = files;
   for (;;) {

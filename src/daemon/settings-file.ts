@@ -1,7 +1,7 @@
 import type {With} from '../agents/state/parts.ts';
 import type {Reconciler} from '../loop/reconciler.ts';
 
-/** agentdir.yaml: nothing is written into it, but much follows from it. */
+/** Applies changes of agentdir.yaml. Never writes it. */
 export function settingsReconciler(daemon: With<'files' | 'inboxes' | 'status'>): Reconciler {
   return {
     kind: 'settings',

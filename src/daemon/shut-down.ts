@@ -1,17 +1,17 @@
 import type {With} from '../agents/state/parts.ts';
 import {waitUntilIdle} from './run-once.ts';
 
-/** A stop takes ten seconds at most: so long for calls to end by themselves, for looks under way, then for the journal. */
+/** Time limits of a stop, ten seconds in all: for calls to end by themselves, for running looks, for the journal. */
 const STOP_CALLS_MS = 1_500;
 const STOP_LOOKS_MS = 3_000;
 const STOP_JOURNAL_MS = 5_000;
 
-/** `broken`: the disk does not keep what is written. `gone`: the home was moved or deleted. */
+/** `broken`: the disk lost data, or another daemon has taken the home. `gone`: the home was moved or deleted. */
 export type StopReason = 'asked' | 'broken' | 'gone';
 
 /**
- * Finish what is under way, and what was saved just before the stop. Where nothing can be written any more, running
- * commands are ended and their results are not waited for.
+ * Finish running work and files saved just before the stop. If nothing can be written any more, end running commands without waiting for
+ * their results.
  */
 export async function shutDown(daemon: With<'files' | 'turns' | 'spend'>, reason: StopReason): Promise<void> {
   const {files, turns, spend} = daemon;

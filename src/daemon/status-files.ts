@@ -7,26 +7,25 @@ import type {Disk} from '../home/disk/disk.ts';
 import {type DaemonStatus, STATUS_FILE} from '../home/status.ts';
 import {troubleText} from '../loop/troubles.ts';
 
-/** Many changes at once; and where there is much to tell, what is under way goes first. */
+/** Combine changes within this time. Writing takes at most `LARGEST_SHARE` of the time, so a large home waits longer. */
 const COALESCE_MS = 50;
 const LARGEST_SHARE = 1 / 20;
 const LONGEST_MS = 500;
 const RETRY_MS = 2_000;
-/** Files that vanish may be the first of all: so long a home is left alone that somebody may be deleting. */
+/** If a file vanishes, somebody may be deleting the home: write nothing for this long. */
 const REMOVED_MS = 1_500;
-/** How many sessions are at work changes with every turn: that alone is written no more often than this. */
+/** The minimum time between writes that only change session counts, which every turn does. */
 const COUNTS_MS = 500;
 
-/** What they are made from. */
 type StatusSource = With<'files' | 'reports' | 'approvals' | 'status'>;
 
-/** Keeps NEEDS_YOU.md and the daemon's status file in step with what the daemon knows. */
+/** Writes NEEDS_YOU.md and the daemon's status file when their content has changed. */
 export class StatusFiles {
   readonly #daemon: StatusSource;
   readonly #isGone: () => boolean;
   readonly #since: string;
   #timer: Cancel | undefined;
-  /** How long it took the last time. */
+  /** How long the last write took. */
   #took = 0;
   #written = '';
   #writtenStatus = '';
@@ -35,25 +34,25 @@ export class StatusFiles {
   #stopped: DaemonStatus['stopped'];
   #incompleteSince: number | undefined;
 
-  /** `isGone`: the home was moved or deleted, and nothing may be written to its old path. */
+  /** `isGone`: whether the home was moved or deleted, so that nothing may be written to its old path. */
   constructor(daemon: StatusSource, isGone: () => boolean) {
     this.#daemon = daemon;
     this.#isGone = isGone;
     this.#since = timestamp(daemon.files.disk.clock);
   }
 
-  /** Something changed: write soon, many changes at once. */
+  /** Write soon. */
   changed(): void {
     const wait = Math.min(LONGEST_MS, Math.max(COALESCE_MS, this.#took / LARGEST_SHARE));
     this.#timer ??= this.#daemon.files.disk.clock.after(wait, () => this.write(true), 'held');
   }
 
-  /** The daemon stops by itself: what is written from here on says why. */
+  /** The daemon stops by itself. The status file says why from now on. */
   stopped(why: string): void {
     this.#stopped = {why, at: timestamp(this.#daemon.files.disk.clock)};
   }
 
-  /** `patient`: what only says how many sessions are at work may be written later. */
+  /** `patient`: a status in which only session counts differ may be written later. */
   write(patient = false): void {
     this.#cancel();
     if (this.#isGone()) return;
@@ -71,7 +70,7 @@ export class StatusFiles {
       writeDerived(disk, 'NEEDS_YOU.md', text);
       this.#written = text;
     });
-    // Where the one cannot be written the other may be, and say so.
+    // If NEEDS_YOU.md cannot be written, the status file can still report it.
     const status = this.#try('.agentdir/status.json', () => {
       const text = JSON.stringify(this.#daemon.reports.redact.value(this.#status()), null, 2);
       if (text === this.#writtenStatus || (patient && this.#mayWait(text))) return;
@@ -90,19 +89,19 @@ export class StatusFiles {
     this.#timer = undefined;
   }
 
-  /** Whether this status says nothing but other numbers of sessions than the last one, which was written just now. */
+  /** Whether only session counts differ from the last status, and that was written less than `COUNTS_MS` ago. */
   #mayWait(status: string): boolean {
     const withoutCounts = (text: string) => text.replace(/"sessions": \{[^}]*\}/, '');
-    const left = this.#statusAt + COUNTS_MS - this.#daemon.files.disk.clock.monotonic();
-    if (left <= 0 || withoutCounts(status) !== withoutCounts(this.#writtenStatus)) return false;
-    this.#later ??= this.#daemon.files.disk.clock.after(left, () => {
+    const waitMs = this.#statusAt + COUNTS_MS - this.#daemon.files.disk.clock.monotonic();
+    if (waitMs <= 0 || withoutCounts(status) !== withoutCounts(this.#writtenStatus)) return false;
+    this.#later ??= this.#daemon.files.disk.clock.after(waitMs, () => {
       this.#later = undefined;
       this.changed();
     });
     return true;
   }
 
-  /** Some file that every served home has was there and is missing, and has not been for long. */
+  /** Whether a file that every served home has vanished less than `REMOVED_MS` ago. */
   #mayBeRemoved(): boolean {
     const {disk} = this.#daemon.files;
     const {clock} = disk;
@@ -128,11 +127,11 @@ export class StatusFiles {
     }
   }
 
-  /** Somebody removed or changed what is derived: write it again. */
+  /** Write the files again if somebody removed or changed them. */
   verify(): void {
     const {files} = this.#daemon;
     const {disk} = files;
-    const is = (path: string, text: string) => {
+    const hasText = (path: string, text: string) => {
       try {
         return disk.read(path).toString() === text;
       } catch {
@@ -140,8 +139,8 @@ export class StatusFiles {
       }
     };
     if (this.#mayBeRemoved()) return;
-    if (!is('NEEDS_YOU.md', this.#written)) this.#written = '';
-    if (!is(STATUS_FILE, this.#writtenStatus)) this.#writtenStatus = '';
+    if (!hasText('NEEDS_YOU.md', this.#written)) this.#written = '';
+    if (!hasText(STATUS_FILE, this.#writtenStatus)) this.#writtenStatus = '';
     if (this.#written === '' || this.#writtenStatus === '') this.write();
   }
 
@@ -195,7 +194,7 @@ export class StatusFiles {
   }
 }
 
-/** False where nobody may look. */
+/** False if the path cannot be examined. */
 function isGone(disk: Disk, path: string): boolean {
   try {
     return disk.lstat(path) === undefined;
@@ -204,7 +203,7 @@ function isGone(disk: Disk, path: string): boolean {
   }
 }
 
-/** Milliseconds: from a signature, else from what is there, be it a file or not. A name that is not UTF-8 finds nothing. */
+/** The mtime in milliseconds, from the signature or else from disk. Undefined for a name that is not UTF-8. */
 function modified(disk: Disk, path: string, signature: string | undefined): number | undefined {
   if (signature !== undefined) return Number(BigInt(signature.split('.')[2] ?? 0) / 1_000_000n);
   const found = disk.lstat(path);

@@ -6,7 +6,7 @@ import {systemRandom} from '../home/disk/random.ts';
 import {systemGit} from '../home/home-git.ts';
 import {lazySandbox} from './confinement.ts';
 
-/** This machine, with the home at this absolute path. */
+/** The real world: this machine, with the home at this absolute path. */
 export function systemWorld(home: string): World {
   return {
     disk: nodeDisk(home),

@@ -7,24 +7,23 @@ import {linkTarget} from './read.ts';
 import {lockPath} from './save.ts';
 
 const LOCK_MS = 5_000;
-/** Somebody who writes a line without a lock, as `echo` does, is done with it long before. */
+/** How long to wait for the newline of a writer without a lock, such as `echo`. */
 const HALF_MS = 500;
 const PAUSE_MS = 20;
 const NEWLINE = 10;
 const MOST_TRIES = 5;
 
 /**
- * Append lines, each with its newline, to a file of `inbox/`: in one write, durable when this is over. What somebody
- * left there without a newline becomes a line of its own, so that neither it nor ours is read as part of the other.
- * Throws if it could not be written, or nobody knows whether it was.
+ * Append lines, each with its newline, to a file of `inbox/` in one write. Durable when it resolves. If the file ends without a newline,
+ * that line is ended first. Rejects if the lines were not written, or if that is uncertain.
  */
 export async function appendLines(disk: Disk, path: string, lines: string): Promise<void> {
   const lock = await waitForLock(disk, lockPath(path), LOCK_MS);
   if ('heldBy' in lock) throw new Error(`process ${lock.heldBy.pid} is writing ${path}`);
   try {
-    // An editor that saved just then has replaced the file: what went into the old one is gone.
+    // If an editor replaced the file meanwhile, the lines went into the old file: append again.
     for (let tries = 0; !(await wasAppended(disk, path, lines)); tries++)
-      if (tries === MOST_TRIES) throw new Error(`${path} is replaced again and again`);
+      if (tries === MOST_TRIES) throw new Error(`${path} keeps being replaced`);
   } finally {
     lock.release();
   }
@@ -46,7 +45,7 @@ async function wasAppended(disk: Disk, path: string, lines: string): Promise<boo
     await file.sync();
     if (isNew) await syncFolder(disk, dirname(path));
     crashPoint('inbox-appended');
-    // One that was only moved is read to its end.
+    // A file that was only renamed is still read to its end.
     return file.stat().nlink > 0n;
   } finally {
     file.close();
@@ -54,8 +53,8 @@ async function wasAppended(disk: Disk, path: string, lines: string): Promise<boo
 }
 
 /**
- * Make durable what stands in a file of `inbox/`, whoever wrote it: one who was killed before its fsync, or whose fsync
- * failed. Throws if the disk does not take it.
+ * Sync a file of `inbox/`, because its last writer may have been killed before its fsync, or its fsync may have failed. Rejects if the
+ * sync fails.
  */
 export async function syncLines(disk: Disk, path: string): Promise<void> {
   let file: OpenFile;
@@ -73,7 +72,7 @@ export async function syncLines(disk: Disk, path: string): Promise<void> {
   }
 }
 
-/** Whether the last line has no end, and gets none. */
+/** Whether the last line has no newline, and gets none within `HALF_MS`. */
 async function endsTorn({clock}: Disk, file: OpenFile): Promise<boolean> {
   for (const end = clock.monotonic() + HALF_MS; ; ) {
     const size = Number(file.stat().size);
@@ -89,7 +88,7 @@ async function syncFolder(disk: Disk, path: string): Promise<void> {
     await disk.syncDirectory(path);
   } catch (error) {
     const {code} = error as NodeJS.ErrnoException;
-    // Some file systems cannot sync a directory; that is no fault of the disk.
+    // Some file systems cannot sync a directory; the disk is not broken.
     if (code !== 'EINVAL' && code !== 'ENOTSUP') throw error;
   }
 }

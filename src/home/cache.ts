@@ -3,10 +3,10 @@ import {crashPoint} from './disk/crash.ts';
 import type {Disk, OpenFile} from './disk/disk.ts';
 import {temporaryBeside} from './temporary.ts';
 
-/** The least that file systems give a file at once. */
+/** The smallest allocation unit of file systems. */
 const BLOCK = 4096;
 
-/** Read a derived file; undefined if it is missing, torn, or of another version. Whatever it held can be derived again. */
+/** Read a derived file. Undefined: missing, torn, or of another version. */
 export function readCache<T>(disk: Disk, path: string, version: string): T | undefined {
   try {
     const {version: found, value} = JSON.parse(disk.read(path).toString()) as {version: string; value: T};
@@ -16,12 +16,12 @@ export function readCache<T>(disk: Disk, path: string, version: string): T | und
   }
 }
 
-/** `value` is JSON already: whoever has much of it makes it bit by bit. */
+/** `value` is JSON text, so that callers can build a large value in steps. */
 export function writeCache(disk: Disk, path: string, version: string, value: string): void {
   writeDerived(disk, path, `{"version":${JSON.stringify(version)},"value":${value}}`);
 }
 
-/** Put a derived file in place whole, or leave it as it was and throw. It is not made durable: a crash costs the time to derive it again. */
+/** Replace a derived file atomically, or throw. Not synced: after a power cut the file is derived again. */
 export function writeDerived(disk: Disk, path: string, text: string): void {
   if (path.includes('/')) disk.makeDirectory(dirname(path));
   const temp = temporaryBeside(disk, path);
@@ -36,8 +36,8 @@ export function writeDerived(disk: Disk, path: string, text: string): void {
 }
 
 /**
- * The same for a file that must be right even on a full disk: then it is written over, into the room it has. Whoever reads
- * it at that moment may find it torn.
+ * Like `writeDerived`, but on a full disk overwrite the file in place, within its allocated blocks. A concurrent reader may then find it
+ * torn.
  */
 export function writeOver(disk: Disk, path: string, text: string): void {
   try {
@@ -49,7 +49,7 @@ export function writeOver(disk: Disk, path: string, text: string): void {
   }
 }
 
-/** Whether there was room for it. */
+/** Returns whether the bytes fitted. */
 function overwrite(disk: Disk, path: string, bytes: Buffer): boolean {
   let file: OpenFile | undefined;
   try {

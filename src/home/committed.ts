@@ -20,30 +20,30 @@ import type {Leaf} from './git/git-trees.ts';
 
 const REMEMBERED_PATHS = 5_000;
 const REMEMBERED_VERSIONS = 20;
-/** More commits than these, undone by one reset, come back as fewer. */
+/** How many versions of a file that a reset removed are committed again at most. */
 const UNDONE = 50;
 
-/** What a commit held of the home, as an earlier run knew it. */
+/** The home's files in a commit, as saved by an earlier run. */
 export interface CommittedAt {
   commit: string;
-  /** Where the home was in the repository: for a home elsewhere it says nothing. */
+  /** The path of the home in the repository. Ignored if the home has moved since. */
   prefix: string;
-  /** To be used once: the blobs are brought up to date in place. */
+  /** Use once: the blobs are updated in place. */
   files: Files;
 }
 
-/** What HEAD holds of the home, kept up to date with our moves and noticing those of others. */
+/** The home's files in HEAD. Follows the daemon's commits and detects moves of HEAD by others. */
 export class CommittedFiles {
-  /** Blob of each file of the home. */
+  /** The blob id of each file of the home. */
   readonly files: Map<string, string>;
   readonly executable: Set<string>;
   head: Head;
   readonly #repository: Repository;
   readonly #foreign = new Set<string>();
-  /** When somebody else's commit changed a file last. */
+  /** When a foreign commit last changed a file. */
   readonly #foreignAt = new Map<string, number>();
-  /** By path and blob: where HEAD was when somebody else's move took this version out of it. */
-  readonly #left = new Map<string, string>();
+  /** By path and blob: the commit of HEAD before a foreign move removed this version from it. */
+  readonly #headBefore = new Map<string, string>();
   readonly #versions = new Map<string, Version[]>();
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -54,7 +54,7 @@ export class CommittedFiles {
     this.executable = executable;
   }
 
-  /** `earlier`: what is known of a commit saves asking for the whole of it, or of one that is not far from it. */
+  /** `earlier`: the files of an earlier commit, which saves listing the whole tree. */
   static async read(repository: Repository, earlier?: Promise<CommittedAt | undefined>): Promise<CommittedFiles> {
     const head = await resolveHead(repository);
     const known = await earlier;
@@ -62,14 +62,14 @@ export class CommittedFiles {
     return new CommittedFiles(repository, head, files ?? (await filesOf(repository, head.commit)));
   }
 
-  /** Whoever reads or moves HEAD does so one after the other, or a move of ours is taken for somebody else's. */
+  /** Serialize reads and moves of HEAD, so that the daemon's own move is not taken for a foreign one. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#turn.then(work, work);
     this.#turn = result.catch(() => {});
     return result;
   }
 
-  /** Notice whether somebody moved HEAD: two small reads if nobody did. */
+  /** Detect whether somebody moved HEAD. Costs two small reads if nobody did. */
   look(): Promise<void> {
     return this.exclusively(async () => {
       const head = await resolveHead(this.#repository);
@@ -85,7 +85,7 @@ export class CommittedFiles {
     });
   }
 
-  /** Files changed by somebody else since the last call. */
+  /** Files whose committed version somebody else has changed since the last call. */
   takeForeign(): string[] {
     const paths = [...this.#foreign];
     this.#foreign.clear();
@@ -93,8 +93,8 @@ export class CommittedFiles {
   }
 
   /**
-   * Whether somebody committed this file since then, and it is what they committed: a state from before would only
-   * revert theirs.
+   * Whether somebody committed this file since then and the file still holds that version. Committing an older state would revert
+   * their commit.
    */
   isOvertaken(path: string, since: number): boolean {
     if (!this.isForeign(path, since)) return false;
@@ -103,12 +103,12 @@ export class CommittedFiles {
     return (stat && contentId(file, stat)) === this.files.get(path);
   }
 
-  /** Whether somebody else was seen to have committed this file since then. */
+  /** Whether somebody else has committed this file since then. */
   isForeign(path: string, since: number): boolean {
     return (this.#foreignAt.get(path) ?? 0) >= since;
   }
 
-  /** A commit of ours is in HEAD. `isTheirs`: of what the person did. */
+  /** The daemon's commit is in HEAD. `isTheirs`: it records a person's edit. */
   adopt({commit, blobs, already}: PublishedEntry, cause: string | undefined, isTheirs: boolean): void {
     this.head = {branch: this.head.branch, commit};
     for (const [full, blob] of blobs) {
@@ -131,11 +131,11 @@ export class CommittedFiles {
   }
 
   /**
-   * Oldest first: what a file was after the version that HEAD has now, up to this one, if somebody else moved HEAD back
-   * behind it. Empty if that is not known.
+   * The versions of a file, oldest first, that a foreign move removed from HEAD: those after HEAD's current version, up to this one.
+   * Empty if unknown.
    */
   async undone(path: string, blob: string): Promise<CommittedVersion[]> {
-    const from = this.#left.get(`${path}\0${blob}`);
+    const from = this.#headBefore.get(`${path}\0${blob}`);
     const past = from === undefined ? [] : await versionsInGit(this.#repository, from, path, UNDONE);
     if (past[0]?.blob !== blob) return [];
     const now = this.files.get(path);
@@ -152,8 +152,8 @@ export class CommittedFiles {
   #leave(path: string, to: string | undefined): void {
     const blob = this.files.get(path);
     if (!blob || !this.head.commit || !to) return;
-    this.#left.set(`${path}\0${blob}`, this.head.commit);
-    limit(this.#left);
+    this.#headBefore.set(`${path}\0${blob}`, this.head.commit);
+    limit(this.#headBefore);
   }
 
   #remember(path: string, version: Version): void {
@@ -164,14 +164,14 @@ export class CommittedFiles {
   }
 
   async #differences(to: string | undefined): Promise<Map<string, Leaf | undefined>> {
-    // What is remembered is history only as long as nobody else wrote any.
+    // The remembered versions may no longer be HEAD's history.
     this.#versions.clear();
     const from = this.head.commit;
     if (from && to) {
       try {
         return await changedFiles(this.#repository, from, to);
       } catch {
-        // The old commit may be gone for good: compare whole lists.
+        // Git may have pruned the old commit: compare whole trees.
       }
     }
     const now = await filesOf(this.#repository, to);
@@ -184,7 +184,7 @@ export class CommittedFiles {
   }
 }
 
-/** What was committed earlier, brought up to date; undefined if that cannot be. */
+/** Update the files of an earlier commit to another commit. Undefined if that is not possible. */
 async function followed(
   repository: Repository,
   {commit, prefix, files}: CommittedAt,
@@ -203,7 +203,7 @@ async function followed(
     }
     return {blobs, executable};
   } catch {
-    // The old commit may be gone for good.
+    // Git may have pruned the old commit.
     return undefined;
   }
 }

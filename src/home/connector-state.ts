@@ -3,16 +3,16 @@ import {join} from 'node:path';
 import {nodeDisk} from './disk/disk.ts';
 import {livingHolder} from './disk/lock.ts';
 
-/** What brings events in from outside: each a process of its own, one of a kind for each home. */
+/** Connectors receive events from outside. Each is a separate process, at most one per kind and home. */
 export const connectorNames = ['webhook', 'mail'] as const;
 export type ConnectorName = (typeof connectorNames)[number];
 
-/** What such a process says of itself: derived, in .agentdir/, for `agentdir status`. */
+/** A connector's description of itself in .agentdir/, for `agentdir status`. */
 export interface ConnectorNote {
   since: string;
-  /** Where it listens, or what it watches. */
+  /** The address it listens on, or the mailbox it watches. */
   at: string;
-  /** Why nothing comes in just now. */
+  /** Why it cannot receive events now. */
   trouble?: string | undefined;
 }
 
@@ -21,12 +21,12 @@ export type ConnectorState = {name: ConnectorName; pid: number} & Partial<Connec
 export const connectorLock = (name: ConnectorName) => `.agentdir/locks/${name}`;
 const notePath = (home: string, name: ConnectorName) => join(home, '.agentdir', `${name}.json`);
 
-/** The process of this kind that runs for this home, if one does. */
+/** The running connector of this kind. */
 export function connectorOf(home: string, name: ConnectorName): ConnectorState | undefined {
   const holder = livingHolder(nodeDisk(home), connectorLock(name));
   if (!holder) return undefined;
   const {pid, ...note} = readNote(home, name);
-  // Of one that is no more, or not written yet.
+  // A note with another pid belongs to an earlier process.
   return {name, pid: holder.pid, ...(pid === holder.pid && note)};
 }
 
@@ -38,13 +38,13 @@ function readNote(home: string, name: ConnectorName): Partial<ConnectorNote> & {
   }
 }
 
-/** Must not throw: that it cannot be shown changes nothing about that it runs. */
+/** Must not throw: the connector works without its note. */
 export function noteConnector(home: string, name: ConnectorName, note: ConnectorNote): void {
   const path = notePath(home, name);
   try {
     writeFileSync(`${path}.tmp`, `${JSON.stringify({pid: process.pid, ...note})}\n`);
     renameSync(`${path}.tmp`, path);
   } catch {
-    // The disk is full, perhaps; status then knows only that it runs.
+    // For example, the disk is full. `agentdir status` then only shows that it runs.
   }
 }

@@ -15,7 +15,7 @@ import {setSetting} from '../formats/settings.ts';
 import {parseTasks} from '../formats/task/task-parse.ts';
 import {commitOnly, git} from './git/git.ts';
 
-/** What git must not record in a home: derived, raw input, and workspaces, which have histories of their own. */
+/** Paths that git ignores in a home: derived files, raw input, and workspaces, which are repositories of their own. */
 export const ignoredInHome = [
   '.agentdir/',
   '.agentdir-*.tmp',
@@ -28,27 +28,27 @@ export const ignoredInHome = [
   'inbox/rejected/',
 ];
 
-/** The parts of the package's own home that a new home begins with. */
+/** Files and folders that a new home copies from the package's own home. */
 const copiedPaths = ['agentdir.yaml', 'allowlist.yaml', 'templates', 'memory', 'playbooks', 'schemas'];
 const emptyFolders = ['sessions', 'inbox', 'workflows', 'workspaces'];
 
 export interface CreatedHome {
   dir: string;
   made: string[];
-  /** Files that were there already and were left alone. */
+  /** Files that already existed and were not changed. */
   left: string[];
   newRepository: boolean;
   commit: string | undefined;
 }
 
-/** Make a home of `dir` from the package's own home at `source`. Never overwrites: what is there stays. */
+/** Create a home in `dir` from the package's own home at `source`. Never overwrites a file. */
 export async function createHome(dir: string, source: string): Promise<CreatedHome> {
   try {
     refuseObstacles(dir);
     makeFolder(dir);
   } catch (error) {
     if (error instanceof UserError) throw error;
-    throw new UserError(`${dir} cannot be made: ${(error as Error).message}`, exit.usage, 'name another folder');
+    throw new UserError(`cannot create ${dir}: ${(error as Error).message}`, exit.usage, 'choose another folder');
   }
   const version = await git(dir, ['--version']);
   if (version.code !== 0)
@@ -84,7 +84,7 @@ export async function createHome(dir: string, source: string): Promise<CreatedHo
   return {dir, made, left, newRepository, commit};
 }
 
-/** Before anything is written: each folder of a home is a folder of its own, or nothing yet. */
+/** Before writing: throw if a path that must be a folder is a file or a link. */
 function refuseObstacles(dir: string): void {
   const places = ['', ...copiedPaths, ...emptyFolders, 'tasks', 'approvals'].filter(name => !name.includes('.'));
   for (const name of places) {
@@ -98,12 +98,12 @@ function refuseObstacles(dir: string): void {
     throw new UserError(
       `${join(dir, name)} is ${found.isSymbolicLink() ? 'a link' : 'not a directory'}`,
       exit.usage,
-      'move it away first; nothing was written',
+      'move it out of the way; nothing was written',
     );
   }
 }
 
-/** One folder at a time: Node's own recursive mkdir never returns below /proc. */
+/** Create one folder at a time: Node's recursive mkdir never returns below /proc. */
 function makeFolder(dir: string): void {
   if (existsSync(dir)) return;
   if (dirname(dir) !== dir) makeFolder(dirname(dir));
@@ -123,14 +123,14 @@ function settingsFor(dir: string, source: string): string {
   return isId(name) ? setSetting(text, ['name'], name) : text;
 }
 
-/** The package's approval queue without whatever its own home is waiting for. */
+/** The package's approval queue without its own pending requests. */
 function emptyQueue(source: string): string {
   const text = readFileSync(join(source, 'tasks/approvals.task.md'), 'utf8');
   const first = parseTasks(text).tasks[0];
   return first ? `${text.slice(0, first.start).trimEnd()}\n` : text;
 }
 
-/** A person's own .gitignore is added to, not replaced. */
+/** Add missing lines to .gitignore. */
 function ignore(dir: string, made: string[]): void {
   const path = join(dir, '.gitignore');
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';

@@ -8,18 +8,18 @@ import {leaveNote, noteOn} from './versions/command-notes.ts';
 
 const TRY_MS = 10_000;
 
-/** A file as it was read, and as it is to be. */
+/** The content that was read and the text to replace it. */
 export interface FileEdit<T> {
-  /** Undefined: there is none yet. */
+  /** Undefined: there is no file yet. */
   expected: Buffer | undefined;
   text: string;
-  /** What comes of it, once it is saved. */
+  /** Called after the save. `editFile` returns its result. */
   saved: () => T;
 }
 
 /**
- * How a command edits a file: as a person would with an editor. Whoever else writes meanwhile, a person or another
- * process: what they wrote stays, and `edit` is called again to read and edit that.
+ * Edit a file from a command, as a person would in an editor. If the file changes meanwhile, `edit` is called again to edit the new
+ * content, so no change of another writer is lost.
  */
 export async function editFile<T>(
   home: string,
@@ -40,11 +40,11 @@ export async function editFile<T>(
     }
     if ('failed' in result) throw new UserError(`${path} cannot be written: ${result.failed.message}`);
     if (performance.now() > end)
-      throw new UserError(`${path} does not hold still: it changed at each try for ${TRY_MS / 1000} s`);
+      throw new UserError(`${path} keeps changing: every try to save it failed for ${TRY_MS / 1000} s`);
   }
 }
 
-/** A daemon looks after it. Without one, and where an editor has the old file open, it stays until there is one. */
+/** Remove the replaced file if no daemon will, no editor has it open and it has no late write. */
 async function letGo(home: string, replaced: ReplacedFile): Promise<void> {
   try {
     if (

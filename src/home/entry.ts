@@ -1,21 +1,21 @@
 import type {FileStat} from './disk/disk.ts';
 
 export interface FileChange {
-  /** In the home, with "/". */
+  /** Relative to the home, with "/". */
   path: string;
   /** Undefined: removed. */
   content: {bytes: Buffer; mode: '100644' | '100755' | '120000'} | undefined;
-  /** Of the file these bytes were read from, so that the index entry is clean for git status. */
+  /** The stat of the file with these bytes, so that `git status` finds it unchanged. */
   stat: FileStat | undefined;
 }
 
-/** One state change: one commit. */
+/** One state change, which becomes one commit. */
 export interface JournalEntry {
   changes: readonly FileChange[];
   author: {name: string; email: string} | 'human';
   subject: string;
   trailers: readonly (readonly [string, string])[];
-  /** When it happened, in milliseconds since 1970; now, if it is not said. */
+  /** Milliseconds since 1970. Default: now. */
   time?: number;
 }
 
@@ -26,14 +26,14 @@ export interface CommittedEntry {
 }
 
 export interface JournalOptions {
-  /** At least so long between two publishes when they go on, for the sake of the person's own git commands. */
+  /** Minimum time between publishes under load, so that the person's own git commands get their turn. */
   minGapMs?: number;
-  /** At most so many commits in one. */
+  /** Maximum number of commits in one publish. */
   maxBatch?: number;
-  /** Maintenance begins after so long without a change; never with 0. */
+  /** Idle time before maintenance. 0: never. */
   idleMs?: number;
-  /** Loose objects from which on maintenance is worth while. */
+  /** Number of loose objects that triggers maintenance. */
   maxLoose?: number;
-  /** What stands in the way is told once it has for so long. */
+  /** How long publishing must be blocked before that is reported. */
   tellMs?: number;
 }

@@ -3,24 +3,24 @@ import {gitFields} from './git/git-fields.ts';
 import {trailersIn} from './git/git-history.ts';
 import {noRepository} from './git/git-repository.ts';
 
-/** One state change, as the journal has it. */
+/** One commit of the journal. */
 export interface JournalChange {
   commit: string;
   author: string;
   /** ISO 8601. */
   time: string;
   subject: string;
-  /** Agent, Session, Task, Call, Approval, Cause, Model, Tokens: as far as they were given; several of one in order. */
+  /** Any of Agent, Session, Task, Call, Approval, Cause, Model and Tokens, in order. A key may repeat. */
   trailers: [key: string, value: string][];
   paths: string[];
 }
 
-/** Only NUL can stand in none of these. An empty field begins a change: no path is empty. */
+/** No field can contain a NUL. An empty field begins a commit: no path is empty. */
 const FORMAT = '%x00%H%x00%an%x00%aI%x00%s%x00%(trailers:only,unfold)%x00';
-/** The empty one, those of the format, and what ends it. */
+/** The empty field, the fields of the format, and the field that ends it. */
 const FIELDS = 7;
 
-/** Changes of these files or folders of the home reachable from `range`, newest first, read as they are asked for. */
+/** Commits in `range` that changed these files or folders of the home, newest first. Read lazily. */
 export async function* history(
   home: string,
   range: readonly string[] = ['HEAD'],
@@ -51,12 +51,12 @@ export async function* history(
   if (record.length >= FIELDS) yield parse(record);
 }
 
-/** Undefined: nothing was committed yet. Throws where there is no repository. */
+/** Undefined: no commit yet. Throws without a repository. */
 export async function headCommit(home: string): Promise<string | undefined> {
   const found = await git(home, ['rev-parse', '--verify', '--quiet', 'HEAD']);
   if (found.code === 0) return found.stdout.trim();
-  const there = await git(home, ['rev-parse', '--git-dir']);
-  if (there.code !== 0) throw noRepository(home, there.stderr);
+  const repository = await git(home, ['rev-parse', '--git-dir']);
+  if (repository.code !== 0) throw noRepository(home, repository.stderr);
   return undefined;
 }
 
@@ -68,7 +68,7 @@ function parse(record: readonly string[]): JournalChange {
     time,
     subject,
     trailers: trailersIn(trailers),
-    // Git puts an empty line before the first.
+    // Git prints a newline before the first path.
     paths: first === undefined ? [] : [first.slice(1), ...others],
   };
 }

@@ -3,14 +3,14 @@ import type {CommittedAt} from './committed.ts';
 import {excludeDerived} from './exclude.ts';
 import {Journal} from './journal.ts';
 
-/** What the daemon needs of the journal, whoever keeps it: `Journal` is the one in git. */
+/** The interface of `Journal`. The simulator has another implementation. */
 export type HomeJournal = {[K in keyof Journal]: Journal[K]};
 
-/** The person's git, as far as the daemon asks for it. */
+/** The daemon's access to git. */
 export interface HomeGit {
-  /** `earlier`: what a commit held, if an earlier run left word. */
+  /** `earlier`: the files of a commit, as saved in the checkpoint. */
   openJournal: (earlier: Promise<CommittedAt | undefined>) => Promise<HomeJournal>;
-  /** What the daemon derives never shows in `git status`. */
+  /** Hide derived files from `git status`. */
   excludeDerived: () => Promise<void>;
   /** Versions of a session around each commit that marked a call as started. */
   versionsWithStarts: (path: string) => Promise<Session[]>;

@@ -1,10 +1,10 @@
 import type {Disk, FileStat} from './disk/disk.ts';
 import {closeInbox, type OpenInbox, openInbox} from './inbox-lines.ts';
 
-/** While others rename without a pause. */
+/** How often to retry while other processes rename files. */
 const MOST_TRIES = 20;
 
-/** Files in inbox/ by name; none where there is no such folder. */
+/** Files in inbox/ by name. Empty if there is no such folder. */
 export function listInbox(disk: Disk): Map<string, FileStat> {
   const found = new Map<string, FileStat>();
   if (!disk.stat('inbox')?.isDirectory()) return found;
@@ -16,7 +16,7 @@ export function listInbox(disk: Disk): Map<string, FileStat> {
   return found;
 }
 
-/** The same while they are being renamed: one look may then miss a file or find it twice, so it is taken until two say the same. */
+/** Like `listInbox`, but consistent while files are renamed: repeats until two listings agree. */
 export function inboxFiles(disk: Disk): Map<string, FileStat> {
   let files = listInbox(disk);
   for (let n = 0; n < MOST_TRIES; n++) {
@@ -28,11 +28,15 @@ export function inboxFiles(disk: Disk): Map<string, FileStat> {
 }
 
 /**
- * The file of this number, open, and the name it has; another may have that name by the time it is opened. Undefined: it is not there.
- * `had`: the name it had a moment ago.
+ * Open the inbox file with this inode and return its current name. Retries if the file is renamed meanwhile. Undefined: no such file.
+ * `lastName`: tried first.
  */
-export function openNumbered(disk: Disk, inode: string, had?: string): {name: string; file: OpenInbox} | undefined {
-  for (let n = 0, name = had; n < MOST_TRIES; n++, name = undefined) {
+export function openNumbered(
+  disk: Disk,
+  inode: string,
+  lastName?: string,
+): {name: string; file: OpenInbox} | undefined {
+  for (let n = 0, name = lastName; n < MOST_TRIES; n++, name = undefined) {
     name ??= [...inboxFiles(disk)].find(([, {ino}]) => `${ino}` === inode)?.[0];
     if (name === undefined) return undefined;
     const file = openInbox(disk, `inbox/${name}`);

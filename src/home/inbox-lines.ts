@@ -14,35 +14,34 @@ export interface OpenInbox {
   size: number;
 }
 
-/** One line of it. */
 export interface RawLine {
   start: number;
-  /** With its newline. */
+  /** Including the newline. */
   length: number;
-  /** Without its line end; of a line that is too long only the first of it. */
+  /** Without the line end. Truncated if the line is too long. */
   bytes: Buffer;
   tooLong: boolean;
 }
 
 export interface Chunk {
   lines: RawLine[];
-  /** Where the next line begins. */
+  /** The offset of the next line. */
   end: number;
   /** There may be more complete lines. */
   more: boolean;
-  /** Zero bytes stand there: somebody writes out of order, or the disk was full. */
+  /** Found zero bytes: a writer writes out of order, or the disk was full. */
   hole: boolean;
-  /** Up to here there is no further newline. */
+  /** There is no newline between `end` and this offset. */
   scanned: number;
 }
 
 const PIECE = 256 * 1024;
-/** Longer lines are no messages. */
+/** Longer lines are rejected. */
 export const MAX_LINE = 1024 * 1024;
 const KEPT = 4 * 1024;
 const NEWLINE = 10;
 
-/** Undefined: it is not there, or no file. */
+/** Undefined: missing, not a regular file, or in a workspace. */
 export function openInbox(disk: Disk, path: string): OpenInbox | undefined {
   let file: OpenFile;
   try {
@@ -69,8 +68,8 @@ interface Reach {
 }
 
 /**
- * Complete lines from `from` on, a piece of the file at a time, and `most` at most. `scanned`: up to there it is known that no
- * line ends. `holes`: zero bytes are read as they are, and not waited for.
+ * Read complete lines from offset `from`, one piece of the file at a time, and at most `most`. `scanned`: there is no newline before
+ * this offset. `holes`: read zero bytes as content instead of stopping at them.
  */
 export async function readLines(
   inbox: OpenInbox,
@@ -102,7 +101,7 @@ function content(bytes: Buffer): Pick<RawLine, 'bytes' | 'tooLong'> {
   return {bytes: tooLong ? Buffer.from(ended.subarray(0, KEPT)) : ended, tooLong};
 }
 
-/** The end of a line that is too long to be kept in memory. Others have their turn meanwhile. */
+/** Find the end of a line that is too long to keep in memory. Yields to the event loop. */
 async function longLine({file, size, clock}: OpenInbox, from: number, scanned: number): Promise<Chunk> {
   let at = scanned;
   while (at < size) {
@@ -130,7 +129,7 @@ function readAt(file: OpenFile, from: number, length: number): Buffer {
 const HEAD = 256 * 1024;
 const TAIL = 4 * 1024;
 
-/** What a file is known by that was read up to `offset`: how it begins, and what stands before that. */
+/** Digests that identify a file that was read up to `offset`: of its beginning, and of the bytes before `offset`. */
 export function marksOf(file: OpenFile, offset: number): Pick<Position, 'head' | 'tail'> {
   return {
     head: mark(file, 0, Math.min(offset, HEAD)),
@@ -142,17 +141,17 @@ function mark(file: OpenFile, from: number, length: number): string {
   return inboxDigest(readAt(file, from, length), length);
 }
 
-/** Such a mark, of bytes that were to be so many. */
+/** `LENGTH:DIGEST`. `length`: the intended number of bytes. */
 export function inboxDigest(bytes: Buffer, length: number): string {
   return `${length}:${createHash('sha1').update(bytes).digest('hex').slice(0, 16)}`;
 }
 
-/** Whether the file still has so many bytes: somebody may have cut it a moment ago. */
+/** Whether the file still has `end` bytes: somebody may have truncated it. */
 export function reaches({file}: OpenInbox, end: number): boolean {
   return Number(file.stat().size) >= end;
 }
 
-/** Whether this is the file that was read so far, and perhaps has more by now. */
+/** Whether this is the file that was read up to this position. It may have grown. */
 export function isContinued({file, size}: OpenInbox, {offset, head, tail}: Position): boolean {
   if (offset === 0) return true;
   if (size < offset) return false;

@@ -6,19 +6,19 @@ import {nodeDisk} from './disk/disk.ts';
 import {readHomeFile} from './read.ts';
 import {rejectedPath} from './rejected-lines.ts';
 
-/** How far an inbox is read, from its files alone. */
+/** How far an inbox has been read, derived from its files alone. */
 export interface InboxState {
   file: string;
-  /** Lines that are delivered, set aside, or not to be delivered. */
+  /** Lines that were delivered, rejected or skipped. */
   lines: number;
-  /** Bytes that are not read yet, and those that it has. */
+  /** Unread bytes, and the size of the file. */
   unread: number;
   size: number;
-  /** Where its lines are that could not be read; undefined: there are none. */
+  /** The file with its rejected lines, if there are any. */
   rejected?: string;
 }
 
-/** All inboxes, in the order of their names. */
+/** All inboxes, sorted by name. */
 export function inboxStates(home: string): InboxState[] {
   return namesIn(home)
     .map(name => `inbox/${name}`)
@@ -26,7 +26,7 @@ export function inboxStates(home: string): InboxState[] {
     .flatMap(path => inboxState(home, path) ?? []);
 }
 
-/** What stands in inbox/ as if it were one, and is never read: slack.json, a file in a folder. */
+/** Paths in inbox/ that look like an inbox but are never read: slack.json, a file in a folder. */
 export function misplacedInboxes(home: string): string[] {
   const isFolder = (name: string) => statOf(join(home, 'inbox', name))?.isDirectory() === true;
   return namesIn(home).flatMap(name => {
@@ -36,7 +36,7 @@ export function misplacedInboxes(home: string): string[] {
   });
 }
 
-/** Undefined: there is no such file. */
+/** Undefined: no such file. */
 export function inboxState(home: string, file: string): InboxState | undefined {
   const stat = statOf(join(home, file));
   if (!stat?.isFile()) return undefined;
@@ -53,7 +53,7 @@ export function inboxState(home: string, file: string): InboxState | undefined {
   };
 }
 
-/** A link may lead in a circle, or where nobody may look. */
+/** Must not throw, also for a circular link or without permission. */
 function statOf(place: string): Stats | undefined {
   try {
     return statSync(place, {throwIfNoEntry: false});

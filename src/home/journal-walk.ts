@@ -5,11 +5,11 @@ import {Cat} from './git/git-cat.ts';
 import {gitFields} from './git/git-fields.ts';
 import {headCommit} from './history.ts';
 
-/** A file that a commit changed, in the home. */
+/** A file of the home that a commit changed. */
 export interface WalkedChange {
   path: string;
   mode: string;
-  /** Undefined: removed. Rejects if git fails; without a body if the repository does not have it. */
+  /** Undefined: removed. Resolves to undefined if the repository lacks the object; rejects if git fails. */
   body: (() => Promise<Buffer | undefined>) | undefined;
 }
 
@@ -21,29 +21,29 @@ export interface WalkedCommit {
   time: string;
   /** The trailer `Cause`. */
   cause: string;
-  /** Of a merge, against its first parent. */
+  /** For a merge, against its first parent. */
   changes: readonly WalkedChange[];
-  /** The history was cut off here: it changes nothing that is known, but has everything from before. */
+  /** The boundary of a shallow clone: the changes include everything from before. */
   cutOff: boolean;
 }
 
 export interface JournalWalk {
-  /** How many commits are to come. */
+  /** How many commits there are. */
   total: number;
-  /** How often each commit is the parent of another. */
+  /** The number of children of each commit. */
   children: ReadonlyMap<string, number>;
   shallow: boolean;
-  /** Parents first, and whatever else they are not related to in any order. */
+  /** Topological order: parents first. */
   commits: () => AsyncGenerator<WalkedCommit>;
   /** A file of the home as a commit had it. */
   fileAt: (commit: string, path: string) => Promise<Buffer | undefined>;
   close: () => void;
 }
 
-/** So many commits are read ahead, with the files that are wanted of them. */
+/** How many commits are read ahead, with their wanted files. */
 const AHEAD = 64;
 
-/** All history of HEAD, oldest first, in one pass. `wants`: paths whose content will be asked for. Throws without a repository. */
+/** Walk HEAD's history once, oldest first. `wants` selects the paths whose content to read ahead. Throws without a repository. */
 export async function walkJournal(home: string, wants: (path: string) => boolean): Promise<JournalWalk> {
   const head = await headCommit(home);
   const [place, parents] = await Promise.all([
@@ -72,7 +72,7 @@ export async function walkJournal(home: string, wants: (path: string) => boolean
   };
 }
 
-/** Paths below a folder of the home that some commit of HEAD's history has, each once. */
+/** All paths below a folder of the home that ever existed in HEAD's history. */
 export async function pathsEver(home: string, folder: string): Promise<string[]> {
   if (!(await headCommit(home))) return [];
   const args = ['log', '--format=', '--name-only', '-z', '--relative', '--no-renames', 'HEAD', '--', folder];
@@ -80,13 +80,13 @@ export async function pathsEver(home: string, folder: string): Promise<string[]>
   return [...new Set(listed.stdout.split('\0').map(path => path.trim()))].filter(Boolean);
 }
 
-/** Undefined: the commit removed it. Never throws. */
+/** The text of a changed file. `text` undefined: the commit removed it. Must not throw. */
 export async function walkedText({mode, body}: WalkedChange): Promise<{text: string | undefined} | {problem: string}> {
   if (!body) return {text: undefined};
-  if (mode === '120000') return {problem: 'it is a link, and the journal does not have what it leads to'};
+  if (mode === '120000') return {problem: 'it is a symbolic link; the journal does not have its target'};
   try {
     const bytes = await body();
-    return bytes ? {text: bytes.toString('utf8')} : {problem: 'the repository does not have it: see git fsck'};
+    return bytes ? {text: bytes.toString('utf8')} : {problem: 'the repository lacks it; run git fsck'};
   } catch (error) {
     return {problem: (error as Error).message};
   }
@@ -99,7 +99,7 @@ interface RawChange {
 }
 type RawCommit = Omit<WalkedCommit, 'changes'> & {changes: RawChange[]};
 
-/** What is wanted is asked of git long before it is used. */
+/** Request wanted files from git long before they are used. */
 async function* readAhead(
   commits: AsyncGenerator<RawCommit>,
   cat: Cat,
@@ -109,10 +109,10 @@ async function* readAhead(
   for await (const commit of commits) {
     const changes = commit.changes.map(({path, mode, blob}): WalkedChange => {
       if (blob === undefined) return {path, mode, body: undefined};
-      const asked = wants(path) ? cat.body(blob) : undefined;
-      // Told to whoever takes it.
-      asked?.catch(() => {});
-      return {path, mode, body: () => asked ?? cat.body(blob)};
+      const requested = wants(path) ? cat.body(blob) : undefined;
+      // The caller of `body` handles the error.
+      requested?.catch(() => {});
+      return {path, mode, body: () => requested ?? cat.body(blob)};
     });
     waiting.push({...commit, changes});
     if (waiting.length > AHEAD) yield waiting.shift() as WalkedCommit;
@@ -122,9 +122,9 @@ async function* readAhead(
 
 async function* nothing(): AsyncGenerator<RawCommit> {}
 
-/** Only NUL can stand in none of these. */
+/** No field can contain a NUL. */
 const FORMAT = '%x00%H%x00%P%x00%an%x00%ae%x00%aI%x00%(trailers:key=Cause,valueonly,separator=%x20)%x00';
-/** The empty one that begins a commit, those of the format, and the empty one that ends it. */
+/** The empty field that begins a commit, the fields of the format, and the empty field that ends it. */
 const FIELDS = 8;
 
 const LOG = [
@@ -144,7 +144,7 @@ const LOG = [
 ];
 
 async function* read(home: string, head: string, cut: ReadonlySet<string>): AsyncGenerator<RawCommit> {
-  const failed = 'git log could not read the whole history: git fsck says more';
+  const failed = 'git log could not read the whole history; run git fsck';
   let record: string[] = [];
   for await (const fields of gitFields(home, [...LOG, head, '--'], failed))
     for (const field of fields) {

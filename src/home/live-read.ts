@@ -3,19 +3,19 @@ import {join} from 'node:path';
 import {type LiveEvent, liveFolder, livePath} from './live.ts';
 import {identityOf, LiveTail} from './live-tail.ts';
 
-/** Whose output; all if neither is given. */
+/** Default: the output of all sessions. */
 export interface LiveFilter {
   session?: string | undefined;
   agent?: string | undefined;
 }
 
-/** The watch tells at once; what it misses is found at the next look. */
+/** How often to poll for events that the watch missed. */
 const LOOK_MS = 200;
 const LOOK_AT_ALL_MS = 1_000;
-/** Files that nobody wrote for so long hold no turn that is still under way. */
+/** Older files have no unfinished turn. */
 const RECENT_MS = 60 * 60 * 1000;
 
-/** The events of a session's last turn, ended or not; none if there was none. */
+/** The events of a session's last turn, finished or not. */
 export function readLive(home: string, session: string): LiveEvent[] {
   const tail = new LiveTail(livePath(home, session));
   try {
@@ -25,7 +25,7 @@ export function readLive(home: string, session: string): LiveEvent[] {
   }
 }
 
-/** Sessions with live output that was written lately, the latest first. */
+/** Sessions with recent live output, latest first. */
 export function liveSessions(home: string): string[] {
   const times = namesIn(home).map(name => ({name, time: modified(join(liveFolder(home), name))}));
   return times
@@ -35,8 +35,8 @@ export function liveSessions(home: string): string[] {
 }
 
 /**
- * Call `onEvent` with each event: first, before this returns, those of turns that are under way, then all that come, in
- * order, none lost and none twice. The promise is kept when `signal` aborts.
+ * Call `onEvent` with each event, in order and exactly once: the events of unfinished turns before this returns, then new ones.
+ * Resolves when `signal` aborts.
  */
 export function followLive(
   home: string,
@@ -45,14 +45,14 @@ export function followLive(
   signal: AbortSignal,
 ): Promise<void> {
   const tails = new Map<string, LiveTail>();
-  const tell = (events: readonly LiveEvent[]) => {
+  const emit = (events: readonly LiveEvent[]) => {
     for (const event of events) if (agent === undefined || event.agent === agent) onEvent(event);
   };
   const names = () => (session === undefined ? namesIn(home) : [`${session}.jsonl`]);
   const look = (name: string) => {
     const tail = tails.get(name) ?? new LiveTail(join(liveFolder(home), name));
     tails.set(name, tail);
-    tell(tail.read());
+    emit(tail.read());
   };
   for (const name of names()) {
     const tail = new LiveTail(join(liveFolder(home), name));
@@ -60,7 +60,7 @@ export function followLive(
     if (modified(tail.path) < Date.now() - RECENT_MS) tail.skip();
     else {
       const turn = lastTurn(tail.read());
-      if (turn.at(-1)?.event !== 'end') tell(turn);
+      if (turn.at(-1)?.event !== 'end') emit(turn);
     }
   }
   const hints = new FolderWatch(liveFolder(home), name => {
@@ -104,7 +104,7 @@ function modified(path: string): number {
   return statSync(path, {throwIfNoEntry: false})?.mtimeMs ?? 0;
 }
 
-/** A watch on a folder that may be removed and made again. */
+/** A watch on a folder that may be removed and created again. */
 class FolderWatch {
   readonly #folder: string;
   readonly #hint: (name: string) => void;
@@ -129,7 +129,7 @@ class FolderWatch {
       });
       this.#watcher.on('error', () => this.close());
     } catch {
-      // Nothing to watch yet, or no more watches: the next look finds what is there.
+      // No folder yet, or no more watches: polling finds the events.
     }
   }
 

@@ -3,26 +3,26 @@ import type {LiveEvent} from './live.ts';
 
 const CHUNK = 64 * 1024;
 
-/** A file that grows and is sometimes replaced, read to its end again and again. */
+/** Reads new events of a live file, which grows and is sometimes replaced. */
 export class LiveTail {
   readonly path: string;
   #file: number | undefined;
   #identity = '';
   #offset = 0;
-  /** The beginning of a line whose end is not there yet. */
+  /** The beginning of an incomplete line. */
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(path: string) {
     this.path = path;
   }
 
-  /** All whole lines since the last call. */
+  /** The events of all complete lines since the last call. */
   read(): LiveEvent[] {
     const found = statOf(this.path);
     if (found?.identity === this.#identity && found.size === this.#offset) return [];
     const events: LiveEvent[] = [];
     if (found?.identity !== this.#identity) {
-      // What was added to the old file before another took its place is read to its end.
+      // Read the old file to its end before turning to the new one.
       events.push(...this.#toEnd());
       this.close();
       this.#startOver('');
@@ -31,12 +31,12 @@ export class LiveTail {
       this.#open();
       events.push(...this.#toEnd());
     }
-    // A file is replaced between turns only: nothing is missed without holding it open meanwhile.
+    // The file is only replaced between turns, so closing it here misses nothing.
     if (events.at(-1)?.event === 'end') this.close();
     return events;
   }
 
-  /** As if all that is there had been read. */
+  /** Skip to the end of the file. */
   skip(): void {
     const found = statOf(this.path);
     if (!found) return;
@@ -85,7 +85,7 @@ export class LiveTail {
   }
 }
 
-/** Undefined: a blank line, or one that was torn. */
+/** Undefined: a blank or torn line. */
 function parseLine(line: string): LiveEvent | undefined {
   if (line === '') return undefined;
   try {
@@ -96,7 +96,7 @@ function parseLine(line: string): LiveEvent | undefined {
   }
 }
 
-/** Which file or folder it is, whatever becomes of its name; '' if there is none. */
+/** Identifies the file or folder at a path, also after a rename. '' if there is none. */
 export function identityOf(path: string): string {
   return statOf(path)?.identity ?? '';
 }
@@ -106,7 +106,7 @@ function statOf(path: string): {identity: string; size: number} | undefined {
   return stat && identify(stat);
 }
 
-/** The number of an inode is used again; together with when it was made it is not. */
+/** Inode numbers are reused, but not together with the same creation time. */
 function identify({ino, birthtimeNs, size}: {ino: bigint; birthtimeNs: bigint; size: bigint}) {
   return {identity: `${ino}.${birthtimeNs}`, size: Number(size)};
 }

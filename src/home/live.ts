@@ -5,25 +5,25 @@ import {clearAbandoned, temporaryBeside} from './temporary.ts';
 export type LiveEnd = 'answered' | 'dropped' | 'failed';
 
 /**
- * What a model is asked with: so many messages of the session file, and how many of those are answers. Its own is to
- * stand right after them. Older versions did not say.
+ * The messages that were sent to the model: how many messages of the session file, and how many of them are answers. The model's answer
+ * comes right after them. Missing in events of older versions.
  */
 export interface QuestionSize {
   messages: number;
   answers: number;
 }
 
-/** What happens in a turn, for whoever watches it. Derived: the session file alone says what was answered. */
+/** An event of a turn, for people who watch it. Derived: the session file has the actual answer. */
 export type LiveEvent = {at: string; agent: string; session: string; turn: string} & (
   | {event: 'begin'; after?: QuestionSize}
   | {event: 'text'; text: string}
   | {event: 'call'; name: string; args: string}
-  /** Whatever text came before is void; it is asked again at `next`. */
+  /** Discard the text so far: the model is asked again at `next`. */
   | {event: 'retry'; why: string; next: string}
   | {event: 'end'; how: LiveEnd; why?: string}
 );
 
-/** An event without what all events of a turn share. */
+/** An event without the fields that all events share. */
 type LiveEventBody = LiveEvent extends infer Each ? (Each extends LiveEvent ? Omit<Each, keyof Shared> : never) : never;
 type Shared = Pick<LiveEvent, 'at' | 'agent' | 'session' | 'turn'>;
 
@@ -32,14 +32,12 @@ const MAX_BYTES = 256 * 1024;
 
 const FOLDER = '.agentdir/live';
 
-/** For those who read it, and watch. */
 export const liveFolder = (home: string) => `${home}/${FOLDER}`;
 export const livePath = (home: string, session: string) => `${home}/${FOLDER}/${session}.jsonl`;
 
 /**
- * The live output of a session: `.agentdir/live/<session>.jsonl`, a JSON line for each event. What comes within 25 ms is
- * one append, so a turn that takes no longer costs one. Never throws: output that cannot be written is missed by those
- * who watch, and by nobody else.
+ * Writes the live output of a session to `.agentdir/live/<session>.jsonl`, one JSON line per event. Events within 25 ms are one append.
+ * Must not throw: lost output only affects people who watch.
  */
 export class LiveOutput {
   readonly #disk: Disk;
@@ -48,12 +46,12 @@ export class LiveOutput {
   readonly #agent: string;
   #turn = '';
   #lines = '';
-  /** Text that came since the last line. */
+  /** Text received since the last line. */
   #text = '';
   #timer: Cancel | undefined;
   #file: OpenFile | undefined;
   #fresh = false;
-  /** The file may end within a line: a process was killed, or a disk full. */
+  /** The file may end with an incomplete line, because a process was killed or the disk was full. */
   #torn = true;
 
   constructor(disk: Disk, session: string, agent: string) {
@@ -81,10 +79,10 @@ export class LiveOutput {
     this.#append({event: 'call', name, args});
   }
 
-  /** The answer did not come; `at`: when it is asked for again. */
+  /** The request failed. `at`: when it is sent again. */
   retry(why: string, at: string): void {
     this.#append({event: 'retry', why, next: at});
-    // Many may wait at once, and for long: none of them holds a file open meanwhile.
+    // Many sessions may wait for long: do not keep their files open.
     this.#flush();
     this.#close();
   }
@@ -141,7 +139,7 @@ export class LiveOutput {
   #open(): OpenFile {
     const disk = this.#disk;
     if (!this.#fresh) return openForAppend(disk, this.#path);
-    // Another file takes its place, so that whoever reads the old one reads it to its end and then turns to the new one.
+    // Replace the file instead of truncating it, so that readers can finish the old one first.
     this.#fresh = false;
     clearAbandoned(disk, FOLDER);
     const temp = temporaryBeside(disk, this.#path);
@@ -175,7 +173,7 @@ function sizeOf(disk: Disk, path: string): number {
   }
 }
 
-/** The folder is there nearly always: it is made when it is found missing. */
+/** Create the folder only if opening fails: it nearly always exists. */
 function openForAppend(disk: Disk, path: string): OpenFile {
   try {
     return disk.open(path, 'a');

@@ -15,7 +15,7 @@ export function locateHome(given: string | undefined, from: string, environment:
         ? `has no ${MARKER}`
         : 'is not a directory'
       : 'does not exist';
-    throw new UserError(`${named} ${what}`, exit.usage, `make a home of it: agentdir init ${named}`);
+    throw new UserError(`${named} ${what}`, exit.usage, `to make it a home: agentdir init ${named}`);
   }
   for (let path = resolve(from); ; path = dirname(path)) {
     if (existsSync(join(path, MARKER))) return realpathSync(path);

@@ -6,15 +6,15 @@ import {crashPoint} from './disk/crash.ts';
 import {fixedOptions, gitEnvironment, ownProcesses} from './git/git.ts';
 import type {Repository} from './git/git-repository.ts';
 
-/** As git gc --auto counts: loose objects by one folder of 256, packs by their number. */
+/** The number of packs that triggers a repack when idle. Counted as in `git gc --auto`. */
 const PACKS = 20;
-/** Under load only when they are so many that every git command pays for it. */
+/** The number of packs that triggers a repack under load, because every git command gets slower. */
 const MANY_PACKS = 50;
 const LOOK_EVERY = 40;
 
 type Need = 'loose' | 'packs' | undefined;
 
-/** What the object store needs, for the price of reading two folders. */
+/** Which maintenance the object store needs. Reads only two folders: loose objects are estimated from one folder of 256. */
 function maintenanceNeed({dirs}: Repository, maxLoose: number, maxPacks = PACKS): Need {
   const packs = names(join(dirs.common, 'objects/pack'));
   const kept = new Set(packs.filter(name => name.endsWith('.keep')).map(name => name.slice(0, -5)));
@@ -27,8 +27,8 @@ function looseEstimate(common: string): number {
 }
 
 /**
- * Pack what is loose, at low priority. Nothing is ever pruned: not what a person may still want back, nor what the
- * journal wrote and nobody refers to yet. Loose objects that nothing refers to, if they are many, go into a pack too.
+ * Pack loose objects, at low priority. Never prunes: a person may want an object back, and the journal writes objects before it refers
+ * to them. Many unreachable loose objects are packed, too.
  */
 export async function maintain(repository: Repository, maxLoose: number, signal: AbortSignal): Promise<void> {
   if (maintenanceNeed(repository, maxLoose) === 'loose') await repack(repository, ['-d', '-l', '-q'], signal);
@@ -36,7 +36,7 @@ export async function maintain(repository: Repository, maxLoose: number, signal:
     await repack(repository, ['-a', '-d', '-l', '-q', '--keep-unreachable'], signal);
 }
 
-/** Maintenance of one journal: when it has been idle, and of packs also under load. One at a time. */
+/** Schedules maintenance of one journal: when it is idle, and under load if there are many packs. One run at a time. */
 export class Maintenance {
   readonly #repository: Repository;
   readonly #idleMs: number;
@@ -46,14 +46,14 @@ export class Maintenance {
   #running: Promise<void> | undefined;
   #count = 0;
 
-  /** Never with an `idleMs` of 0. */
+  /** `idleMs` 0: no maintenance. */
   constructor(repository: Repository, {idleMs, maxLoose}: {idleMs: number; maxLoose: number}) {
     this.#repository = repository;
     this.#idleMs = idleMs;
     this.#maxLoose = maxLoose;
   }
 
-  /** Nothing is left to publish. */
+  /** Call when nothing is left to publish. */
   plan(): void {
     this.postpone();
     if (this.#idleMs === 0) return;
@@ -67,7 +67,7 @@ export class Maintenance {
     clearTimeout(this.#timer);
   }
 
-  /** A batch was: after many, their packs are put together, the small ones only. */
+  /** Call after each batch. Now and then, combines small packs if there are many. */
   published(): void {
     if (this.#idleMs === 0 || ++this.#count % LOOK_EVERY > 0) return;
     if (maintenanceNeed(this.#repository, Number.POSITIVE_INFINITY, MANY_PACKS) === 'packs')
@@ -102,10 +102,10 @@ function repack({top}: Repository, options: readonly string[], signal: AbortSign
       try {
         setPriority(pid, 15);
       } catch {
-        // Gone already, or not allowed: it only takes its turn with the others.
+        // Already gone, or not allowed: it runs at normal priority.
       }
     }
-    // A repack that fails leaves everything as it was; the next one tries again.
+    // A failed repack changes nothing; the next one tries again.
     child.on('error', () => resolve());
     child.on('close', () => {
       if (pid) ownProcesses.delete(pid);

@@ -12,8 +12,8 @@ interface Moving {
 }
 
 /**
- * Put `bytes` at `to`, where there is no file yet, and take `from` away if it is still what the decision was made on. Killed
- * in between, both are there; what was saved at `from` meanwhile stays. The old file stays linked: an editor may still write into it.
+ * Create `to` with `bytes`, then remove `from` if it still has the expected content. If the process is killed in between, both files
+ * exist. The old file stays linked, because an editor may still write into it.
  */
 export async function moveFile(disk: Disk, {from, expected, to, bytes}: Moving): Promise<SaveResult> {
   const saved = await save(disk, {path: to, expected: undefined, bytes});
@@ -29,37 +29,37 @@ function keepMoved(disk: Disk, {from, expected, to, bytes}: Moving): ReplacedFil
   try {
     return linkReplaced({disk, path: to, target: from, temp: temporaryBeside(disk, to), expected, bytes});
   } catch (error) {
-    // Somebody took it away just now.
+    // Somebody has just removed the file.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
 }
 
 /**
- * Take a file away if it is what is expected; false: it is not, and stays. What an editor saved at the last moment is found
- * by a second look, at what was taken. Killed before that, a temporary file is left, which the next start removes.
+ * Remove a file if it has the expected content; false: it has not, and stays. Compares once more after moving the file aside, to find a
+ * save of an editor at the last moment. If the process is killed before that, a temporary file is left, which the next start removes.
  */
 export function removeIfUnchanged(disk: Disk, path: string, expected: Buffer): boolean {
-  const taken = temporaryBeside(disk, path);
+  const aside = temporaryBeside(disk, path);
   try {
     if (!disk.read(path).equals(expected)) return false;
-    disk.rename(path, taken);
+    disk.rename(path, aside);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
     throw error;
   }
   crashPoint('remove');
-  const same = disk.read(taken).equals(expected);
-  if (!same) putBack(disk, taken, path);
-  disk.unlink(taken);
+  const same = disk.read(aside).equals(expected);
+  if (!same) putBack(disk, aside, path);
+  disk.unlink(aside);
   crashPoint('remove');
   return same;
 }
 
-/** Unless something newer is there by now. */
-function putBack(disk: Disk, taken: string, target: string): void {
+/** Put the file back, unless a newer one is there by now. */
+function putBack(disk: Disk, aside: string, target: string): void {
   try {
-    disk.link(taken, target);
+    disk.link(aside, target);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

@@ -10,29 +10,29 @@ interface PastFile {
 }
 
 export interface FileOfChange {
-  /** In the home. */
+  /** Relative to the home. */
   path: string;
   before: PastFile | undefined;
   after: PastFile | undefined;
 }
 
-/** One commit, and all that it did to files. */
+/** One commit with its file changes. */
 export interface WholeChange extends JournalChange {
   parents: readonly string[];
-  /** Of the home; of a merge none. */
+  /** Changed files of the home. Empty for a merge. */
   files: readonly FileOfChange[];
-  /** Paths of the repository that are not of the home. */
+  /** Changed paths outside the home. */
   elsewhere: readonly string[];
 }
 
-/** Commits of HEAD's history whose ids begin so, at most ten. */
+/** Commits in HEAD's history whose ids start with `beginning`, at most ten. */
 export async function commitsNamed(home: string, beginning: string): Promise<string[]> {
   const found = await git(home, ['rev-parse', `--disambiguate=${beginning}`]);
   const ids = found.code === 0 ? found.stdout.split('\n').filter(Boolean) : [];
   const commits: string[] = [];
   for (const id of ids) {
     if (commits.length === 10) break;
-    // What is no commit is no ancestor either.
+    // Also skips objects that are not commits.
     if ((await git(home, ['merge-base', '--is-ancestor', id, 'HEAD'])).code === 0) commits.push(id);
   }
   return commits;
@@ -41,15 +41,15 @@ export async function commitsNamed(home: string, beginning: string): Promise<str
 const FORMAT = '%H%x00%P%x00%an%x00%aI%x00%s%x00%(trailers:only,unfold)';
 const RAW = ['--root', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', '--no-commit-id'];
 
-/** `commit` is one of HEAD's history. */
+/** `commit` must be in HEAD's history. */
 export async function readChange(home: string, commit: string): Promise<WholeChange> {
-  const [said, raw, place] = await Promise.all([
+  const [shown, raw, place] = await Promise.all([
     git(home, ['show', '-s', '--no-show-signature', '--encoding=UTF-8', `--format=${FORMAT}`, commit, '--']),
     git(home, ['diff-tree', ...RAW, commit]),
     git(home, ['rev-parse', '--show-prefix']),
   ]);
-  if (said.code !== 0 || raw.code !== 0) throw new Error(`git cannot read ${commit}: ${said.stderr || raw.stderr}`);
-  const [id = '', parents = '', author = '', time = '', subject = '', trailers = ''] = said.stdout.split('\0');
+  if (shown.code !== 0 || raw.code !== 0) throw new Error(`git cannot read ${commit}: ${shown.stderr || raw.stderr}`);
+  const [id = '', parents = '', author = '', time = '', subject = '', trailers = ''] = shown.stdout.split('\0');
   const prefix = place.stdout.trimEnd();
   const files: FileOfChange[] = [];
   const elsewhere: string[] = [];
@@ -80,7 +80,7 @@ export interface LaterVersion {
   blob: string | undefined;
 }
 
-/** What became of a file after a commit, oldest first. */
+/** The versions of a file after a commit, oldest first. */
 export async function laterVersions(home: string, commit: string, path: string): Promise<LaterVersion[]> {
   const args = ['log', '-z', '--reverse', '--raw', '--no-abbrev', '--no-renames', '--diff-merges=first-parent'];
   const log = await git(home, [...args, '--format=%x01%H%x00%an%x00%s%x00', `${commit}..HEAD`, '--', path]);
@@ -94,7 +94,7 @@ export async function laterVersions(home: string, commit: string, path: string):
     });
 }
 
-/** Read objects of the home's repository, for as long as `use` takes. */
+/** Call `use` with a reader of the repository's objects. */
 export async function withObjects<T>(
   home: string,
   use: (read: (id: string) => Promise<Buffer | undefined>) => Promise<T>,
@@ -107,7 +107,7 @@ export async function withObjects<T>(
   }
 }
 
-/** Git's name for what HEAD has at a path; undefined: nothing. */
+/** The blob id of a path in HEAD. Undefined: HEAD has no such file. */
 export async function blobInHead(home: string, path: string): Promise<string | undefined> {
   const found = await git(home, ['rev-parse', '--verify', '--quiet', `HEAD:./${path}`]);
   return found.code === 0 ? found.stdout.trim() : undefined;

@@ -11,19 +11,18 @@ import {listFolder, readHomeFile} from './read.ts';
 export type VisitSession = (path: string, session: Session) => void;
 
 export interface PastSessionCounts {
-  /** Files, each once. */
+  /** Number of session files. */
   sessions: number;
-  /** All of HEAD's history: what only another branch has is not looked at. */
+  /** Commits in HEAD's history. Other branches are not read. */
   commits: number;
   /** Versions with errors. */
   unread: number;
 }
 
 /**
- * Hands on versions of sessions that together hold every message that any version ever held, on disk or in the history
- * of HEAD: the files as they are, those of HEAD, and each version that a commit took lines of messages away from. What
- * only grew is read once, however many commits it grew in. Of a version with errors the one before it is read too.
- * Throws where there is no repository.
+ * Visit versions of sessions that together contain every message of any version, on disk or in HEAD's history: the current files, those
+ * of HEAD, and each version from which a commit removed message lines. A session that only grew is read once. If a version has errors,
+ * the one before it is read too. Throws without a repository.
  */
 export async function everySession(
   home: string,
@@ -34,8 +33,8 @@ export async function everySession(
   const seen = new Set<string>();
   let last: {path: string; session: Session} | undefined;
   let unread = 0;
-  const take = (path: string, text: string): boolean => {
-    // Most of it is often as in the version read before.
+  const visitVersion = (path: string, text: string): boolean => {
+    // Reuse the parse of the previous version, which is often nearly equal.
     const session = parseSession(text, last?.path === path ? last.session : undefined);
     last = {path, session};
     paths.add(path);
@@ -46,7 +45,7 @@ export async function everySession(
   for (const path of listFolder(nodeDisk(home), 'sessions')) {
     const read = readHomeFile(nodeDisk(home), path);
     if (kindOf(path) !== 'session' || !read) continue;
-    if ('text' in read && take(path, read.text)) seen.add(blobId(read.bytes));
+    if ('text' in read && visitVersion(path, read.text)) seen.add(blobId(read.bytes));
   }
   if (!(await headCommit(home))) return {sessions: paths.size, commits: 0, unread};
   const {lost, before} = await lossyVersions(home);
@@ -60,7 +59,7 @@ export async function everySession(
       if (seen.has(blob)) continue;
       seen.add(blob);
       const body = await cat.body(blob);
-      if (body && !take(path, body.toString('utf8'))) {
+      if (body && !visitVersion(path, body.toString('utf8'))) {
         for (const earlier of before.get(blob) ?? []) wanted.push({path, blob: earlier});
       }
     }
@@ -84,7 +83,7 @@ async function versionsOfHead(home: string): Promise<Version[]> {
   });
 }
 
-/** Lines that may go without a message losing anything: keys above the messages that the daemon rewrites. */
+/** Lines whose removal loses no message: keys above the messages that the daemon rewrites. */
 const harmless = /^-(?:updated|status|created|model|waiting_for|shared|session_id|agent_type): [\w:.+/-]*\r?$/;
 
 const LOG = [
@@ -94,13 +93,13 @@ const LOG = [
   ...['HEAD', '--', 'sessions'],
 ];
 
-/** Newest first: what each step from a parent to its child took away from; and all steps, from version to those before it. */
+/** `lost`: versions from which a commit removed lines, newest first. `before`: the previous versions of each version. */
 async function lossyVersions(home: string): Promise<{lost: Version[]; before: Map<string, Set<string>>}> {
   const lost: Version[] = [];
   const before = new Map<string, Set<string>>();
   let path = '';
   let old = '';
-  /** Lines of the hunk still to come. */
+  /** Remaining lines of the current hunk. */
   let hunk = 0;
   for await (const line of linesOf(home, LOG)) {
     if (hunk > 0) {
@@ -110,7 +109,7 @@ async function lossyVersions(home: string): Promise<{lost: Version[]; before: Ma
       lost.push({path, blob: old});
       old = '';
     } else if (line.startsWith('diff --git ')) {
-      // `a/PATH b/PATH`: both are the same.
+      // `a/PATH b/PATH`, with equal paths.
       path = line.slice(13, 13 + (line.length - 16) / 2);
       old = '';
     } else if (line.startsWith('index ') && kindOf(path) === 'session') {

@@ -9,8 +9,8 @@ const LOG = [
 ];
 
 /**
- * Versions of a session around each commit that marked a call of it as started, or took such a mark away; also those
- * that only a reflog still knows. None where nothing was committed.
+ * Versions of a session before and after each commit that added or removed a `started` mark of a call, including commits that only a
+ * reflog still has.
  */
 export async function versionsWithStarts(home: string, path: string): Promise<Session[]> {
   const name = stemOf(path).replace(/[\\*?[\]]/g, '\\$&');

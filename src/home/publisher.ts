@@ -23,22 +23,22 @@ interface Queued {
 }
 
 const defaults = {minGapMs: 200, maxBatch: 1_000, idleMs: 20_000, maxLoose: 6_700, tellMs: 1_000};
-/** So long others wait; longer only if their turns are long and much waits: a quarter of theirs with so many, and no more than this. */
+/** How long preparing may block the event loop: up to `MOST_SLICE_MS` if turns are long and `BEHIND` entries wait. */
 const SLICE_MS = 8;
 const MOST_SLICE_MS = 100;
 const BEHIND = 1_000;
-/** So many publishes may come early after a quiet moment: what is dirty for long is in the person's way, too. */
+/** How many publishes may come early after a quiet moment: files that stay dirty hinder the person, too. */
 const AHEAD = 2;
-/** Under constant load, publishing takes one part in so many of the time at most. */
+/** Under constant load, publishing takes at most 1/SHARE of the time. */
 const SHARE = 20;
 const MOST_GAP_MS = 1_000;
 const MAX_HELD = 16 * 1024 * 1024;
-/** So long more is waited for if it is likely to come: publishing takes its time, and many cost as much as one. */
+/** How long to wait for entries that `expecting` announces: publishing many costs as much as publishing one. */
 const EXPECTING_MS = 60;
-/** First and longest pause before the next try. */
+/** First and longest pause before a retry. */
 const RETRY_MS = {busy: [10, 100], failed: [50, 2_000]} as const;
 
-/** Publishes what is queued, in order, many together, whenever nobody is in the way. */
+/** Commits queued entries in order, in batches, while no git command of the person's runs. */
 export class Publisher {
   readonly patience: WaitNotice;
   readonly #repository: Repository;
@@ -51,9 +51,9 @@ export class Publisher {
   #closed = false;
   #running: Promise<void> | undefined;
   #wake = () => {};
-  /** When the next publish would come if they came evenly, one in `#gapMs`. */
+  /** When the next publish is due at an even rate of one per `#gapMs`. */
   #even = Number.NEGATIVE_INFINITY;
-  /** Time from one publish to the next, if many follow each other. */
+  /** Time between publishes under load. */
   #gapMs: number;
 
   constructor(repository: Repository, committed: CommittedFiles, options: JournalOptions) {
@@ -71,17 +71,17 @@ export class Publisher {
   /** Whether more is likely to be added within a moment. */
   expecting: () => boolean = () => false;
 
-  /** Known once there was something to commit. */
+  /** Undefined before the first batch. */
   get config(): GitConfig | undefined {
     return this.#config;
   }
 
-  /** How many wait. */
+  /** How many entries wait. */
   get count(): number {
     return this.#queue.length;
   }
 
-  /** It resolves when it is published, or was in HEAD already; only `close` rejects. */
+  /** Resolves when the entry is published, or HEAD already has it. Only `close` rejects. */
   add(entry: JournalEntry, pending: PendingEntry): Promise<CommittedEntry & {already?: true}> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new Error('the journal is closed'));
@@ -92,21 +92,21 @@ export class Publisher {
     });
   }
 
-  /** Whether all that was added is published, after at most `ms`. */
+  /** Wait at most `ms`. Returns whether all entries are published. */
   async flush(ms = Number.POSITIVE_INFINITY): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
-    let over = false;
-    const late = new Promise<void>(resolve => {
+    let isTimeUp = false;
+    const timeUp = new Promise<void>(resolve => {
       if (ms !== Number.POSITIVE_INFINITY) timer = setTimeout(resolve, Math.max(0, ms));
     }).then(() => {
-      over = true;
+      isTimeUp = true;
     });
-    while (this.#running && !over) await Promise.race([this.#running, late]);
+    while (this.#running && !isTimeUp) await Promise.race([this.#running, timeUp]);
     clearTimeout(timer);
     return this.#queue.length === 0;
   }
 
-  /** What is not published yet is rejected. */
+  /** Rejects the entries that are not published yet. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#wake();
@@ -116,7 +116,7 @@ export class Publisher {
   }
 
   async #run(): Promise<void> {
-    // Whatever is added in the same turn of the loop belongs into the same batch.
+    // Entries added in the same turn of the event loop belong in the same batch.
     await turn();
     for (let tries = 0; this.#queue.length > 0 && !this.#closed; ) {
       let why: string | undefined;
@@ -130,7 +130,7 @@ export class Publisher {
       this.patience.update(why);
       tries = why === undefined ? 0 : tries + 1;
       if (why === undefined) continue;
-      // Whoever was in the way may have pruned as well.
+      // The other git command may have pruned objects.
       this.#repository.objects.forget();
       const [least, most] = RETRY_MS[kind];
       await this.#sleep(Math.min(most, least * 2 ** Math.min(tries, 10)), false);
@@ -140,7 +140,7 @@ export class Publisher {
     if (!this.#closed) this.#maintenance.plan();
   }
 
-  /** One batch; or why it must wait. */
+  /** Publish one batch. Returns why it must wait. */
   async #round(): Promise<string | undefined> {
     const {dirs, processes} = this.#repository;
     const why = busyReason(dirs, processes);
@@ -177,7 +177,7 @@ export class Publisher {
     return PlainBatch.begin(this.#repository, this.#state.place, known, head);
   }
 
-  /** Prepare all that waits, and what comes until it is time to publish; how many are in. */
+  /** Prepare the waiting entries and those that arrive until publishing is due. Returns how many are in the batch. */
   async #fill(batch: CommitBatch): Promise<number> {
     const {maxBatch} = this.#options;
     let count = 0;
@@ -193,11 +193,11 @@ export class Publisher {
         await this.#sleep(Math.min(wait, EXPECTING_MS / 10), true);
         continue;
       }
-      // Beside much other work few are prepared in that time: ended then, batches are smaller than what comes meanwhile.
+      // Prepare at least all entries that waited at the start: under load, smaller batches would never catch up.
       if (now >= due && count >= waiting && due > begun) break;
       await batch.prepare(this.#stillWanted(next.pending));
       count++;
-      // Git tells a file changed twice in one tick of the clock by its content only: let the tick pass.
+      // Git must compare content to detect two changes within one clock tick: let the tick pass.
       if (isFresh(next.pending)) due = Math.max(due, begun + STAMP_MS + 2);
       if (performance.now() < pause) continue;
       pause = await this.#stepAside();
@@ -205,15 +205,16 @@ export class Publisher {
     return count;
   }
 
-  /** Let others have their turn; until when to go on after that. With 200 sessions at work a turn takes a second on a busy machine. */
+  /** Yield to the event loop. Returns when to yield next. With 200 working sessions, a turn may take a second. */
   async #stepAside(): Promise<number> {
-    const left = performance.now();
+    const before = performance.now();
     await turn();
-    const back = performance.now();
+    const after = performance.now();
     const share = Math.min(1, this.#queue.length / BEHIND) / 4;
-    return back + Math.min(MOST_SLICE_MS, Math.max(SLICE_MS, (back - left) * share));
+    return after + Math.min(MOST_SLICE_MS, Math.max(SLICE_MS, (after - before) * share));
   }
 
+  /** Drop changes that would revert what somebody else has committed since. */
   #stillWanted(pending: PendingEntry): PendingEntry {
     const {prefix} = this.#repository;
     const changes = pending.changes.filter(
@@ -246,7 +247,7 @@ export class Publisher {
     return undefined;
   }
 
-  /** `early`: whatever is added meanwhile ends it. Closing always does. */
+  /** `early`: a new entry ends the pause. Closing always does. */
   #sleep(ms: number, early: boolean): Promise<void> {
     return new Promise(resolve => {
       if (this.#closed) return resolve();
@@ -260,6 +261,7 @@ export class Publisher {
   }
 }
 
+/** Whether a file was changed within the clock tick in which it was recorded. */
 function isFresh({changes}: PendingEntry): boolean {
   return changes.some(({stat, since}) => stat !== undefined && Number(stat.ctimeMs) >= since - STAMP_MS);
 }

@@ -4,25 +4,25 @@ import {type Problem, problem} from '../formats/common/diagnostic.ts';
 import {folders, kindOf} from '../formats/common/key.ts';
 import type {DirectoryEntry, Disk, FileStat, OpenFile} from './disk/disk.ts';
 
-/** The bytes of a file, the stat of the very file they were read from, and whether a link leads to it. */
+/** The bytes of a file, the stat of the same open file, and whether the path is a symbolic link. */
 export interface FileRead {
   bytes: Buffer;
   stat: FileStat;
   link: boolean;
 }
 
-/** What a file holds, or why it cannot be read. */
+/** The content of a file, or why it cannot be read. Undefined: no file. */
 export type ReadResult =
   | ({text: string} & FileRead)
-  /** The bytes are known if they are only not text. */
+  /** Not text. */
   | ({problem: Problem} & FileRead)
   | {problem: Problem; bytes?: undefined}
   | undefined;
 
-/** Larger files are not text that people edit. Of an inbox only the last part is looked at. */
+/** The size limit of files. Only the last part of a larger inbox is read. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Paths of all files of the home, or of some of its folders, relative to it, in a stable order. */
+/** Sorted paths of all files of the home, or of some of its folders. */
 export function listHome(disk: Disk, of: readonly string[] = folders): {paths: string[]; problems: Problem[]} {
   const listing = {paths: ['agentdir.yaml', 'allowlist.yaml'], problems: []};
   for (const folder of of) collect(disk, folder, listing);
@@ -30,7 +30,7 @@ export function listHome(disk: Disk, of: readonly string[] = folders): {paths: s
   return listing;
 }
 
-/** The same of one folder, in no order. What cannot be read is left out. */
+/** Unsorted paths of the files in one folder. Skips what cannot be read. */
 export function listFolder(disk: Disk, folder: string): string[] {
   const listing = {paths: [], problems: []};
   collect(disk, folder, listing);
@@ -58,12 +58,12 @@ function collect(disk: Disk, folder: string, listing: {paths: string[]; problems
 
 export function unreadableFolder(folder: string, code: string): Problem {
   const message = `expected a readable folder, found ${code}`;
-  return problem('UNREADABLE', {line: 1, column: 1}, message, 'look at its owner and permissions: ls -ld', folder);
+  return problem('UNREADABLE', {line: 1, column: 1}, message, 'check its owner and permissions: ls -ld', folder);
 }
 
 /**
- * Whether the name of a folder, or of a file that would be ours, is not UTF-8. Node then gives one under which nothing is
- * found: bytes that are none are replaced.
+ * Whether the name of a folder or of a home file is not UTF-8. Node replaces the invalid bytes, so that nothing is found under the
+ * resulting name.
  */
 export function isMisnamed(disk: Disk, path: string, entry: DirectoryEntry): boolean {
   if (!entry.name.includes('\ufffd') || entry.name.startsWith('.')) return false;
@@ -75,17 +75,17 @@ export function misnamed(path: string): Problem {
   return problem('NOT_UTF8', {line: 1, column: 1}, message, 'rename it: ls -b shows the bytes', path);
 }
 
-/** Follows links: a person may keep a file elsewhere. */
+/** Follows symbolic links: a person may keep a file elsewhere. */
 function isFile(disk: Disk, path: string): boolean {
   try {
     return disk.stat(path)?.isFile() === true;
   } catch {
-    // A link that leads in a circle, or where nobody may look.
+    // A circular link, or no permission.
     return false;
   }
 }
 
-/** A submodule, or another repository inside the home: its files are its own, as they are for git. */
+/** Whether a path is in a nested repository or submodule, whose files do not belong to the home. */
 export function isForeign(disk: Disk, path: string): boolean {
   const parts = path.split('/');
   for (let depth = 1; depth < parts.length; depth++)
@@ -93,19 +93,19 @@ export function isForeign(disk: Disk, path: string): boolean {
   return false;
 }
 
-/** What a link in the home leads to, as it is written; undefined for a file. */
+/** The unresolved target of a symbolic link. Undefined for a regular file. */
 export function linkTarget(disk: Disk, path: string): string | undefined {
   return disk.lstat(path)?.isSymbolicLink() ? disk.readLink(path) : undefined;
 }
 
-/** Undefined: no such file. Text that is not UTF-8 is a problem: decoding it loosely would lose bytes on the next save. */
+/** Read a file. Text that is not UTF-8 is a problem: decoding it loosely would lose bytes on the next save. */
 export function readHomeFile(disk: Disk, path: string): ReadResult {
   let read: FileRead;
   try {
     read = readBytes(disk, path, path.endsWith('.jsonl'));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'error';
-    // Of conflicts any name is a file's, but those of folders.
+    // In conflicts/, any path has a kind, also that of a folder.
     if (code === 'ENOENT' || (code === 'EISDIR' && kindOf(path) === 'conflict')) return undefined;
     const tooLarge = error instanceof RangeError;
     return {
@@ -121,21 +121,21 @@ export function readHomeFile(disk: Disk, path: string): ReadResult {
             'UNREADABLE',
             {line: 1, column: 1},
             `expected a readable file, found ${code}`,
-            code === 'EISDIR' ? 'move the folder away' : 'look at its owner and permissions: ls -l',
+            code === 'EISDIR' ? 'move the folder away' : 'check its owner and permissions: ls -l',
             path,
           ),
     };
   }
   if ((read.link || DECIDING.test(path)) && leadsToWorkspace(disk, path)) {
     const message = 'expected a file, found a link into workspaces/, where agents write';
-    return {problem: problem('UNREADABLE', {line: 1, column: 1}, message, 'put a file of your own in its place', path)};
+    return {problem: problem('UNREADABLE', {line: 1, column: 1}, message, 'replace the link with a file', path)};
   }
   const {bytes} = read;
   if (!isUtf8(bytes)) return {problem: notUtf8(bytes, path), ...read};
   let text: string | undefined;
   return {
     ...read,
-    /** Decoded when it is asked for: most looks find the bytes that are known already. */
+    /** Decoded on demand: most looks find unchanged bytes. */
     get text() {
       text ??= bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
       return text;
@@ -143,10 +143,10 @@ export function readHomeFile(disk: Disk, path: string): ReadResult {
   };
 }
 
-/** Of these a folder on the way may be a link, too. */
+/** Files that decide what agents may do. Their parent folders are checked for links, too. */
 const DECIDING = /^(?:templates|approvals|tasks)\//;
 
-/** What an agent can write decides nothing, whoever made the link. */
+/** Whether a path resolves into workspaces/. Files that agents can write must not decide anything. */
 export function leadsToWorkspace(disk: Disk, path: string): boolean {
   try {
     return disk.realPath(path).startsWith(`${disk.realPath('workspaces')}/`);
@@ -155,7 +155,7 @@ export function leadsToWorkspace(disk: Disk, path: string): boolean {
   }
 }
 
-/** A pipe or a device is as if it were not there. */
+/** Throws ENOENT for a pipe or a device. `tail`: read only the last part of a file that is too large. */
 export function readBytes(disk: Disk, path: string, tail = false): FileRead {
   const {file, link} = open(disk, path);
   try {
@@ -175,15 +175,15 @@ export function readBytes(disk: Disk, path: string, tail = false): FileRead {
   }
 }
 
-// A pipe would keep the whole process waiting for somebody to write into it.
+// Without O_NONBLOCK, opening a pipe would block the process until somebody writes into it.
 const READ = constants.O_RDONLY | constants.O_NONBLOCK;
 
-/** To open what is no link tells that it is none, without another question. */
+/** Opening with O_NOFOLLOW first tells a file from a link without an extra stat. */
 function open(disk: Disk, path: string): {file: OpenFile; link: boolean} {
   try {
     return {file: disk.open(path, READ | constants.O_NOFOLLOW), link: false};
   } catch (error) {
-    // Some systems say EMLINK or EFTYPE.
+    // A link fails with ELOOP, on some systems with EMLINK or EFTYPE.
     const {code} = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'EACCES') throw error;
     return {file: disk.open(path, READ), link: true};

@@ -5,25 +5,25 @@ import {dirname, join} from 'node:path';
 import {appendLines, syncLines} from './append-line.ts';
 import {nodeDisk} from './disk/disk.ts';
 
-/** So many ids are remembered, at least. */
+/** How many ids are remembered, at least. */
 const MAX_IDS = 100_000;
-/** So much of the end of the inbox file is looked through at the start. */
+/** How many bytes at the end of the inbox file are searched for ids. */
 const TAIL = 32 * 1024 * 1024;
 const NAME = 24;
 
-/** What came from outside, each once. */
+/** Deduplicates events from outside by id. */
 export interface ReceivedIds {
   /**
-   * Append the line unless something came under one of these ids before. Durable when it is over; of two at the same
-   * time the second waits for what became of the first. Throws if it could not be written: then it did not come.
-   * `besides`: ids that are only remembered.
+   * Append the line unless one of these ids was received before. Durable when it resolves. Of two calls with the same id, the second
+   * waits for the first. Rejects if the line could not be written: then it was not received. `besides`: ids to remember without
+   * checking them.
    */
   appendOnce: (ids: readonly string[], line: string, besides?: readonly string[]) => Promise<'taken' | 'known'>;
 }
 
 /**
- * A memory of what was appended to this file of `inbox/`. The lines themselves have the first id of each (`id:`); the
- * others, and those of lines that were rotated away, are in `.agentdir/received/`.
+ * Open the ids received in this file of `inbox/`. Each line contains its first id. `.agentdir/received/` has the other ids, and those of
+ * rotated lines.
  */
 export function openReceivedIds(home: string, file: string): ReceivedIds {
   const path = `inbox/${file}`;
@@ -32,14 +32,13 @@ export function openReceivedIds(home: string, file: string): ReceivedIds {
   mkdirSync(dirname(memory), {recursive: true});
   let waiting: Waiting[] = [];
   let isWriting = false;
-  /** What stands in the file is on the disk. Not known of what others left: they may have been killed before that. */
+  /** All lines of the file are synced. Initially false: an earlier process may have been killed before its sync. */
   let durable = false;
-  /** The last append failed: perhaps its lines are there all the same. */
+  /** The last append failed, but its lines may be in the file. */
   let doubt = false;
 
-  /** Of two with one id the second shares what becomes of the first. */
   const write = async (batch: readonly Waiting[]): Promise<void> => {
-    // That something came before is said only of what is on the disk.
+    // Only durable lines count as received.
     if (!durable) await syncLines(nodeDisk(home), path);
     durable = true;
     if (doubt) for (const id of idsInTail(join(home, path))) known.add(nameOf(id));
@@ -59,7 +58,7 @@ export function openReceivedIds(home: string, file: string): ReceivedIds {
       });
       const names = lines.flatMap(({names, besides}) => [...names, ...besides]);
       for (const name of names) known.add(name);
-      // What stands in the inbox counts; this only makes the memory longer. A torn name is a line of its own.
+      // A failure is harmless, because the inbox file has the ids of its last lines. The leading newline isolates a torn name.
       await appendFile(memory, names.map(name => `\n${name}`).join('')).catch(() => {});
       if (known.size > 2 * MAX_IDS) forgetOldest(known, memory);
     }
@@ -85,16 +84,16 @@ export function openReceivedIds(home: string, file: string): ReceivedIds {
   };
 }
 
-/** A line that is to be written with the next, all at once: the disk is waited for once. */
+/** A line that waits for the next batch. A batch is one write and one sync. */
 interface Waiting {
   names: readonly string[];
   besides: readonly string[];
   line: string;
-  resolve: (became: 'taken' | 'known') => void;
+  resolve: (result: 'taken' | 'known') => void;
   reject: (error: Error) => void;
 }
 
-/** Ids are strangers' words: by a digest they have one length, and say nothing. */
+/** Hash an id, because ids come from outside: a digest has a fixed length and safe characters. */
 function nameOf(id: string): string {
   return createHash('sha256').update(id).digest('base64url').slice(0, NAME);
 }
@@ -117,11 +116,11 @@ function forgetOldest(known: Set<string>, memory: string): void {
     writeFileSync(`${memory}.tmp`, kept.join('\n'));
     renameSync(`${memory}.tmp`, memory);
   } catch {
-    // It is longer than it need be.
+    // The file stays longer than necessary.
   }
 }
 
-/** The ids of the last lines. A line that was begun and not ended never came. */
+/** The ids of the last lines. An incomplete line does not count as received. */
 function idsInTail(path: string): string[] {
   let fd: number;
   try {

@@ -4,19 +4,19 @@ import {blobId} from './git/blob-id.ts';
 import {isAbandoned} from './temporary.ts';
 
 /**
- * The file that a save replaced, kept by a hard link. An editor that had it open writes into this one, not into the new
- * one: what it wrote is found here, in this run or after a crash, and merged.
+ * The file that a save replaced, kept by a hard link. An editor that had it open may still write into it, not into the new file. Such
+ * late writes are found here, in this run or after a crash, and merged.
  */
 export interface ReplacedFile {
-  /** Of the file in the home. */
+  /** The path in the home. */
   path: string;
-  /** Git's name for what it held when it was compared, and the beginning of that for what took its place. */
+  /** The blob id of its content when it was replaced, and the short blob id of the new content. */
   base: string;
   next: string;
   inode: bigint;
-  /** The bytes an editor wrote into it since. Undefined: none. */
+  /** What an editor wrote into it since. Throws if the link is gone. */
   lateWrite: () => LateWrite | undefined;
-  /** Call when these bytes are merged: only what is written after them is a late write. */
+  /** Call when these bytes are merged: only later changes are late writes from then on. */
   acknowledge: (bytes: Buffer) => ReplacedFile;
   forget: () => void;
 }
@@ -24,17 +24,17 @@ export interface ReplacedFile {
 /** Bytes that an editor wrote into a file after it was replaced. */
 export interface LateWrite {
   path: string;
-  /** Git's name for what the file held when it was compared. */
+  /** The blob id of the file's content when it was replaced. */
   base: string;
   bytes: Buffer;
   /** Milliseconds since 1970. */
   writtenAt: number;
 }
 
-/** Longer than any file system's clock stands still. */
+/** Longer than a tick of any file system's clock. */
 const TICK_MS = 50n;
 
-/** To remove a file of this size takes less time than to have another thread do it. */
+/** Up to this size, removing a file synchronously is faster than in another thread. */
 const SMALL = 256n * 1024n;
 
 /** Links to files that the daemon or a command replaced. */
@@ -43,15 +43,15 @@ const FOLDER = '.agentdir/replaced';
 export interface FileReplacement {
   disk: Disk;
   path: string;
-  /** Where the file really is, in the home. */
+  /** The file to be replaced. For a move, its old path. */
   target: string;
-  /** The file that will take its place, and is at this name until then. */
+  /** The temporary name of the new file. */
   temp: string;
   expected: Buffer;
   bytes: Buffer;
 }
 
-/** Undefined where the file system has no hard links, or the path is too long for a name. */
+/** Keep the old file by a hard link. Undefined: the file system has no hard links, or the path is too long for a file name. */
 export function linkReplaced({disk, path, target, temp, expected, bytes}: FileReplacement): ReplacedFile | undefined {
   const parts = [blobId(expected), idOf(temp), shortId(blobId(bytes)), Buffer.from(path).toString('base64url')];
   const name = parts.join('.');
@@ -81,8 +81,8 @@ function replacedAt(disk: Disk, name: string): ReplacedFile {
   const [base = '', id = '', next = '', encoded = ''] = name.split('.');
   const path = Buffer.from(encoded, 'base64url').toString();
   const found = disk.stat(link);
-  /** The file as it was when nothing late was in it. */
-  let seen: FileStat | undefined;
+  /** The stat of the file when it last had no late write. */
+  let unwritten: FileStat | undefined;
   return {
     path,
     base,
@@ -90,10 +90,10 @@ function replacedAt(disk: Disk, name: string): ReplacedFile {
     inode: found?.ino ?? 0n,
     lateWrite: () => {
       const stat = statOf(disk, link);
-      if (stat.mtimeNs === seen?.mtimeNs && stat.size === seen.size) return undefined;
+      if (stat.mtimeNs === unwritten?.mtimeNs && stat.size === unwritten.size) return undefined;
       const found = lateIn(disk, link, path, base);
-      // A write within the same tick of the clock as the last one would not show.
-      if (!found && BigInt(Math.trunc(disk.clock.now())) - stat.mtimeMs > TICK_MS) seen = stat;
+      // A second write within the same clock tick would not change the stat.
+      if (!found && BigInt(Math.trunc(disk.clock.now())) - stat.mtimeMs > TICK_MS) unwritten = stat;
       return found;
     },
     acknowledge: bytes => {
@@ -106,7 +106,7 @@ function replacedAt(disk: Disk, name: string): ReplacedFile {
       try {
         disk.remove(link);
       } catch {
-        // Not ours to remove any more: the next start tries again.
+        // The next start tries again.
       }
     },
   };
@@ -124,16 +124,16 @@ export function listReplaced(disk: Disk, isDamaged: (path: string, bytes: Buffer
     const found = disk.stat(temp);
     if (found === undefined || found.ino === replaced.inode) return [replaced];
     if (isAbandoned(disk, basename(temp)) && !isDamaged(replaced.path, disk.read(temp)))
-      giveBack(disk, temp, replaced.path, replaced.next);
+      restoreEditorsFile(disk, temp, replaced.path, replaced.next);
     replaced.forget();
     return [];
   });
 }
 
-/** What is there is not what was to take its place: an editor's file, which came at the last moment and was to go back. */
-function giveBack(disk: Disk, temp: string, target: string, next: string): void {
-  const [taken, there] = [temp, target].map(path => (disk.exists(path) ? shortId(blobId(disk.read(path))) : ''));
-  if (taken !== next && there === next) disk.rename(temp, target);
+/** If a save was killed after it displaced an editor's newer file and before it put that file back, put it back now. */
+function restoreEditorsFile(disk: Disk, temp: string, target: string, next: string): void {
+  const [displaced, current] = [temp, target].map(path => (disk.exists(path) ? shortId(blobId(disk.read(path))) : ''));
+  if (displaced !== next && current === next) disk.rename(temp, target);
 }
 
 function namesIn(disk: Disk): string[] {
@@ -144,7 +144,7 @@ function namesIn(disk: Disk): string[] {
   }
 }
 
-/** The content of a version that was replaced at a path, as long as its file is linked and nobody wrote into it. */
+/** The content of a replaced version, if its file is still linked and has no late write. */
 export function replacedContent(disk: Disk, path: string, base: string): Buffer | undefined {
   const end = `.${Buffer.from(path).toString('base64url')}`;
   const name = namesIn(disk).find(each => each.startsWith(`${base}.`) && each.endsWith(end));
@@ -160,7 +160,7 @@ export function replacedBy(disk: Disk, path: string, blob: string): ReplacedFile
     .map(name => replacedAt(disk, name));
 }
 
-/** What tells one temporary file from all others: `.agentdir-ID.tmp`. */
+/** The ID in `.agentdir-ID.tmp`, which is unique to each temporary file. */
 function idOf(temp: string): string {
   return basename(temp, '.tmp').slice('.agentdir-'.length);
 }
@@ -168,13 +168,12 @@ function idOf(temp: string): string {
 function lateIn(disk: Disk, link: string, path: string, base: string): LateWrite | undefined {
   const {ino, mtimeMs} = statOf(disk, link);
   const bytes = disk.read(link);
-  // Still, or again, the file itself: a crash came before the rename.
+  // A crash before the rename: this is still the file itself.
   const current = disk.stat(path);
   if (current?.ino === ino) return undefined;
   return blobId(bytes) === base || bytes.length === 0 ? undefined : {path, base, bytes, writtenAt: Number(mtimeMs)};
 }
 
-/** Of a link that must be there. */
 function statOf(disk: Disk, link: string): FileStat {
   const stat = disk.stat(link);
   if (!stat) throw Object.assign(new Error(`${link} is gone`), {code: 'ENOENT'});

@@ -9,28 +9,28 @@ import {linkTarget} from './read.ts';
 import {linkReplaced, type ReplacedFile} from './replaced-files.ts';
 import {temporaryBeside} from './temporary.ts';
 
-/** What to put where, and the bytes the decision was made on: undefined if there was no file. */
+/** A write to one file, made only if the file still has the expected content. */
 export interface FileWrite {
   path: string;
+  /** Undefined: there must be no file. */
   expected: Buffer | undefined;
   bytes: Buffer;
-  /** No version log has the bytes: they must survive a power cut by themselves. */
+  /** Sync the file: the version log does not have these bytes. */
   durable?: boolean;
 }
 
 export type SaveResult =
   /** `replaced`: the old file, which an editor may still have open; see `home/replaced-files.ts`. */
   | {saved: FileStat; replaced: ReplacedFile | undefined}
-  /** The file is no longer what the decision was made on: decide again. */
+  /** The file does not have the expected content: read it and decide again. */
   | {changed: true}
   | {failed: Error};
 
 const LOCK_MS = 5_000;
 
 /**
- * The one way by which a file of the home is written: lock, write a temporary file beside it, then compare and let the two
- * change places with nothing in between. The old file stays linked for a while, so that bytes an editor wrote into it at the
- * last moment are found.
+ * Write a file of the home. All writes go through here: lock, write a temporary file beside it, then compare and swap the two without
+ * an await. The old file stays linked for a while, so that late writes of an editor are found.
  */
 export async function save(disk: Disk, write: FileWrite): Promise<SaveResult> {
   try {
@@ -85,7 +85,7 @@ interface Replacement {
   bytes: Buffer;
 }
 
-/** Compare, keep the old file by a link, take its place: no await in between. Undefined: it had changed. */
+/** Compare, link the old file and swap, without an await. Undefined: the file had changed. */
 function replace({
   disk,
   path,
@@ -95,7 +95,7 @@ function replace({
   bytes,
 }: Replacement): Extract<SaveResult, {saved: unknown}> | undefined {
   if (old === undefined || !expected) {
-    // A link is made only where nothing is yet.
+    // `link` fails if the path exists.
     try {
       disk.link(temp, path);
     } catch (error) {
@@ -115,7 +115,7 @@ function replace({
     isDone =
       (replaced === undefined || replaced.inode === ino) && takePlace(disk, temp, path, {compared: ino, own: own.ino});
   } catch (error) {
-    // Removed by somebody who wants it gone.
+    // Somebody removed the file.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   } finally {
     if (!isDone) replaced?.forget();
@@ -125,12 +125,12 @@ function replace({
   return {saved: now?.ino === own.ino ? now : own, replaced};
 }
 
-/** So many files that others put in place one after the other, each within a few microseconds. */
+/** How often to swap back if other processes keep replacing the file. */
 const MOST_OTHERS = 100;
 
 /**
- * `temp` in place of the file that was compared. False: another one was there, and is again. What is written into the old file
- * meanwhile is found by its link.
+ * Put `temp` in place of the compared file. False: another file was there, and was put back. The link of the old file reveals late
+ * writes into it.
  */
 function takePlace(
   disk: Disk,
@@ -142,27 +142,27 @@ function takePlace(
   if (inodeOf(target) !== compared) return false;
   if (!disk.swap(temp, target)) disk.rename(temp, target);
   crashPoint('save-rename');
-  let came = inodeOf(temp);
-  if (came === compared) disk.unlink(temp);
-  if (came === undefined || came === compared) return true;
-  // Renamed there since it was looked at: back with it, unless yet another came meanwhile, which is then the newest.
+  let displaced = inodeOf(temp);
+  if (displaced === compared) disk.unlink(temp);
+  if (displaced === undefined || displaced === compared) return true;
+  // Another process renamed its file there after the comparison: put it back, unless a still newer one is there by now.
   for (let put: bigint | undefined = own, n = 0; n < MOST_OTHERS; n++) {
     if (!disk.swap(temp, target)) disk.rename(temp, target);
     const out = inodeOf(temp);
     if (out === undefined || out === put) break;
-    [put, came] = [came, out];
+    [put, displaced] = [displaced, out];
   }
   return false;
 }
 
-/** Of a file that is there. Not of what a link leads to. */
+/** The `lstat` of an existing file. Throws ENOENT if it is gone. */
 function statOf(disk: Disk, path: string): FileStat {
   const stat = disk.lstat(path);
-  if (!stat) throw Object.assign(new Error(`${path} is not there any more`), {code: 'ENOENT'});
+  if (!stat) throw Object.assign(new Error(`${path} no longer exists`), {code: 'ENOENT'});
   return stat;
 }
 
-/** The file, open, if it is what is expected as far as its size tells; undefined if there is none and none should be. */
+/** Open the file if its size is as expected. Undefined: there is no file, as expected. */
 function openOld(disk: Disk, path: string, expected: Buffer | undefined): OpenFile | undefined | 'changed' {
   let old: OpenFile;
   try {

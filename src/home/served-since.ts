@@ -1,8 +1,8 @@
 import type {Disk} from './disk/disk.ts';
 
 /**
- * When the first daemon of this home began, by the clock of its file system, in nanoseconds; if `.agentdir` was emptied since, the first
- * after that. Never, if that cannot be written.
+ * When the first daemon served this home, in nanoseconds of the file system's clock. Starts over if `.agentdir` is emptied. `NEVER` if
+ * the mark cannot be written.
  */
 export function servedSince(disk: Disk): bigint {
   const mark = '.agentdir/served';

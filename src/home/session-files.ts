@@ -5,12 +5,12 @@ import {nodeDisk} from './disk/disk.ts';
 import {listFolder} from './read.ts';
 
 export interface SessionFile {
-  /** Its session_id: the file's stem. */
+  /** The session_id, which is the file's stem. */
   id: string;
   path: string;
 }
 
-/** All sessions by file name, in the order of their paths; segments are parts of others. No file is read. */
+/** All sessions without their archived segments, sorted by path. Reads no file. */
 export function listSessions(home: string): SessionFile[] {
   return listFolder(nodeDisk(home), 'sessions')
     .filter(path => !isSegment(path))
@@ -23,9 +23,8 @@ const FOOT = 2 * 1024;
 const buffer = Buffer.allocUnsafe(HEAD + FOOT);
 
 /**
- * What stands above the messages of a session, and the end of the file, where keys may stand too: enough to see what a
- * session is not, at a fraction of the cost of reading it. Latin-1, since no more than names is looked for. Undefined if
- * it cannot be read.
+ * The text above the messages of a session and the end of the file, where keys may be too. Lets callers rule out sessions at a fraction
+ * of the cost of reading them. Decoded as Latin-1, which is enough to search for names. Undefined if the file cannot be read.
  */
 export function sessionHead(home: string, path: string): string | undefined {
   let file: number | undefined;
@@ -45,7 +44,7 @@ export function sessionHead(home: string, path: string): string | undefined {
   }
 }
 
-/** A long system prompt: as far as the messages, or to the end. */
+/** The whole file, because a long system prompt precedes the messages. */
 function whole(file: number, size: number): string {
   const all = Buffer.allocUnsafe(size);
   return all.toString('latin1', 0, readSync(file, all, 0, size, 0));

@@ -3,7 +3,7 @@ import type {Disk} from './disk/disk.ts';
 import type {Holder} from './disk/holder.ts';
 import {livingHolder} from './disk/lock.ts';
 
-/** What the daemon last said of itself and the home: derived, in .agentdir/, for `agentdir status`. */
+/** The daemon's status file in .agentdir/, for `agentdir status`. */
 export interface DaemonStatus {
   pid: number;
   since: string;
@@ -15,20 +15,20 @@ export interface DaemonStatus {
   sessions: Record<string, number>;
   errors: number;
   warnings: number;
-  /** What waits for a person besides problems: approvals, tasks, sessions in error. */
+  /** How many approvals, tasks and failed sessions wait for a person. */
   needs: number;
-  /** Of these, approvals to decide. */
+  /** How many of `needs` are approvals. */
   approvals: number;
   troubles: readonly {what: string; since: string}[];
-  /** Which model answers by default, in words. */
+  /** Text: the default model. */
   model?: string | undefined;
-  /** How commands are confined, in words. */
+  /** Text: how commands are confined. */
   sandbox?: string | undefined;
-  /** A command that runs outside the sandbox: what is decided meanwhile does not count. */
+  /** A command that runs outside the sandbox. Approval decisions made meanwhile are void. */
   unconfined?: string | undefined;
-  /** Whether changes are seen at once, or by scanning only. */
+  /** False: changes are found by scanning only. */
   watching: boolean;
-  /** Why it stopped by itself, and when. */
+  /** Why and when the daemon stopped by itself. */
   stopped?: {why: string; at: string};
 }
 
@@ -37,12 +37,12 @@ export const PID_FILE = '.agentdir/daemon.pid';
 export const STATUS_FILE = '.agentdir/status.json';
 export const logPath = (home: string) => join(home, '.agentdir/daemon.log');
 
-/** The daemon that serves this home, if one does. */
+/** The running daemon of this home. */
 export function daemonOf(disk: Disk): Holder | undefined {
   return livingHolder(disk, DAEMON_LOCK);
 }
 
-/** Why the last daemon stopped by itself, if it did and none has served since. */
+/** Why the last daemon stopped by itself. Undefined if it did not, or if another has served since. */
 export function lastStop(disk: Disk): DaemonStatus['stopped'] {
   try {
     return (JSON.parse(disk.read(STATUS_FILE).toString()) as DaemonStatus).stopped;
@@ -51,7 +51,7 @@ export function lastStop(disk: Disk): DaemonStatus['stopped'] {
   }
 }
 
-/** Undefined if it is missing, or of a daemon that is no more. */
+/** The status of the running daemon. */
 export function readStatus(disk: Disk): DaemonStatus | undefined {
   try {
     const status = JSON.parse(disk.read(STATUS_FILE).toString()) as DaemonStatus;

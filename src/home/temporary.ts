@@ -1,7 +1,7 @@
 import {dirname} from 'node:path';
 import type {Disk} from './disk/disk.ts';
 
-/** A file that is being written names its process: whoever finds it later knows whether it was abandoned. */
+/** The name of a temporary file contains its process, so that abandoned files can be recognized. */
 const NAME = /^\.agentdir-(\d+)-(\d*)-\d+\.tmp$/;
 
 let count = 0;
@@ -13,18 +13,18 @@ export function temporaryBeside(disk: Disk, target: string): string {
   return `${folder === '.' ? '' : `${folder}/`}.agentdir-${pid}-${began}-${count++}.tmp`;
 }
 
-/** Whether a file of this name was left by a process that is no more. */
+/** Whether a temporary file of this name belongs to a process that no longer runs. */
 export function isAbandoned(disk: Disk, name: string): boolean {
   const [, pid, began = ''] = NAME.exec(name) ?? [];
   return pid !== undefined && !disk.processes.isAlive(Number(pid), began);
 }
 
-/** Remove what killed processes left in this folder. */
+/** Remove temporary files of killed processes from this folder. */
 export function clearAbandoned(disk: Disk, folder: string): void {
   try {
     for (const name of disk.names(folder))
       if (isAbandoned(disk, name)) disk.remove(folder === '' ? name : `${folder}/${name}`);
   } catch {
-    // A folder that cannot be read or written is told of where it matters.
+    // Other code reports a folder that cannot be read or written.
   }
 }

@@ -21,21 +21,22 @@ import {temporaryBeside} from './temporary.ts';
 
 const PACKED = '.gz';
 const UNPACKED = '.gz.unpacked';
-/** What a rotation puts behind the name, before it compresses. */
+/** The suffix of a rotated and compressed file. */
 const NUMBERED = /^[-_.]?\d[\dTZ_.:-]*\.gz$/;
 
-/** The name that it had before it was compressed; undefined: nobody unpacked it here. */
+/** The name of an unpacked file before its compression. Undefined: not an unpacked file. */
 export function packedName(file: string): string | undefined {
   return file.endsWith(UNPACKED) ? file.slice(0, -UNPACKED.length) : undefined;
 }
 
 /**
- * A rotation may have compressed a file that was not read to its end, or others after it. What was read is known again by how it
- * begins. These are unpacked beside, oldest first, by streams of Node's: a simulated disk has no compressed files. The number of the one that was read; undefined: there is nothing more to read.
+ * Unpack files that a rotation compressed before they were read to their end. The digest of its beginning identifies the file that was
+ * being read; it and later ones are unpacked, oldest first. Uses node:fs directly: a simulated disk has no compressed files. Returns the
+ * inode of the file that was being read. Undefined: nothing more to read.
  */
 export async function unpackRotated(disk: Disk, name: string, at: Position): Promise<string | undefined> {
   if (at.offset === 0) return undefined;
-  // Renamed while they were looked at, one may have been taken for another.
+  // If files were renamed meanwhile, one may have been mistaken for another: try again.
   for (let files = packedFiles(disk), n = 0; ; n++) {
     const made: string[] = [];
     const found = await unpackFrom(disk, [...files.keys()], {name, at, made});
@@ -67,20 +68,20 @@ async function unpackFrom(
   return undefined;
 }
 
-/** It is read. False: nobody unpacked it. */
+/** Remove an unpacked file after reading it. False: not an unpacked file. */
 export function removeUnpacked(disk: Disk, file: string): boolean {
   const isUnpacked = packedName(file) !== undefined;
   if (isUnpacked) rmSync(join(disk.root, 'inbox', file), {force: true});
   return isUnpacked;
 }
 
-/** Newest first, with their numbers. */
+/** Compressed files with their inodes, newest first. */
 function packedFiles(disk: Disk): Map<string, bigint> {
   const packed = [...inboxFiles(disk)].filter(([file]) => file.endsWith(PACKED));
   return new Map(packed.sort(([, a], [, b]) => Number(b.mtimeNs - a.mtimeNs)).map(([file, {ino}]) => [file, ino]));
 }
 
-/** Whether its text begins as this says: a length, and a digest. */
+/** Whether the unpacked text begins as in `head`, which has a length and a digest. */
 async function begins(place: string, head: string): Promise<boolean> {
   const length = Number.parseInt(head, 10);
   const source = createReadStream(place);
@@ -96,14 +97,14 @@ async function begins(place: string, head: string): Promise<boolean> {
     }
     return got >= length && inboxDigest(Buffer.concat(chunks).subarray(0, length), length) === head;
   } catch {
-    // It is no such file, or not finished.
+    // Not gzip, or not complete yet.
     return false;
   } finally {
     source.destroy();
   }
 }
 
-/** With the time of the original, by which files are put in order. `made`: where it is now. Undefined: it is damaged. */
+/** Unpack a file and keep its times, which define the order. Adds the path to `made`. Returns the inode; undefined: the file is damaged. */
 async function unpack(disk: Disk, file: string, made: string[]): Promise<string | undefined> {
   const packed = join(disk.root, 'inbox', file);
   const target = `${packed.slice(0, -PACKED.length)}${UNPACKED}`;
@@ -117,13 +118,13 @@ async function unpack(disk: Disk, file: string, made: string[]): Promise<string 
     return `${statSync(target, {bigint: true}).ino}`;
   } catch (error) {
     rmSync(temporary, {force: true});
-    // A full disk is another matter: what could be read later is not given up.
+    // Give up on a damaged file only. After a full disk, a later try may succeed.
     if (`${(error as NodeJS.ErrnoException).code}`.startsWith('Z_')) return undefined;
     throw error;
   }
 }
 
-/** How long its text is, as its last bytes say. */
+/** The length of the unpacked text modulo 2^32, from the last bytes of the file. */
 function sizeOf(place: string): number | undefined {
   const fd = openSync(place, 'r');
   try {

@@ -2,29 +2,28 @@ import type {FileStat} from './disk/disk.ts';
 import type {CommittedEntry, Journal, JournalEntry} from './journal.ts';
 import type {LoggedVersion, NewVersion, UnpublishedVersion, VersionLog} from './versions/version-log.ts';
 
-/** What the log needs of git. */
 export type PublishingJournal = Pick<Journal, 'add' | 'committed'>;
 
-/** Versions that are durable in the log, and that no file holds yet. */
+/** Versions that are durable in the log but not yet in the file. */
 export interface DurableVersions {
-  /** The file holds the last of them now. `stat`: of that file. */
+  /** The file now holds the last version. `stat`: the file's stat. */
   placed(stat: FileStat): void;
-  /** The file had changed meanwhile, or could not be written: none of them happened. */
+  /** The file had changed or could not be written: none of the versions happened. */
   cancel(): void;
 }
 
-/** Every version of every file: recorded in the log, then published to git in the same order. */
+/** Records every version of every file in the log, then publishes it to git in the same order. */
 export class Versions {
   readonly log: VersionLog;
   readonly #journal: PublishingJournal;
   readonly #onCommitted: (committed: CommittedEntry) => void;
-  /** Published, and not marked so in the log yet; the commit of the last one. */
+  /** Published versions that the log does not mark as published yet, and the commit of the last one. */
   #published: UnpublishedVersion[] = [];
   #commit = '';
-  /** Versions that are recorded, and that no file holds yet. In order. */
+  /** Numbers of recorded versions that no file holds yet, ascending. */
   readonly #preparing = new Set<number>();
-  /** Until publishing starts: stats of files whose versions wait. */
-  #held: Map<number, FileStat> | undefined = new Map();
+  /** File stats of versions that wait for `startPublishing`. Undefined after it. */
+  #waitingStats: Map<number, FileStat> | undefined = new Map();
 
   constructor(log: VersionLog, journal: PublishingJournal, onCommitted: (committed: CommittedEntry) => void) {
     this.log = log;
@@ -32,13 +31,13 @@ export class Versions {
     this.#onCommitted = onCommitted;
   }
 
-  /** Git's name for what git has, or will have, at this path; undefined: no file. */
+  /** The blob id that git has, or will have, at this path. Undefined: no file. */
   blobAt(path: string): string | undefined {
     const last = this.log.lastUnpublished(path);
     return last ? (last.blob ?? undefined) : this.#journal.committed.get(path);
   }
 
-  /** The last version that a checkpoint may cover: none after it is still being written. */
+  /** The last version that a checkpoint may cover: this and all before it are in their files. */
   get settled(): number {
     const [oldest] = this.#preparing;
     return oldest === undefined ? this.log.seq : oldest - 1;
@@ -49,14 +48,14 @@ export class Versions {
     return this.log.lastUnpublished(path) !== undefined;
   }
 
-  /** Record what a file holds already: a person saved it. `stat`: of that file, if it still is the one. */
+  /** Record a version that its file already holds, such as a person's save. `stat`: the file's stat, if it still holds the version. */
   record(version: NewVersion, stat?: FileStat): void {
     const recorded = this.log.append(version);
     this.log.placed([recorded]);
     this.#publish(recorded, stat);
   }
 
-  /** Record versions before the file holds the last of them. Resolves when they are durable. */
+  /** Record versions before the last of them is written to the file. Resolves when they are durable. */
   async prepare(versions: readonly NewVersion[]): Promise<DurableVersions> {
     const prepared: UnpublishedVersion[] = [];
     const settled = () => {
@@ -83,26 +82,24 @@ export class Versions {
       for (const version of prepared) this.#publish(version, version === last ? stat : undefined);
       settled();
     };
-
     return {placed, cancel};
   }
 
   /**
-   * From now on git gets versions, beginning with those that earlier runs recorded. Until then HEAD and the index are as the
-   * person left them.
+   * Start to publish to git, first the versions that earlier runs recorded. Until then HEAD and the index stay as the person left them.
    */
   startPublishing(): void {
-    const stats = this.#held;
-    this.#held = undefined;
+    const stats = this.#waitingStats;
+    this.#waitingStats = undefined;
     for (const version of [...this.log.unpublished]) this.#publish(version, stats?.get(version.seq));
   }
 
-  /** Versions of a path, newest first, as far back as the log goes. */
+  /** The logged versions of a path, newest first. */
   history(path: string): Iterable<LoggedVersion> {
     return this.log.history(path);
   }
 
-  /** The content of a version of this path that the log has. */
+  /** The content of a logged version. */
   read(path: string, blob: string): Buffer | undefined {
     for (const version of this.log.history(path)) if (version.blob === blob) return version.bytes();
     return undefined;
@@ -110,18 +107,18 @@ export class Versions {
 
   #publish(version: UnpublishedVersion, stat: FileStat | undefined): void {
     if (version.local) return;
-    if (this.#held) {
-      if (stat) this.#held.set(version.seq, stat);
+    if (this.#waitingStats) {
+      if (stat) this.#waitingStats.set(version.seq, stat);
       return;
     }
     this.#journal.add(entryOf(version, stat)).then(
       ({already, ...committed}) => {
         if (!already) this.#onCommitted(committed);
         if (committed.commit !== '') this.#commit = committed.commit;
-        // Many are published at a time, and share one mark.
+        // Versions published together share one mark.
         if (this.#published.push(version) === 1) queueMicrotask(() => this.#markPublished());
       },
-      // The journal was closed first: the next start finds the version in the log.
+      // The journal was closed: the next start finds the version in the log.
       () => {},
     );
   }

@@ -1,19 +1,18 @@
 import {folders} from '../formats/common/key.ts';
 import type {DirectoryWatch, Disk, WatchEvent} from './disk/disk.ts';
 
-/** A watch on the directories of a home. It only hints: whatever it misses, the next scan finds. */
+/** A watch on the directories of a home. May miss events: the next scan finds the changes. */
 export interface HomeWatch {
-  /** Watch this directory too, but not those below it. At first only the home itself is watched. */
+  /** Also watch this directory, without its subdirectories. Initially only the home itself is watched. */
   cover: (directory: string) => void;
-  /** Why some directories are not watched, if so. */
+  /** Why some directories are not watched. */
   readonly trouble: string | undefined;
   close: () => void;
 }
 
 /**
- * Call `hint` with the path, relative to the home, of what may have changed; undefined where that is not known.
- * One watch a directory, not a file: it sees the second of two writes that follow each other, is ready in a tenth of
- * the time, and needs a hundredth of the watches (docs/decisions/0007).
+ * Call `hint` with the path, relative to the home, that may have changed. Undefined: unknown. Watches directories, not files: that
+ * reports the second of two quick writes, starts in a tenth of the time and needs a hundredth of the watches (docs/decisions/0007).
  */
 export function watchHome(disk: Disk, hint: (path: string | undefined, event: WatchEvent) => void): HomeWatch {
   const watchers = new Map<string, DirectoryWatch>();
@@ -29,7 +28,7 @@ export function watchHome(disk: Disk, hint: (path: string | undefined, event: Wa
       const onEvent = (name: string | null, event: WatchEvent) => {
         if (name === null) return hint(undefined, event);
         const path = directory === '' ? name : `${directory}/${name}`;
-        // A new directory may hold files that were there before anybody watched it: look at all of it.
+        // A new directory may contain files older than its watch: watch it and let the scan read it.
         if (watchers.has(path) || (isFolder(path) && !/\.\w+$/.test(name))) {
           drop(path);
           cover(path);
@@ -45,7 +44,7 @@ export function watchHome(disk: Disk, hint: (path: string | undefined, event: Wa
     } catch (error) {
       const {code} = error as NodeJS.ErrnoException;
       if (code === 'ENOSPC' || code === 'EMFILE')
-        trouble = `the system gives no more file watches (${code}): changes are seen by scanning only; raise fs.inotify.max_user_watches`;
+        trouble = `no more file watches available (${code}): changes are seen by scanning only; raise fs.inotify.max_user_watches`;
       return false;
     }
   };
@@ -73,7 +72,7 @@ export function watchHome(disk: Disk, hint: (path: string | undefined, event: Wa
   };
 }
 
-/** A folder of the home, or one below it. */
+/** Whether the path is a known folder of the home, or below one. */
 function isFolder(path: string): boolean {
   return folders.some(folder => path === folder || path.startsWith(`${folder}/`));
 }

@@ -364,7 +364,7 @@ describe('without bubblewrap', () => {
       {success: false, code: 'REJECTED'},
       {success: false, code: 'REJECTED'},
     ]);
-    const costs = /sandbox none: .*not installed.*run unconfined, all others ask.*apt-get install bubblewrap/;
+    const costs = /sandbox none: .*not installed.*run unconfined, all others need approval.*apt-get install bubblewrap/;
     await until(
       async () => (await agentdir(dir, ['status'])).stdout,
       stdout => costs.test(stdout),

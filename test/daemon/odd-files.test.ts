@@ -101,7 +101,7 @@ describe('what is no plain file of the home', () => {
     put(home, {'memory/other.md': 'x\n'});
     await until(
       () => read(home, 'NEEDS_YOU.md'),
-      text => /unmerged/i.test(text),
+      text => /merge conflicts|unmerged/i.test(text),
     );
     put(home, {'memory/n.md': 'both\n'});
     await git(home, 'add', 'memory/n.md');

@@ -484,7 +484,6 @@ export class SimulatedDisk {
       },
       write: (bytes, offset = 0, length = bytes.length - offset, position = null) =>
         put(bytes.subarray(offset, offset + length), position),
-      writeParts: (parts, position) => put(Buffer.concat(parts), position),
       truncate: size => {
         process?.step();
         inode.data = Buffer.concat([inode.data, Buffer.alloc(Math.max(0, size - inode.data.length))], size);
@@ -493,14 +492,6 @@ export class SimulatedDisk {
       },
       sync,
       syncData: sync,
-      syncNow: () => {
-        process?.step();
-        if (this.faults.failingSyncs > 0) {
-          this.faults.failingSyncs--;
-          throw failure('EIO', 'fdatasync');
-        }
-        keep(inode, Buffer.from(inode.data));
-      },
       chmod: mode => {
         process?.step();
         inode.mode = (inode.mode & ~0o7777) | (mode & 0o7777);

@@ -254,10 +254,6 @@ class SimulatedJournal implements HomeJournal {
     return this.#git.put(bytes);
   }
 
-  isKept(blob: string): boolean {
-    return this.#git.blobs.has(blob);
-  }
-
   async read(blob: string): Promise<Buffer | undefined> {
     return this.#git.blobs.get(blob);
   }

@@ -5,7 +5,7 @@ import type {Sabotage} from './simulation.ts';
 /** Things broken on purpose, by name: a simulation must find each of them. */
 export const sabotages: Readonly<Record<string, Sabotage>> = {
   /** No fsync does anything. */
-  'no sync': {disk: disk => withFiles(disk, file => ({...file, sync: nothing, syncData: nothing, syncNow: () => {}}))},
+  'no sync': {disk: disk => withFiles(disk, file => ({...file, sync: nothing, syncData: nothing}))},
   /** The version log is never written. */
   'no write-ahead': {
     disk: disk => ({
@@ -47,11 +47,9 @@ function handle(file: OpenFile): OpenFile {
     stat: () => file.stat(),
     read: (...args) => file.read(...args),
     write: (...args) => file.write(...args),
-    writeParts: (...args) => file.writeParts(...args),
     truncate: size => file.truncate(size),
     sync: () => file.sync(),
     syncData: () => file.syncData(),
-    syncNow: () => file.syncNow(),
     chmod: mode => file.chmod(mode),
     chown: (uid, gid) => file.chown(uid, gid),
     close: () => file.close(),

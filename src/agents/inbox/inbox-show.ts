@@ -31,7 +31,7 @@ export function showUnreadable(
   error: NodeJS.ErrnoException,
 ): LookOutcome {
   const message = `expected a readable file, found ${error.code ?? error.message}`;
-  const hint = 'look at its owner and permissions: ls -l';
+  const hint = 'check its owner and permissions: ls -l';
   const found: Problem = problem('UNREADABLE', {line: 1, column: 1}, message, hint, path);
   daemon.inboxes.readingOf(path).waitsFor = troubleText(path, error);
   setFacts(daemon.files, path, unreadFacts(path, [found]));

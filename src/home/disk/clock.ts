@@ -1,17 +1,17 @@
 import {setImmediate as nextTurn, setTimeout as pause} from 'node:timers/promises';
 
-/** Stops a timer; harmless once it has fired. */
+/** Stops a timer. Does nothing if it has fired. */
 export type Cancel = () => void;
 
-/** Time, as the daemon sees it. The simulator has one of its own (docs/simulation.md). */
+/** The daemon's clock. The simulator has its own (docs/simulation.md). */
 export interface Clock {
-  /** When this process began, in milliseconds since 1970. */
+  /** When this process started, in milliseconds since 1970. */
   readonly origin: number;
-  /** Milliseconds since 1970: what is written into files. */
+  /** Milliseconds since 1970, for times in files. */
   now: () => number;
-  /** Milliseconds since some moment, never going back: how long something takes. */
+  /** Milliseconds that never go back, for durations. */
   monotonic: () => number;
-  /** Do `work` once, after `ms`. The timer alone keeps no process alive unless `held` is set. */
+  /** Call `work` once, after `ms`. The timer keeps the process alive only if `held` is set. */
   after: (ms: number, work: () => void, held?: 'held') => Cancel;
   /** Resolves after `ms`. */
   pause: (ms: number) => Promise<void>;
@@ -32,7 +32,7 @@ export const systemClock: Clock = {
   nextTurn: () => nextTurn(),
 };
 
-/** The time now, as files have it. */
+/** The current time in ISO 8601, as written into files. */
 export function timestamp(clock: Clock): string {
   return new Date(clock.now()).toISOString();
 }

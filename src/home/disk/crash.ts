@@ -41,14 +41,14 @@ export const crashLabels = [
 export type CrashLabel = (typeof crashLabels)[number];
 
 const [wanted, count] = (process.env.AGENTDIR_CRASH_AT ?? '').split(':');
-let left = Number(count ?? 1) || 1;
+let remaining = Number(count ?? 1) || 1;
 if (wanted && !(crashLabels as readonly string[]).includes(wanted))
-  throw new Error(`AGENTDIR_CRASH_AT names no label: ${wanted}; there are ${crashLabels.join(', ')}`);
+  throw new Error(`AGENTDIR_CRASH_AT has an unknown label: ${wanted}; known labels: ${crashLabels.join(', ')}`);
 
-/** AGENTDIR_CRASH_AT=label:n kills this process as a power cut would, at the n-th passage of that label. */
+/** AGENTDIR_CRASH_AT=label:n kills this process with SIGKILL when it reaches that label for the n-th time. */
 export function crashPoint(label: CrashLabel): void {
-  if (label !== wanted || --left > 0) return;
+  if (label !== wanted || --remaining > 0) return;
   process.kill(process.pid, 'SIGKILL');
-  // Nothing may happen after, however late the signal comes.
+  // Block until the signal arrives: no more code may run.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }

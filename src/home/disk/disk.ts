@@ -7,7 +7,6 @@ import {
   fchmodSync,
   fchownSync,
   fdatasync,
-  fdatasyncSync,
   fstatSync,
   fsync,
   ftruncateSync,
@@ -28,14 +27,12 @@ import {
   watch,
   writeFileSync,
   writeSync,
-  writevSync,
 } from 'node:fs';
 import {type Clock, systemClock} from './clock.ts';
 import {type Processes, systemProcesses} from './holder.ts';
 import {isOpenElsewhere} from './open-files.ts';
 import {loadSwap, swapFiles} from './swap.ts';
 
-/** What is known of a file without reading it. */
 export type FileStat = Pick<
   BigIntStats,
   | 'dev'
@@ -56,7 +53,6 @@ export type FileStat = Pick<
   | 'isSymbolicLink'
 >;
 
-/** A name in a directory, and what has that name. */
 export interface DirectoryEntry {
   name: string;
   isFile: () => boolean;
@@ -64,31 +60,27 @@ export interface DirectoryEntry {
   isSymbolicLink: () => boolean;
 }
 
-/** How a file is opened: numbers of `constants` in node:fs, or the letters that Node has for some of them. */
+/** Flags of node:fs: `constants` or their short names. */
 export type OpenFlags = number | 'r' | 'r+' | 'a' | 'w' | 'wx';
 
-/** A file or a directory that is open. */
+/** An open file or directory. */
 export interface OpenFile {
   stat: () => FileStat;
-  /** Read up to `length` bytes at `position` into `buffer`; how many there were. */
+  /** Read up to `length` bytes at `position` into `buffer`. Returns how many were read. */
   read: (buffer: Buffer, offset: number, length: number, position: number) => number;
-  /** Write at `position`, else at the end of what was written; how many bytes were taken, which may be fewer. */
+  /** Write at `position`, or at the current position. Returns how many bytes were written, which may be fewer. */
   write: (bytes: Buffer, offset?: number, length?: number, position?: number | null) => number;
-  /** Write all of these, one after the other, at `position`; how many bytes were taken. */
-  writeParts: (parts: readonly Buffer[], position: number) => number;
   truncate: (size: number) => void;
-  /** Resolves when content and length are on the disk (fsync); rejects with what the system says. */
+  /** Resolves when content and metadata are on disk (fsync). */
   sync: () => Promise<void>;
-  /** The same without times and other metadata (fdatasync). */
+  /** Resolves when content and length are on disk (fdatasync). */
   syncData: () => Promise<void>;
-  /** The same, at once. */
-  syncNow: () => void;
   chmod: (mode: number) => void;
   chown: (uid: number, gid: number) => void;
   close: () => void;
 }
 
-/** As Node has it: a name came or went, or what it names was written to. */
+/** As in node:fs. `rename`: a name was added or removed. `change`: the file was written. */
 export type WatchEvent = 'rename' | 'change';
 
 export interface DirectoryWatch {
@@ -96,64 +88,62 @@ export interface DirectoryWatch {
 }
 
 /**
- * The files of a home. Paths are relative to it, with "/"; '' is the home itself. What fails throws as node:fs does, with a `code`.
- * Everything the daemon does to a home goes through this, so that the simulator can put a disk of its own in its place; git and the
- * workspaces of agents are not reached by it.
+ * The files of a home. Paths are relative to the home, with "/"; '' is the home itself. Errors are thrown as in node:fs, with a `code`.
+ * The daemon accesses a home only through this interface, so that the simulator can replace it. Git and the workspaces of agents do not
+ * go through it.
  */
 export interface Disk {
-  /** Where the home is: for messages, and for other programs. */
+  /** The absolute path of the home, for messages and other programs. */
   readonly root: string;
-  /** The clock of whoever uses the disk. */
   readonly clock: Clock;
-  /** Who uses it, and whether others that did still live. */
   readonly processes: Processes;
   read: (path: string) => Buffer;
-  /** A whole file, made if there is none. `wx`: throws if there is one. */
+  /** Write a whole file. `wx`: throws if it exists. */
   write: (path: string, data: string | Buffer, flag?: 'w' | 'wx') => void;
-  /** Of what a link leads to. Undefined: nothing is there. */
+  /** Follows links. Undefined: no such file. */
   stat: (path: string) => FileStat | undefined;
-  /** Of the link itself. */
+  /** Does not follow links. */
   lstat: (path: string) => FileStat | undefined;
-  /** Never throws: what cannot be seen is not there. */
+  /** Must not throw: false if the path cannot be examined. */
   exists: (path: string) => boolean;
   list: (path: string) => DirectoryEntry[];
   names: (path: string) => string[];
   readLink: (path: string) => string;
-  /** Absolute, every link resolved. */
+  /** The absolute path with all links resolved. */
   realPath: (path: string) => string;
   open: (path: string, flags: OpenFlags, mode?: number) => OpenFile;
   link: (from: string, to: string) => void;
   rename: (from: string, to: string) => void;
-  /** Two names change places in one step; throws where one is not there. False: not possible here, and nothing was done. */
+  /** Swap two files atomically. Throws if one does not exist. False: not supported here; nothing was done. */
   swap: (one: string, other: string) => boolean;
-  /** To be awaited before the first `swap`. */
+  /** Await this before the first `swap`. */
   prepareSwap: () => Promise<unknown>;
   unlink: (path: string) => void;
-  /** As `unlink`, some time soon, whatever comes of it: to free a file takes long on some file systems. */
+  /** Unlink in the background and ignore errors: freeing a file takes long on some file systems. */
   unlinkSoon: (path: string) => void;
-  /** As `unlink`, but a file that is not there is no error. */
+  /** Like `unlink`, but a missing file is not an error. */
   remove: (path: string) => void;
-  /** With those above it, but not the home itself. True: something was made. */
+  /** Create a directory and its parents, but not the home itself. Returns whether any was created. */
   makeDirectory: (path: string) => boolean;
   chown: (path: string, uid: number, gid: number) => void;
   /** Seconds since 1970. */
   setTimes: (path: string, accessed: number, modified: number) => void;
-  /** Resolves when the names in this directory are on the disk. */
+  /** Resolves when the entries of this directory are on disk. */
   syncDirectory: (path: string) => Promise<void>;
-  /** Names that change in this directory; null where the system does not say which. */
+  /** Report changes in this directory. `name` null: unknown. */
   watch: (
     directory: string,
     onEvent: (name: string | null, event: WatchEvent) => void,
     onError: () => void,
   ) => DirectoryWatch;
-  /** Whether a process other than this one has this file open, as far as the system tells. */
+  /** Whether another process has this file open, as far as the system shows. */
   isOpenElsewhere: (inode: bigint) => Promise<boolean>;
 }
 
-/** One for each home: they hold no state. */
+/** Disks by root. They have no state. */
 const disks = new Map<string, Disk>();
 
-/** The home at this absolute path, on the file system of this machine. With '' the paths are absolute themselves. */
+/** The home at this absolute path on this machine. With '' as `root`, paths must be absolute. */
 export function nodeDisk(root: string): Disk {
   const known = disks.get(root);
   if (known) return known;
@@ -186,7 +176,7 @@ function makeDisk(root: string): Disk {
     unlinkSoon: path => unlink(at(path), () => {}),
     remove: path => removeFile(at(path)),
     makeDirectory: path => {
-      // A home that was moved or deleted is not made again.
+      // Do not create a home again that was moved or deleted.
       statSync(root);
       return mkdirSync(at(path), {recursive: true}) !== undefined;
     },
@@ -209,7 +199,7 @@ function makeDisk(root: string): Disk {
   };
 }
 
-/** Many are gone already, and to be told so by an exception takes longer than to look. */
+/** Checks first, because many files are already gone and an exception costs more than a stat. */
 function removeFile(path: string): void {
   if (lstatSync(path, {throwIfNoEntry: false}) === undefined) return;
   try {
@@ -240,10 +230,6 @@ class NodeFile implements OpenFile {
     return writeSync(this.#fd, bytes, offset, length, position);
   }
 
-  writeParts(parts: readonly Buffer[], position: number): number {
-    return writevSync(this.#fd, parts, position);
-  }
-
   truncate(size: number): void {
     ftruncateSync(this.#fd, size);
   }
@@ -254,10 +240,6 @@ class NodeFile implements OpenFile {
 
   syncData(): Promise<void> {
     return new Promise((resolve, reject) => fdatasync(this.#fd, error => (error ? reject(error) : resolve())));
-  }
-
-  syncNow(): void {
-    fdatasyncSync(this.#fd);
   }
 
   chmod(mode: number): void {

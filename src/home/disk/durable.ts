@@ -2,7 +2,7 @@ import {constants} from 'node:fs';
 import {crashPoint} from './crash.ts';
 import type {Disk, FileStat, OpenFile} from './disk.ts';
 
-/** A new file with these bytes, with mode and owner of another. `durable`: it is on the disk when this resolves. */
+/** Create a file with the mode and owner of `like`. `durable`: sync it before resolving. */
 export async function writeNewFile(
   disk: Disk,
   path: string,
@@ -14,9 +14,9 @@ export async function writeNewFile(
     for (let at = 0; at < bytes.length; ) at += file.write(bytes, at);
     crashPoint('save-temp');
     if (like) {
-      const own = file.stat();
-      if (own.mode !== like.mode) file.chmod(Number(like.mode) & 0o7777);
-      if (own.uid !== like.uid || own.gid !== like.gid) ownAs(file, like);
+      const stat = file.stat();
+      if (stat.mode !== like.mode) file.chmod(Number(like.mode) & 0o7777);
+      if (stat.uid !== like.uid || stat.gid !== like.gid) ownAs(file, like);
     }
     if (isDurable) await durable(file.sync());
     crashPoint('save-fsync');
@@ -29,7 +29,7 @@ function ownAs(file: OpenFile, like: FileStat): void {
   try {
     file.chown(Number(like.uid), Number(like.gid));
   } catch {
-    // Only root can give a file away; the content is what counts.
+    // Only root can change the owner; the content matters more.
   }
 }
 
@@ -38,10 +38,10 @@ interface Syncing {
   next: Promise<void> | undefined;
 }
 
-/** Directories that are being synced, and what comes after, for each disk. */
+/** Running and next syncs by directory, for each disk. */
 const syncing = new WeakMap<Disk, Map<string, Syncing>>();
 
-/** Many saves in one directory share a sync: one that began after them is theirs too. */
+/** Sync a directory. Concurrent calls share the next sync that starts after them. */
 export function syncDirectory(disk: Disk, path: string): Promise<void> {
   const directories = syncing.get(disk) ?? new Map<string, Syncing>();
   syncing.set(disk, directories);
@@ -61,18 +61,18 @@ export function syncDirectory(disk: Disk, path: string): Promise<void> {
   return running.next;
 }
 
-/** The disk did not take what was written. Nobody knows what is on it now, so nothing more may be built on it. */
+/** The disk failed to sync. Its content is unknown now, so the daemon must stop. */
 class NotDurable extends Error {
   override readonly name = 'NotDurable';
 }
 
-/** Wait for a sync: only this waits for the disk, everything else goes to the page cache. Rejects with `NotDurable` if the disk fails. */
+/** Wait for a sync. Rejects with `NotDurable` if the disk fails. */
 export async function durable(sync: Promise<void>): Promise<void> {
   try {
     await sync;
   } catch (error) {
     const {code} = error as NodeJS.ErrnoException;
-    // Some file systems cannot sync a directory; that is no fault of the disk.
+    // Some file systems cannot sync a directory; the disk is not broken.
     if (code === 'EINVAL' || code === 'ENOTSUP') return;
     if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'ENOENT') throw error;
     throw new NotDurable(`the disk reports ${code} on fsync`, {cause: error});

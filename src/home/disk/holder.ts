@@ -3,29 +3,29 @@ import {hostname} from 'node:os';
 import {isKernelLocked, lockOpenFile} from './kernel-lock.ts';
 import {existsProc, isAlive, pidNamespace, startOf} from './process-life.ts';
 
-/** Who holds a lock. A pid alone is not enough: pids are reused, and each container has a process 1. */
+/** The process that holds a lock. A pid alone is not enough: pids are reused, and each container has a process 1. */
 export interface Holder {
   pid: number;
-  /** When the process began, in the kernel's ticks since boot; '' where that cannot be known. */
+  /** The start time of the process, in clock ticks since boot. '' if unknown. */
   began: string;
-  /** Which boot of which kernel; '' where that cannot be known. */
+  /** The boot id of the kernel. '' if unknown. */
   boot: string;
   host: string;
-  /** In which pid namespace `pid` counts; '' where there are none, and in lock files of older versions. */
+  /** The pid namespace of `pid`. '' if the system has none, and in lock files of older versions. */
   namespace?: string;
-  /** The process also holds a lock of the kernel's on the lock file, which ends with the process, however it ends. */
+  /** The process also holds a kernel lock on the lock file, which ends with the process. */
   kernelLocked?: boolean;
 }
 
-/** Who holds locks and writes temporary files: this process, and whether others still live. */
+/** Identifies this process and tells whether others still run. */
 export interface Processes {
   self: () => Holder;
-  /** Whether this holder of the lock file, at its absolute path, still runs. Must not throw. */
+  /** Whether this holder of the lock file at the absolute `path` still runs. Must not throw. */
   isHolding: (holder: Holder, path: string) => boolean;
-  /** Undefined: the process cannot be seen from here. Must not throw. */
+  /** Undefined: the process is not visible from here. Must not throw. */
   isRunning?: (holder: Holder) => boolean | undefined;
   isAlive: (pid: number, began: string) => boolean;
-  /** Lock this file, at its absolute path, in the kernel until the function is called or this process ends. Undefined: not to be had. */
+  /** Take a kernel lock on the file at the absolute `path`. Returns the function that releases it. Undefined: not supported. */
   lockFile?: (path: string) => (() => void) | undefined;
 }
 
@@ -45,13 +45,13 @@ export function thisProcess(): Holder {
   return own;
 }
 
-/** A lock file that its holder has not touched for so long, and whose holder cannot be seen, counts as abandoned. */
+/** If its holder is not visible, a lock file that was not touched for this long counts as abandoned. */
 const UNSEEN_MS = 60_000;
 
 /**
- * Whether this holder of the lock file still runs. A process of another container (pid namespace) is not judged by its
- * pid: the kernel knows whether the file is locked. Where there is no such lock, the holder counts as alive until the
- * file is a minute old; whoever holds a lock for life touches it meanwhile. A holder on another machine counts as alive.
+ * Whether this holder of the lock file still runs. The pid of a process in another container (pid namespace) means nothing here, so ask
+ * the kernel whether the file is locked. Without a kernel lock, the holder counts as running until the file is a minute old; holders of
+ * `life` locks touch their file. A holder on another machine counts as running.
  */
 function isHolding(holder: Holder, path: string): boolean {
   const running = isRunning(holder);
@@ -76,10 +76,10 @@ function lockFile(path: string): (() => void) | undefined {
   return undefined;
 }
 
-/** Whether the process of this holder runs. `undefined`: it cannot be seen from here. Must not throw. */
+/** Whether the holder's process runs. Undefined: not visible from here. Must not throw. */
 export function isRunning({pid, began, boot, host, namespace, kernelLocked}: Holder): boolean | undefined {
   const own = thisProcess();
-  // Another machine, or this one before its last boot.
+  // Another machine, or this machine before its last boot.
   if (boot !== own.boot) return host === own.host ? false : undefined;
   if (boot === '' || !namespace) return host === own.host ? isAlive(pid, began) : undefined;
   if (namespace !== own.namespace || (kernelLocked && !existsProc())) return undefined;
@@ -109,7 +109,7 @@ export function holderText({pid, began, boot, host, namespace, kernelLocked}: Ho
 
 const TEXT = /^(\d+)\nbegan: (.*)\nboot: (.*)\nhost: (.*)\n(?:namespace: (.+)\nkernel-locked: (yes|no)\n)?$/;
 
-/** Undefined: not a lock file of ours, or one that is just being written. */
+/** Undefined: not a lock file of agentdir, or one that is being written. */
 export function parseHolder(text: string): Holder | undefined {
   const match = TEXT.exec(text);
   if (!match) return undefined;

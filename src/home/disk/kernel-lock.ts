@@ -2,13 +2,12 @@ import {closeSync, openSync} from 'node:fs';
 import {createRequire} from 'node:module';
 
 /**
- * Locks of the kernel's on open files (OFD locks). The kernel drops them when the process ends, however it ends, and
- * shows them to every process that can open the file, whatever container it runs in. Node has no call for them; the
- * optional package fs-native-extensions has.
+ * Kernel locks on open files (OFD locks). The kernel drops them when the process ends for any reason, and every process that can open the
+ * file sees them, in any container. Node has no API for them; the optional package fs-native-extensions has.
  */
 type TryLock = (fd: number, options?: {shared: boolean}) => boolean;
 
-/** `null`: not installed, or not made for this machine. */
+/** `null`: not installed, or not built for this machine. */
 let loaded: TryLock | null | undefined;
 
 function load(): TryLock | null {
@@ -20,7 +19,7 @@ function load(): TryLock | null {
   }
 }
 
-/** Lock this open file until it is closed. False: there are no such locks here. */
+/** Lock this open file until it is closed. False: not supported here. */
 export function lockOpenFile(fd: number): boolean {
   loaded ??= load();
   try {
@@ -30,7 +29,7 @@ export function lockOpenFile(fd: number): boolean {
   }
 }
 
-/** Whether any process has this file locked; undefined if that cannot be known. Must not throw. */
+/** Whether any process has locked this file. Undefined: unknown. Must not throw. */
 export function isKernelLocked(path: string): boolean | undefined {
   loaded ??= load();
   if (!loaded) return undefined;

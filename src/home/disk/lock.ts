@@ -5,12 +5,12 @@ import {type Holder, holderText, isSameProcess, parseHolder} from './holder.ts';
 
 export type LockResult = {release: () => void} | {heldBy: Holder};
 
-/** `life`: until the process ends. Other containers can see whether its holder runs. */
+/** `life`: held until the process ends. Other containers can see whether the holder runs. */
 export type LockTerm = 'brief' | 'life';
 
 /**
- * Take the lock file at `path`, or say who has it. It orders Agentdir's own processes; editors know no locks. A holder
- * that is dead, or whose pid now belongs to another process, is replaced at once.
+ * Take the lock file at `path`, or return its holder. Locks only coordinate agentdir processes; editors ignore them. A dead holder, or
+ * one whose pid now belongs to another process, is replaced at once.
  */
 export function tryLock(disk: Disk, path: string, term: LockTerm = 'brief'): LockResult {
   const lent = lentLocks.get(disk);
@@ -25,7 +25,7 @@ export function tryLock(disk: Disk, path: string, term: LockTerm = 'brief'): Loc
     if (unlock) disk.write(mine, holderText({...own, kernelLocked: true}));
     for (let tries = 0; tries < 5; tries++) {
       if (takeLock(disk, mine, path)) {
-        // Copied, where there are no hard links: the kernel's lock is on the other file.
+        // Without hard links the lock is a copy, and the kernel lock is on the other file.
         if (unlock && disk.stat(mine)?.ino !== disk.stat(path)?.ino) disk.write(path, holderText(own));
         const held = heldLock(disk, path, term, unlock);
         unlock = undefined;
@@ -43,13 +43,13 @@ export function tryLock(disk: Disk, path: string, term: LockTerm = 'brief'): Loc
   }
 }
 
-/** Of this process alone: another container may have a process of our pid. */
+/** A file name that no other process uses: another container may have a process with the same pid. */
 function uniqueBeside(disk: Disk, path: string): string {
   const {pid, namespace} = disk.processes.self();
   return `${path}.${pid}${namespace ? `-${randomBytes(4).toString('hex')}` : ''}`;
 }
 
-/** How often the holder of a lock for life touches it; see `isHolding` of holder.ts. */
+/** How often the holder of a `life` lock touches it; see `isHolding` in holder.ts. */
 const TOUCH_MS = 15_000;
 
 function heldLock(disk: Disk, path: string, term: LockTerm, unlock: (() => void) | undefined): LockResult {
@@ -65,7 +65,7 @@ function heldLock(disk: Disk, path: string, term: LockTerm, unlock: (() => void)
         const now = Date.now() / 1000;
         if (isOurs()) disk.setTimes(path, now, now);
       } catch {
-        // Gone, or not to be written: who holds it is decided elsewhere.
+        // The lock is gone or read-only.
       }
       touchLater();
     });
@@ -87,21 +87,21 @@ function isHolding(disk: Disk, path: string, holder: Holder): boolean {
   return disk.processes.isHolding(holder, `${disk.root}/${path}`);
 }
 
-/** Who holds this lock and runs; undefined if nobody does. */
+/** The running holder of this lock. */
 export function livingHolder(disk: Disk, path: string): Holder | undefined {
   const holder = holderOf(disk, path);
   return holder && isHolding(disk, path, holder) ? holder : undefined;
 }
 
-/** A lock that this process holds for as long as it lives, for each disk. */
+/** The `life` lock of this process, for each disk. */
 const lentLocks = new WeakMap<Disk, string>();
 
-/** From now on, locks beside this one, which this process holds for good, are links to it: nothing need be written. */
+/** From now on, create locks in the same folder as hard links to this `life` lock, which saves writing files. */
 export function lendLock(disk: Disk, path: string): void {
   lentLocks.set(disk, path);
 }
 
-/** False if it is to be done the usual way: the lock is taken, or the lent one was removed. */
+/** False: take the lock the usual way, because it is held or the lent lock was removed. */
 function linkLent(disk: Disk, from: string, lock: string): boolean {
   try {
     disk.link(from, lock);
@@ -111,7 +111,7 @@ function linkLent(disk: Disk, from: string, lock: string): boolean {
   }
 }
 
-/** As `tryLock`, waiting up to `ms` for a holder that is alive. */
+/** Like `tryLock`, but wait up to `ms` for a running holder. */
 export async function waitForLock(disk: Disk, path: string, ms: number): Promise<LockResult> {
   const {clock} = disk;
   const end = clock.monotonic() + ms;
@@ -122,19 +122,19 @@ export async function waitForLock(disk: Disk, path: string, ms: number): Promise
   }
 }
 
-/** Remove the lock files of killed processes from this folder. Writes nothing: the disk may be full. */
+/** Remove lock files of dead processes from this folder. Writes nothing, because the disk may be full. */
 export function clearDeadLocks(disk: Disk, folder: string): void {
   for (const name of disk.names(folder)) {
     const path = `${folder}/${name}`;
     const holder = holderOf(disk, path);
     if (!holder || isHolding(disk, path, holder)) continue;
-    // What a process links from, or moved aside, nobody else ever takes.
+    // No other process takes a file that a process links from or has moved aside.
     if (/\.\d+(?:-[0-9a-f]{8})?(?:\.old)?$/.test(name)) disk.remove(path);
     else takeAway(disk, path, uniqueBeside(disk, path), holder);
   }
 }
 
-/** Who holds it, alive or not; undefined if nobody. */
+/** The holder of a lock, running or not. */
 export function holderOf(disk: Disk, path: string): Holder | undefined {
   let text: string;
   try {
@@ -142,13 +142,12 @@ export function holderOf(disk: Disk, path: string): Holder | undefined {
   } catch {
     return undefined;
   }
-  // Something else lies there: as if its holder had died.
+  // Not a lock file: treat its holder as dead.
   return parseHolder(text) ?? {pid: 0, began: '-', boot: '-', host: disk.processes.self().host};
 }
 
 /**
- * Make `from` the lock file `lock`: whole or not at all, so nobody ever sees one without its holder in it. False if
- * somebody holds it.
+ * Create the lock file `lock` as a hard link to `from`, so that it never exists without its content. False if it already exists.
  */
 export function takeLock(disk: Disk, from: string, lock: string): boolean {
   try {
@@ -160,7 +159,7 @@ export function takeLock(disk: Disk, from: string, lock: string): boolean {
     if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EMLINK' && code !== 'ENOSYS') throw error;
   }
   try {
-    // No hard links here: exclusive creation is the next best.
+    // The file system has no hard links: fall back to exclusive creation.
     disk.write(lock, disk.read(from), 'wx');
     return true;
   } catch (error) {
@@ -169,7 +168,7 @@ export function takeLock(disk: Disk, from: string, lock: string): boolean {
   }
 }
 
-/** Move a dead holder's file aside. If another process was faster and the file is its fresh one, put it back. */
+/** Remove a dead holder's lock. If another process has taken the lock meanwhile, put its file back. */
 function takeAway(disk: Disk, path: string, mine: string, dead: Holder): void {
   const aside = `${mine}.old`;
   try {

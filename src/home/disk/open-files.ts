@@ -6,14 +6,14 @@ const KEPT_MS = 1_000;
 
 let last: {home: string; at: number; inodes: Promise<Set<bigint>>} | undefined;
 
-/** Whether another process has this file of the home open, as far as /proc tells. One look serves many questions. */
+/** Whether another process has this file of the home open, as far as /proc shows. One scan of /proc is cached for a second. */
 export async function isOpenElsewhere(home: string, inode: bigint): Promise<boolean> {
   if (!last || last.home !== home || performance.now() - last.at > KEPT_MS)
     last = {home, at: performance.now(), inodes: openInodes(home)};
   return (await last.inodes).has(inode);
 }
 
-/** A file that was replaced shows under its old name, with "(deleted)" behind it. */
+/** Inodes of the home's files that other processes have open. A replaced file shows up as its old name with "(deleted)". */
 async function openInodes(home: string): Promise<Set<bigint>> {
   const inodes = new Set<bigint>();
   let pause = performance.now() + SLICE_MS;
@@ -34,7 +34,7 @@ async function openInodes(home: string): Promise<Set<bigint>> {
   return inodes;
 }
 
-/** Nothing where there is no /proc, or where a process is another user's. */
+/** Empty if there is no /proc, or if the process belongs to another user. */
 function listing(path: string): string[] {
   try {
     return readdirSync(path);

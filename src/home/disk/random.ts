@@ -1,9 +1,9 @@
 import {randomBytes} from 'node:crypto';
 
-/** Where names come from that nobody can guess. The simulator makes them from its seed. */
+/** A source of random values for unguessable names. The simulator derives them from its seed. */
 export interface Random {
   bytes: (length: number) => Buffer;
-  /** From 0 to 1, without 1. */
+  /** From 0 (included) to 1 (excluded). */
   fraction: () => number;
 }
 

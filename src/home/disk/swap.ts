@@ -3,7 +3,7 @@ type Swap = (one: string, other: string) => void;
 let swap: Swap | undefined;
 let loading: Promise<void> | undefined;
 
-/** Node has no call for it; a package that npm installs if it can. Loaded with the first save: who only looks does without. */
+/** Load the optional package that swaps files, which Node cannot. Loaded with the first save: read-only commands do not need it. */
 export async function loadSwap(): Promise<boolean> {
   loading ??= load();
   await loading;
@@ -16,11 +16,11 @@ async function load(): Promise<void> {
     // @ts-expect-error It comes without types.
     swap = (await import('fs-native-extensions')).default.swapSync as Swap;
   } catch {
-    // Not installed, or not made for this machine.
+    // Not installed, or not built for this machine.
   }
 }
 
-/** Two names change places, in one step; throws where one is not there. False: that is not to be had here, and nothing was done. */
+/** Swap two files atomically. Throws if one does not exist. False: not supported here; nothing was done. */
 export function swapFiles(one: string, other: string): boolean {
   if (!swap) return false;
   try {
@@ -28,7 +28,7 @@ export function swapFiles(one: string, other: string): boolean {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error;
-    // A file system that cannot; or nobody can, and then a rename says why.
+    // The file system does not support it. For any other error, the caller's rename reports it.
     return false;
   }
 }

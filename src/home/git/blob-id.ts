@@ -1,9 +1,9 @@
 import {createHash} from 'node:crypto';
 
-/** Ids that were worked out before. Whatever is hashed here is never changed afterwards. */
+/** Computed ids. Hashed buffers must not change afterwards. */
 const ids = new WeakMap<Buffer, string>();
 
-/** Git's name for these bytes, which must not be changed any more. */
+/** The sha1 blob id of these bytes. Do not change the buffer afterwards: the id is cached. */
 export function blobId(bytes: Buffer): string {
   let id = ids.get(bytes);
   if (id === undefined) {

@@ -11,7 +11,7 @@ export interface PendingChange {
   bytes: Buffer | undefined;
   mode: string;
   stat: FileStat | undefined;
-  /** When it was handed over, milliseconds. */
+  /** When the change was queued, in milliseconds since 1970. */
   since: number;
 }
 
@@ -26,27 +26,27 @@ export interface PendingEntry {
 
 export interface PublishedEntry {
   commit: string;
-  /** Nothing was to commit: it was there. */
+  /** HEAD already had the change: no new commit. */
   already: boolean;
-  /** What changed, by path in the repository; undefined is removed. */
+  /** Blob ids by path in the repository. Undefined: removed. */
   blobs: ReadonlyMap<string, string | undefined>;
 }
 
-/** A result for each entry prepared; or HEAD or the index moved meanwhile; or why it must wait. */
+/** `done`: a result for each prepared entry. `moved`: HEAD or the index changed meanwhile. `wait`: why to try again later. */
 export type BatchOutcome = {done: PublishedEntry[]} | {moved: true} | {wait: string};
 
-/** Commits on top of one HEAD: prepared one after the other, then published together. */
+/** Commits on top of one HEAD, prepared one by one and published together. */
 export interface CommitBatch {
   readonly head: Head;
   prepare(pending: PendingEntry): Promise<void>;
   /** Bytes held in memory. */
   readonly held: number;
   publish(): Promise<BatchOutcome>;
-  /** Ready to be thrown away. */
+  /** Remove temporary files. */
   discard(): void;
 }
 
-/** The blob of a change, written; `before` is likely to resemble it. Filters of the person's apply. Throws what the file system throws. */
+/** Write the blob of a change, with the person's git filters, and return its id. `before`: the id of a similar blob. */
 export async function blobOf(
   {filters, top}: Repository,
   objects: {write(type: 'blob', body: Buffer, before?: string): string},
@@ -61,7 +61,7 @@ export async function blobOf(
   return made.id;
 }
 
-/** Where the file system cannot say (core.fileMode, core.symlinks), what was committed last holds. */
+/** The mode to commit. If the file system has no modes or links (core.fileMode, core.symlinks), keep the committed mode. */
 export function modeOf(change: PendingChange, before: string | undefined, config: GitConfig): string {
   const regular = change.mode !== '120000';
   if (regular && before === '120000' && !config.symlinks) return before;

@@ -3,14 +3,14 @@ import {basename, join} from 'node:path';
 import type {GitProcesses} from './git-processes.ts';
 import type {GitDirs} from './git-refs.ts';
 
-/** What git leaves in its folder while the person is in the middle of something. */
+/** Files that git keeps in its folder during an unfinished operation. */
 const unfinished = ['MERGE_HEAD', 'rebase-merge', 'rebase-apply', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'BISECT_LOG'];
 
 export function unfinishedOperation(dirs: GitDirs): string | undefined {
   return unfinished.find(name => existsSync(join(dirs.own, name)));
 }
 
-/** Why nothing can be committed now: the person is in the middle of something. */
+/** Why nothing can be committed now: the person's unfinished operation or running git command, or index.lock. */
 export function busyReason(dirs: GitDirs, processes: GitProcesses): string | undefined {
   const found = unfinishedOperation(dirs) ?? (existsSync(join(dirs.own, 'index.lock')) ? 'index.lock' : undefined);
   const command = found && found !== 'index.lock' ? undefined : processes.underWay();
@@ -25,8 +25,8 @@ export function underWayText(what: string): string {
 const STALE_MS = 10 * 60_000;
 
 /**
- * A lock that is not ours is never removed: git's own name nobody, and a command on another machine that shares the
- * disk cannot be seen. If it is old and no process here has it open, the words say how to remove it.
+ * Describe a lock. A foreign lock is never removed: git's locks name no process, and a command on another machine that shares the disk is
+ * not visible. If the lock is old and no process here has it open, the text says how to remove it.
  */
 export function lockText(path: string): string {
   const age = Date.now() - (lstatSync(path, {throwIfNoEntry: false})?.mtimeMs ?? Date.now());

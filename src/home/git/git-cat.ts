@@ -6,7 +6,7 @@ const IDLE_MS = 5_000;
 
 type Answer = (body: Buffer | undefined | Error) => void;
 
-/** Objects of the repository, packed ones too, from one `git cat-file --batch` that runs while it is needed. */
+/** Reads objects, loose or packed, with one `git cat-file --batch` process that ends when idle. */
 export class Cat {
   readonly #dir: string;
   readonly #how: {options: readonly string[]; environment: () => NodeJS.ProcessEnv};
@@ -52,9 +52,9 @@ export class Cat {
     });
     const {pid} = child;
     if (pid) ownProcesses.add(pid);
-    let said = '';
+    let stderr = '';
     child.stderr.on('data', data => {
-      said = String(data).trim();
+      stderr = String(data).trim();
     });
     child.stdin.on('error', () => {});
     child.stdout.on('data', (data: Buffer) => this.#read(data));
@@ -65,7 +65,7 @@ export class Cat {
       this.#chunks = [];
       this.#length = 0;
       this.#needed = 0;
-      for (const answer of this.#asked.splice(0)) answer(new Error(`git cat-file ended: ${said || why}`));
+      for (const answer of this.#asked.splice(0)) answer(new Error(`git cat-file ended: ${stderr || why}`));
     };
     child.on('error', error => gone(error.message));
     child.on('close', code => gone(`code ${code}`));
@@ -76,7 +76,7 @@ export class Cat {
   #read(data: Buffer): void {
     this.#chunks.push(data);
     this.#length += data.length;
-    // A large object comes in many pieces: they are put together once.
+    // Concatenate the pieces of a large object only once.
     if (this.#length < this.#needed) return;
     this.#rest = this.#chunks.length === 1 ? data : Buffer.concat(this.#chunks);
     this.#needed = 0;
@@ -84,7 +84,7 @@ export class Cat {
     this.#chunks = this.#rest.length > 0 ? [this.#rest] : [];
     this.#length = this.#rest.length;
     if (this.#asked.length > 0 || !this.#child) return;
-    // Nobody waits: neither it nor the timer keeps the process alive.
+    // Nobody waits: neither the child nor the timer may keep this process alive.
     this.#hold(this.#child, false);
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.close(), IDLE_MS).unref();

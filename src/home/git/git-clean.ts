@@ -3,11 +3,11 @@ import type {PendingChange} from './git-batch.ts';
 import {contentId, isSameFile, lstat} from './git-index-file.ts';
 import {objectId} from './git-objects.ts';
 
-/** A file changed twice within so many milliseconds may have the same time stamp. */
+/** Two changes within this time may have the same timestamp. */
 export const STAMP_MS = 10;
 const TAKEN_BACK_MS = 1_000;
 
-/** The stat that makes an index entry clean for git; undefined unless the file is proven to hold what was committed. */
+/** The stat that makes an index entry clean. Undefined unless the file is known to hold the committed content. */
 export function cleanStat(top: string, change: PendingChange): PendingChange['stat'] {
   if (!change.stat || !change.bytes) return undefined;
   const path = join(top, change.path);
@@ -20,8 +20,8 @@ export function cleanStat(top: string, change: PendingChange): PendingChange['st
 }
 
 /**
- * The person's stash or checkout has just set the file back to what HEAD has. To commit the change now would make it
- * dirty under their hands, and `git stash pop` fail. It is not dropped, but they get a moment to bring it back.
+ * Whether the person's stash or checkout has just reset the file to HEAD's version. Committing the change now would make the file dirty
+ * and `git stash pop` fail. The commit waits a moment for the person to restore the file.
  */
 export function isTakenBack(top: string, change: PendingChange, committed: string | undefined): boolean {
   if (Date.now() - change.since > TAKEN_BACK_MS || (change.bytes && !change.stat)) return false;

@@ -11,7 +11,6 @@ export interface CommitParts {
   trailers: readonly (readonly [string, string])[];
 }
 
-/** A commit object's body. */
 export function commitBody({tree, parent, author, committer, time, subject, trailers}: CommitParts): Buffer {
   const when = stampOf(time);
   const lines = [`tree ${tree}`, ...(parent ? [`parent ${parent}`] : [])];
@@ -29,7 +28,7 @@ export function personText({name, email}: Person): string {
   return `${cleanMessage(name) || 'agentdir'} <${cleanMessage(email)}>`;
 }
 
-/** Seconds and the offset from UTC at that time, as git writes them. */
+/** A timestamp as in git: seconds and the offset from UTC at that time. */
 export function stampOf(time: number): string {
   const minutes = -new Date(time).getTimezoneOffset();
   const size = Math.abs(minutes);
@@ -37,14 +36,14 @@ export function stampOf(time: number): string {
   return `${Math.max(0, Math.floor(time / 1000))} ${minutes < 0 ? '-' : '+'}${zone}`;
 }
 
-/** What git strips of a name: it could end the field. */
+/** Remove the characters that git strips from names and addresses, because they could end the field. */
 export function cleanMessage(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
   return text.replace(/[<>\n\0]/g, '').replace(/^[\x00-\x20.,:;"\\']+|[\x00-\x20.,:;"\\']+$/g, '');
 }
 
 function oneLine(text: string): string {
-  // Git refuses a NUL in a commit.
+  // Git rejects a NUL in a commit.
   return text
     .replace(/\0/g, '')
     .replace(/\s*[\r\n]\s*/g, ' ')

@@ -9,22 +9,22 @@ export interface Person {
   email: string;
 }
 
-/** What of the person's git configuration matters to commits of ours. */
+/** The parts of the person's git configuration that the daemon's commits depend on. */
 export interface GitConfig {
   author: Person;
   committer: Person;
   fileMode: boolean;
   symlinks: boolean;
-  /** Whether line ends may be changed without any attribute. */
+  /** Git may convert line ends without an attribute. */
   autocrlf: boolean;
   attributesFile: string;
   excludesFile: string;
-  /** Whether a branch without a reflog gets one. */
+  /** Create missing reflogs. */
   createReflogs: boolean;
   refStorage: string;
 }
 
-/** The configuration, read again when one of its files changed. */
+/** Reads the configuration, and reads it again when one of its files has changed. */
 export class ConfigReader {
   readonly #dir: string;
   readonly #top: string;
@@ -104,19 +104,19 @@ function configHome(): string {
   return process.env.XDG_CONFIG_HOME || join(homedir(), '.config');
 }
 
-/** Who works here, as git knows them now in the environment that we were started in. */
+/** The person's git identity in the current environment. */
 export async function personHere(dir: string): Promise<Person> {
   const {code, stdout} = await git(dir, ['var', 'GIT_AUTHOR_IDENT']);
   return personOf(code === 0 ? stdout : '');
 }
 
-/** Who decides, as the daemon would write it down: `Ada <ada@example.org>`. */
+/** The person's git identity as the daemon records it: `Ada <ada@example.org>`. */
 export async function authorHere(dir: string): Promise<string> {
   const {name, email} = await personHere(dir);
   return `${name} <${email}>`;
 }
 
-/** `Ada <ada@example.org> 1700000000 +0100`; where git knows nobody, the one who is logged in. */
+/** Parse `Ada <ada@example.org> 1700000000 +0100`. Falls back to the login name. */
 function personOf(ident: string): Person {
   const [, name = '', email = ''] = /^(.*) <(.*)> \d+ [+-]\d+\s*$/.exec(ident) ?? [];
   if (name !== '' && email !== '') return {name, email};

@@ -1,17 +1,17 @@
 import {deflateSync} from 'node:zlib';
 
-/** Below this, setting up a compressor costs more than it saves. */
+/** Smaller objects are stored uncompressed: setting up a compressor costs more than it saves. */
 const STORED = 512;
 
-/** Bytes in the form of zlib, as objects are kept: fast rather than small, since a repack does it again. */
+/** Compress with zlib for speed rather than size: a repack compresses again. */
 export function deflate(body: Buffer): Buffer {
   if (body.length < STORED) return stored(body);
-  // A smaller window is set up faster, and no worse for what fits into it.
+  // A smaller window is set up faster, and compresses a small body equally well.
   const small = body.length < 8_000;
   return deflateSync(body, {level: 1, memLevel: small ? 5 : 8, windowBits: small ? 13 : 15});
 }
 
-/** One block, not compressed, with its checksum. */
+/** A zlib stream of one uncompressed block. */
 function stored(body: Buffer): Buffer {
   const {length} = body;
   const bytes = Buffer.allocUnsafe(length + 11);
@@ -32,11 +32,11 @@ function stored(body: Buffer): Buffer {
 
 const STEP = 4_096;
 
-/** How to make `to` of `from`, in git's form: what both begin and end with is copied. */
+/** A delta in git's format: copies the common beginning and end, and inserts the rest. */
 export function deltaOf(from: Buffer, to: Buffer): Buffer {
   const most = Math.min(from.length, to.length);
   let head = 0;
-  // In large steps first: most of a large text is as it was.
+  // Compare in large steps first: most of a large text is unchanged.
   const same = (a: number, b: number) => from.compare(to, b, b + STEP, a, a + STEP) === 0;
   while (head + STEP < most && same(head, head)) head += STEP;
   while (head < most && from[head] === to[head]) head++;
@@ -60,11 +60,11 @@ function size(length: number): number[] {
   }
 }
 
-/** Orders to copy; one copies at most 64 KB. Only bytes that are not 0 are written. */
+/** Copy instructions of at most 64 KB each. Zero bytes of offset and size are left out. */
 function copy(from: number, length: number): number[] {
   const bytes: number[] = [];
-  for (let at = from, left = length; left > 0; ) {
-    const part = Math.min(left, 0xffff);
+  for (let at = from, remaining = length; remaining > 0; ) {
+    const part = Math.min(remaining, 0xffff);
     const place = bytes.push(0x80) - 1;
     for (const [i, value] of [at, at >>> 8, at >>> 16, at >>> 24, part, part >>> 8].entries()) {
       if ((value & 0xff) === 0) continue;
@@ -72,7 +72,7 @@ function copy(from: number, length: number): number[] {
       bytes.push(value & 0xff);
     }
     at += part;
-    left -= part;
+    remaining -= part;
   }
   return bytes;
 }

@@ -36,17 +36,17 @@ import {
 
 const SLICE_MS = 8;
 
-/** What lasts from batch to batch. */
+/** State shared by all batches. */
 export interface FastState {
   repository: Repository;
   index: IndexFile;
   place: Workplace;
-  /** The tree of the last commit made, and that commit. */
+  /** The last commit and its tree. */
   root: Tree | undefined;
   commit: string | undefined;
 }
 
-/** Objects, index and branch written by ourselves: git is asked for nothing but what it has packed. */
+/** Writes objects, index and branch directly. Runs git only to read packed objects. */
 export class FastBatch implements CommitBatch {
   readonly head: Head;
   readonly #state: FastState;
@@ -86,7 +86,7 @@ export class FastBatch implements CommitBatch {
     let root = state.root;
     if (!root || state.commit === undefined || state.commit !== head.commit)
       root = head.commit ? await loadTree(store, await treeOf(repository, head.commit), state.root) : emptyTree();
-    // Changed in place from here on: only a publish makes it what HEAD is again.
+    // The batch changes the tree in place, so it matches HEAD again only after a publish.
     state.root = root;
     state.commit = undefined;
     return new FastBatch(state, config, head, staged, store, root);
@@ -179,8 +179,8 @@ export class FastBatch implements CommitBatch {
     const changes: IndexChange[] = [];
     let pause = performance.now() + SLICE_MS;
     for (const {change, names, base} of this.#final.values()) {
-      if (isTakenBack(top, change, base.id)) return {wait: `${change.path} was set back to what was committed`};
-      // The last word is the tree's: a later change may have put a folder where this file was.
+      if (isTakenBack(top, change, base.id)) return {wait: `${change.path} was reset to its committed version`};
+      // Read the final tree: a later change may have replaced this file with a folder.
       const leaf = leafAt(this.#root, names);
       const name = Buffer.from(change.path, 'utf8');
       changes.push({

@@ -1,7 +1,7 @@
 import {spawn} from 'node:child_process';
 import {fixedOptions, gitEnvironment} from './git.ts';
 
-/** What a git command prints between NULs, some of it at a time as it comes; what stands behind the last NUL is left out. `failed`: thrown if it ends badly. */
+/** The NUL-terminated fields that a git command prints, in chunks as they arrive. `failed`: the message to throw if git fails. */
 export async function* gitFields(home: string, args: readonly string[], failed?: string): AsyncGenerator<string[]> {
   const child = spawn('git', [...fixedOptions, ...args], {
     cwd: home,

@@ -7,7 +7,7 @@ import type {GitDirs} from './git-refs.ts';
 /** Attributes that change what git stores of a file. */
 const changing = /\b(?:text|eol|crlf|filter|ident|working-tree-encoding|binary)\b|\[attr\]/;
 
-/** Whether git may store other bytes than a file has: line ends, filters. Almost no home has any; then this costs a few stats. */
+/** Whether git may store other bytes than a file has, because of line-end conversion or filters. Usually costs a few stats. */
 export class Filters {
   readonly #top: string;
   readonly #dirs: GitDirs;
@@ -18,7 +18,7 @@ export class Filters {
     this.#dirs = dirs;
   }
 
-  /** `path` in the repository. */
+  /** `path`: relative to the top of the repository. */
   mayApply(path: string, config: GitConfig): boolean {
     if (config.autocrlf) return true;
     const files = [join(this.#dirs.common, 'info/attributes'), config.attributesFile, '/etc/gitattributes'];
@@ -34,7 +34,7 @@ export class Filters {
     try {
       stat = statSync(file, {throwIfNoEntry: false});
     } catch {
-      // A file where a folder was, or nobody may look: git reads none either.
+      // A file in place of a folder, or no permission: git reads no attributes either.
     }
     if (!stat) return false;
     const stamp = `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
@@ -44,7 +44,7 @@ export class Filters {
       try {
         changes = changing.test(readFileSync(file, 'utf8'));
       } catch {
-        // Unreadable here; git may know better.
+        // Unreadable: assume that filters apply.
       }
       known = {stamp, changes};
       this.#known.set(file, known);
@@ -53,7 +53,7 @@ export class Filters {
   }
 }
 
-/** Write the blob git itself would store for these bytes at this path of the repository. */
+/** Write the blob that git would store for these bytes at this path, with filters applied. */
 export async function filteredBlob(top: string, path: string, bytes: Buffer): Promise<{id: string} | {failed: string}> {
   const options = ['-c', 'core.safecrlf=false', 'hash-object', '-w', '--stdin', `--path=${path}`];
   const made = await git(top, options, {input: bytes});

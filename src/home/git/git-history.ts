@@ -9,20 +9,20 @@ export const EXECUTABLE = '100755';
 export interface Version {
   blob: string;
   commit: string;
-  /** The trailer `Cause`; undefined for a commit of the person's own. */
+  /** The trailer `Cause`. Undefined: a person's own commit. */
   cause: string | undefined;
-  /** An edit of the person's, recorded by itself. Not their own commit: that may hold what others wrote, too. */
+  /** A person's edit, recorded by the daemon. False for a person's own commit, which may contain other authors' changes. */
   byPerson: boolean;
-  /** When it was committed: milliseconds since 1970, of which git keeps the seconds. */
+  /** Commit time in milliseconds since 1970. Git keeps only seconds. */
   at: number;
 }
 
-/** Whether what the journal recorded is a person's edit: what they saved while no daemon ran has the cause of a recovery. */
+/** Whether a commit of the daemon's records a person's edit. Edits made while no daemon ran have the cause `recovered`. */
 export function isEdit(cause: string | undefined, isTheirs: boolean): boolean {
   return cause === 'edit' || (cause === 'recovered' && isTheirs);
 }
 
-/** A path of the repository as one of the home; undefined if it is none of our business. */
+/** Convert a path in the repository to a path in the home. Undefined: not a journalled file of the home. */
 export function homePath({prefix}: Repository, path: string): string | undefined {
   if (!path.startsWith(prefix)) return undefined;
   const inner = path.slice(prefix.length);
@@ -32,7 +32,7 @@ export function homePath({prefix}: Repository, path: string): string | undefined
 
 /** Files of the home in a commit. */
 export interface Files {
-  /** Blob of each. */
+  /** Blob ids by path. */
   blobs: Map<string, string>;
   executable: Set<string>;
 }
@@ -54,7 +54,7 @@ export async function filesOf(repository: Repository, commit: string | undefined
   return files;
 }
 
-/** What differs for the home between two commits: what is there now, undefined where it is removed. */
+/** Files of the home that differ between two commits, as they are in `to`. Undefined: removed. */
 export async function changedFiles(
   repository: Repository,
   from: string,
@@ -72,7 +72,7 @@ export async function changedFiles(
   return changed;
 }
 
-/** Where branches are not files, git writes this into HEAD for those who would look there. */
+/** Git writes this into HEAD if refs are not stored as files. */
 const NO_FILES = 'refs/heads/.invalid';
 
 export async function resolveHead(repository: Repository): Promise<Head> {
@@ -80,7 +80,7 @@ export async function resolveHead(repository: Repository): Promise<Head> {
   return 'commit' in head && head.branch !== NO_FILES ? head : headByGit(repository);
 }
 
-/** By git itself: for repositories whose files we cannot read. */
+/** Resolve HEAD with git commands, for repositories whose files this code cannot read. */
 async function headByGit({top}: Repository): Promise<Head> {
   const [branch, commit] = await Promise.all([
     git(top, ['symbolic-ref', '-q', 'HEAD']),
@@ -89,7 +89,7 @@ async function headByGit({top}: Repository): Promise<Head> {
   return {branch: branch.stdout.trim() || undefined, commit: commit.stdout.trim() || undefined};
 }
 
-/** Newest first: what a file was in the last 7 days, or since ever, at most n. */
+/** The last n versions of a file, newest first. `ever`: also those older than 7 days. */
 export async function recentVersions(
   repository: Repository,
   path: string,
@@ -119,7 +119,7 @@ export async function recentVersions(
   return versions;
 }
 
-/** Commits that HEAD has and this one has not, with their trailer `Cause`. */
+/** Commits in `commit..HEAD` with their `Cause` trailer. */
 export async function commitsSince(repository: Repository, commit: string): Promise<Map<string, string | undefined>> {
   const format = '--format=%H%x00%(trailers:key=Cause,valueonly,separator=%x2C)';
   const log = await git(repository.top, ['log', format, `${commit}..HEAD`]);
@@ -132,13 +132,13 @@ export async function commitsSince(repository: Repository, commit: string): Prom
   );
 }
 
-/** The blob that a path was before a commit; undefined: it was not there. */
+/** The blob id of a path before a commit. Undefined: no file. */
 export async function blobBefore({top, prefix}: Repository, commit: string, path: string): Promise<string | undefined> {
   const found = await git(top, ['rev-parse', '--verify', '--quiet', `${commit}^:${prefix}${path}`]);
   return found.code === 0 ? found.stdout.trim() : undefined;
 }
 
-/** A version as its commit had it. */
+/** A version of a file with its commit's author, subject and trailers. */
 export interface CommittedVersion {
   blob: string;
   mode: string;
@@ -147,7 +147,7 @@ export interface CommittedVersion {
   trailers: [key: string, value: string][];
 }
 
-/** Newest first: what a file was up to a commit, at most n, none from before it was removed last. */
+/** The last n versions of a file up to a commit, newest first, back to its last removal. */
 export async function versionsInGit(
   repository: Repository,
   commit: string,
@@ -155,13 +155,13 @@ export async function versionsInGit(
   n: number,
 ): Promise<CommittedVersion[]> {
   const format = '--format=%x00%an%x00%ae%x00%s%x00%(trailers:only,unfold)%x00';
-  // What a merge brought is the merge's: its side branches are no versions of this one.
+  // A merge counts as one version; commits of its side branches do not count.
   const merges = ['--first-parent', '--diff-merges=first-parent'];
   const args = ['log', '-z', '--raw', '--no-abbrev', '--no-renames', ...merges, `--max-count=${n}`, format, commit];
   const log = await git(repository.top, [...args, '--', `${repository.prefix}${path}`]);
   const versions: CommittedVersion[] = [];
   const fields = log.code === 0 ? log.stdout.split('\0') : [];
-  // The empty one, those of the format, what ends it, the modes and blobs, the path.
+  // The empty field, the fields of the format, the field that ends it, the modes and blobs, the path.
   for (let i = 0; i + 7 < fields.length; i += 8) {
     const [, name = '', email = '', subject = '', trailers = '', , raw = ''] = fields.slice(i, i + 8);
     const [, mode, , blob] = raw.trim().split(' ');
@@ -171,7 +171,7 @@ export async function versionsInGit(
   return versions;
 }
 
-/** Of the text that git gives for `%(trailers:only,unfold)`. */
+/** Parse git's `%(trailers:only,unfold)`. */
 export function trailersIn(text: string): [key: string, value: string][] {
   return text.split('\n').flatMap(line => {
     const at = line.indexOf(': ');

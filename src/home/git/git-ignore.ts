@@ -1,17 +1,17 @@
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 
-/** Where git looks for patterns, besides the folders of the path itself. */
+/** Files with ignore patterns, besides the .gitignore files of the path's folders. */
 export interface IgnoreFiles {
   /** The top of the work tree. */
   top: string;
-  /** Of the whole repository, and of the person: patterns as if they stood at the top. */
+  /** info/exclude and the person's excludes file: their patterns are relative to the top. */
   others: readonly string[];
 }
 
 /**
- * Whether git may ignore this path, which is below the top. False is certain, and saves asking git; true is not. Patterns
- * that are not plain count as fitting, and so does what another pattern takes back.
+ * Whether git may ignore this path, relative to the top. False is certain and saves a call of git; true is not. Complex patterns count as
+ * matching, and negated patterns are not considered.
  */
 export function mayBeIgnored({top, others}: IgnoreFiles, path: string): boolean {
   const parts = path.split('/');
@@ -19,7 +19,7 @@ export function mayBeIgnored({top, others}: IgnoreFiles, path: string): boolean 
   return parts.some((_, depth) => mayMatch(join(top, ...parts.slice(0, depth), '.gitignore'), parts.slice(depth)));
 }
 
-/** Whether a pattern of this file may match the path, given from where the file counts. */
+/** Whether a pattern of this file may match the path, which is relative to the pattern file's folder. */
 function mayMatch(file: string, parts: readonly string[]): boolean {
   let text: string;
   try {
@@ -31,7 +31,7 @@ function mayMatch(file: string, parts: readonly string[]): boolean {
 }
 
 function fits(line: string, parts: readonly string[]): boolean {
-  // What is taken back was named by another pattern before.
+  // A negated pattern only affects paths that another pattern matches.
   if (line.trim() === '' || line.startsWith('#') || line.startsWith('!')) return false;
   const pattern = line.trim().replace(/\/+$/, '');
   if (/[\\[\]{}()!+@]|\*\*/.test(pattern)) return true;
@@ -40,7 +40,7 @@ function fits(line: string, parts: readonly string[]): boolean {
   return segments.length <= parts.length && segments.every((segment, i) => matches(parts[i] ?? '', segment));
 }
 
-/** Stars and question marks; upper and lower case alike, as git has it on some file systems. */
+/** Match `*` and `?`. Ignores case, as git does on some file systems. */
 function matches(part: string, segment: string): boolean {
   if (!/[*?]/.test(segment)) return part.toLowerCase() === segment.toLowerCase();
   const source = segment

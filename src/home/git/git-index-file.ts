@@ -28,17 +28,17 @@ import {patchIndex} from './git-index-patch.ts';
 import {release} from './git-locks.ts';
 import {objectId} from './git-objects.ts';
 
-/** So many files of others are compared by content before a new index is written; beyond that git compares them itself. */
+/** How many foreign files are compared by content before a new index is written. Git compares the rest itself. */
 const COMPARED = 200;
 const SLICE_MS = 8;
 
-/** The index on disk: read again only if somebody else wrote it. */
+/** The index on disk. Read again only if another process wrote it. */
 export class IndexFile {
   readonly #path: string;
   readonly #top: string;
   #stat: BigIntStats | undefined;
   #index: Index | {unsupported: string} | undefined;
-  /** Names of entries whose file was compared with its blob by us. */
+  /** Names of entries whose file this process compared with its blob. */
   #own = new Set<string>();
   #adopted = false;
 
@@ -76,14 +76,14 @@ export class IndexFile {
     return isSameFile(now, this.#stat) && now.ctimeNs === this.#stat.ctimeNs;
   }
 
-  /** Whether somebody else wrote it since then. */
+  /** Whether another process has written the index since then. */
   isForeignSince(time: number): boolean {
     return !this.#adopted && this.#stat !== undefined && Number(this.#stat.mtimeMs) >= time;
   }
 
   /**
-   * Write the index with these changes to `path`. Its time is `verified`, when the files were looked at, so that git
-   * takes whatever was changed since for possibly changed.
+   * Write the index with these changes to `path`. Sets its mtime to `verified`, when the files were examined, so that git re-examines
+   * files changed since.
    */
   async writeChanged(path: string, changes: readonly IndexChange[], verified: number): Promise<Buffer> {
     const index = this.read();
@@ -103,7 +103,7 @@ export class IndexFile {
     return bytes;
   }
 
-  /** What was written is the index now; the lock is still held. */
+  /** The written bytes are the index now. Called while the lock is held. */
   adopt(bytes: Buffer, changes: readonly IndexChange[]): void {
     this.#index = parseIndex(bytes);
     this.#adopted = true;
@@ -115,8 +115,8 @@ export class IndexFile {
   }
 
   /**
-   * Entries not older than the index itself: git compares their content, since a change within the same second shows in
-   * no stat. A later index would hide that, so before one is written, such entries are proven or marked, as git does.
+   * Find racily clean entries: those not older than the index itself. Git compares their content, because a change within the same second
+   * does not show in the stat. A newer index would hide that, so such entries are verified or returned to be smudged, as git does.
    */
   async #racy(index: Index, changes: readonly IndexChange[]): Promise<number[]> {
     if (!this.#stat) return [];
@@ -159,7 +159,7 @@ export function lstat(path: string | Buffer): BigIntStats | undefined {
 
 const MAX_COMPARED = 4n * 1024n * 1024n;
 
-/** The id a file's bytes would have as a blob; undefined if it is large or cannot be read. */
+/** The blob id of a file's content. Undefined if the file is large or cannot be read. */
 export function contentId(path: string | Buffer, stat: BigIntStats): string | undefined {
   if (stat.size > MAX_COMPARED) return undefined;
   try {

@@ -19,7 +19,7 @@ import {invalidateTrees} from './git-index-trees.ts';
 const MODE_AT = 24;
 const SUBMODULE = 0o160000;
 
-/** The index with these changes (sorted by name, each name once) and these entries' sizes forgotten. */
+/** Apply changes (sorted by name, each name once). `smudged`: entries whose size is set to 0, so that git compares their content. */
 export function patchIndex(index: Index, changes: readonly IndexChange[], smudged: readonly number[]): Buffer {
   const {bytes, starts} = index;
   const removed = new Set<number>();
@@ -29,7 +29,7 @@ export function patchIndex(index: Index, changes: readonly IndexChange[], smudge
     const old = flagsOf(index, at, name);
     if (old) removed.add(at);
     if (!entry) continue;
-    // What has this name already has nothing in its way.
+    // A new name may conflict with a file above it or with entries below it.
     if (!old) for (const place of [...above(index, name), ...below(index, name)]) removed.add(place);
     added.push({at, bytes: newEntry(name, entry, old?.flags ?? 0, old?.more ?? 0)});
   }
@@ -73,12 +73,12 @@ export function patchIndex(index: Index, changes: readonly IndexChange[], smudge
   return patched;
 }
 
-/** Of the entry at this place, if it has this name: what the person set to stay. */
+/** The assume-valid and skip-worktree flags of entry i, if it has this name. */
 function flagsOf(index: Index, i: number, name: Buffer): {flags: number; more: number} | undefined {
   if (i >= entryCount(index) || !entryPath(index, i).equals(name)) return undefined;
   const at = index.starts[i] ?? 0;
   const flags = index.bytes.readUInt16BE(at + FLAGS_AT);
-  // That nobody looks at a submodule is true of no file in its place.
+  // Flags of a submodule do not carry over to a file in its place.
   if (index.bytes.readUInt32BE(at + MODE_AT) === SUBMODULE) return {flags: 0, more: 0};
   return {
     flags: flags & ASSUME_VALID,
@@ -86,7 +86,7 @@ function flagsOf(index: Index, i: number, name: Buffer): {flags: number; more: n
   };
 }
 
-/** Entries that stand where a folder of `name` must be. */
+/** File entries where `name` needs a folder. */
 function above(index: Index, name: Buffer): number[] {
   const found: number[] = [];
   for (let slash = name.indexOf(47); slash !== -1; slash = name.indexOf(47, slash + 1)) {
@@ -97,7 +97,7 @@ function above(index: Index, name: Buffer): number[] {
   return found;
 }
 
-/** Entries in a folder where the file `name` must be. */
+/** Entries inside a folder that the file `name` replaces. */
 function below(index: Index, name: Buffer): number[] {
   const found: number[] = [];
   const folder = Buffer.concat([name, Buffer.from('/')]);
@@ -121,7 +121,7 @@ function newEntry(name: Buffer, entry: NonNullable<IndexChange['entry']>, flags:
   return bytes;
 }
 
-/** A size of 0 makes git look at the content. Where the entries are in the parts put together so far. */
+/** The offsets of smudged entries in the concatenated parts. */
 function smudgeOffsets(
   index: Index,
   smudged: readonly number[],
@@ -129,14 +129,14 @@ function smudgeOffsets(
   parts: readonly Buffer[],
 ) {
   const offsets: number[] = [];
-  const left = smudged.filter(i => !removed.has(i));
+  const remaining = smudged.filter(i => !removed.has(i));
   let at = 0;
   let k = 0;
   for (const part of parts) {
-    // Parts of the old index know where they were in it.
+    // For parts of the old index, `byteOffset` gives their old position.
     const from = part.buffer === index.bytes.buffer ? part.byteOffset - index.bytes.byteOffset : -1;
-    for (; from >= 0 && k < left.length; k++) {
-      const start = index.starts[left[k] ?? 0] ?? 0;
+    for (; from >= 0 && k < remaining.length; k++) {
+      const start = index.starts[remaining[k] ?? 0] ?? 0;
       if (start >= from + part.length) break;
       offsets.push(at + start - from);
     }

@@ -1,12 +1,12 @@
-/** A node of the index's TREE extension: what is known of a folder's tree object. */
+/** A node of the index's TREE extension: the cached tree object of a folder. */
 interface Node {
   name: Buffer;
-  /** Undefined: it must be made anew. */
+  /** Undefined: invalid; git must compute the tree again. */
   known: {count: string; id: Buffer} | undefined;
   kids: Map<string, Node>;
 }
 
-/** The TREE extension with everything on the way to these paths made unknown; undefined if it cannot be read. */
+/** The TREE extension with all folders of these paths invalidated. Undefined if it cannot be parsed. */
 export function invalidateTrees(body: Buffer, changes: readonly {name: Buffer}[]): Buffer | undefined {
   const root = read(body);
   if (!root) return undefined;
@@ -16,7 +16,7 @@ export function invalidateTrees(body: Buffer, changes: readonly {name: Buffer}[]
       node.known = undefined;
       const slash = name.indexOf(47, from);
       const part = name.toString('latin1', from, slash === -1 ? name.length : slash);
-      // Now a file, or gone: no folder has that name any more.
+      // The path is now a file or removed, so no folder has this name.
       if (slash === -1) node.kids.delete(part);
       node = slash === -1 ? undefined : node.kids.get(part);
       from = slash + 1;

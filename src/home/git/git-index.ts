@@ -1,6 +1,6 @@
 import type {FileStat} from '../disk/disk.ts';
 
-/** Fixed part of an entry: ten numbers of four bytes, the id, the flags. */
+/** Offsets in the fixed part of an entry: ten 4-byte numbers, the id, the flags. */
 export const SIZE_AT = 36;
 export const ID_AT = 40;
 export const FLAGS_AT = 60;
@@ -10,10 +10,10 @@ const STAGE = 0x3000;
 export const ASSUME_VALID = 0x8000;
 export const SKIP_WORKTREE = 0x4000;
 
-/** Git's index, versions 2 and 3: its bytes, and where each entry begins. Nothing is decoded that is not asked for. */
+/** Git's index, versions 2 and 3: its bytes and the offset of each entry. Entries are decoded on demand. */
 export interface Index {
   readonly bytes: Buffer;
-  /** Where entry i begins; one more for where the extensions do. */
+  /** The offset of each entry, then that of the extensions. */
   readonly starts: Uint32Array;
   readonly unmerged: boolean;
   readonly extensions: readonly {name: string; body: Buffer}[];
@@ -22,7 +22,7 @@ export interface Index {
 export interface IndexChange {
   /** The path in the repository, as bytes. */
   name: Buffer;
-  /** Undefined: removed. Without a stat, git looks at the file's content itself. */
+  /** Undefined: removed. Without a stat, git compares the file's content. */
   entry: {id: string; mode: number; stat: FileStat | undefined} | undefined;
 }
 
@@ -33,7 +33,7 @@ export const emptyGitIndex: Index = {
   extensions: [],
 };
 
-/** What cannot be patched here says why: plain git serves then. */
+/** `unsupported`: the index cannot be patched here; use git commands instead. */
 export function parseIndex(bytes: Buffer): Index | {unsupported: string} {
   if (bytes.length < 32 || bytes.toString('latin1', 0, 4) !== 'DIRC') return {unsupported: 'no index'};
   const version = bytes.readUInt32BE(4);
@@ -58,7 +58,7 @@ export function parseIndex(bytes: Buffer): Index | {unsupported: string} {
     if (at + 8 > end) return {unsupported: 'a damaged index'};
     const name = bytes.toString('latin1', at, at + 4);
     const size = bytes.readUInt32BE(at + 4);
-    // A lower-case name: whoever does not understand it must not read on.
+    // A lower-case name marks a mandatory extension.
     if (!/^[A-Z]/.test(name)) return {unsupported: `index extension ${name}`};
     extensions.push({name, body: bytes.subarray(at + 8, at + 8 + size)});
     at += 8 + size;
@@ -106,7 +106,7 @@ export function entryBlob({bytes, starts}: Index, i: number): string {
   return bytes.toString('hex', at, at + 20);
 }
 
-/** Whether the stat that entry i holds is this one, to the nanosecond. */
+/** Whether entry i has this stat, to the nanosecond. */
 export function statMatches({bytes, starts}: Index, i: number, stat: FileStat): boolean {
   const at = starts[i] ?? 0;
   const expected = statBytes(stat);
@@ -115,7 +115,7 @@ export function statMatches({bytes, starts}: Index, i: number, stat: FileStat): 
   );
 }
 
-/** As git keeps a stat: the low 32 bits of each. The mode stands apart, it is git's own. */
+/** A stat as git stores it: the low 32 bits of each number. The mode is left out. */
 export function statBytes(stat: FileStat): Buffer {
   const bytes = Buffer.alloc(ID_AT);
   const low = (value: bigint) => Number(BigInt.asUintN(32, value));

@@ -4,8 +4,8 @@ import {isAlive, startOf} from '../disk/process-life.ts';
 import type {GitDirs} from './git-refs.ts';
 
 /**
- * Files of ours in a git folder name their process: agentdir-<pid>-<start>-<n>.<what>. A lock file of git's is made as
- * a hard link to one of them, so it has its content from its first moment, and a later run knows whose it was.
+ * The daemon's files in a git folder name their process: agentdir-<pid>-<start>-<n>.<what>. A git lock is created as a hard link to one
+ * of them, so that it is never empty and a later run recognizes its owner.
  */
 const OURS = /^agentdir-(\d+)-(\d*)-\d+\.(?:record|ref|index(?:\.lock)?)$/;
 
@@ -18,7 +18,7 @@ export interface Workplace {
   index: string;
 }
 
-/** Names for the files of one journal of this process. */
+/** File names for one journal of this process. */
 export function workplace(dirs: GitDirs): Workplace {
   const base = join(dirs.own, `agentdir-${process.pid}-${start}-${count++}`);
   return {record: `${base}.record`, ref: `${base}.ref`, index: `${base}.index`};
@@ -32,15 +32,14 @@ export function release(path: string): void {
   }
 }
 
-/** The record names the locks a publish takes, so that they are known as ours after a crash. */
+/** The record lists the locks of a publish, so that a later run recognizes them after a crash. */
 export function recordText(locks: readonly string[]): string {
   return `agentdir ${process.pid} ${start}\n${locks.join('\n')}\n`;
 }
 
 /**
- * Remove what dead processes of ours left behind: their locks first, then the files that prove them ours. Where the
- * index was in place already, the branch follows it: nobody could move it, for it was locked all the time; and an index
- * ahead of HEAD would show as something the person has staged.
+ * Remove the files of dead agentdir processes: first their locks, then the files that identify these. If the crash came after the new
+ * index was in place, complete the move of the branch: it is still locked, and an index ahead of HEAD would look like staged changes.
  */
 export function clearStaleGitLocks(dirs: GitDirs): void {
   const names = readdirSync(dirs.own).filter(name => {

@@ -12,7 +12,7 @@ import type {Repository} from './git-repository.ts';
 
 export interface HeadMove {
   repository: Pick<Repository, 'dirs' | 'processes'>;
-  /** The index `place.index` was made from. */
+  /** The index that `place.index` was made from. */
   index: Pick<IndexFile, 'isCurrent' | 'isForeignSince'>;
   place: Workplace;
   head: Head;
@@ -22,13 +22,13 @@ export interface HeadMove {
   reflog: {who: string; what: string; create: boolean};
 }
 
-/** A command of theirs may go on for so long after it wrote the index, where running commands cannot be seen. */
+/** Where processes are not visible: how long a git command may run after it wrote the index. */
 export const UNSEEN_MS = 50;
 
 /**
- * Put the prepared index in place and move HEAD's branch (or HEAD itself) to `tip`, if nothing moved since both were
- * prepared. The index comes first, under its lock: one that is ahead of HEAD reverts nothing, whenever we are killed.
- * Without a wait in between: the index is locked for a fraction of a millisecond.
+ * Put the prepared index in place and move HEAD's branch (or HEAD itself) to `tip`, unless HEAD or the index changed meanwhile. The index
+ * comes first: if the process is killed in between, an index ahead of HEAD reverts nothing. Synchronous, so that the index is locked for a
+ * fraction of a millisecond only.
  */
 export function moveHead({
   repository,
@@ -52,7 +52,7 @@ export function moveHead({
   if (!processes.visible && index.isForeignSince(Date.now() - UNSEEN_MS)) return {wait: underWayText('index')};
   const held: string[] = [];
   try {
-    // Git itself waits 100 ms for these, but not a moment for the index: that one comes last and goes first.
+    // Git waits 100 ms for ref locks but not for the index: lock the index last and release it first.
     for (const lock of locks) {
       if (!takeLock(nodeDisk(''), lock === refLock ? place.ref : place.record, lock)) return {wait: lockText(lock)};
       held.push(lock);
@@ -68,14 +68,14 @@ export function moveHead({
     release(indexLock);
     held.splice(held.indexOf(indexLock), 1);
     crashPoint('journal-unlock');
-    tellReflogs(repository, head, tip, reflog);
+    writeReflogs(repository, head, tip, reflog);
     return 'done';
   } finally {
     for (const lock of held.reverse()) release(lock);
   }
 }
 
-function tellReflogs(
+function writeReflogs(
   {dirs}: Pick<Repository, 'dirs'>,
   head: Head,
   tip: string,
@@ -84,24 +84,24 @@ function tellReflogs(
   try {
     appendReflogs(dirs, head, tip, `${who} ${stampOf(Date.now())}`, what, create);
   } catch {
-    // HEAD has moved: a line that tells of it is worth less than saying so.
+    // HEAD has moved; a missing reflog line is not an error.
   }
 }
 
-/** A new file each time: the last one may be the branch itself by now, under a second name. */
+/** Write a new file, because the last one may be a hard link of the branch by now. */
 function put(path: string, text: string): void {
   release(path);
   writeFileSync(path, text, {flag: 'wx'});
 }
 
-/** A branch known only to packed-refs has no folder, or an empty one of its own name. */
+/** Create the parent folder of a branch that is only in packed-refs, and remove an empty folder of its name. */
 function makeRoom(target: string): void {
-  const there = lstatSync(target, {throwIfNoEntry: false});
-  if (there && !there.isDirectory()) return;
+  const stat = lstatSync(target, {throwIfNoEntry: false});
+  if (stat && !stat.isDirectory()) return;
   mkdirSync(dirname(target), {recursive: true});
   try {
-    if (there) rmdirSync(target);
+    if (stat) rmdirSync(target);
   } catch {
-    // Not empty, or gone: taking the lock tells.
+    // Not empty, or gone: taking the lock reports it.
   }
 }

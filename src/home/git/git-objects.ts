@@ -14,10 +14,10 @@ export function objectId(format: ObjectFormat, type: ObjectType, body: Buffer): 
   return createHash(format).update(`${type} ${body.length}\0`).update(body).digest('hex');
 }
 
-/** Ids of what was written lately, so that writing it again costs nothing. */
+/** How many ids of recently written objects are remembered, so that they are not written again. */
 const REMEMBERED = 20_000;
 
-/** Loose objects, written as git writes them: compressed to a temporary file, renamed into place, not synced. */
+/** Loose objects, written as git does: compressed to a temporary file, renamed into place, not synced. */
 export class Objects {
   readonly dir: string;
   readonly #format: ObjectFormat;
@@ -33,7 +33,7 @@ export class Objects {
     return objectId(this.#format, type, body);
   }
 
-  /** Throws what the file system throws; an object is there whole or not at all. */
+  /** Write an object atomically and return its id. Throws errors of the file system. */
   write(type: ObjectType, body: Buffer): string {
     const header = Buffer.from(`${type} ${body.length}\0`, 'latin1');
     const id = this.id(type, body);
@@ -41,19 +41,20 @@ export class Objects {
     return id;
   }
 
-  /** Whether a file of its own holds it now. */
+  /** Whether the object exists as a loose object now. */
   isLoose(id: string): boolean {
     return existsSync(`${this.dir}/${id.slice(0, 2)}/${id.slice(2)}`);
   }
 
+  /** Write an object even if it was written before: somebody may have pruned it. */
   writeAnew(type: ObjectType, body: Buffer): void {
     this.#written.delete(this.id(type, body));
     this.write(type, body);
   }
 
   #place(id: string, header: Buffer, body: Buffer): void {
-    // Git's own name for it: git prune removes what a crash leaves. Files made in one folder and moved from there cost a
-    // sixth of those made in 256. One that was there is replaced by its equal, and so no prune takes it for forgotten.
+    // Git's name for temporary files: git prune removes them after a crash. Creating files in one folder and moving them costs a sixth of
+    // creating them in 256 folders. Replacing an existing object renews its mtime, which protects it from a prune.
     const temporary = `${this.dir}/tmp_obj_${process.pid}_${this.#count++}`;
     const path = `${this.dir}/${id.slice(0, 2)}/${id.slice(2)}`;
     try {
@@ -70,7 +71,7 @@ export class Objects {
     this.remember([id]);
   }
 
-  /** The body of a loose object; undefined if there is none of that id. */
+  /** The body of a loose object. Undefined: no such loose object. */
   read(id: string): Buffer | undefined {
     let packed: Buffer;
     try {
@@ -82,7 +83,7 @@ export class Objects {
     return whole.subarray(whole.indexOf(0) + 1);
   }
 
-  /** Whether it was written lately; no answer for what is older. */
+  /** Whether this process wrote the object recently. */
   isWritten(id: string): boolean {
     return this.#written.has(id);
   }
@@ -92,7 +93,7 @@ export class Objects {
     for (const id of ids) this.#written.add(id);
   }
 
-  /** Somebody may have pruned: look at the disk again before relying on what was written. */
+  /** Forget which objects were written, because somebody may have pruned them. */
   forget(): void {
     this.#written.clear();
   }

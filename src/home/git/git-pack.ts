@@ -6,7 +6,7 @@ import {crc32} from 'node:zlib';
 import {crashPoint} from '../disk/crash.ts';
 import type {ObjectType} from './git-objects.ts';
 
-/** An object as a pack holds it, ready to be written. */
+/** An encoded object of a pack. */
 export interface PackEntry {
   id: Buffer;
   bytes: Buffer[];
@@ -16,7 +16,7 @@ export interface PackEntry {
 
 const numbers = {commit: 1, tree: 2, blob: 3, delta: 7} as const;
 
-/** An object whole or, with `base`, as its difference from another one of the same pack. `length` before compression. */
+/** Encode an object whole or, with `base`, as a delta from another object of the same pack. `length`: before compression. */
 export function packEntry(
   id: string,
   type: ObjectType | 'delta',
@@ -34,8 +34,8 @@ export function packEntry(
 }
 
 /**
- * Write objects (sha1, each once) as one pack with its index. Git sees it once the index is in place. Pauses in
- * between: a pack may be large.
+ * Write objects (sha1, each once) as one pack with its index. Git sees the pack once its index is in place. Yields to the event loop,
+ * because a pack may be large.
  */
 export async function writePack(objectsDir: string, entries: readonly PackEntry[]): Promise<void> {
   const placed: {entry: PackEntry; at: number}[] = [];
@@ -54,7 +54,7 @@ export async function writePack(objectsDir: string, entries: readonly PackEntry[
   await turn();
   const folder = join(objectsDir, 'pack');
   const name = `pack-${sum.toString('hex')}`;
-  // Git's own names for them: git prune removes what a crash leaves.
+  // Git's names for temporary files: git prune removes them after a crash.
   const temporary = [join(folder, `tmp_pack_${name}`), join(folder, `tmp_idx_${name}`)] as const;
   try {
     mkdirSync(folder, {recursive: true});
@@ -71,7 +71,7 @@ export async function writePack(objectsDir: string, entries: readonly PackEntry[
   }
 }
 
-/** The size in sevens of bits, after four beside the type; then what it differs from. */
+/** The type, the size as a variable-length number (4 bits, then 7 bits per byte), and the id of the delta's base. */
 function entryHead(type: number, size: number, base = ''): Buffer {
   const bytes = [(type << 4) | (size & 15)];
   for (let rest = size >>> 4; rest > 0; rest >>>= 7) {
@@ -94,7 +94,7 @@ function packIndex(placed: {entry: PackEntry; at: number}[], sum: Buffer): Buffe
     bytes.writeUInt32BE(crc, 1032 + count * 20 + i * 4);
     bytes.writeUInt32BE(at, 1032 + count * 24 + i * 4);
   }
-  // Each of the 256 numbers counts the ids up to its byte.
+  // The fan-out table: entry i counts the ids whose first byte is at most i.
   for (let i = 1, before = bytes.readUInt32BE(8); i < 256; i++) {
     before = bytes.readUInt32BE(8 + i * 4) || before;
     bytes.writeUInt32BE(before, 8 + i * 4);

@@ -20,8 +20,8 @@ import type {Repository} from './git-repository.ts';
 import type {Leaf} from './git-trees.ts';
 
 /**
- * The same by plain git commands and an index of our own, for repositories whose files we do not write ourselves: other
- * object formats, branches kept otherwise, an index of version 4, split or sparse. Slow, and right.
+ * A batch made with git commands and a separate index, for repositories that `FastBatch` cannot write: other object formats, other ref
+ * storage, an index of version 4, split or sparse. Slow but correct.
  */
 export class PlainBatch implements CommitBatch {
   readonly head: Head;
@@ -76,7 +76,7 @@ export class PlainBatch implements CommitBatch {
     });
     this.#tip = commit;
     for (const [path, leaf] of leaves) {
-      // In the order of the last change of each: a folder may take a file's place.
+      // Keep the order of last changes: a folder may replace a file.
       this.#final.delete(path);
       this.#final.set(path, leaf);
     }
@@ -89,7 +89,7 @@ export class PlainBatch implements CommitBatch {
     const {top, dirs, processes} = this.#repository;
     const why = busyReason(dirs, processes);
     if (why) return {wait: why};
-    // The index first: one that is ahead of HEAD reverts nothing.
+    // The index first: an index ahead of HEAD reverts nothing.
     const staged = await git(top, stage, {input: this.#lines(this.#final)});
     if (staged.code !== 0) return {wait: `git update-index: ${staged.stderr.trim()}`};
     const old = this.head.commit ?? '0'.repeat(this.#tip.length);
@@ -117,10 +117,10 @@ export class PlainBatch implements CommitBatch {
     return [...leaves].map(([path, leaf]) => `${leaf ? `${leaf.mode} ${leaf.id}` : none}\t${path}\0`).join('');
   }
 
-  /** Git's answer; throws its words. `own`: on our index instead of the person's. */
+  /** Run git and return its output. Throws its error message. `own`: use this batch's index instead of the person's. */
   async #git(args: readonly string[], options: GitOptions, own = false): Promise<string> {
     const extra = {...options.extra, ...(own ? {GIT_INDEX_FILE: this.#place.index} : {})};
-    // Our index is neither split nor shared, whatever the person's is.
+    // This batch's index must not be split, even if the person's is.
     const done = await git(this.#repository.top, ['-c', 'core.splitIndex=false', ...args], {...options, extra});
     if (done.code !== 0) throw new Error(`git ${args[0]}: ${done.stderr.trim()}`);
     return done.stdout.endsWith('\n') ? done.stdout.trim() : done.stdout;

@@ -4,7 +4,7 @@ import {existsProc} from '../disk/process-life.ts';
 import {ownProcesses} from './git.ts';
 import type {GitDirs} from './git-refs.ts';
 
-/** Commands that move neither HEAD nor the index, or that git itself lets run beside any other. */
+/** Commands that move neither HEAD nor the index, or that git allows beside any other. */
 const harmless = new Set(
   `annotate archive blame bugreport bundle cat-file check-attr check-ignore check-mailmap check-ref-format clone
   column commit-graph commit-tree config count-objects credential credential-cache credential-cache--daemon
@@ -18,27 +18,27 @@ const harmless = new Set(
     /\s+/,
   ),
 );
-/** Commands known to move HEAD or the index, however long they run: an editor may be open in one. */
+/** Commands that move HEAD or the index. They may run for long, with an editor open. */
 const moving = new Set(
   `add am apply bisect branch checkout checkout-index cherry-pick clean commit filter-branch merge mv notes pull
   read-tree rebase reset restore revert rm sequencer sparse-checkout stage stash switch symbolic-ref update-index
   update-ref worktree prune`.split(/\s+/),
 );
 
-/** An alias, or a command nobody told us of, counts only while it is new. */
+/** How long an alias or unknown command counts as moving. */
 const UNKNOWN_MS = 10_000;
-/** A process that is not git may become it by exec, most likely right after it was forked. */
+/** A young process may still become git by exec. */
 const YOUNG_MS = 1_000;
 const RECHECK_MS = 2_000;
 
-/** The person's git commands that run in one repository, found in /proc. Where there is none, none are found. */
+/** Finds the person's running git commands of one repository in /proc. Finds none without /proc. */
 export class GitProcesses {
   readonly #dirs: GitDirs;
   readonly #top: string;
   readonly #others = new Map<string, {first: number; looked: number}>();
   readonly #firstSeen = new Map<string, number>();
 
-  /** Whether this machine tells of its processes at all. */
+  /** Whether this machine shows its processes. */
   readonly visible = existsProc();
 
   constructor(dirs: GitDirs, top: string) {
@@ -46,12 +46,12 @@ export class GitProcesses {
     this.#top = top;
   }
 
-  /** One that may move HEAD or the index, in words: `git commit`. */
+  /** A running command that may move HEAD or the index, such as `git commit`. */
   underWay(): string | undefined {
     return this.running().values().next().value;
   }
 
-  /** All of them, by their id. */
+  /** All such commands, by pid. */
   running(): Map<string, string> {
     const now = Date.now();
     const seen = new Set<string>();
@@ -79,7 +79,7 @@ export class GitProcesses {
     if (isOwn(pid)) return undefined;
     const words = text(`/proc/${pid}/cmdline`).split('\0');
     const {command, at} = commandOf(words);
-    // What nobody refers to yet may be gone after it.
+    // Pruning removes objects that nothing refers to yet.
     const prunes = command === 'gc' && words.some(word => /^--prune=(?:now|all)$/.test(word));
     if (!command || (harmless.has(command) && !prunes)) return undefined;
     if (command === 'stash' && /^(?:list|show)$/.test(words[at + 1] ?? '')) return undefined;
@@ -102,19 +102,19 @@ export class GitProcesses {
       }
       if (named) return isSame(resolve(place, named), this.#dirs.own);
       if (place === this.#dirs.own || place.startsWith(`${this.#dirs.own}/`)) return true;
-      // A repository of its own inside ours is none of our business.
+      // Ignore nested repositories.
       for (let dir = place; ; dir = dirname(dir)) {
         if (existsSync(join(dir, '.git'))) return isSame(dir, this.#top);
         if (dir === dirname(dir)) return false;
       }
     } catch {
-      // Gone, or another user's.
+      // The process has ended, or belongs to another user.
       return false;
     }
   }
 }
 
-/** Git sets aside what comes before the command: options, some of which take a word. */
+/** Skip git's options before the command, some of which have a separate value. */
 function commandOf(words: readonly string[]): {command: string | undefined; at: number} {
   let at = 1;
   for (; at < words.length; at++) {
@@ -125,7 +125,7 @@ function commandOf(words: readonly string[]): {command: string | undefined; at: 
   return {command: words[at] || undefined, at};
 }
 
-/** Ours, or started by one of ours. */
+/** Whether this process started the git command, directly or through another git command. */
 function isOwn(pid: string): boolean {
   for (let id = Number(pid), depth = 0; id > 1 && depth < 8; depth++) {
     if (ownProcesses.has(id)) return true;

@@ -2,15 +2,15 @@ import {appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync} from 'no
 import {dirname, join} from 'node:path';
 import {crashPoint} from '../disk/crash.ts';
 
-/** Where the parts of a repository are: the same folder but for a linked worktree. */
+/** The git folders of a repository. They differ only in a linked worktree. */
 export interface GitDirs {
-  /** HEAD, index and whatever else is this worktree's own. */
+  /** HEAD, index and other files of this worktree. */
   own: string;
   /** Objects, branches, configuration. */
   common: string;
 }
 
-/** What HEAD is: a branch or, without one, a commit alone. Without a commit: nothing was committed yet. */
+/** HEAD. Without a branch it is detached; without a commit there is none yet. */
 export interface Head {
   branch: string | undefined;
   commit: string | undefined;
@@ -18,7 +18,7 @@ export interface Head {
 
 const ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
-/** Costs two small reads. What this code does not write (a linked HEAD, a branch that names a branch) says so. */
+/** Costs two small reads. `unsupported`: a HEAD that this code cannot write (a symbolic link, a symbolic branch). */
 export function readHead(dirs: GitDirs): Head | {unsupported: string} {
   const path = join(dirs.own, 'HEAD');
   if (lstatSync(path).isSymbolicLink()) return {unsupported: 'HEAD is a link'};
@@ -42,7 +42,7 @@ function readRef(dirs: GitDirs, name: string): string | undefined {
     const before = stamp(dirs);
     const packed = packedRef(dirs, name);
     if (packed !== undefined) return packed;
-    // A branch being packed is in neither for a moment: look again unless nothing moved.
+    // While git packs refs, a branch may be in neither place: read again if anything changed.
     if (textOf(join(dirs.common, name)) === undefined && stamp(dirs) === before) return undefined;
   }
 }
@@ -80,7 +80,7 @@ function packedRef(dirs: GitDirs, name: string): string | undefined {
   return known.ids.get(name);
 }
 
-/** One line for each move of HEAD and of its branch, as git writes them. `create`: also where there was no log yet. */
+/** Append a line to the reflogs of HEAD and its branch, as git does. `create`: also create missing logs. */
 export function appendReflogs(dirs: GitDirs, head: Head, to: string, who: string, what: string, create: boolean): void {
   const line = `${head.commit ?? '0'.repeat(to.length)} ${to} ${who}\t${what.replace(/\s+/g, ' ')}\n`;
   const logs = [join(dirs.own, 'logs/HEAD'), ...(head.branch ? [join(dirs.common, 'logs', head.branch)] : [])];
@@ -94,7 +94,7 @@ export function appendReflogs(dirs: GitDirs, head: Head, to: string, who: string
   }
 }
 
-/** Which of these commits HEAD came to, at last, by `git commit`: not by `reset: moving to …` and the like. */
+/** Which of these commits HEAD last reached by `git commit`, not by `reset: moving to …` or similar. */
 export function plainCommits({own}: GitDirs, commits: ReadonlySet<string>): Set<string> {
   const path = join(own, 'logs/HEAD');
   const plain = new Set<string>();

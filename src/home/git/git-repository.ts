@@ -8,11 +8,11 @@ import {type ObjectFormat, Objects} from './git-objects.ts';
 import {GitProcesses} from './git-processes.ts';
 import type {GitDirs} from './git-refs.ts';
 
-/** The repository a home is in, and the parts that know how to read and write it. */
+/** The repository of a home, with readers and writers of its parts. */
 export interface Repository {
   home: string;
   top: string;
-  /** From the top to the home: '' or `deep/home/`. */
+  /** The path of the home in the repository: '' or `deep/home/`. */
   prefix: string;
   dirs: GitDirs;
   format: ObjectFormat;
@@ -50,20 +50,20 @@ export async function openRepository(home: string): Promise<Repository> {
   };
 }
 
-/** `said`: by git, when it was asked for one. */
-export function noRepository(home: string, said: string): UserError {
+/** `stderr`: git's error message. */
+export function noRepository(home: string, stderr: string): UserError {
   return new UserError(
     `${home} is not in a git repository`,
     exit.failed,
-    /dubious ownership/.test(said)
+    /dubious ownership/.test(stderr)
       ? `it belongs to another user; if you trust it: git config --global --add safe.directory ${home}`
       : 'make one: agentdir init .',
   );
 }
 
-/** An object's body, wherever it is. Throws if it is missing: then the repository is damaged. */
+/** The body of a loose or packed object. Throws if it is missing: then the repository is damaged. */
 export async function mustRead({objects, cat}: Pick<Repository, 'objects' | 'cat'>, id: string): Promise<Buffer> {
   const body = objects.read(id) ?? (await cat.body(id));
-  if (!body) throw new UserError(`object ${id} is missing`, exit.failed, 'what else is: git fsck');
+  if (!body) throw new UserError(`object ${id} is missing`, exit.failed, 'to check the repository: git fsck');
   return body;
 }

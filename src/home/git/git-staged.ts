@@ -2,11 +2,11 @@ import {deflate, deltaOf} from './git-deflate.ts';
 import type {Objects, ObjectType} from './git-objects.ts';
 import {type PackEntry, packEntry, writePack} from './git-pack.ts';
 
-/** Beyond so many, one pack is cheaper than a file each: creating files is what loose objects cost. */
+/** From this many objects on, one pack is cheaper than loose objects, which cost a file each. */
 const PACKED_FROM = 64;
-/** Of two versions of something as large, only the difference is written, which needs a pack. */
+/** From this size on, a blob is written as a delta from its previous version, which needs a pack. */
 const LARGE = 16 * 1024;
-/** As git itself: a longer chain of differences is slow to read. */
+/** The longest delta chain, as in git: a longer one is slow to read. */
 const DEPTH = 50;
 
 interface StagedObject {
@@ -16,11 +16,11 @@ interface StagedObject {
   entry: PackEntry | undefined;
 }
 
-/** Objects of a batch, in memory until it is about to be published: what is thrown away is never written. */
+/** Objects of a batch, kept in memory until `flush`, so that a discarded batch writes nothing. */
 export class StagedObjects {
   readonly #objects: Objects;
   readonly #staged = new Map<string, StagedObject>();
-  /** Blobs written before, which nothing may refer to yet. */
+  /** Blobs written earlier that nothing may refer to yet. */
   readonly #relied = new Map<string, Buffer>();
   bytes = 0;
   /** Whether they go into one pack. */
@@ -30,7 +30,7 @@ export class StagedObjects {
     this.#objects = objects;
   }
 
-  /** `before`: an object that this one is likely to resemble. */
+  /** `before`: the id of a similar object. */
   write(type: ObjectType, body: Buffer, before = ''): string {
     const id = this.#objects.id(type, body);
     if (this.#staged.has(id)) return id;
@@ -38,12 +38,12 @@ export class StagedObjects {
       if (type === 'blob') this.#relied.set(id, body);
       return id;
     }
-    // Trees are changed in place by whoever hands them over.
+    // Callers change trees in place.
     const own = type === 'tree' ? Buffer.from(body) : body;
     const base = this.#staged.get(before);
     const near = base && base.type === type && base.depth < DEPTH ? base : undefined;
     const object: StagedObject = {type, body: own, depth: near ? near.depth + 1 : 0, entry: undefined};
-    // Compressed here, bit by bit, rather than all at once when it is published.
+    // Compress here rather than all at once in `flush`.
     if (this.#staged.size >= PACKED_FROM || (near && type === 'blob' && body.length >= LARGE)) {
       object.entry = packed(id, object, near && {id: before, body: near.body});
       this.#pack = true;
@@ -53,9 +53,9 @@ export class StagedObjects {
     return id;
   }
 
-  /** All are on disk after it. Throws what the file system throws. */
+  /** Write all objects. Throws errors of the file system. */
   async flush(): Promise<void> {
-    // Somebody may have pruned meanwhile.
+    // Somebody may have pruned these blobs meanwhile.
     for (const [id, body] of this.#relied) if (!this.#objects.isLoose(id)) this.#objects.writeAnew('blob', body);
     this.#relied.clear();
     if (this.#pack) {

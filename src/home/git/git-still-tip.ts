@@ -4,26 +4,24 @@ import {resolveHead} from './git-history.ts';
 import {UNSEEN_MS} from './git-move-head.ts';
 import type {Repository} from './git-repository.ts';
 
-/** Those that do harm are over in milliseconds; one that lasts has an editor open, and compares HEAD with what it was. */
+/** Harmful commands end in milliseconds. A longer one has an editor open, and compares HEAD with its earlier value. */
 const PATIENCE_MS = 5_000;
 const LOOK_MS = 5;
 
 /**
- * Whether HEAD, just moved to `tip`, still holds it once the commands are over that may have resolved HEAD before. `git
- * reset`, which `git stash` runs as well, compares HEAD with what it is at the end, not with what it was at the
- * beginning: without a word it takes out of HEAD what was committed in between. `git checkout -b` leaves it behind. No
- * lock keeps them from it, for they hold none while they resolve HEAD. A command that is not here any more now has
- * done whatever it does.
+ * Whether HEAD, just moved to `tip`, still contains it after the git commands have ended that may have resolved HEAD before the move.
+ * `git reset`, which `git stash` also runs, silently removes commits made since it resolved HEAD, and `git checkout -b` leaves them
+ * behind. No lock prevents that, because they hold none while they resolve HEAD.
  */
 export async function isStillTip(repository: Repository, tip: string): Promise<boolean> {
   const {processes, top} = repository;
   if (!processes.visible) await sleep(UNSEEN_MS);
   const end = performance.now() + PATIENCE_MS;
-  let begun = [...processes.running().keys()];
-  while (begun.length > 0 && performance.now() < end) {
+  let pids = [...processes.running().keys()];
+  while (pids.length > 0 && performance.now() < end) {
     await sleep(LOOK_MS);
     const running = processes.running();
-    begun = begun.filter(pid => running.has(pid));
+    pids = pids.filter(pid => running.has(pid));
   }
   const {commit} = await resolveHead(repository);
   if (commit === undefined || commit === tip) return commit === tip;

@@ -1,19 +1,19 @@
-/** A tree object as it would be written, with its known subtrees. Names are kept as bytes (latin1 strings of them). */
+/** A tree object with its loaded subtrees. Names are latin1 strings of their bytes. */
 export interface Tree {
   id: string;
   raw: Buffer;
-  /** Where each entry begins, where its id does, and its mode. */
+  /** By name: the offset of the entry in `raw`, the offset of its id, and its mode. */
   places: Map<string, {start: number; id: number; mode: string}>;
   kids: Map<string, Tree>;
-  /** Subtrees that changed and are not written yet. */
+  /** Names of changed subtrees that are not written yet. */
   dirty: Set<string>;
-  /** Entries that are new, gone or of another kind: they come into `raw` all at once. */
+  /** Entries that were added, removed or changed their mode, and are not in `raw` yet. */
   changes: Map<string, Leaf | undefined>;
 }
 
 export interface TreeStore {
   load(id: string): Promise<Buffer>;
-  /** `before`: the id it had, if any. */
+  /** `before`: the previous id, or ''. */
   write(raw: Buffer, before: string): string;
 }
 
@@ -29,12 +29,12 @@ export function emptyTree(): Tree {
   return {id: '', raw: Buffer.alloc(0), places: new Map(), kids: new Map(), dirty: new Set(), changes: new Map()};
 }
 
-/** Path → names as they are kept in a Tree. */
+/** Split a path into names as used in a `Tree`. */
 export function treeNames(path: string): string[] {
   return Buffer.from(path, 'utf8').toString('latin1').split('/');
 }
 
-/** The tree of this id; subtrees that `old` knows and that did not change come with it. */
+/** Load a tree. Reuses unchanged subtrees of `old`. */
 export async function loadTree(store: TreeStore, id: string, old?: Tree): Promise<Tree> {
   if (old?.id === id) return old;
   const raw = await store.load(id);
@@ -46,7 +46,7 @@ export async function loadTree(store: TreeStore, id: string, old?: Tree): Promis
   return tree;
 }
 
-/** Load what lies on the way to a path, so that `setLeaf` and `leafAt` need not wait. */
+/** Load the folders of a path, so that `setLeaf` and `leafAt` can be synchronous. */
 export async function loadPath(store: TreeStore, root: Tree, names: readonly string[]): Promise<void> {
   let tree = root;
   for (const name of names.slice(0, -1)) {
@@ -69,7 +69,7 @@ export function isLoaded(root: Tree, names: readonly string[]): boolean {
   return true;
 }
 
-/** The file at a path whose way is loaded; undefined if there is none, or a folder. */
+/** The file at a loaded path. Undefined: no file, or a folder. */
 export function leafAt(root: Tree, names: readonly string[]): Leaf | undefined {
   let tree: Tree | undefined = root;
   for (const name of names.slice(0, -1)) {
@@ -81,8 +81,8 @@ export function leafAt(root: Tree, names: readonly string[]): Leaf | undefined {
 }
 
 /**
- * Change one file whose way is loaded. Where a file stands in the way of a folder, or a folder in the way of a file, the
- * new one takes its place. `writeTrees` makes the objects.
+ * Change one file at a loaded path. Replaces a file where a folder must be, and a folder where a file must be. `writeTrees` writes the
+ * objects.
  */
 export function setLeaf(root: Tree, names: readonly string[], leaf: Leaf | undefined): void {
   if (!leaf && !leafAt(root, names)) return;
@@ -103,7 +103,7 @@ export function setLeaf(root: Tree, names: readonly string[], leaf: Leaf | undef
   setEntry(tree, name, leaf);
 }
 
-/** Write the trees that changed, deepest first; the root's id. A folder without files is no more. */
+/** Write the changed trees, deepest first, and return the root's id. Removes empty folders. */
 export function writeTrees(store: TreeStore, tree: Tree): string {
   for (const name of tree.dirty) {
     const kid = tree.kids.get(name);
@@ -137,7 +137,7 @@ function setEntry(tree: Tree, name: string, leaf: Leaf | undefined): void {
   else tree.changes.set(name, leaf);
 }
 
-/** Once for all changes of a folder, which may be thousands. */
+/** Apply all `changes` of a folder to `raw` at once: there may be thousands. */
 function settle(tree: Tree): void {
   if (tree.changes.size === 0) return;
   const entries: {key: string; bytes: Buffer}[] = [];

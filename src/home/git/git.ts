@@ -9,17 +9,17 @@ export interface GitResult {
 
 export interface GitOptions {
   environment?: NodeJS.ProcessEnv;
-  /** Set for this command alone, GIT_INDEX_FILE included. */
+  /** Additional environment variables, such as GIT_INDEX_FILE. */
   extra?: Record<string, string>;
   input?: string | Buffer;
-  /** For the few commands that take paths as they are and refuse to be told so. */
+  /** Omit --literal-pathspecs: for pathspec patterns, and for commands that reject the option. */
   patterns?: true;
 }
 
-/** Ids of git processes that are ours: whoever looks for a person's git commands must not find these. */
+/** Pids of git processes that this process started, which are not the person's git commands. */
 export const ownProcesses = new Set<number>();
 
-/** A file named [a].md is that file, not a pattern; hooks and signing of the person's own commits are not for ours. */
+/** Options of every git command: no pathspec patterns (a file may be named [a].md), no hooks, no signing. */
 export const fixedOptions: readonly string[] = [
   '--literal-pathspecs',
   '-c',
@@ -32,7 +32,7 @@ export const fixedOptions: readonly string[] = [
   'gc.auto=0',
 ];
 
-/** The repository is the one git is run in, whatever GIT_* a calling hook may have left in the environment. */
+/** Remove GIT_* variables that a calling hook may have set, so that git uses the repository of its working directory. */
 export function gitEnvironment(environment: NodeJS.ProcessEnv, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const kept = Object.entries(environment).filter(
     ([name]) => !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|OBJECT_DIRECTORY|NAMESPACE|EDITOR)$/.test(name),
@@ -40,7 +40,7 @@ export function gitEnvironment(environment: NodeJS.ProcessEnv, extra: Record<str
   return {...Object.fromEntries(kept), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', ...extra};
 }
 
-/** Run git in `dir`. Expected failures are values. */
+/** Run git in `dir`. Must not reject: a failure is a result with a `code`. */
 export function git(dir: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
   crashPoint('spawn-git');
   return new Promise(resolve => {
@@ -59,18 +59,18 @@ export function git(dir: string, args: readonly string[], options: GitOptions = 
       },
     );
     if (child.pid) ownProcesses.add(child.pid);
-    // Git may end before it has read all of it.
+    // Git may exit before it has read all input.
     child.stdin?.on('error', () => {});
     child.stdin?.end(options.input ?? '');
   });
 }
 
-/** Who a person is where git knows nobody: the one who is logged in. */
+/** The name of a person who has no git identity. */
 export function loginName(): string {
   return process.env.USER || process.env.LOGNAME || 'human';
 }
 
-/** Options that give git an identity where the person has set none. */
+/** Options that give git an identity if the person has none. */
 async function identityOptions(dir: string): Promise<string[]> {
   const known = await git(dir, ['var', 'GIT_AUTHOR_IDENT']);
   if (known.code === 0) return [];
@@ -78,7 +78,7 @@ async function identityOptions(dir: string): Promise<string[]> {
   return ['-c', `user.name=${user}`, '-c', `user.email=${user}@localhost`];
 }
 
-/** Commit exactly these paths, whatever else the person has staged. Failure is a value: git's own words. */
+/** Commit exactly these paths, whatever else is staged. `failed`: git's error message. */
 export async function commitOnly(
   dir: string,
   paths: readonly string[],
