@@ -32,8 +32,8 @@ export interface Effects {
   readonly world: World;
   /** What agents can call. */
   readonly tools: Tools;
-  /** Where questions to models and calls run. */
-  readonly runner: Runner;
+  /** Where questions to models and calls run. Set up with the first look. */
+  runner: Runner;
   /** What a running call asks of the daemon. Set up with the first look. */
   services: (caller: Caller, call: Call, signal: AbortSignal) => DaemonServices;
   /** How commands are confined. */
