@@ -6,7 +6,7 @@ import {statSignature} from './file-state.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {Loop} from './parts.ts';
 
-/** From here on this is the file's last known version. */
+/** Make this the file's last accepted version, and report its problems. */
 export function acceptVersion(daemon: Loop, seen: FileSnapshot): void {
   const {files} = daemon;
   const {path, blob, text} = seen;
@@ -28,19 +28,18 @@ export function acceptVersion(daemon: Loop, seen: FileSnapshot): void {
   reconciler?.accepted?.(seen);
 }
 
-/** What `setFacts` keeps in step. */
 interface FactsOwner {
   readonly index: HomeFiles['index'];
   readonly kinds: Pick<HomeFiles['kinds'], 'followers'>;
   readonly phase: Pick<HomeFiles['phase'], 'unsaved'>;
 }
 
-/** What a file says now; undefined: it is gone. */
+/** Update the facts of a file and notify followers. `found` undefined: the file is gone. */
 export function setFacts({index, kinds: {followers}, phase}: FactsOwner, path: string, found: Facts | undefined): void {
   phase.unsaved = true;
   const before = index.facts(path);
   const wrong = found !== undefined && blocks(found.problems);
-  // As long as a file has errors, what it said last of limits and decisions holds.
+  // While a file has errors, its last limits and decisions stay in force.
   const now = wrong && before ? {...found, ...lasting(before, found)} : found;
   for (const follower of followers) follower.factsChanged(path, before, now);
   if (now) index.set(path, now);
@@ -54,7 +53,7 @@ function lasting({limits, approvals}: Facts, found: Facts): Pick<Facts, 'limits'
   };
 }
 
-/** Report problems that are new or gone, and look again at files for which that may change what is to be done. */
+/** Report new and cleared problems, and queue unsettled files that are no longer blocked. */
 export function reportProblems({files, reports}: Loop): void {
   if (files.phase.loading) return;
   const key = (p: Problem) => `${p.code}\0${p.message}`;
@@ -64,7 +63,7 @@ export function reportProblems({files, reports}: Loop): void {
     const before = files.looks.reportedProblems.get(path) ?? [];
     const old = new Set(before.map(key));
     const now = new Set(problems.map(key));
-    // One that only moved to another line is the same.
+    // A problem that moved to another line is not a new problem.
     for (const problem of before) if (!now.has(key(problem))) reports.report({event: 'cleared', problem});
     for (const problem of problems) if (!old.has(key(problem))) reports.report({event: 'problem', problem, text});
     if (problems.length > 0) files.looks.reportedProblems.set(path, problems);
@@ -75,15 +74,15 @@ export function reportProblems({files, reports}: Loop): void {
   reports.changed();
 }
 
-/** Git's name for the last content that was known at this path, by this daemon or an earlier one. */
+/** The blob id of the file's last accepted content, by this daemon or an earlier one. */
 export function lastBlob({known, journal}: HomeFiles, path: string): string | undefined {
   return known.get(path)?.blob ?? journal.committed.get(path);
 }
 
-/** After a person moved HEAD, they may not be done with git yet. */
+/** A person who has just moved HEAD may run more git commands. */
 const AFTER_MOVE_MS = 2_000;
 
-/** See whether a person moved HEAD, and look later at the files it concerns: what they reverted is still in the files. */
+/** If a person moved HEAD, look at the affected files after a while: the files may still hold the reverted content. */
 export async function followHead({journal, queue}: HomeFiles): Promise<void> {
   for (const path of await journal.refresh()) queue.addAfter(path, AFTER_MOVE_MS);
 }

@@ -1,4 +1,4 @@
-/** A disk that does not keep what was written: nothing more may be built on it, so the daemon stops. */
+/** Signals that a disk lost data that it had accepted. The daemon stops then. */
 export function brokenDisk(): {seen: Promise<Error>; found: () => boolean; report: (error: Error) => void} {
   let found = false;
   let resolve = (_error: Error) => {};

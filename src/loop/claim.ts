@@ -7,31 +7,31 @@ import {DAEMON_LOCK, PID_FILE, STATUS_FILE} from '../home/status.ts';
 import {troubleText} from './troubles.ts';
 
 export interface Claim {
-  /** Whether the home is still ours. If somebody removed the lock (`git clean -fdx`), it is taken again. */
+  /** Whether this daemon still holds the home. If somebody removed the lock (`git clean -fdx`), take it again. */
   renew: () => boolean;
-  /** Whether the home was moved or deleted. Nothing may be written to its old path then. */
+  /** Whether the home was moved or deleted. Then nothing may be written to its old path. */
   isHomeGone: () => boolean;
-  /** `failed`: the status file stays, and says why. */
+  /** `failed`: keep the status file, which says why. */
   release: (failed: boolean) => void;
 }
 
-/** A killed process takes a moment to end. From another container it cannot be seen that it is about to. */
+/** How long to wait for a killed holder to exit; longer for a holder in another container, whose process is not visible. */
 const ENDING_MS = 50;
 const UNSEEN_ENDING_MS = 1_000;
 const LOOK_MS = 25;
 
-/** One daemon for each home: take the home, or say who serves it. */
+/** Take the home for this daemon. Throws a `UserError` that names the other daemon if one already serves the home. */
 export async function claim(disk: Disk): Promise<Claim> {
-  let lock = await takeOrSay(disk);
+  let lock = await waitForLock(disk);
   clearDeadLocks(disk, dirname(DAEMON_LOCK));
   lendLock(disk, DAEMON_LOCK);
   const release = (failed: boolean) => {
-    if (isOurs(disk)) for (const own of [PID_FILE, ...(failed ? [] : [STATUS_FILE])]) disk.remove(own);
+    if (isOurs(disk)) for (const file of [PID_FILE, ...(failed ? [] : [STATUS_FILE])]) disk.remove(file);
     lock.release();
   };
   const writePid = () => disk.write(PID_FILE, `${disk.processes.self().pid}\n`);
   try {
-    // Of an earlier daemon, perhaps with the pid of this one.
+    // The status of an earlier daemon may have the same pid as this one.
     disk.remove(STATUS_FILE);
     writePid();
   } catch (error) {
@@ -47,7 +47,7 @@ export async function claim(disk: Disk): Promise<Claim> {
       lock = again;
       writePid();
     } catch {
-      // The disk is full, or not to be written: nobody else can take it either.
+      // The disk is full or read-only: no other daemon can take the lock either.
     }
     return true;
   };
@@ -55,8 +55,8 @@ export async function claim(disk: Disk): Promise<Claim> {
 }
 
 /**
- * Says whether the folder at this path is no longer the home that is served. A folder that has neither its settings nor
- * our lock is being deleted.
+ * Returns a check whether the folder at this path is no longer the served home. A folder with neither settings nor lock is being
+ * deleted.
  */
 function watchIdentity(disk: Disk): () => boolean {
   const identityOf = () => {
@@ -68,7 +68,7 @@ function watchIdentity(disk: Disk): () => boolean {
     try {
       return identityOf() !== identity || (!disk.stat('agentdir.yaml') && !disk.stat(DAEMON_LOCK));
     } catch {
-      // A folder above it may not be entered: the home may well be there.
+      // A parent folder is not accessible; the home may still be there.
       return false;
     }
   };
@@ -79,10 +79,10 @@ function isOurs(disk: Disk): boolean {
   return holder !== undefined && isSameProcess(holder, disk.processes.self());
 }
 
-async function takeOrSay(disk: Disk): Promise<Exclude<LockResult, {heldBy: Holder}>> {
+async function waitForLock(disk: Disk): Promise<Exclude<LockResult, {heldBy: Holder}>> {
   const begun = disk.clock.monotonic();
   for (;;) {
-    const lock = tryLockOrSay(disk);
+    const lock = tryDaemonLock(disk);
     if ('release' in lock) return lock;
     const patience = isUnseen(disk, lock.heldBy) ? UNSEEN_ENDING_MS : ENDING_MS;
     if (disk.clock.monotonic() - begun > patience) throw taken(disk, lock.heldBy);
@@ -90,7 +90,7 @@ async function takeOrSay(disk: Disk): Promise<Exclude<LockResult, {heldBy: Holde
   }
 }
 
-/** Whether this holder runs in another container, or on another machine. */
+/** Whether the holder runs in another container or on another machine. */
 function isUnseen({processes}: Disk, holder: Holder): boolean {
   return processes.isRunning !== undefined && processes.isRunning(holder) === undefined;
 }
@@ -106,7 +106,7 @@ function taken(disk: Disk, holder: Holder): UserError {
   );
 }
 
-function tryLockOrSay(disk: Disk): LockResult {
+function tryDaemonLock(disk: Disk): LockResult {
   try {
     return tryLock(disk, DAEMON_LOCK, 'life');
   } catch (error) {

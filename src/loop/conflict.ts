@@ -10,9 +10,8 @@ import {troubleText} from './troubles.ts';
 import {createBytes} from './write.ts';
 
 /**
- * Keep a text that could not be merged, whole, in conflicts/, where it is a problem until a person removes it; one that
- * does not count, in conflicts/void/. The name follows from the content, so that doing it again changes nothing. Whether
- * it is kept now.
+ * Keep a text that could not be merged in conflicts/, where it is a problem until a person removes it. A void change goes to
+ * conflicts/void/. Idempotent: the file name contains a hash of the content. Returns whether the text is kept.
  */
 export async function keepConflict(
   daemon: Loop,
@@ -42,7 +41,7 @@ export async function keepConflict(
   return true;
 }
 
-/** The name of the trouble that an edit of this file cannot be kept. */
+/** The key of the trouble that an edit of this file cannot be kept. */
 export const unkeptEditTrouble = (path: string): string => `keep ${path}`;
 
 /** tasks/a.task.md → conflicts/tasks/a.1f2e3d4c.task.md */

@@ -10,7 +10,6 @@ import type {HomeJournal} from '../home/home-git.ts';
 import {readHomeFile} from '../home/read.ts';
 import type {FileState, VersionTexts} from './file-state.ts';
 
-/** What it reads from. */
 export interface ConfigSource {
   readonly disk: Disk;
   readonly index: HomeIndex;
@@ -21,7 +20,7 @@ export interface ConfigSource {
 
 type Served = 'settings' | 'policy' | 'template' | 'playbook';
 
-/** What settings, policy, templates and playbooks say now: of a file with errors, what it said before. Read once each. */
+/** The settings, policy, templates and playbooks in force. A file with errors keeps its last good version. Each version is parsed once. */
 export class CurrentConfig {
   readonly #source: ConfigSource;
   readonly #parsed = new Map<string, {blob: string; file: FileOf<Served> | undefined}>();
@@ -34,19 +33,19 @@ export class CurrentConfig {
     return (await this.#file('settings', 'agentdir.yaml'))?.file.value ?? {};
   }
 
-  /** Without a policy everything asks. */
+  /** Without a policy, every call needs approval. */
   async policy(): Promise<Policy> {
     return (await this.#file('policy', 'allowlist.yaml'))?.file.policy ?? emptyPolicy;
   }
 
-  /** Of an agent, or of its instance in a workflow: `coder@pr-123`. */
+  /** `agent`: an agent's name, or its instance in a workflow such as `coder@pr-123`. */
   async template(agent: string): Promise<TemplateValue | undefined> {
     const name = agent.split('@')[0] ?? agent;
     const path = this.#source.index.definitionsOf(`agent/${name}`)[0]?.path;
     return path === undefined ? undefined : (await this.#file('template', path))?.file.value;
   }
 
-  /** Whether the agent's template is there at this moment: one that was just removed counts for a second more. */
+  /** Whether the agent's template is on disk now. `template()` still returns a template for a second after its removal. */
   hasTemplate(agent: string): boolean {
     const {disk, index} = this.#source;
     const path = index.definitionsOf(`agent/${agent.split('@')[0] ?? agent}`)[0]?.path;
@@ -66,7 +65,7 @@ export class CurrentConfig {
     let parsed = this.#parsed.get(path);
     if (parsed?.blob !== blob) {
       const text = caches.texts.get(blob) ?? versionOnDisk(disk, path, blob) ?? (await journal.read(blob))?.toString();
-      // Not before it is needed: it takes long to load.
+      // Imported on demand: loading the parsers takes long.
       const {parseFile} = await import('../check/parse-file.ts');
       const file = text === undefined ? undefined : (parseFile(path, text) as FileOf<Served> | undefined);
       parsed = {blob, file};
@@ -76,7 +75,7 @@ export class CurrentConfig {
   }
 }
 
-/** The text of a file, if it still is this version. */
+/** The text of a file, if the file still holds this version. */
 export function versionOnDisk(disk: Disk, path: string, blob: string): string | undefined {
   const read = readHomeFile(disk, path);
   return read && 'text' in read && blobId(read.bytes) === blob ? read.text : undefined;

@@ -38,7 +38,7 @@ export function snapshotOfText(
 
 /** The snapshot of a session that the daemon has just written, made without parsing it. */
 export function snapshotOfSession(path: string, session: Session, text: string, found: FileContent): FileSnapshot {
-  // The text is one string by now; the messages as a slice of it take no memory of their own.
+  // A slice of `text` needs no memory of its own.
   const body = text.slice(session.head.length, text.length - session.foot.length);
   const parsed: ParsedFile = {kind: 'session', path, file: {...session, body}};
   const {bytes, stat, link = false, blob = blobId(bytes)} = found;
@@ -52,7 +52,7 @@ export function snapshotOfBytes(path: string, kind: Kind, problem: Problem, foun
   return {path, kind, bytes, blob, stat, link, text: undefined, parsed: undefined, facts};
 }
 
-/** What the home calls itself, for addresses such as `planner-001@home`. */
+/** The home's name for addresses such as `planner-001@home`. */
 export function homeName(disk: Disk): string {
   const read = readHomeFile(disk, 'agentdir.yaml');
   const parsed = read && 'text' in read ? parseFile('agentdir.yaml', read.text) : undefined;

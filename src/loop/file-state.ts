@@ -1,7 +1,7 @@
 import type {BigIntStats} from 'node:fs';
 import type {FileSnapshot} from './file-snapshot.ts';
 
-/** What the daemon knows about one file. A cache: reading the file again gives the same. */
+/** The daemon's state of one file. A cache: reading the file again gives the same. */
 export interface FileState {
   /** `statSignature(stat)` when the file was last read. */
   signature: string;
@@ -11,7 +11,7 @@ export interface FileState {
   good: string | undefined;
   /** Git ignores the file, so the journal does not have it. */
   ignored: boolean;
-  /** Everything that follows from this content is done. */
+  /** Nothing is left to do for this content. */
   settled: boolean;
 }
 
@@ -53,7 +53,7 @@ export class VersionTexts {
 
 /** The last snapshot of each file, up to a total length. With it, the next turn of a session parses only the new messages. */
 export class RecentSnapshots {
-  readonly #seen = new Map<string, FileSnapshot>();
+  readonly #snapshots = new Map<string, FileSnapshot>();
   readonly #limit: number;
   #length = 0;
 
@@ -62,19 +62,19 @@ export class RecentSnapshots {
   }
 
   get(path: string): FileSnapshot | undefined {
-    return this.#seen.get(path);
+    return this.#snapshots.get(path);
   }
 
   /** `undefined` removes the snapshot. */
-  set(path: string, seen: FileSnapshot | undefined): void {
-    this.#length -= this.#seen.get(path)?.bytes.length ?? 0;
-    this.#seen.delete(path);
-    if (!seen) return;
-    this.#seen.set(path, seen);
-    this.#length += seen.bytes.length;
-    for (const [oldest, {bytes}] of this.#seen) {
+  set(path: string, snapshot: FileSnapshot | undefined): void {
+    this.#length -= this.#snapshots.get(path)?.bytes.length ?? 0;
+    this.#snapshots.delete(path);
+    if (!snapshot) return;
+    this.#snapshots.set(path, snapshot);
+    this.#length += snapshot.bytes.length;
+    for (const [oldest, {bytes}] of this.#snapshots) {
       if (this.#length <= this.#limit) break;
-      this.#seen.delete(oldest);
+      this.#snapshots.delete(oldest);
       this.#length -= bytes.length;
     }
   }

@@ -5,8 +5,8 @@ import type {HomeFiles} from './home-files.ts';
 import {pastVersions} from './past-versions.ts';
 
 /**
- * Whether git brought a text into the file (checkout, revert, reset): then it is meant, whatever it lacks. At a start also a text
- * that lacks nothing of what a person, or an undo, staged while no daemon ran. `good`: the last accepted version.
+ * Whether git put this text into the file (checkout, revert, reset). Such a text may remove lines on purpose. At a start this also holds
+ * for a text that lacks nothing of what a person or an undo staged while no daemon ran. `good`: the last accepted version.
  */
 export async function isBroughtByGit(files: HomeFiles, seen: FileSnapshot, good: string): Promise<boolean> {
   const {path, kind, text, blob} = seen;
@@ -18,7 +18,7 @@ export async function isBroughtByGit(files: HomeFiles, seen: FileSnapshot, good:
     return !(last && journal.isPlainCommit(last)) || isBroughtBack(files, seen, good);
   }
   const staged = await journal.staged(path);
-  // What they staged while no daemon ran, they saw as it is.
+  // A person who staged the file while no daemon ran saw its content.
   if (staged === blob) return loading || isBroughtBack(files, seen, good);
   if (!loading || staged === undefined || staged === committed || staged === good) return false;
   const before = await versionText(files, staged, path);
@@ -26,8 +26,8 @@ export async function isBroughtByGit(files: HomeFiles, seen: FileSnapshot, good:
 }
 
 /**
- * Whether all lines of a text were in the file before: then it is an older text, or a change that was taken back. A text with other
- * lines was written by hand; that it was committed or staged before the daemon looked makes a stale buffer no less stale.
+ * Whether every line of a text was in the file before: then the text is an older version, or a revert. A text with new lines was
+ * written by hand, and may be a stale buffer even if it was committed or staged before the daemon looked.
  */
 async function isBroughtBack(files: HomeFiles, {path, text = '', blob}: FileSnapshot, good: string): Promise<boolean> {
   const lines = new Set(text.split('\n'));

@@ -12,11 +12,12 @@ import type {Queue} from './queue.ts';
 import type {FactsFollower, Reconcilers} from './reconciler.ts';
 import type {Renames} from './renames.ts';
 
-/** Content that was read once. The daemon acts on it when a later look finds it unchanged. */
+/** New content that may still change. The daemon acts on it when a later look finds it unchanged. */
 interface Pending {
   blob: string;
   /** When it was first seen, by a clock that never goes back. */
   since: number;
+  /** The content may be half saved. */
   doubtful: boolean;
   /** Milliseconds it must have stayed the same. */
   needed: number;
@@ -31,13 +32,13 @@ interface Looks {
   readonly lookAgain: Set<string>;
   /** The problems last reported for each file. Files without problems are left out. */
   readonly reportedProblems: Map<string, readonly Problem[]>;
-  /** Files the daemon is creating right now. What appears at their paths is not a person's edit. */
+  /** Files the daemon is writing right now. A change at their paths is not a person's edit. */
   readonly beingCreated: Set<string>;
   /** When the daemon last wrote a file. Kept until the next look, because the watch reports that write, too. */
   readonly savedAt: Map<string, number>;
   /** Replaced files into which an editor wrote after the daemon had replaced them. */
   readonly lateWrites: Map<string, ReplacedFile[]>;
-  /** At the start: files that lack their last version, which was recorded and not placed, and the text it was made from. */
+  /** Files whose last version was recorded and never placed by an earlier run, with the text that version was made from. */
   readonly unplaced: Map<string, string>;
   /** Which files git ignores. */
   readonly ignored: IgnoredFiles;
@@ -53,35 +54,34 @@ interface FileCaches {
   readonly snapshots: RecentSnapshots;
 }
 
-/** How files of each kind are handled. Set up with the first look. */
+/** Handlers of each kind of file. Set up with the first look. */
 interface Kinds {
   readonly reconcilers: Reconcilers;
   guard: Guard;
-  /** Kept in step with what files say. */
   readonly followers: readonly FactsFollower[];
 }
 
-/** How far the daemon has come: starting, serving or stopping. */
+/** The phase of the daemon: starting, serving or stopping. */
 export interface Phase {
-  /** The cause that the journal gives for edits. Those found at the start were made while no daemon ran. */
+  /** The `Cause` trailer of edits. `recovered`: the edit was made while no daemon ran. */
   cause: 'recovered' | 'edit';
   /** Not all files are read yet: problems across files cannot be reported, and nothing is settled. */
   loading: boolean;
-  /** The cache on disk is out of date. */
+  /** The checkpoint on disk is out of date. */
   unsaved: boolean;
-  /** Do not wait for files to hold still: the daemon is stopping. */
+  /** The daemon is stopping: do not wait for files to become stable. */
   hurry: boolean;
-  /** Work until nothing is left to do, then end. */
+  /** Work until nothing is left to do, then exit. */
   readonly once: boolean;
 }
 
-/** The files of the home as the loop knows them: a cache, which a new daemon builds again from the files. */
+/** The loop's state of the files of the home: a cache that a new daemon rebuilds from the files. */
 export interface HomeFiles {
-  /** Where the home is, for messages and for what is not reached through `disk`: workspaces, git, the sandbox. */
+  /** The path of the home, for messages and for access without `disk`: workspaces, git, the sandbox. */
   readonly home: string;
   /** The home on disk, with the clock. */
   readonly disk: Disk;
-  /** The home's own name, as agents' addresses have it; known from the first look on. */
+  /** The home's name in agents' addresses. Set at the first look. */
   name: string;
   readonly journal: HomeJournal;
   readonly queue: Queue;
@@ -90,7 +90,7 @@ export interface HomeFiles {
   readonly caches: FileCaches;
   readonly looks: Looks;
   readonly kinds: Kinds;
-  /** Every version of every file, recorded before it is visible or acted on, and published to the journal. */
+  /** Records every version of every file before it is visible or acted on, and publishes it to git. */
   readonly versions: Versions;
   readonly phase: Phase;
 }

@@ -5,14 +5,12 @@ import {lastBlob, setFacts, versionText} from './accept-version.ts';
 import type {HomeFiles} from './home-files.ts';
 import {pastVersions} from './past-versions.ts';
 
-/** These files decide what agents may do and use. */
+/** Kinds of files that decide what agents may do and use. */
 const kinds: ReadonlySet<Kind | null> = new Set<Kind>(['settings', 'policy', 'template', 'playbook']);
+/** How many versions to search. */
 const VERSIONS = 50;
 
-/**
- * At the start: as long as a file has errors, its last version without errors holds. This daemon never read it, so it is looked
- * for among earlier versions.
- */
+/** At the start: find the last version without errors of each configuration file that has errors now. It stays in force. */
 export async function findLastGood(files: HomeFiles): Promise<void> {
   const {index, known} = files;
   const {factsOf} = await import('../check/read-facts.ts');
@@ -28,8 +26,8 @@ export async function findLastGood(files: HomeFiles): Promise<void> {
 }
 
 /**
- * The last accepted version of a file; if that has errors, and this daemon did not read an earlier one, the newest recorded version
- * without errors. `now`: the version that the file has, without errors.
+ * The last good version of a file. If this daemon accepted none and the last accepted version has errors, the newest past version
+ * without errors. `now`: the current version, which has no errors.
  */
 export async function lastGood(files: HomeFiles, path: string, now: string): Promise<string | undefined> {
   const {good} = files.known.get(path) ?? {};

@@ -2,12 +2,12 @@ import {type LateWrite, listReplaced, type ReplacedFile} from '../home/replaced-
 import {HALF_SAVED_MS, mayBeHalfSaved, stableMs} from './half-saved.ts';
 import type {HomeFiles} from './home-files.ts';
 
-/** How long an editor that had the old file open may take to write into it. */
+/** When to check whether an editor that had the old file open wrote into it. */
 const CHECKS_MS = [300, 1_500];
-/** And how often to look again as long as somebody has it open. */
+/** How often to check after that, while any process has the file open. */
 const OPEN_MS = 2_000;
 
-/** Look a few times whether an editor wrote into a file that was replaced; let go of it when nobody has it open any more. */
+/** Check a few times whether an editor wrote into a replaced file. Forget the file when no process has it open. */
 export function watchReplacedFile(files: HomeFiles, replaced: ReplacedFile): void {
   const [first = 0, ...rest] = CHECKS_MS;
   const checkAfter = (ms: number, later: readonly number[]) => {
@@ -16,8 +16,8 @@ export function watchReplacedFile(files: HomeFiles, replaced: ReplacedFile): voi
   const accept = (): boolean => {
     const late = lateIn(replaced);
     if (!late) return false;
-    const left = stillToHold(files, late);
-    if (left > 0) checkAfter(left, rest);
+    const waitMs = stableIn(files, late);
+    if (waitMs > 0) checkAfter(waitMs, rest);
     else {
       files.looks.lateWrites.set(replaced.path, [...(files.looks.lateWrites.get(replaced.path) ?? []), replaced]);
       files.queue.add(replaced.path);
@@ -28,7 +28,7 @@ export function watchReplacedFile(files: HomeFiles, replaced: ReplacedFile): voi
     if (accept()) return;
     if (next !== undefined) return checkAfter(next, others);
     if (await files.disk.isOpenElsewhere(replaced.inode)) return checkAfter(OPEN_MS, []);
-    // What was written between the last look and the last close.
+    // The editor may have written between the last check and closing the file.
     if (!accept()) replaced.forget();
   };
   checkAfter(first, rest);
@@ -46,8 +46,8 @@ export function keepWatching(files: HomeFiles, after: () => ReplacedFile): void 
   watchReplacedFile(files, rest);
 }
 
-/** How long the bytes must stay as they are: as with the file itself, they may be half saved. A time in the future says nothing. */
-function stillToHold({caches, disk}: HomeFiles, {base, bytes, writtenAt}: LateWrite): number {
+/** Milliseconds until the bytes count as completely saved. A `writtenAt` in the future is ignored. */
+function stableIn({caches, disk}: HomeFiles, {base, bytes, writtenAt}: LateWrite): number {
   const {texts} = caches;
   const {clock} = disk;
   const [before, now] = [texts.get(base), bytes.toString()];
@@ -65,7 +65,7 @@ function lateIn(replaced: ReplacedFile): LateWrite | undefined {
   }
 }
 
-/** At the start: bytes that were written into files which an earlier run replaced. Whoever has one open may still write into it. */
+/** At the start: collect late writes into files that an earlier run replaced, and watch the other replaced files. */
 export function recoverReplacedFiles(files: HomeFiles): void {
   for (const replaced of listReplaced(files.disk)) {
     const {path} = replaced;

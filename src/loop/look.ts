@@ -20,8 +20,8 @@ import {recommitVersions, recordEdit, recordRemoval, recordUndo} from './record.
 import {createMissing, isAtRest, settle} from './settle.ts';
 
 /**
- * Look at one file and do what follows from it: tell of its problems, commit what a person changed, fill in what they
- * left out. It does not matter why it is looked at, or how often.
+ * Look at one file: read it, merge a stale save, record a person's edit, report problems, and let the reconciler act on it.
+ * Idempotent: the result does not depend on why or how often a file is looked at.
  */
 export async function look(daemon: Loop, path: string): Promise<LookOutcome> {
   const {files} = daemon;
@@ -30,13 +30,13 @@ export async function look(daemon: Loop, path: string): Promise<LookOutcome> {
   const reconciler = files.kinds.reconcilers.for(path, kind);
   if (reconciler?.look) return reconciler.look(path);
   if (files.looks.beingCreated.has(path)) return {after: 1};
-  // The scan leaves other repositories out by itself.
+  // The scan, which finds files while loading, already skips nested repositories.
   const read = !files.phase.loading && isForeign(files.disk, path) ? undefined : readHomeFile(files.disk, path);
   if (!read) return lookAtNothing(daemon, path);
   if (read.bytes === undefined) return showUnreadable(daemon, path, read.problem);
   const known = files.known.get(path);
   const latest = files.caches.snapshots.get(path);
-  // Comparing with what was written last costs a tenth of hashing.
+  // Comparing bytes costs a tenth of hashing.
   const blob = latest?.bytes.equals(read.bytes) ? latest.blob : blobId(read.bytes);
   const same = known?.blob === blob;
   if (same) {
@@ -52,22 +52,22 @@ export async function look(daemon: Loop, path: string): Promise<LookOutcome> {
       !isJournalled(kind) ||
       (files.versions.blobAt(path) === known.blob && files.journal.executable.has(path) === isExecutable(read.stat));
     if (known.settled && done && !files.looks.lateWrites.has(path)) return undefined;
-    // Unchanged, and still parsed: what it waits for may have come.
+    // Unchanged, and the snapshot is still cached: settle again, because something the file waits for may have happened.
     if (latest?.blob === known.blob && done && !files.looks.lateWrites.has(path) && !files.phase.loading) {
       const isWaiting = reconciler?.isWaiting?.(path) === true && !files.looks.lookAgain.has(path);
       return isWaiting || blocks(files.index.problems(path)) ? undefined : settle(daemon, latest);
     }
   }
-  const held = files.looks.pending.get(path)?.seen;
+  const pending = files.looks.pending.get(path)?.seen;
   const seen =
-    held?.blob === blob
-      ? {...held, stat: read.stat, link: read.link}
+    pending?.blob === blob
+      ? {...pending, stat: read.stat, link: read.link}
       : 'text' in read
         ? snapshotOfText(path, kind, read.text, {...read, blob}, latest?.parsed)
         : snapshotOfBytes(path, kind, read.problem, {...read, blob});
-  // What git has is nothing new, to whichever daemon.
+  // Content that git has was accepted before, perhaps by an earlier daemon.
   const isNew = lastBlob(files, path) !== seen.blob;
-  const wait = isNew ? await holdsStill(daemon, path, seen) : 0;
+  const wait = isNew ? await stableIn(daemon, path, seen) : 0;
   if (wait > 0) return {after: wait};
   const why = isNew && !files.phase.loading ? files.kinds.guard.whyVoid(path) : undefined;
   if (why !== undefined) return files.kinds.guard.takeBack(path, seen, why);
@@ -76,8 +76,8 @@ export async function look(daemon: Loop, path: string): Promise<LookOutcome> {
   return accept(daemon, seen, same && files.phase.cause === 'edit');
 }
 
-/** How long to wait before a new content, or its absence, may be acted on. */
-async function holdsStill({files, reports}: Loop, path: string, seen: FileSnapshot | undefined): Promise<number> {
+/** Milliseconds until new content, or the absence of a file, may be acted on. */
+async function stableIn({files, reports}: Loop, path: string, seen: FileSnapshot | undefined): Promise<number> {
   const blob = seen?.blob ?? '';
   let pending = files.looks.pending.get(path);
   if (pending?.blob !== blob) {
@@ -92,41 +92,44 @@ async function holdsStill({files, reports}: Loop, path: string, seen: FileSnapsh
     files.looks.pending.set(path, pending);
     reports.report({event: 'seen', path, wrong});
   }
-  // What was saved a good while before the start holds still. A time in the future says nothing.
+  // At the start, a file that was saved long ago is stable. A time in the future says nothing.
   if (seen && files.phase.loading && files.disk.clock.now() - Number(seen.stat.mtimeMs) >= HALF_SAVED_MS) return 0;
   const needed = !pending.doubtful && files.phase.hurry ? 0 : pending.needed;
-  // A timer may come a little early.
-  const left = needed - (files.disk.clock.monotonic() - pending.since);
-  return left < 1 ? 0 : Math.ceil(left);
+  const remaining = needed - (files.disk.clock.monotonic() - pending.since);
+  // A timer may fire a little early.
+  return remaining < 1 ? 0 : Math.ceil(remaining);
 }
 
-/** Whether it was put in place by a rename, as most editors save. */
+/** Whether the file was put in place by a rename, as most editors save. */
 async function cameByRename({looks, known}: HomeFiles, seen: FileSnapshot | undefined, before: string | undefined) {
   const {renames} = looks;
   if (!seen || seen.link || !hasItsEnd(before, seen.text ?? '')) return false;
   return renames.has(seen.path, seen.stat, known.get(seen.path)?.signature.split('.')[0]);
 }
 
-/** Whether a command of ours wrote it, all at once. An editor may have the file open that it replaced. */
+/** Whether an agentdir command wrote this content, by a rename. Watches the replaced files: an editor may have one open. */
 function savedWhole(files: HomeFiles, path: string, blob: string): boolean {
   if (!noteOn(files.disk, path, blob)) return false;
   for (const old of replacedBy(files.disk, path, blob)) watchReplacedFile(files, old);
   return true;
 }
 
-/** `unchanged`: the file is as the daemon knew it, but not as git has it. */
+/** Merge, record and settle new content. `unchanged`: the daemon knows the content, but git lacks it. */
 async function accept(daemon: Loop, found: FileSnapshot, unchanged: boolean): Promise<LookOutcome> {
   const {files, reports} = daemon;
   const {path, text} = found;
-  // A conflict that git left there is the person's to resolve, and no version of the file.
+  // Git's conflict markers are for the person to resolve; the text is not a version of the file.
   const unmerged = hasMarkers(text ?? '') && (await files.journal.isUnmerged(path));
-  reports.troubles.set(`unmerged ${path}`, unmerged ? `${path} is unmerged; resolve it, then git add it` : undefined);
+  reports.troubles.set(
+    `unmerged ${path}`,
+    unmerged ? `${path} has merge conflicts; resolve them, then git add it` : undefined,
+  );
   if (unmerged) return {after: HALF_SAVED_MS / 2};
   const merged = await mergeStale(daemon, found);
   if ('outcome' in merged) return merged.outcome;
   reports.troubles.set(unkeptEditTrouble(path), undefined);
   const {seen} = merged;
-  // A version is recorded before anything follows from it.
+  // Record a version before acting on it.
   if (!merged.merged) {
     const former = files.caches.snapshots.get(path);
     if (unchanged && files.versions.blobAt(path) !== seen.blob) await recommitVersions(daemon, seen);
@@ -146,26 +149,27 @@ function hasMarkers(text: string): boolean {
   return text.includes('<<<<<<< ') && /^<{7} /m.test(text) && /^>{7} /m.test(text);
 }
 
+/** The file does not exist, or lies in a nested repository. */
 async function lookAtNothing(daemon: Loop, path: string): Promise<LookOutcome> {
   const {files} = daemon;
   if (files.looks.lateWrites.has(path) && !(await keepLateWrites(daemon, path))) return {after: HALF_SAVED_MS};
   const known = files.known.get(path);
   if (!known && !files.journal.committed.has(path)) {
-    // Never ours, or gone for good: perhaps it could not be read.
+    // Never accepted, or already removed. It may have been unreadable, so clear its problems.
     files.looks.pending.delete(path);
     setFacts(files, path, undefined);
     reportProblems(daemon);
     return createMissing(daemon, path);
   }
-  const wait = await holdsStill(daemon, path, undefined);
+  const wait = await stableIn(daemon, path, undefined);
   if (wait > 0) return {after: wait};
-  // Unmounted, or moved away: that is not a removal of its files.
-  const there = files.disk.exists(MARKER);
+  // If the home was unmounted or moved away, its files were not removed.
+  const isHome = files.disk.exists(MARKER);
   daemon.reports.troubles.set(
     'marker',
-    there ? undefined : `${MARKER} is gone, so this is no home now; nothing is done until it is back`,
+    isHome ? undefined : `${MARKER} is missing; the daemon does nothing until it is back`,
   );
-  if (!there) return {after: HALF_SAVED_MS};
+  if (!isHome) return {after: HALF_SAVED_MS};
   const why = files.kinds.guard.whyVoid(path);
   if (why !== undefined) return files.kinds.guard.takeBack(path, undefined, why);
   recordRemoval(daemon, path);
@@ -179,11 +183,11 @@ async function lookAtNothing(daemon: Loop, path: string): Promise<LookOutcome> {
   return createMissing(daemon, path);
 }
 
-/** What cannot be read keeps its last good state in git. It is looked at again by itself. */
+/** Report an unreadable file and look again later. Its last version stays in git. */
 function showUnreadable(daemon: Loop, path: string, problem: Problem): LookOutcome {
   const {files} = daemon;
   setFacts(files, path, unreadFacts(path, [problem]));
-  // When it can be read again it is read anew, even if it is what it was.
+  // Settle the file again when it becomes readable, even if it is unchanged.
   const known = files.known.get(path);
   if (known) known.settled = false;
   reportProblems(daemon);

@@ -22,48 +22,48 @@ import type {LookOutcome} from './queue.ts';
 import {recordStale, type StaleSave} from './record.ts';
 import {replaceText} from './write.ts';
 
-/** The file to go on with, and whether it was merged (then it is recorded already); or when to look again. */
+/** The file to accept, or when to look again. `merged`: the file was merged and is already recorded. */
 export type MergeOutcome = {seen: FileSnapshot; merged?: true} | {outcome: LookOutcome};
 
 /**
- * A save from an editor that had an older version open must not undo what was written since: find the version it was
- * made from, and merge. What cannot be merged is kept whole in conflicts/. A plain edit comes back as it is.
+ * Merge a save from an editor that had an older version open, so that it does not undo later changes. A save that cannot be merged is
+ * kept whole in conflicts/. A plain edit is returned unchanged.
  */
 export async function mergeStale(daemon: Loop, seen: FileSnapshot): Promise<MergeOutcome> {
   const {looks, queue} = daemon.files;
   const merged = await mergeSaved(daemon, seen);
   if (!looks.lateWrites.has(seen.path) || 'outcome' in merged) return merged;
   if (!merged.merged) return mergeLate(daemon, seen);
-  // Bytes that an editor wrote into a replaced file are merged with this, in the next look.
+  // The next look merges late writes with this version.
   queue.add(seen.path);
   return merged;
 }
 
-/** The text that the file has, merged if it is stale. */
+/** Merge the file's own text if it is stale. */
 async function mergeSaved(daemon: Loop, seen: FileSnapshot): Promise<MergeOutcome> {
   const {files} = daemon;
   const {path, kind, text, blob} = seen;
-  // A text with errors is neither acted on nor touched: what was good holds until it is mended.
+  // The daemon never changes a text with errors: the last good version stays in force until a person fixes it.
   if (text === undefined || blocks(seen.facts.problems)) return {seen};
   const good = await lastGood(files, path, blob);
   if (good === undefined || good === blob) return {seen};
-  // Nobody but persons writes on a page that waits: what was saved last is what they say.
+  // Only people write to a pending approval page: their last save wins.
   if (pendingId(path) !== undefined) return {seen};
-  // Nothing at all is nearest to the shortest version there ever was, but it was not made from that one.
+  // An empty text resembles the shortest version most, but was not made from it.
   if (text.trim() === '' || linkTarget(files.disk, path) !== undefined) return {seen};
   const last = await versionText(files, good, path);
   if (last === undefined) return {seen};
   const base = files.looks.unplaced.get(path);
-  // If the text lacks something of that base, it is from an older version still.
+  // A text that lacks something of this base was made from an older version.
   if (base !== undefined && !undoesLasting(kind, base, text)) return mergeFrom(daemon, seen, base, last);
   const lacks = undoesLasting(kind, last, text);
   if (!lacks && !(kind === 'session' && mayLackMessageWords(last, text))) return {seen};
-  // What a person takes back by `agentdir undo` is meant, if it was made from what was known last.
+  // `agentdir undo` removes lines on purpose, if it started from the last good version.
   const undos = undosTo(files.disk, path, blob);
   if (undos.some(({note}) => files.phase.loading || note.base === good)) return {seen};
-  // What git put there (revert, checkout of an older version) is meant.
+  // So do git revert and git checkout of an older version.
   await followHead(files);
-  // As long as git lacks versions, HEAD and the index have older texts that nobody brought back; at the start they are a person's.
+  // While versions are unpublished, HEAD and the index hold older texts that nobody restored; at the start a person put them there.
   if ((files.phase.loading || !files.versions.isUnpublished(path)) && (await isBroughtByGit(files, seen, good)))
     return {seen};
   if (files.journal.busy()) return {outcome: {after: 50}};
@@ -71,14 +71,14 @@ async function mergeSaved(daemon: Loop, seen: FileSnapshot): Promise<MergeOutcom
   return lacks ? mergeWith(daemon, seen, past) : keepRephrased(daemon, seen, past);
 }
 
-/** The save lacks something that must last. */
+/** Merge a save that lacks something that must last. */
 async function mergeWith(daemon: Loop, seen: FileSnapshot, {texts, byPerson}: PastTexts): Promise<MergeOutcome> {
   const {path, kind, text = ''} = seen;
   const [last = ''] = texts;
   const isQueue = path === APPROVALS_FILE;
   const at = findMergeBase(kind, texts, text, isQueue ? [] : byPerson);
   const base = texts[at];
-  // What a person did since, they may take back.
+  // People may undo their own changes.
   if (base === undefined || base === last || byPerson.slice(0, at).every(Boolean)) return {seen};
   if (kind === 'tasks' && !isQueue && onlyResets(texts, byPerson, text)) return {seen};
   const {text: merged, conflicts} = merge(kind, base, text, last);
@@ -89,7 +89,7 @@ async function mergeWith(daemon: Loop, seen: FileSnapshot, {texts, byPerson}: Pa
   return replaceWith(daemon, seen, result, [{seen, base}]);
 }
 
-/** The version that the file lacks was recorded and never placed: `base` is what it was made from, and so was this save. */
+/** The last version was recorded and never placed in the file. Both it and this save were made from `base`. */
 async function mergeFrom(daemon: Loop, seen: FileSnapshot, base: string, last: string): Promise<MergeOutcome> {
   const {path, kind, text = ''} = seen;
   const {text: merged, conflicts} = merge(kind, base, text, last);
@@ -97,46 +97,46 @@ async function mergeFrom(daemon: Loop, seen: FileSnapshot, base: string, last: s
   return kept ? replaceWith(daemon, seen, merged, [{seen, base}]) : {outcome: {after: 1_000}};
 }
 
-/** Nobody but persons wrote since: what they said in other words is not undone by an older buffer that says something else. */
+/** Only people wrote since: keep their rewording of messages when an older buffer with another change is saved. */
 async function keepRephrased(daemon: Loop, seen: FileSnapshot, {texts, byPerson}: PastTexts): Promise<MergeOutcome> {
   const {text = ''} = seen;
   const [last = ''] = texts;
   const since = byPerson.indexOf(false);
   const at = nearestVersion(since === -1 ? texts : texts.slice(0, since + 1), text);
   const base = texts[at];
-  // As it was before, with nothing else in it: that is what they mean.
+  // Saving an earlier version without other changes restores it on purpose.
   if (base === undefined || at === 0 || base === text) return {seen};
   return replaceWith(daemon, seen, keepMessageWords(base, text, last), [{seen, base}]);
 }
 
-/** What an editor wrote into the file that the daemon replaced meanwhile. */
+/** Merge bytes that an editor wrote into a file after the daemon had replaced it. */
 async function mergeLate(daemon: Loop, seen: FileSnapshot): Promise<MergeOutcome> {
   const {files} = daemon;
   const {path, kind, text, facts} = seen;
-  // A text with errors is never touched.
+  // The daemon never changes a text with errors.
   if (text === undefined || blocks(facts.problems)) {
     const kept = await keepLateWrites(daemon, path);
     return kept ? {seen} : {outcome: {after: 1_000}};
   }
   let result = text;
   const saved: StaleSave[] = [{seen, base: undefined}];
-  const goOn: (() => void)[] = [];
+  const afterwards: (() => void)[] = [];
   const replaced = files.looks.lateWrites.get(path) ?? [];
   for (const {lateWrite, acknowledge, forget} of replaced) {
     const found = lateWrite();
     if (!found) {
-      goOn.push(forget);
+      afterwards.push(forget);
       continue;
     }
-    goOn.push(() => keepWatching(files, () => acknowledge(found.bytes)));
+    afterwards.push(() => keepWatching(files, () => acknowledge(found.bytes)));
     const {stat, link} = seen;
-    const own = snapshotOfText(path, kind, found.bytes.toString(), {bytes: found.bytes, stat, link});
-    const base = await lateBase(files, own, found.base);
+    const late = snapshotOfText(path, kind, found.bytes.toString(), {bytes: found.bytes, stat, link});
+    const base = await lateBase(files, late, found.base);
     const merged =
-      base === undefined || own.text === undefined || !found.bytes.equals(Buffer.from(own.text))
-        ? {text: result, conflicts: ['what it was made from is not known, or it is not text']}
-        : merge(kind, base, own.text, result);
-    if (base !== undefined) saved.push({seen: own, base});
+      base === undefined || late.text === undefined || !found.bytes.equals(Buffer.from(late.text))
+        ? {text: result, conflicts: ['its base version is unknown, or it is not text']}
+        : merge(kind, base, late.text, result);
+    if (base !== undefined) saved.push({seen: late, base});
     if (merged.conflicts.length > 0 && !(await keepConflict(daemon, path, found.bytes, merged.conflicts)))
       return {outcome: {after: 1_000}};
     result = merged.text;
@@ -144,16 +144,16 @@ async function mergeLate(daemon: Loop, seen: FileSnapshot): Promise<MergeOutcome
   const written = await replaceWith(daemon, seen, result, saved);
   if ('outcome' in written) return written;
   files.looks.lateWrites.delete(path);
-  for (const go of goOn) go();
+  for (const action of afterwards) action();
   return written;
 }
 
-/** Find the base of bytes that an editor wrote into a replaced file: its content when it was replaced, or an older version. */
-async function lateBase(files: HomeFiles, seen: FileSnapshot, held: string): Promise<string | undefined> {
+/** Find the base of a late write: the replaced version, or an older one. */
+async function lateBase(files: HomeFiles, seen: FileSnapshot, replaced: string): Promise<string | undefined> {
   const {path, kind, text = ''} = seen;
-  const base = await versionText(files, held, path);
+  const base = await versionText(files, replaced, path);
   if (base === undefined || !undoesLasting(kind, base, text)) return base;
-  const {texts, byPerson} = await pastTexts(files, seen, held, base);
+  const {texts, byPerson} = await pastTexts(files, seen, replaced, base);
   return texts[findMergeBase(kind, texts, text, path === APPROVALS_FILE ? [] : byPerson)];
 }
 
@@ -162,7 +162,7 @@ export async function keepLateWrites(daemon: Loop, path: string): Promise<boolea
   const {files} = daemon;
   for (const {lateWrite, acknowledge} of files.looks.lateWrites.get(path) ?? []) {
     const found = lateWrite();
-    const why = ['it was saved into a file that is gone or has errors'];
+    const why = ['the file was removed or has errors'];
     if (found && !(await keepConflict(daemon, path, found.bytes, why))) return false;
     if (found) keepWatching(files, () => acknowledge(found.bytes));
   }

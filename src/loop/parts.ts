@@ -2,20 +2,20 @@ import type {Report} from '../formats/daemon-event.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {Troubles} from './troubles.ts';
 
-/** Takes secrets out of what is written down or shown. */
+/** Removes secrets from text that is recorded or shown. */
 interface Redact {
   text(text: string): string;
   value<T>(value: T): T;
 }
 
-/** How people hear of what happens. */
+/** Output to people: events, troubles and status files. */
 export interface Reports {
-  /** Redacts by itself. */
+  /** Redacts the event itself. */
   readonly report: Report;
   readonly troubles: Troubles;
-  /** Everything that is written down, other than what a person wrote, goes through this first. */
+  /** Must be applied to all recorded text that no person wrote. */
   readonly redact: Redact;
-  /** Problems, needs or the status have changed since they were written down last. */
+  /** Call when problems, needs or the status have changed, to rewrite the status files. */
   readonly changed: () => void;
 }
 

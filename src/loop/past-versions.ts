@@ -4,27 +4,27 @@ import {versionText} from './accept-version.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
 import type {HomeFiles} from './home-files.ts';
 
-/** How many of git's versions are read at first; more only if the text is from before all of these. */
+/** How many of git's versions to read first. More are read only if none of these is the base. */
 const VERSIONS = 20;
 export const MAX_VERSIONS = 1_000;
-/** So many more after the first version of which the text lacks nothing: not all that a version has is missed. */
+/** How many versions to read beyond the first one of which the text lacks nothing: an older one may still be the base. */
 const BEYOND = 5;
-/** Characters of all of them. */
+/** Total characters to read. */
 const MOST_TEXT = 64 * 1024 * 1024;
 
 /** An earlier version of a file. */
 interface PastVersion {
   blob: string;
-  /** An edit that a person saved. */
+  /** A person saved it. */
   byPerson: boolean;
-  /** A commit that the person made with git: it may hold what others wrote, too. */
+  /** A person committed it with git. It may contain other authors' changes, too. */
   isOwnCommit: boolean;
-  /** It was saved from an older version, and merged: the file never went on from it. */
+  /** It was saved from an older version and merged, so no later version is based on it alone. */
   isStale: boolean;
   text: () => Promise<string | undefined>;
 }
 
-/** All versions of a file that are known, newest first: those of the version log, then those of git. One may come twice. */
+/** All versions of a file, newest first: those of the version log, then those of git. `ever`: from all of history. */
 export async function* pastVersions(
   files: HomeFiles,
   path: string,
@@ -34,7 +34,7 @@ export async function* pastVersions(
   yield* committedVersions(files, path, ever);
 }
 
-/** Versions that the log has. */
+/** Versions in the version log. */
 function* recordedVersions(files: HomeFiles, path: string): Generator<PastVersion> {
   for (const {blob, author, bytes, stale = false} of files.versions.history(path)) {
     if (blob === null) continue;
@@ -48,7 +48,7 @@ function* recordedVersions(files: HomeFiles, path: string): Generator<PastVersio
   }
 }
 
-/** Versions that git has. `ever`: however old they are. */
+/** Versions in git. `ever`: from all of history. */
 async function* committedVersions(files: HomeFiles, path: string, ever: boolean): AsyncGenerator<PastVersion> {
   let done = 0;
   for (const most of ever ? [MAX_VERSIONS] : [VERSIONS, MAX_VERSIONS]) {
@@ -67,16 +67,15 @@ async function* committedVersions(files: HomeFiles, path: string, ever: boolean)
   }
 }
 
-/** Texts of versions, the last accepted first, and whether a person made each from the one before it. */
+/** Texts of versions, the last accepted first, and whether a person wrote each. */
 export interface PastTexts {
   texts: string[];
   byPerson: boolean[];
 }
 
 /**
- * The texts that a save may be made from: the last accepted version `last`, whose text is `text`, then earlier ones. Down to what
- * the person saved last if this save was made from that or a later one: an older base would make of a task they added and then
- * removed one that their editor never knew.
+ * The texts that a save may be made from: the last accepted version `last`, whose text is `text`, then earlier ones. Stops at the
+ * person's last save if this save cannot be older: with an older base, a task that they added and then removed would come back.
  */
 export async function pastTexts(files: HomeFiles, seen: FileSnapshot, last: string, text: string): Promise<PastTexts> {
   const {path, kind} = seen;
@@ -94,14 +93,14 @@ export async function pastTexts(files: HomeFiles, seen: FileSnapshot, last: stri
       continue;
     }
     if (blob === seen.blob && version.isOwnCommit) continue;
-    const own = await version.text();
-    if (own === undefined || texts.includes(own)) continue;
-    texts.push(own);
+    const past = await version.text();
+    if (past === undefined || texts.includes(past)) continue;
+    texts.push(past);
     byPerson.push(version.byPerson);
-    length += own.length;
+    length += past.length;
     i++;
-    // The text has all that this version has: it is from about here, or later.
-    if (i < found && !undoesLasting(kind, own, now)) found = i;
+    // The save lacks nothing of this version: its base is about here, or later.
+    if (i < found && !undoesLasting(kind, past, now)) found = i;
     if (!mayBeFrom && (version.byPerson || version.isOwnCommit)) break;
     if (length > MOST_TEXT || i >= Math.max(VERSIONS, found + BEYOND)) break;
   }
@@ -109,8 +108,8 @@ export async function pastTexts(files: HomeFiles, seen: FileSnapshot, last: stri
 }
 
 /**
- * The versions that a person's editor may have been opened on: `last`, then those before it. Not those after it, which have errors or are
- * stale. Nor what a person committed with git since: the daemon never saw it, and it was itself made from one of these.
+ * The versions that a person's editor may have opened: `last`, then earlier ones. Later ones are left out because they have errors or
+ * are stale. So are a person's later git commits: the daemon never saw them, and they are based on one of these versions.
  */
 async function* basesFrom(files: HomeFiles, path: string, last: string): AsyncGenerator<PastVersion> {
   const recorded = [...recordedVersions(files, path)];

@@ -1,27 +1,26 @@
 import {type Cancel, type Clock, systemClock} from '../home/disk/clock.ts';
 
 export interface QueueOptions {
-  /** Look at one key. What it returns decides when the key is looked at again, and nothing else does. */
+  /** Look at one key. The outcome decides when the key runs again. */
   run: (key: string) => Promise<LookOutcome> | LookOutcome;
-  /** How many keys may run at a time, asked for each. */
+  /** How many keys may run at a time. Called before each run. */
   concurrency: () => number;
   clock?: Clock;
 }
 
-/** Done; look again after a while; or failed, which is tried again later and later. */
+/** Undefined: done. `after`: look again after so many milliseconds. `failed`: retry with growing delays. */
 export type LookOutcome = undefined | {after: number} | {failed: Error};
 
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 15_000;
-/** Runs that wait for nothing follow each other for so long before others have their turn. */
+/** How long synchronous runs may block the event loop. */
 const SLICE_MS = 10;
-/** So many keys at a time go before all others. */
+/** How many keys are preferred at a time. */
 const MOST_PREFERRED = 16;
 
 /**
- * Keys to look at: each once, however often it was added; one run a key at a time; a key that is added while it runs
- * is run again. Keys are run in the order they came, but for those that were preferred last: a person who has just edited a file
- * does not wait for a thousand agents at work. It holds no state that a look at the files could not give.
+ * A work queue of keys. A key waits at most once and never runs twice at a time; a key added while it runs is run again. Keys run in
+ * order, preferred keys first: a person who has just edited a file does not wait for a thousand working agents.
  */
 export class Queue {
   readonly #options: QueueOptions;
@@ -35,7 +34,7 @@ export class Queue {
   readonly #preferred = new Set<string>();
   #waiters: {holds: () => boolean; resolve: () => void}[] = [];
   #stopped = false;
-  /** When the loop had its turn last, as far as is known. */
+  /** When the event loop last had its turn. */
   #slice = 0;
   #pausing = false;
 
@@ -55,7 +54,7 @@ export class Queue {
     this.#next();
   }
 
-  /** From now on this key goes before others, until so many others were preferred after it. */
+  /** Run this key before others, until `MOST_PREFERRED` other keys have been preferred. */
   prefer(key: string): void {
     this.#preferred.delete(key);
     this.#preferred.add(key);
@@ -69,7 +68,7 @@ export class Queue {
     return this.#preferred.has(key);
   }
 
-  /** Look at `key` after `ms`, unless it is looked at before. The sooner of two wins. */
+  /** Add `key` after `ms`. Does nothing if the key already waits or has a timer. */
   addAfter(key: string, ms: number): void {
     if (this.#stopped || this.#waiting.has(key) || this.#timers.has(key)) return;
     this.#timers.set(
@@ -78,7 +77,7 @@ export class Queue {
     );
   }
 
-  /** Keys that are waiting, running, or will be looked at by themselves. */
+  /** Keys that wait, run, or have a timer. */
   get size(): number {
     return this.#waiting.size + this.#running.size + this.#timers.size;
   }
@@ -87,17 +86,17 @@ export class Queue {
     return this.#failures.size > 0;
   }
 
-  /** Whether something is looked at, or about to be. */
+  /** Whether any key waits or runs. */
   get busy(): boolean {
     return this.#waiting.size + this.#running.size > 0;
   }
 
-  /** When nothing waits or runs, and no timer will start anything. */
+  /** Resolves when no key waits, runs, or has a timer. */
   whenIdle(): Promise<void> {
     return this.#when(() => this.size === 0);
   }
 
-  /** When nothing waits or runs; a timer may start something later. */
+  /** Resolves when no key waits or runs. A timer may add one later. */
   whenQuiet(): Promise<void> {
     return this.#when(() => !this.busy);
   }
@@ -106,7 +105,7 @@ export class Queue {
     return holds() ? Promise.resolve() : new Promise(resolve => this.#waiters.push({holds, resolve}));
   }
 
-  /** Start nothing more; resolves when what runs has ended. */
+  /** Start no more runs. Resolves when the running ones have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const cancel of this.#timers.values()) cancel();
@@ -129,7 +128,7 @@ export class Queue {
     }
   }
 
-  /** The next key to run; undefined: none may run now. Preferred keys may run beside as many others as there are. */
+  /** The next key that may run now. The concurrency limit does not hold for preferred keys. */
   #first(): string | undefined {
     let preferred: string | undefined;
     for (const key of this.#preferred) if (this.#waiting.has(key)) preferred = key;
@@ -139,7 +138,7 @@ export class Queue {
     return undefined;
   }
 
-  /** Let timers, signals and the watch have their turn. */
+  /** Yield to timers, signals and the watch. */
   #pause(): void {
     this.#pausing = true;
     void this.#clock.nextTurn().then(() => {

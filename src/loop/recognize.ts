@@ -8,8 +8,8 @@ import type {HomeFiles} from './home-files.ts';
 import {isAtRest} from './settle.ts';
 
 /**
- * At a start without a cache nearly all files are as git has them, with nothing wrong and nothing left to do. Such a
- * file is known by reading it, and by nothing else that a look does. False: it takes a look.
+ * At a start without a checkpoint, nearly all files are as git has them, without problems and with nothing left to do. Reading such a
+ * file is enough. False: the file needs a look.
  */
 export function recognizeUnchanged(files: HomeFiles, path: string): boolean {
   const {disk, journal, known, looks} = files;
@@ -22,7 +22,7 @@ export function recognizeUnchanged(files: HomeFiles, path: string): boolean {
   const blob = blobId(read.bytes);
   if (blob !== files.versions.blobAt(path) || journal.executable.has(path) !== isExecutable(read.stat)) return false;
   const seen = snapshotOfText(path, kind, read.text, {...read, blob});
-  // A conflict that git left there has errors, too.
+  // Git's conflict markers count as errors, too.
   if (seen.facts.problems.length > 0 || !isAtRest(files.kinds.reconcilers, seen)) return false;
   known.set(path, {signature: statSignature(read.stat), blob, good: blob, ignored: false, settled: true});
   setFacts(files, path, seen.facts);

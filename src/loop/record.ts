@@ -19,8 +19,7 @@ import type {Loop, Reports} from './parts.ts';
 import type {DaemonEntry} from './planned-write.ts';
 
 /**
- * Record what a person did to a file, as theirs, before anything follows from it. `former`: the file as it was last accepted, which
- * need not be parsed again.
+ * Record a person's edit before the daemon acts on it. `former`: the last accepted snapshot, which saves parsing it again.
  */
 export async function recordEdit(daemon: Loop, seen: FileSnapshot, former?: FileSnapshot): Promise<void> {
   const {files} = daemon;
@@ -36,8 +35,8 @@ export async function recordEdit(daemon: Loop, seen: FileSnapshot, former?: File
 }
 
 /**
- * Record what `agentdir undo` wrote. The versions between the last recorded one and this one, by hand or by another undo, are
- * recorded first: each is then taken back by itself.
+ * Record what `agentdir undo` wrote. Unrecorded versions before it, by hand or by another undo, are recorded first, so that each undo
+ * gets its own version.
  */
 export async function recordUndo(daemon: Loop, seen: FileSnapshot, former?: FileSnapshot): Promise<void> {
   const {files} = daemon;
@@ -45,7 +44,7 @@ export async function recordUndo(daemon: Loop, seen: FileSnapshot, former?: File
   const {path, blob, kind} = seen;
   const bases = [...undosTo(disk, path, blob).map(({note}) => note.base), blob];
   const known = files.versions.blobAt(path);
-  // The file may have been looked at before, with only some of its versions recorded by then.
+  // An earlier look may have recorded some of these versions.
   for (const base of known === undefined ? [] : bases.slice(bases.lastIndexOf(known) + 1, -1)) {
     const before = files.versions.blobAt(path);
     const bytes = base === null ? undefined : (replacedContent(disk, path, base) ?? (await files.journal.read(base)));
@@ -55,7 +54,7 @@ export async function recordUndo(daemon: Loop, seen: FileSnapshot, former?: File
   await recordEdit(daemon, seen, former);
 }
 
-/** A person made the file executable, or no longer. */
+/** Record that a person changed the executable bit. */
 async function recordMode(daemon: Loop, seen: FileSnapshot): Promise<void> {
   const {files} = daemon;
   const {path, kind} = seen;
@@ -66,15 +65,15 @@ async function recordMode(daemon: Loop, seen: FileSnapshot): Promise<void> {
   files.versions.record({path, author: 'human', bytes, blob, mode, ...edit}, statInGit(files, seen));
 }
 
-/** A save of a person, and the text it was made from. `base` undefined: the last version. */
+/** A person's save and the text it was made from. `base` undefined: the last version. */
 export interface StaleSave {
   seen: FileSnapshot;
   base: string | undefined;
 }
 
 /**
- * Record texts that a person saved from older versions. Each is a version of its own, because it is what their editor has, and so
- * what their next save is made from; but never the last one, because it lacks what was written meanwhile.
+ * Record texts that a person saved from older versions. Their editor still has each text open, so their next save is made from it. A
+ * stale text never becomes the last version, because it lacks later changes.
  */
 export async function recordStale(daemon: Loop, saved: readonly StaleSave[]): Promise<void> {
   const {files} = daemon;
@@ -89,7 +88,7 @@ export async function recordStale(daemon: Loop, saved: readonly StaleSave[]): Pr
   }
 }
 
-/** `passing`: the content of the file before it became what it is. */
+/** Describe a person's edit. `passing`: an intermediate content to record instead of the file's current one. */
 function editOf(
   daemon: Loop,
   seen: FileSnapshot,
@@ -113,7 +112,7 @@ function editOf(
   return {path, author: 'human', ...content, ...describedEdit(daemon, {path, kind, blob}, words, trailers)};
 }
 
-/** Subject and trailers of a person's edit; of one by `agentdir undo`, what it takes back. */
+/** Subject and trailers of a person's edit. For an edit by `agentdir undo`, the subject names the undone commit. */
 function describedEdit(
   {files, reports}: Loop,
   {path, kind, blob}: {path: string; kind: Kind; blob: string | null},
@@ -137,20 +136,20 @@ function undoWords({commit, words}: NonNullable<CommandNote['undo']>): string {
   return `took back ${commit.slice(0, 7)} (${visibleLine(words)}) by hand`;
 }
 
-/** The tasks of a text that may be the one of a file that is parsed. */
+/** The tasks of a text. Reuses a snapshot with the same text instead of parsing again. */
 function tasksOf(text: string, files: readonly (FileSnapshot | undefined)[]): TaskFile {
   const parsed = files.find(file => file?.text === text)?.parsed;
   return parsed?.kind === 'tasks' || parsed?.kind === 'queue' ? parsed.file : parseTasks(text);
 }
 
-/** A session's text cut at its messages, which may be the text of a file that is parsed. */
+/** A session's text cut at its messages. Reuses a snapshot with the same text instead of parsing again. */
 function cutOf(text: string, files: readonly (FileSnapshot | undefined)[]): CutSession | undefined {
   const parsed = files.find(file => file?.text === text)?.parsed;
   const {head, foot, items} = parsed?.kind === 'session' ? parsed.file : {};
   return head !== undefined && foot !== undefined && items ? {head, foot, items} : cutSession(text);
 }
 
-/** Which request a page is about. */
+/** The trailer that names the request of an approval page. */
 function approvalOf({kind, path}: FileSnapshot): [string, string][] {
   return kind === 'approval' ? [['Approval', stemOf(path)]] : [];
 }
@@ -164,7 +163,7 @@ export function recordRemoval(daemon: Loop, path: string): void {
   forgetNote(files.disk, path, null);
 }
 
-/** Record that the daemon took a file away. */
+/** Record that the daemon removed a file. */
 export function recordDaemonRemoval({files, reports}: Loop, path: string, {words, cause}: DaemonEntry): void {
   const kind = kindOf(path);
   if (!kind || !isJournalled(kind) || files.versions.blobAt(path) === undefined) return;
@@ -173,7 +172,7 @@ export function recordDaemonRemoval({files, reports}: Loop, path: string, {words
   files.versions.record({path, author, bytes: undefined, mode: '100644', ...described});
 }
 
-/** A version that the daemon writes. `bytes`: its content, where the file gets a later one by the same write. */
+/** A version that the daemon writes. `bytes`: the content of an intermediate version that never reaches the file. */
 export function daemonVersion(
   {files, reports}: Loop,
   seen: FileSnapshot,
@@ -196,14 +195,13 @@ export function daemonVersion(
 }
 
 /**
- * HEAD no longer has the file as it is, though nobody touched the file: a reset, or a commit from an index that was
- * behind. The versions that were taken out of HEAD are committed again, each by its author.
+ * Commit versions again that HEAD has lost although the file is unchanged, after a reset or a commit from an outdated index. Each
+ * version keeps its author.
  */
 export async function recommitVersions(daemon: Loop, seen: FileSnapshot): Promise<void> {
   const {files} = daemon;
   const {path} = seen;
   const content = contentInGit(files, seen);
-
   const {versions, journal} = files;
   if (files.known.get(path)?.ignored || versions.blobAt(path) === content.blob) return;
   for (const {blob, mode, author, subject, trailers} of await journal.undone(path, content.blob)) {
@@ -229,7 +227,7 @@ function modeOf({stat}: Pick<FileSnapshot, 'stat'>): FileMode {
   return isExecutable(stat) ? '100755' : '100644';
 }
 
-/** What git has of a file: the content, or, of a link, its target and nothing of what it leads to. */
+/** The content that git stores: the file's bytes, or the target of a symbolic link. */
 function contentInGit({disk}: HomeFiles, seen: FileSnapshot): {bytes: Buffer; blob: string; mode: FileMode} {
   const target = seen.link ? linkTarget(disk, seen.path) : undefined;
   if (target === undefined) return {bytes: seen.bytes, blob: seen.blob, mode: modeOf(seen)};
@@ -237,7 +235,7 @@ function contentInGit({disk}: HomeFiles, seen: FileSnapshot): {bytes: Buffer; bl
   return {bytes, blob: blobId(bytes), mode: '120000'};
 }
 
-/** Of the file whose content git gets, so that `git status` finds it unchanged. */
+/** The stat for git's index, so that `git status` finds the file unchanged: a link's own, not its target's. */
 function statInGit({disk}: HomeFiles, {path, stat, link}: FileSnapshot): FileSnapshot['stat'] {
   return link ? (disk.lstat(path) ?? stat) : stat;
 }

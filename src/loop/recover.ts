@@ -10,8 +10,8 @@ import type {HomeFiles} from './home-files.ts';
 import type {Loop} from './parts.ts';
 
 /**
- * At the start: go on from the last recorded version of every file. What git lacks is published, each version by its author; a file
- * that lacks its last version gets it; a file that differs otherwise is somebody's edit, as always.
+ * At the start: restore the last recorded version of every file that the log recovered. A file that lacks its last version gets it; any
+ * other difference is a person's edit, which the first look merges.
  */
 export async function recoverVersions(daemon: Loop): Promise<void> {
   const {files} = daemon;
@@ -33,48 +33,48 @@ export async function recoverVersions(daemon: Loop): Promise<void> {
       await placeFromGit(daemon, version, newer);
       continue;
     }
-    // No file has this signature: the one that is there is looked at.
+    // No file has an empty signature, so the scan looks at the file.
     const good = author === 'human' ? undefined : blob;
     known.set(path, {signature: '', blob, good, ignored: false, settled: false});
     if (!version.placed || log.rebooted) await place(daemon, version);
   }
 }
 
-/** More than a person commits of one file while no daemon runs. */
+/** How many versions to read: more than a person commits of one file while no daemon runs. */
 const MOST_COMMITS = 100;
 
 /**
- * At the start: of files that no version log knows of, a person may have committed a stale buffer over what a daemon had committed
- * after the checkpoint. Such a file goes on from what the daemon had, or from what the person brought back by git since.
+ * At the start, for files that the log did not recover: a person may have committed a stale buffer over a version that a daemon
+ * committed after the checkpoint. Start from the daemon's version, or from one that the person restored with git since.
  */
 export async function recoverFromGit(files: HomeFiles, checkpoint: string | undefined): Promise<void> {
   const {journal, known, versions} = files;
   if (checkpoint === journal.at.commit) return;
-  for (const [path, over] of await journal.committedOver(checkpoint)) {
+  for (const [path, overwritten] of await journal.committedOver(checkpoint)) {
     const kind = kindOf(path);
     const read = kind && readHomeFile(files.disk, path);
     if (versions.log.recovered.has(path) || !kind || !read || !('text' in read)) continue;
-    const isUndone = undoesLasting(kind, (await versionText(files, over, path)) ?? '', read.text);
-    const blob = (isUndone ? await broughtBack(files, path, over) : undefined) ?? over;
+    const isUndone = undoesLasting(kind, (await versionText(files, overwritten, path)) ?? '', read.text);
+    const blob = (isUndone ? await restoredByGit(files, path, overwritten) : undefined) ?? overwritten;
     const {ignored = false} = known.get(path) ?? {};
     known.set(path, {signature: '', blob, good: undefined, ignored, settled: false});
   }
 }
 
-/** The newest version that a person committed after the daemon's last one, and all of whose lines an older one had: git brought it back. */
-async function broughtBack(files: HomeFiles, path: string, over: string): Promise<string | undefined> {
+/** The newest version that a person committed after the daemon's last one and whose lines all occur in older versions. */
+async function restoredByGit(files: HomeFiles, path: string, overwritten: string): Promise<string | undefined> {
   const versions = await files.journal.versions(path, MOST_COMMITS);
-  const own = versions.findIndex(({blob, cause}) => blob === over || cause !== undefined);
+  const lastOfDaemon = versions.findIndex(({blob, cause}) => blob === overwritten || cause !== undefined);
   const texts: string[] = [];
   for (const {blob} of versions) texts.push((await versionText(files, blob, path)) ?? '');
-  const at = texts.slice(0, own === -1 ? undefined : own).findIndex((text, i) => {
+  const at = texts.slice(0, lastOfDaemon === -1 ? undefined : lastOfDaemon).findIndex((text, i) => {
     const older = new Set(texts.slice(i + 1).flatMap(other => other.split('\n')));
     return text.split('\n').every(line => older.has(line));
   });
   return versions[at]?.blob;
 }
 
-/** Versions that were published by a daemon which was killed before it could note that: their commits are there. */
+/** Mark versions as published whose commits exist: their daemon was killed before it could mark them. */
 async function skipPublished({versions, journal}: HomeFiles): Promise<void> {
   const {log} = versions;
   const waiting = [...log.unpublished];
@@ -93,7 +93,7 @@ async function skipPublished({versions, journal}: HomeFiles): Promise<void> {
   if (next > 0) log.publish(waiting.slice(0, next), last);
 }
 
-/** Give a file the version that it lacks, unless somebody wrote it since: then that is merged, from what the version was made from. */
+/** Write the recorded version into the file. If the file was edited since, note the base, so that the first look merges the edit. */
 async function place({files, reports}: Loop, version: UnpublishedVersion): Promise<void> {
   const {disk, versions, journal, looks} = files;
   const {unplaced} = looks;
@@ -101,21 +101,21 @@ async function place({files, reports}: Loop, version: UnpublishedVersion): Promi
   const {path, author} = version;
   const bytes = version.bytes();
   const read = readHomeFile(disk, path);
-  const there = read?.bytes;
-  if (!bytes || (read && !there) || (there && blobId(there) === version.blob)) return;
+  const current = read?.bytes;
+  if (!bytes || (read && !current) || (current && blobId(current) === version.blob)) return;
   // After a power cut a file may have any older content, or none.
   const {rebooted} = versions.log;
   if (author === 'human' && !rebooted) return;
   const older = [...versions.history(path)].filter(({seq}) => seq < version.seq);
   const committed = journal.committed.get(path);
-  // A stale text that was in the file is what its merged version was made from.
+  // A merged version is based on the stale text that the file held.
   const before = older.find(each => versions.log.wasPlaced(each));
   const base = before ? before.bytes() : committed === undefined ? undefined : await journal.read(committed);
-  const isBase = there === undefined ? base === undefined : base?.equals(there) === true;
+  const isBase = current === undefined ? base === undefined : base?.equals(current) === true;
   const isLost =
-    rebooted && isDamaged(there, [bytes, ...older.slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? [])]);
+    rebooted && isDamaged(current, [bytes, ...older.slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? [])]);
   if (isBase || isLost) {
-    const result = await save(disk, {path, expected: there, bytes});
+    const result = await save(disk, {path, expected: current, bytes});
     if ('failed' in result) troubles.set(`save ${path}`, `${path} cannot be written: ${result.failed.message}`);
     if ('saved' in result) return;
   }
@@ -123,44 +123,44 @@ async function place({files, reports}: Loop, version: UnpublishedVersion): Promi
 }
 
 /**
- * A power cut may take the end of the log with it, and git have what was recorded there: the blob that git has of a file whose last
- * recorded version was published, if that is another.
+ * A power cut may destroy the end of the log after git got its versions. Returns git's blob id of the file, if the last recorded
+ * version was published and git has a different one.
  */
 function newerInGit({versions: {log}, journal}: HomeFiles, {seq, path, blob}: UnpublishedVersion): string | undefined {
   const committed = journal.committed.get(path);
   return seq <= log.published.seq && committed !== blob ? committed : undefined;
 }
 
-/** Give a file that was damaged what git has. */
+/** Restore a damaged file from git. */
 async function placeFromGit({files, reports}: Loop, {path}: UnpublishedVersion, blob: string): Promise<void> {
   const {disk, versions, journal} = files;
   const bytes = await journal.read(blob);
-  const there = readHomeFile(disk, path)?.bytes;
-  if (!bytes || there?.equals(bytes)) return;
+  const current = readHomeFile(disk, path)?.bytes;
+  if (!bytes || current?.equals(bytes)) return;
   const older = [...versions.history(path)].slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? []);
-  if (!isDamaged(there, [bytes, ...older])) return;
-  const result = await save(disk, {path, expected: there, bytes});
+  if (!isDamaged(current, [bytes, ...older])) return;
+  const result = await save(disk, {path, expected: current, bytes});
   if ('failed' in result) reports.troubles.set(`save ${path}`, `${path} cannot be written: ${result.failed.message}`);
 }
 
-/** Versions that a power cut may have brought back in part. */
+/** How many older versions a power cut may have restored in part. */
 const MOST_OLDER = 20;
 
 /**
- * Whether this is what a power cut left of a file, and nobody's edit: nothing, an older version, or the beginning of one with zeros or
- * the rest of another behind it.
+ * Whether a power cut, and no edit, can explain this content: nothing, an older version, or the beginning of one followed by zeros or
+ * by the rest of another.
  */
-function isDamaged(there: Buffer | undefined, versions: readonly Buffer[]): boolean {
-  if (there === undefined || there.length === 0) return true;
+function isDamaged(content: Buffer | undefined, versions: readonly Buffer[]): boolean {
+  if (content === undefined || content.length === 0) return true;
   return versions.some(version => {
     let same = 0;
-    while (same < there.length && there[same] === version[same]) same++;
-    const rest = there.subarray(same);
+    while (same < content.length && content[same] === version[same]) same++;
+    const rest = content.subarray(same);
     return rest.every(byte => byte === 0) || versions.some(other => rest.equals(other.subarray(same)));
   });
 }
 
-/** A power cut may undo a removal: then the file is there again, as some version of it was. */
+/** Remove a file again if a power cut undid its removal: the file then holds one of its past versions. */
 function removeAgain({disk, versions}: HomeFiles, path: string): void {
   const bytes = readHomeFile(disk, path)?.bytes;
   const past = [...versions.history(path)].slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? []);

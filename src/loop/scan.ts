@@ -4,26 +4,26 @@ import type {DirectoryEntry, Disk, FileStat} from '../home/disk/disk.ts';
 import {isMisnamed, misnamed, unreadableFolder} from '../home/read.ts';
 import {statSignature} from './file-state.ts';
 
-/** Do not keep others waiting longer than this at a time. */
+/** How long the scan may block the event loop. */
 const SLICE_MS = 8;
 
 export interface ScanTarget {
   disk: Disk;
-  /** The file as it was when last read, if it was. */
+  /** The signature of the file when it was last read. */
   signatureOf: (path: string) => string | undefined;
-  /** Paths that were there once. */
+  /** All known paths. */
   paths: () => Iterable<string>;
   onDirectory: (directory: string) => void;
-  /** Perhaps a file that a killed process was writing. */
+  /** A temporary file, perhaps of a killed process. */
   onLeftover: (path: string) => void;
   onUnreadable: (problem: Problem) => void;
-  /** The file is new, gone, or not as it was. */
+  /** The file is new, removed or changed. */
   onDifference: (path: string) => void;
 }
 
 /**
- * Compare every file of the home with what is known of it. This repairs whatever the watch has missed. It lets others
- * have their turn every few milliseconds; with `patient` it makes way for them.
+ * Compare every file of the home with its last known signature, to find changes that the watch missed. Yields to the event loop every
+ * few milliseconds. `patient`: also pauses, so that other work goes first.
  */
 export async function scan(target: ScanTarget, patient: boolean): Promise<void> {
   const {disk, signatureOf, onDirectory, onLeftover, onUnreadable, onDifference} = target;
@@ -31,7 +31,7 @@ export async function scan(target: ScanTarget, patient: boolean): Promise<void> 
   let slice = disk.clock.monotonic();
   const walk = async (directory: string): Promise<void> => {
     const entries = entriesOf(disk, directory, onUnreadable);
-    // A repository of its own.
+    // Skip nested repositories.
     if (entries.some(({name}) => name === '.git')) return;
     onDirectory(directory);
     for (const entry of entries) {
@@ -50,7 +50,7 @@ export async function scan(target: ScanTarget, patient: boolean): Promise<void> 
     const known = signatureOf(path);
     if (known === undefined && !kindOf(path)) return;
     if (known === undefined && entry?.isFile()) {
-      // It is read anyway, and its stat with it.
+      // No stat is needed: the look reads the file anyway.
       found.add(path);
       onDifference(path);
       return;
@@ -75,7 +75,7 @@ function entriesOf(disk: Disk, directory: string, onUnreadable: ScanTarget['onUn
   }
 }
 
-/** Undefined: nothing is there, or the system does not say what (a link that leads to itself, a folder without permission). Never throws. */
+/** Must not throw. Undefined: no file, or one that cannot be examined (a link to itself, a folder without permission). */
 export function statOf(disk: Disk, path: string): FileStat | undefined {
   try {
     return disk.stat(path);

@@ -11,19 +11,19 @@ import type {Loop} from './parts.ts';
 import {scan, statOf} from './scan.ts';
 
 const PERIOD_MS = 2_000;
-/** Longer than a tick of the file system's clock. */
+/** How long the watch may repeat events of the daemon's own write. Longer than a tick of the file system's clock. */
 const ECHO_MS = 12;
-/** A scan may take this part of the time at most, so a large home is scanned less often. */
+/** Scanning takes at most 1/SHARE of the time: a large home is scanned less often. */
 const SHARE = 20;
 
-/** Loads what reads files, and recognizes those that have not changed. */
+/** Loads the parsers and recognizes unchanged files. */
 interface Recognizer {
   load(): Promise<unknown>;
-  /** Whether the file is known already without a look. */
+  /** Whether the file needs no look. */
   knows(path: string): boolean;
 }
 
-/** Says where to look: after a hint of the watch at once, and all over the home every few seconds. */
+/** Decides which files to look at: the ones the watch reports at once, and every changed file of the home every few seconds. */
 export class Scanner {
   readonly #daemon: Loop;
   readonly #cover: (directory: string) => void;
@@ -33,28 +33,28 @@ export class Scanner {
   #running: Promise<void> | undefined;
   #stopped = false;
 
-  /** `onRound`: whatever else is to be looked after every few seconds. */
+  /** `cover` watches a directory. `onRound` is called before each scan. */
   constructor(daemon: Loop, cover: (directory: string) => void, onRound: () => void) {
     this.#daemon = daemon;
     this.#cover = cover;
     this.#onRound = onRound;
   }
 
-  /** The watch saw something. */
+  /** Handle an event of the watch. `path` undefined: events were lost. */
   hint(path: string | undefined, event: WatchEvent): void {
     if (path === undefined) this.#daemon.files.looks.renames.forgetAll();
     else if (kindOf(path)) this.#daemon.files.looks.renames.noteEvent(path, event);
     if (path?.endsWith('.gitignore')) this.#daemon.files.looks.ignored.forget();
-    // A name that is not UTF-8 is only seen by listing its folder.
+    // Only listing the folder finds a name that is not UTF-8.
     if (path?.includes('\ufffd')) this.#after(PERIOD_MS / 20);
     else if (path !== undefined && kindOf(path)) this.#look(path);
-    // A folder, or who knows what.
+    // Probably a folder.
     else if (path === undefined || !/\.\w+$|~$|\/\d+$|^\./.test(path)) this.#after(PERIOD_MS / 20);
   }
 
   /**
-   * Of what the daemon wrote itself the watch tells several times: one look a moment later is enough. What somebody else wrote goes
-   * before all that is to be done.
+   * The watch reports each of the daemon's own writes several times: one look a moment later is enough. Another writer's file goes
+   * to the front of the queue.
    */
   #look(path: string): void {
     const {files} = this.#daemon;
@@ -71,8 +71,8 @@ export class Scanner {
   }
 
   /**
-   * Whether the file is as the daemon knows it. Called from an event of the watch, where an exception would end the daemon: why a file
-   * cannot be examined is reported by the look at it.
+   * Whether the file is as the daemon last read it. Must not throw: it runs in a watch event, where an exception would end the daemon.
+   * The look reports why a file cannot be examined.
    */
   #isOwn(path: string): boolean {
     const {files} = this.#daemon;
@@ -81,7 +81,7 @@ export class Scanner {
     return known.get(path)?.signature === (stat && statSignature(stat));
   }
 
-  /** At the start: all that is not as it was when the last daemon knew it, or not as git has it. */
+  /** At the start: look at every file that differs from the checkpoint or from git. */
   async first(looker: Recognizer): Promise<void> {
     const {files} = this.#daemon;
     const {disk, known, journal, queue, looks} = files;
@@ -96,7 +96,7 @@ export class Scanner {
     for (const path of journal.committed.keys()) if (!known.has(path)) queue.add(path);
     for (const path of this.#daemon.files.looks.lateWrites.keys()) queue.add(path);
     await queue.whenQuiet();
-    // What was saved a moment ago is read as soon as it holds still.
+    // Wait for files that were saved a moment ago to stop changing.
     const until = this.#daemon.files.disk.clock.monotonic() + HALF_SAVED_MS;
     while (this.#daemon.files.disk.clock.monotonic() < until && [...pending.values()].some(({doubtful}) => !doubtful)) {
       await this.#daemon.files.disk.clock.pause(STABLE_MS);
@@ -104,7 +104,7 @@ export class Scanner {
     }
   }
 
-  /** All files are read: report what is wrong, and do what is still to be done. */
+  /** All files are read: report problems and queue files that are not settled. */
   async loaded(looker: Recognizer): Promise<void> {
     await looker.load();
     const {files} = this.#daemon;
@@ -117,7 +117,7 @@ export class Scanner {
     for (const path of more) queue.add(path);
   }
 
-  /** From now on, every few seconds. */
+  /** Scan every few seconds from now on. */
   start(): void {
     this.#after(PERIOD_MS);
   }
@@ -151,7 +151,7 @@ export class Scanner {
       await followHead(this.#daemon.files);
       this.#daemon.reports.troubles.set('scan', undefined);
     } catch (error) {
-      this.#daemon.reports.troubles.set('scan', `the home cannot be looked at: ${(error as Error).message}`);
+      this.#daemon.reports.troubles.set('scan', `cannot scan the home: ${(error as Error).message}`);
     }
     this.#running = undefined;
     this.#after(Math.max(PERIOD_MS, SHARE * (this.#daemon.files.disk.clock.monotonic() - began)));

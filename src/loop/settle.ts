@@ -11,12 +11,10 @@ import type {Reconciler, Reconcilers} from './reconciler.ts';
 import {isIgnored} from './record.ts';
 import {createText, replaceText} from './write.ts';
 
-/** How long to wait while a person's rebase or merge is unfinished: it does not go on over files that change meanwhile. */
+/** How long to wait for a person's unfinished rebase or merge, which fails if files change meanwhile. */
 const UNFINISHED_MS = 500;
 
-/**
- * Do what follows from a file, as its reconciler says. The file has no errors, or its reconciler settles it all the same.
- */
+/** Let the reconciler act on a file. The file has no errors, unless the reconciler has `settlesWithErrors`. */
 export async function settle(daemon: Loop, seen: FileSnapshot): Promise<LookOutcome> {
   const {files, reports} = daemon;
   const {path} = seen;
@@ -24,15 +22,15 @@ export async function settle(daemon: Loop, seen: FileSnapshot): Promise<LookOutc
   const reconciler = files.kinds.reconcilers.for(path, seen.kind);
   files.looks.lookAgain.delete(path);
   try {
-    // A file that is a link is read, and never written.
+    // The daemon reads symbolic links but never writes through them.
     const isWritable = linkTarget(files.disk, path) === undefined;
     const outcome = await settleWith(daemon, reconciler, seen, isWritable);
     reports.troubles.set(trouble, undefined);
     return outcome;
   } catch (error) {
-    // An edit that would lose a comment or change how other lines are read is refused, and left to the person.
+    // The editor of the format refuses an edit that would lose a comment or change how other lines are parsed.
     if (!(error instanceof UserError || error instanceof RangeError)) throw error;
-    reports.troubles.set(trouble, `${path} cannot be gone on with: ${error.message}. Write it in the plain way`);
+    reports.troubles.set(trouble, `cannot edit ${path}: ${error.message}. Use the simple form of the format`);
     reconciler?.unwritable?.(path);
     return undefined;
   }
@@ -71,13 +69,13 @@ async function settleWith(
   return undefined;
 }
 
-/** A file that does not exist: make it, if the daemon needs it. */
+/** Create a missing file, if its reconciler wants it. */
 export async function createMissing(daemon: Loop, path: string): Promise<LookOutcome> {
   const {files} = daemon;
   const kind = kindOf(path);
   const reconciler = kind && files.kinds.reconcilers.for(path, kind);
   files.looks.lookAgain.delete(path);
-  // Nothing is put where a home was unmounted or moved away.
+  // Write nothing where the home was unmounted or moved away.
   if (!reconciler?.create || files.phase.loading || !files.disk.exists(MARKER)) return undefined;
   const creation = await reconciler.create(path);
   if (!creation) return undefined;
@@ -93,7 +91,7 @@ export async function createMissing(daemon: Loop, path: string): Promise<LookOut
   return creation.next;
 }
 
-/** Whether it is certain, from the file alone, that nothing is to be done about it. */
+/** Whether the file alone shows that nothing is left to do for it. */
 export function isAtRest(reconcilers: Reconcilers, seen: FileSnapshot): boolean {
   if (blocks(seen.facts.problems)) return false;
   return reconcilers.for(seen.path, seen.kind)?.isAtRest?.(seen) ?? true;

@@ -1,8 +1,8 @@
 import {type Clock, timestamp} from '../home/disk/clock.ts';
 
-/** What a checkpoint keeps of calls that were started. */
+/** Started calls as saved in a checkpoint. */
 export interface StartedCallsCheckpoint {
-  /** From when on every started call is named: what is older, the journal tells. */
+  /** `names` has every call started since this time. Older ones are in the journal. */
   since: string;
   names: readonly string[];
 }
@@ -10,15 +10,15 @@ export interface StartedCallsCheckpoint {
 const MAX_NAMES = 60_000;
 
 /**
- * Calls and approvals that were started once, by name. The mark in the session is what counts; this is for when an older version
- * of the session is brought back by git: nothing may start twice. The version log records each name with the version that marks
- * it, and the checkpoint keeps them.
+ * Names of calls and approvals that were started, so that none starts twice. Normally the mark in the session tells; this class covers
+ * an older version of the session that git restored. The version log records each name with the version that marks it, and the
+ * checkpoint keeps the names.
  */
 export class StartedCalls {
   readonly #clock: Clock;
   #names: Set<string>;
   #since: string;
-  /** Sessions of which all is here that the journal tells. */
+  /** Sessions whose started calls were read from the journal. */
   readonly #recalled = new Set<string>();
 
   constructor(clock: Clock, {since, names}: StartedCallsCheckpoint) {
@@ -31,12 +31,12 @@ export class StartedCalls {
     return this.#names.has(name);
   }
 
-  /** Whether calls of this time may have started without being known here. */
+  /** Whether calls of this time may be missing here, so that the journal must be read. */
   mayHaveForgotten(session: string, time: string): boolean {
     return time < this.#since && !this.#recalled.has(session);
   }
 
-  /** What the journal tells of a session. */
+  /** Add the started calls that the journal has for a session. */
   recalled(session: string, names: readonly string[]): void {
     this.add(names);
     this.#recalled.add(session);
@@ -45,7 +45,7 @@ export class StartedCalls {
   add(names: readonly string[]): void {
     for (const name of names) this.#names.add(name);
     if (this.#names.size <= MAX_NAMES) return;
-    // The older half is forgotten.
+    // Forget the older half.
     this.#names = new Set([...this.#names].slice(this.#names.size >> 1));
     this.#since = timestamp(this.#clock);
     this.#recalled.clear();

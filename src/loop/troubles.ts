@@ -2,7 +2,7 @@ import type {Trouble} from '../check/needs-you.ts';
 import type {Report} from '../formats/daemon-event.ts';
 import {type Clock, timestamp} from '../home/disk/clock.ts';
 
-/** What is in the way just now, by where it was met: shown to the person until it is over. */
+/** Current operational problems, by where they occurred. Each is shown to the person until it is over. */
 export class Troubles {
   readonly #troubles = new Map<string, Trouble>();
   readonly #clock: Clock;
@@ -15,7 +15,7 @@ export class Troubles {
     this.#onChanged = onChanged;
   }
 
-  /** `what` undefined: it is over. */
+  /** `what` undefined: the trouble is over. */
   set(where: string, what: string | undefined): void {
     const before = this.#troubles.get(where);
     if (before?.what === what) return;
@@ -40,20 +40,20 @@ export class Troubles {
   }
 }
 
-/** Told by what takes decisions in: `approval ID`. */
+/** Whether the trouble concerns an approval decision: its key is `approval ID`. */
 function isDecision(where: string): boolean {
   return where.startsWith('approval ');
 }
 
-/** What to tell the person of a failed write, and what to do about it. */
+/** Describe a failed write and how to fix it. */
 export function troubleText(path: string, error: Error): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'ENOSPC':
     case 'EDQUOT':
-      return `${path} cannot be written: the disk is full. Free some space; it is tried again by itself`;
+      return `${path} cannot be written: the disk is full. Free some space; the daemon retries`;
     case 'EACCES':
     case 'EPERM':
-      return `${path} cannot be written: no permission. Look at its folder's owner and mode: ls -ld`;
+      return `${path} cannot be written: no permission. Check the owner and mode of its folder: ls -ld`;
     case 'EROFS':
       return `${path} cannot be written: the file system is read-only`;
     default:

@@ -9,11 +9,11 @@ import type {Loop} from './parts.ts';
 import {daemonVersion, recordStale} from './record.ts';
 import type {StartedCallsCheckpoint} from './started-calls.ts';
 
-/** Folders of `.agentdir/` in which version 0.1 kept what the version log records now. */
+/** Folders of `.agentdir/` that version 0.1 used instead of the version log. */
 const FOLDERS = ['aside', 'passed', 'sent', 'undo'];
 const USED = '.agentdir/used';
 
-/** A file that version 0.1 replaced: what it held, the beginning of git's name for what took its place, and when that was. */
+/** A file that version 0.1 replaced. `base`: blob id before; `next`: short blob id after; `link`: the replaced file. */
 interface Replacement {
   path: string;
   base: string;
@@ -22,7 +22,7 @@ interface Replacement {
   order: [bigint, number];
 }
 
-/** Calls that version 0.1 had started. */
+/** Calls that version 0.1 started. */
 export function callsStartedByV01(disk: Disk): StartedCallsCheckpoint | undefined {
   try {
     const [first = '', ...names] = disk.read(USED).toString().split('\n').filter(Boolean);
@@ -35,8 +35,8 @@ export function callsStartedByV01(disk: Disk): StartedCallsCheckpoint | undefine
 }
 
 /**
- * A home that version 0.1 served last, and whose daemon was killed: record what it wrote and could not commit, before a person's
- * later save is looked at. Then remove what only version 0.1 reads.
+ * Upgrade a home that version 0.1 served last. If its daemon was killed, record the versions that it wrote and did not commit, before
+ * the first look at a person's later save. Then remove the files that only version 0.1 reads.
  */
 export async function upgrade(daemon: Loop): Promise<void> {
   const {files} = daemon;
@@ -53,7 +53,7 @@ export async function upgrade(daemon: Loop): Promise<void> {
   disk.remove(USED);
 }
 
-/** The last version that the killed daemon wrote of a file, after what a person had saved before it. */
+/** Record the last version that the killed daemon wrote to a file, and before it the person's save that it replaced. */
 async function recordLast(
   daemon: Loop,
   {path, base, next, link}: Replacement,
@@ -94,7 +94,7 @@ function replacementsOf(disk: Disk): Replacement[] {
 
 const HEAD = /^([0-9a-f]{40}) (\d+) "(?:[^"\\]|\\.)*"$/;
 
-/** Version 0.1 kept copies of what git did not have yet: `BLOB SIZE "PATH"`, a newline, the content, and so on. */
+/** Find an uncommitted version in version 0.1's copies. Format, repeated: `BLOB SIZE "PATH"`, a newline, the content. */
 function setAside(disk: Disk, next: string): Buffer | undefined {
   const folder = '.agentdir/aside';
   for (const name of namesIn(disk, folder)) {

@@ -11,19 +11,20 @@ import type {LookOutcome} from './queue.ts';
 import {daemonVersion, isIgnored} from './record.ts';
 import {troubleText} from './troubles.ts';
 
-/** One state change: what the journal says of it, and the text after it where the file gets a later one by the same write. */
+/** One version with its journal entry. */
 export interface WriteStep {
   entry: DaemonEntry;
+  /** The text of a step before the last. The last step has the written text. */
   text?: string;
 }
 
-/** Before it is there, only its mode is known. */
+/** The stat of a file that does not exist yet: only its mode is known. */
 const NEW_FILE = {mode: 0o100644n} as FileStat;
 
-/** The file as it is after a write, or when to look at it again. */
+/** The written file, or when to look at the path again. */
 export type WriteOutcome = {seen: FileSnapshot} | {outcome: LookOutcome};
 
-/** Put `text` where there is no file yet. */
+/** Create a text file. If the path already exists, look again instead. */
 export async function createText(
   daemon: Loop,
   path: string,
@@ -42,7 +43,7 @@ export async function createText(
   );
 }
 
-/** The same with bytes, which may be no text. `seenAs`: how they are read. */
+/** Create a file whose bytes may not be text. `seenAs` makes the snapshot of the written file. */
 export async function createBytes(
   daemon: Loop,
   path: string,
@@ -59,13 +60,13 @@ export async function createBytes(
 }
 
 interface Replacing {
-  /** What happened, one after the other; none: the file keeps its text, in another file. */
+  /** Oldest first. Empty: rewrite the same text into a new inode. */
   steps: readonly WriteStep[];
-  /** How the text is read again. */
+  /** Makes the snapshot of the written file. */
   seenAs?: (found: FileContent) => FileSnapshot;
 }
 
-/** Put `text` in place of what was seen. */
+/** Replace the content of a file, unless it has changed since `old`. */
 export async function replaceText(
   daemon: Loop,
   old: FileSnapshot,
@@ -81,7 +82,7 @@ export async function replaceText(
   return write(daemon, {seen, versions, save: () => save(daemon.files.disk, {path, expected: old.bytes, bytes})});
 }
 
-/** Put `text` at another path, where there is no file yet, and take the file away that was seen. */
+/** Create `to` with `text` and remove the file `old`, unless it has changed. */
 export async function moveText(
   daemon: Loop,
   old: FileSnapshot,
@@ -105,13 +106,13 @@ export async function moveText(
 }
 
 interface Writing {
-  /** The file as it will be, but for its stat. */
+  /** The file after the write, with its old stat. */
   seen: FileSnapshot;
   versions: readonly NewVersion[];
   save: () => Promise<SaveResult>;
 }
 
-/** Write ahead: the versions are durable in the log before the file has them. */
+/** Make the versions durable in the version log, then change the file. */
 async function write({files, reports}: Loop, {seen, versions, save}: Writing): Promise<WriteOutcome> {
   const {troubles} = reports;
   const {looks} = files;

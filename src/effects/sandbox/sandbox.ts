@@ -57,7 +57,7 @@ async function test(home: string): Promise<SandboxState> {
 const untested: SandboxState = {
   state: 'untested',
   why: 'the disk is full, so the sandbox cannot be tested',
-  hint: 'free some space; it is tried again by itself',
+  hint: 'free some space; the daemon retries',
 };
 
 /** As much as the self-test writes. */

@@ -4,20 +4,20 @@ import type {Disk} from '../disk/disk.ts';
 import type {VersionUndo} from './record.ts';
 
 /**
- * What a command tells the daemon about a version that it wrote: the text is complete, what it was made from, and whether
- * `agentdir undo` made it. Written before the file is, and removed when the version log has the version.
+ * A command's note to the daemon about a version that it wrote: the text is complete, its base, and whether `agentdir undo` made it.
+ * The command writes the note before the file. The daemon removes it when the version log has the version.
  */
 export interface CommandNote {
-  /** Git's name for what the file held before; null: there was none. */
+  /** The blob id of the file before; null: there was no file. */
   base: string | null;
   undo?: VersionUndo;
 }
 
 const FOLDER = '.agentdir/commands';
-/** Undos of one file that no daemon has seen yet. */
+/** How many undos of one file to follow back. */
 const MAX_UNDOS = 100;
 
-/** `blob`: git's name for what the file will hold; null: it will be removed. */
+/** `blob`: the id of the content to be written; null: the file will be removed. */
 export function leaveNote(disk: Disk, path: string, blob: string | null, note: CommandNote): void {
   const place = placeOf(path, blob);
   disk.makeDirectory(FOLDER);
@@ -37,7 +37,7 @@ export function noteOn(disk: Disk, path: string, blob: string | null): CommandNo
   }
 }
 
-/** The undos by which a file came to hold `blob`, oldest first, as far as the version log does not have them. */
+/** The chain of undos that led to `blob`, oldest first, without those that the version log has. */
 export function undosTo(disk: Disk, path: string, blob: string): {blob: string; note: CommandNote}[] {
   const undos: {blob: string; note: CommandNote}[] = [];
   for (let at: string | null = blob; at !== null && undos.length < MAX_UNDOS; ) {
@@ -49,12 +49,12 @@ export function undosTo(disk: Disk, path: string, blob: string): {blob: string; 
   return undos;
 }
 
-/** Must not throw: a note that is left says nothing about any other text. */
+/** Must not throw: a note that stays does no harm, because it concerns this content only. */
 export function forgetNote(disk: Disk, path: string, blob: string | null): void {
   try {
     disk.remove(placeOf(path, blob));
   } catch {
-    // Another user's, and not ours to remove.
+    // The note belongs to another user.
   }
 }
 
@@ -62,7 +62,7 @@ function placeOf(path: string, blob: string | null): string {
   return `${FOLDER}/${createHash('sha1').update(`${path}\0${blob}`).digest('hex')}`;
 }
 
-/** An undo becomes part of a commit message: nothing in it may look like another trailer. */
+/** Validates ids, because an undo becomes part of a commit message and must not inject trailers. */
 function isNote(value: unknown): value is CommandNote {
   const {base, undo} = (value ?? {}) as Record<string, unknown>;
   const isId = (id: unknown) => typeof id === 'string' && /^[0-9a-f]{40,64}$/.test(id);
@@ -70,7 +70,7 @@ function isNote(value: unknown): value is CommandNote {
   return (base === null || isId(base)) && (undo === undefined || (isId(commit) && typeof words === 'string'));
 }
 
-/** Where root runs a command in the home of somebody else, their daemon reads and removes the note. */
+/** If root runs a command in another user's home, give the note to that user, whose daemon reads and removes it. */
 function ownAsHome(disk: Disk, paths: readonly string[]): void {
   if (process.getuid?.() !== 0) return;
   const {uid = 0n, gid = 0n} = disk.stat('') ?? {};

@@ -5,19 +5,19 @@ import type {LogFile, LogStorage} from './version-log.ts';
 
 const FOLDER = '.agentdir/versions';
 
-/** False: no daemon with a version log has served this home, or somebody emptied `.agentdir/`. */
+/** Whether the home has a version log. False also after somebody emptied `.agentdir/`. */
 export function hasVersionLog(disk: Disk): boolean {
   return disk.exists(FOLDER);
 }
 
-/** The segments of a home's version log. */
+/** Stores the segments of the version log in `.agentdir/versions/`. */
 export function logFolder(disk: Disk): LogStorage {
   return {
     prepare: () => {
       try {
         disk.makeDirectory(FOLDER);
       } catch {
-        // A full disk.
+        // The disk is full; the first append reports it.
       }
     },
     list: () => {
@@ -47,7 +47,7 @@ function openSegment(disk: Disk, name: string): LogFile {
     },
     sync: async () => {
       await durable(file.syncData());
-      // The folders may be as new as the segment.
+      // The folders may be new, too.
       if (!isListed) for (const folder of [FOLDER, '.agentdir', '']) await syncDirectory(disk, folder);
       isListed = true;
       crashPoint('version-sync');

@@ -3,16 +3,16 @@ import {crc32} from 'node:zlib';
 export type FileMode = '100644' | '100755' | '120000';
 export type Author = {name: string; email: string} | 'human';
 
-/** What `agentdir undo` took back: such a version may lack lines that no stale buffer may remove. */
+/** The commit that `agentdir undo` reverted. Unlike a stale save, an undo may remove lines that must last. */
 export interface VersionUndo {
-  /** The commit that is taken back, and its subject. */
+  /** The reverted commit and its subject. */
   commit: string;
   words: string;
 }
 
 /**
- * One version of one file: who wrote it, why, and what it was made from. The log holds it before the file does, and git gets
- * a commit with the same author, subject and trailers.
+ * One version of one file: its author, reason and base. The log has a version before the file does. Git gets a commit with the same
+ * author, subject and trailers.
  */
 export interface VersionHead {
   seq: number;
@@ -22,26 +22,26 @@ export interface VersionHead {
   author: Author;
   subject: string;
   trailers: readonly (readonly [string, string])[];
-  /** Git's name for the content; null: the file was removed. */
+  /** The blob id of the content; null: the file was removed. */
   blob: string | null;
   mode: FileMode;
-  /** The version that this one was made from, where that is not the one before it. */
+  /** The base version, if it is not the one before this. */
   base?: number;
-  /** Another path whose file was removed by the same change: the file was moved. */
+  /** The old path of a moved file, which the same change removed. */
   movedFrom?: string;
   /** Calls and approvals that this version marks as started: they must never start again. */
   started?: readonly string[];
   undo?: VersionUndo;
-  /** Git ignores the file: the log alone has its versions. */
+  /** Never published: git ignores the file, or already has this content. */
   local?: true;
   /**
-   * A text that was saved from an older version: it is merged with the version before it, and the result is recorded next. A
-   * start after a crash goes on from the version before it.
+   * A save from an older version. The next record is its merge with the version before it. After a crash, recovery starts from the
+   * version before it.
    */
   stale?: true;
 }
 
-/** How a record stores its content: whole, or as one replaced range of the record of the same file before it. */
+/** How a record stores its content: whole, or as one replaced range of the file's previous record. */
 export type ContentChange = {whole: Buffer} | {at: number; removed: number; inserted: Buffer} | 'removal';
 
 export interface VersionRecord {
@@ -50,19 +50,19 @@ export interface VersionRecord {
 }
 
 /**
- * A fact about earlier versions. `placed`: the file holds it. `cancelled`: it never became visible, because the file had
- * changed meanwhile. `published`: git has it and all before it, `commit` being the last one's commit.
+ * A later fact about versions, by number. `placed`: the file held it. `cancelled`: the file never held it, because the file had
+ * changed. `published`: git has it and all before it; `commit` is its commit.
  */
 export type VersionMark = {placed: number} | {cancelled: number} | {published: number; commit: string};
 
 /** The first record of a segment. */
 export interface SegmentHead {
   format: 1;
-  /** The boot of the machine in which it was written: another one means that unsynced files may be lost. */
+  /** The boot id of the machine. If it differs at the next start, unsynced files may be lost. */
   boot: string;
-  /** The number of the first version that it may hold. */
+  /** The lowest version number that the segment may contain. */
   first: number;
-  /** When it was begun: the segment before it has nothing newer. */
+  /** When the segment was created. All earlier segments are older. */
   created: number;
 }
 
@@ -70,7 +70,7 @@ export type LogRecord = VersionRecord | {mark: VersionMark} | {segment: SegmentH
 
 const FRAME = 8;
 const HEAD_LENGTH = 4;
-/** No record is larger: a length beyond it is garbage. */
+/** The largest record. A greater length field is garbage. */
 const LARGEST = 256 * 1024 * 1024;
 
 /** `u32 length, u32 crc32 of what follows, u32 length of the JSON, JSON, content`. */
@@ -98,7 +98,7 @@ function toJson(record: LogRecord): [json: object, content: Buffer] {
   return [{head, at: change.at, removed: change.removed}, change.inserted];
 }
 
-/** The record at an offset and where the next one begins; undefined at the end, or where the rest is torn. */
+/** The record at an offset and the offset of the next one. Undefined at the end, or if the record is torn. */
 export function decodeRecord(bytes: Buffer, offset: number): {record: LogRecord; end: number} | undefined {
   const length = offset + FRAME <= bytes.length ? bytes.readUInt32LE(offset) : 0;
   const end = offset + FRAME + length;
@@ -123,7 +123,7 @@ function fromJson(json: VersionJson | Exclude<LogRecord, VersionRecord>, content
   return {head, change: at === undefined ? 'removal' : {at, removed: removed ?? 0, inserted: content}};
 }
 
-/** Compared in steps of this size first: files are long and changes are short. */
+/** Compare in steps of this size first: files are long and changes are short. */
 const STEP = 4_096;
 
 /** The one range in which two texts differ. */
@@ -147,11 +147,11 @@ export function spliceOf(before: Buffer, after: Buffer): {at: number; removed: n
   return {at, removed: before.length - tail - at, inserted: after.subarray(at, after.length - tail)};
 }
 
-/** The content that a change makes of the one before it. */
+/** The content after a change. */
 export function applyChange(before: Buffer | undefined, change: ContentChange): Buffer | undefined {
   if (change === 'removal') return undefined;
   if ('whole' in change) return change.whole;
-  if (!before) throw new Error('a splice without the text that it is made from');
+  if (!before) throw new Error('a splice without its base');
   const {at, removed, inserted} = change;
   return Buffer.concat([before.subarray(0, at), inserted, before.subarray(at + removed)]);
 }

@@ -11,121 +11,125 @@ import {
   type VersionMark,
 } from './record.ts';
 
-/** Where segments are kept: `.agentdir/versions/` of a home, or a simulated disk. */
+/** Storage of segments: `.agentdir/versions/` of a home, or a simulated disk. */
 export interface LogStorage {
-  /** Make the folder, so that a later start knows that there is a log. Must not throw: a full disk is reported with the first version. */
+  /** Create the folder, so that a later start knows of the log. Must not throw: the first append reports a full disk. */
   prepare(): void;
-  /** Names of segments, in the order in which they were made. */
+  /** Names of segments. */
   list(): string[];
-  /** The whole of it, or its first `length` bytes. */
+  /** The whole segment, or its first `length` bytes. */
   read(name: string, length?: number): Buffer;
   create(name: string): LogFile;
   remove(name: string): void;
 }
 
 export interface LogFile {
-  /** All of the bytes, or it throws what the disk says; what it wrote of them until then does not count. */
+  /** Write all bytes or throw. Bytes of a failed write are overwritten by the next one. */
   write(bytes: Buffer, at: number): void;
-  /** Rejects with `NotDurable` if the disk did not keep what was written. */
+  /** Rejects with `NotDurable` if the disk lost written data. */
   sync(): Promise<void>;
   truncate(length: number): void;
   close(): void;
 }
 
-/** A version to be recorded. Its number and time are given by the log. */
+/** A version to record. The log assigns its number and time. */
 export interface NewVersion extends Omit<VersionHead, 'seq' | 'time' | 'blob'> {
   /** Undefined: the file is removed. */
   bytes: Buffer | undefined;
-  /** Git's name for the bytes, where it is known already. */
+  /** The blob id of the bytes. Computed if left out. */
   blob?: string | undefined;
 }
 
-/** A recorded version, with its content on demand. */
+/** A recorded version. Reads its content on demand. */
 export interface LoggedVersion extends VersionHead {
   bytes(): Buffer | undefined;
 }
 
 /** A version that git does not have yet. */
 export interface UnpublishedVersion extends LoggedVersion {
-  /** Whether the file held it at some time. */
+  /** Whether the file has held this version. */
   placed: boolean;
 }
 
 export interface VersionLogOptions {
   now: () => number;
-  /** The boot of the machine; see `SegmentHead`. */
+  /** The boot id of the machine; see `SegmentHead`. */
   boot: string;
-  /** The number up to which a checkpoint knows the last version of every file. */
+  /** The number of the last version that the checkpoint covers. */
   checkpoint: number;
 }
 
 interface Segment {
   name: string;
-  /** Its first record; undefined until it is needed, null if it is not whole. */
+  /** The first record. Undefined: not read yet; null: torn. */
   head: SegmentHead | null | undefined;
-  /** The offsets of the records of each path; undefined until it is needed. */
+  /** Offsets of records by path. Undefined: not read yet. */
   offsets: Map<string, number[]> | undefined;
 }
 
-/** The last version of a path in the segment that is being written: what the next one is stored as a change of. */
+/** The last version of a path in the current segment: the base of the next splice. */
 interface Previous {
   bytes: Buffer;
   splices: number;
 }
 
 const LARGEST_SEGMENT = 8 * 1024 * 1024;
-/** Written ahead in zeros: a sync within the length of a file need not write its metadata. */
+/** Zeros written ahead, because a sync that does not change the file's length need not write metadata. */
 const AHEAD = 256 * 1024;
 const ZEROS = Buffer.alloc(AHEAD);
-/** After so many changes in a row a version is stored whole, so that none takes long to read. */
+/** After so many splices in a row, store a version whole: reading one applies all its splices. */
 const MOST_SPLICES = 32;
-/** Characters kept of previous versions. */
+/** Total bytes of previous versions kept in memory. */
 const MOST_PREVIOUS = 16 * 1024 * 1024;
-/** An editor may have an older version open for so long. */
+/** Keep segments for an hour: an editor may still have an older version open. */
 export const KEPT_MS = 3_600_000;
-/** After a power cut, files written so long before it may lack what was written: no system keeps it in memory for longer. */
+/** A power cut may lose writes of this long before it. No system keeps them in memory for longer. */
 const UNSYNCED_MS = 120_000;
-/** Bytes of the first record of a segment, and more. */
+/** Enough bytes for the first record of a segment. */
 const LONGEST_HEAD = 4_096;
-/** The author of what people save, who need no mark that the file held it. */
+/** The author of people's saves. They need no `placed` mark: the file always held them. */
 const PERSON = 'human';
 const NAME = /^\d{6,}\.log$/;
 
 /**
- * The version log: an append-only record of every version of every file of the home, written before the version becomes
- * visible or is acted on. Git is published from it, and a start after a crash reads it.
+ * The version log: an append-only record of every version of every file of the home. A version is recorded before it becomes visible or
+ * is acted on. Git commits are made from the log, and a start after a crash reads it.
  */
 export class VersionLog {
   readonly #storage: LogStorage;
   readonly #options: VersionLogOptions;
-  /** Oldest first; the last one is being written. */
+  /** Oldest first. The last is the current one. */
   readonly #segments: Segment[] = [];
   readonly #unpublished = new Map<number, UnpublishedVersion>();
+  /** The last unpublished version by path. */
   readonly #last = new Map<string, UnpublishedVersion>();
   readonly #previous = new Map<string, Previous>();
   #previousLength = 0;
   #file: LogFile | undefined;
+  /** The end of the last record in the current segment. */
   #end = 0;
+  /** The length of the current segment with the zeros written ahead. */
   #allocated = 0;
   #seq = 0;
   #published = 0;
   #commit = '';
   #synced: {file: LogFile; end: number} | undefined;
   #syncing: Promise<void> | undefined;
+  /** The sync that starts when `#syncing` ends. */
   #next: Promise<void> | undefined;
-  /** The disk did not keep a segment that was full. */
+  /** The disk lost data of a full segment. */
   #failed: Error | undefined;
   /**
-   * Found by `open`, the last of each path: versions of an earlier run that came after the checkpoint; after a power cut, also those
-   * whose files may not have reached the disk.
+   * Set by `open`: the last version of each path since the checkpoint. After a power cut, also versions whose files may not have
+   * reached the disk.
    */
   readonly recovered = new Map<string, UnpublishedVersion>();
-  /** Found by `open`: calls and approvals that were started since the checkpoint, and perhaps before. */
+  /** Set by `open`: calls and approvals started since the checkpoint, and perhaps before. */
   readonly started: string[] = [];
-  /** Found by `open`: versions that files held, and the first one that was read. */
+  /** Set by `open`: versions that files have held, and the number of the first version that was read. */
   readonly #placed = new Set<number>();
   #firstRead = 0;
-  /** Found by `open`: the machine was started since, so files may lack what was not synced. */
+  /** Set by `open`: the machine has rebooted, so files may have lost unsynced data. */
   rebooted = false;
 
   private constructor(storage: LogStorage, options: VersionLogOptions) {
@@ -133,7 +137,7 @@ export class VersionLog {
     this.#options = options;
   }
 
-  /** Read what earlier runs wrote, as far back as git or the checkpoint lack something. */
+  /** Read the records of earlier runs that git or the checkpoint lacks. */
   static open(storage: LogStorage, options: VersionLogOptions): VersionLog {
     const log = new VersionLog(storage, options);
     storage.prepare();
@@ -146,22 +150,21 @@ export class VersionLog {
     return this.#seq;
   }
 
-  /** The last version that git has, and its commit. */
+  /** The last version up to which git has all, and its commit. */
   get published(): {seq: number; commit: string} {
     return {seq: this.#published, commit: this.#commit};
   }
 
-  /** Versions that git does not have yet, oldest first. */
+  /** Oldest first. */
   get unpublished(): Iterable<UnpublishedVersion> {
     return this.#unpublished.values();
   }
 
-  /** The last version of a path that git does not have yet. */
   lastUnpublished(path: string): UnpublishedVersion | undefined {
     return this.#last.get(path);
   }
 
-  /** Record a version. It is durable when a `durable()` that is called after this resolves. Throws what the disk says. */
+  /** Record a version. A later call of `durable()` makes it durable. Throws if the disk fails. */
   append({bytes, blob, ...rest}: NewVersion): UnpublishedVersion {
     const {path} = rest;
     const head: VersionHead = {
@@ -184,7 +187,7 @@ export class VersionLog {
     return version;
   }
 
-  /** When everything that was appended until now is on the disk. Many callers share one sync. */
+  /** Resolves when everything appended so far is on disk. Callers share syncs. */
   durable(): Promise<void> {
     if (this.#failed) return Promise.reject(this.#failed);
     if (!this.#file || (this.#synced?.file === this.#file && this.#synced.end >= this.#end)) return Promise.resolve();
@@ -196,25 +199,25 @@ export class VersionLog {
     return this.#next;
   }
 
-  /** The file holds the last of these versions now, and held the others if only for a moment. */
+  /** The file now holds the last of these versions, and has passed through the others. */
   placed(versions: readonly UnpublishedVersion[]): void {
     for (const version of versions) version.placed = true;
     this.#mark(versions.filter(({author}) => author !== PERSON).map(({seq}) => ({placed: seq})));
   }
 
-  /** Whether the file held a version of an earlier run. What a person saved, it always did. */
+  /** Whether the file has held this version of an earlier run. Always true for a person's save. */
   wasPlaced({seq, author}: VersionHead): boolean {
     return author === PERSON || seq < this.#firstRead || this.#placed.has(seq);
   }
 
-  /** This version never became visible: the file had changed before it could be put in place. */
+  /** The file never held this version, because it had changed meanwhile or could not be written. */
   cancelled(version: UnpublishedVersion): void {
     this.#forget(version, true);
     this.#previous.delete(version.path);
     this.#mark([{cancelled: version.seq}]);
   }
 
-  /** Git has these versions, the last one of them in `commit`. In the order in which they were appended. */
+  /** Git has these versions, oldest first; `commit` is the commit of the last one. */
   publish(versions: readonly UnpublishedVersion[], commit: string): void {
     for (const version of versions) {
       this.#forget(version);
@@ -242,7 +245,7 @@ export class VersionLog {
     }
   }
 
-  /** Drop segments that git has, that a checkpoint covers and that no open editor can be from. */
+  /** Remove segments that git has, the checkpoint covers and no open editor can be based on. */
   drop(checkpoint: number): void {
     const old = this.#options.now() - KEPT_MS;
     for (;;) {
@@ -255,13 +258,13 @@ export class VersionLog {
     }
   }
 
-  /** Sync what was appended, and make the last segment as short as it can be. Must not throw: the next start reads what there is. */
+  /** Sync and truncate the current segment. Must not throw: the next start reads what is there. */
   async close(): Promise<void> {
     try {
       await this.durable();
       this.#file?.truncate(this.#end);
     } catch {
-      // The disk is full, or does not keep what is written, which was reported by whoever waited for it.
+      // The disk is full or broken. Callers of `durable` reported it.
     }
     this.#file?.close();
     this.#file = undefined;
@@ -280,7 +283,7 @@ export class VersionLog {
       if (!needed) continue;
       const bytes = this.#read(segment);
       const head = bytes && this.#headOf(segment);
-      // A segment that was being made when the machine went down has no head.
+      // A power cut while the segment was created leaves it without a head.
       if (!bytes || !head) continue;
       const found = readSegment(bytes);
       if (head.boot !== this.#options.boot && unsynced === Number.POSITIVE_INFINITY)
@@ -310,7 +313,7 @@ export class VersionLog {
     }
   }
 
-  /** Git is to get this version. */
+  /** Queue a version for publishing. */
   #await(version: UnpublishedVersion): void {
     this.#unpublished.set(version.seq, version);
     this.#last.set(version.path, version);
@@ -335,10 +338,11 @@ export class VersionLog {
       const at = this.#write(...marks.map(mark => ({mark})));
       if (first && 'cancelled' in first) addTo(this.#segments.at(-1)?.offsets, CANCELLED, at);
     } catch {
-      // A full disk: the next start compares the file and git's history instead.
+      // The disk is full. The next start compares the file and git's history instead.
     }
   }
 
+  /** The segment to append to. Starts a new one if there is none or the last is full. */
   #current(): Segment {
     const last = this.#segments.at(-1);
     if (last && this.#file && this.#end < LARGEST_SEGMENT) return last;
@@ -358,7 +362,7 @@ export class VersionLog {
     }
     const former = this.#file;
     const [end, synced] = [this.#end, this.#synced];
-    // Whoever waits for `durable` waits for what the last segment holds, too.
+    // `durable` must wait for the former segment, too.
     if (former) {
       this.#syncing = this.#leave(former, end, synced, this.#syncing);
       this.#syncing.catch((error: Error) => {
@@ -375,7 +379,7 @@ export class VersionLog {
     return segment;
   }
 
-  /** Sync and close a segment that is full. */
+  /** Sync and close a full segment. */
   async #leave(
     file: LogFile,
     end: number,
@@ -388,7 +392,7 @@ export class VersionLog {
     file.close();
   }
 
-  /** Where the first record begins. */
+  /** Append records. Returns the offset of the first. */
   #write(...records: LogRecord[]): number {
     const file = this.#file;
     if (!file) throw new Error('the version log is closed');
@@ -405,7 +409,7 @@ export class VersionLog {
       file.write(ZEROS, end);
       this.#allocated = end + AHEAD;
     } catch {
-      // A disk that is nearly full: the record itself may still have room.
+      // The disk is nearly full, but may have room for the record itself.
     }
   }
 
@@ -464,7 +468,7 @@ export class VersionLog {
   }
 }
 
-/** In `offsets`: the marks of cancelled versions. No path is empty. */
+/** The key in `offsets` for marks of cancelled versions. No path is empty. */
 const CANCELLED = '';
 
 function addTo(offsets: Map<string, number[]> | undefined, path: string, at: number): void {
@@ -480,7 +484,7 @@ interface SegmentContent {
   marks: VersionMark[];
 }
 
-/** All records of a segment, up to its end or to a torn one. */
+/** Read the records of a segment up to its end or to a torn record. */
 function readSegment(bytes: Buffer): SegmentContent {
   const content: SegmentContent = {offsets: new Map(), versions: [], marks: []};
   for (let at = 0; ; ) {
@@ -502,7 +506,7 @@ function readSegment(bytes: Buffer): SegmentContent {
   }
 }
 
-/** Versions of one path at these offsets of a segment, oldest first. */
+/** The versions of one path at these offsets of a segment, oldest first. */
 function versionsAt(bytes: Buffer, offsets: readonly number[]): LoggedVersion[] {
   return offsets.flatMap((offset, i) => {
     const record = decodeRecord(bytes, offset)?.record;
@@ -511,7 +515,7 @@ function versionsAt(bytes: Buffer, offsets: readonly number[]): LoggedVersion[] 
   });
 }
 
-/** The content of the last of the first `count` records, each of them a change of the one before it. */
+/** The content after the first `count` records of a path. Applies splices from the last whole record on. */
 function contentAt(bytes: Buffer, offsets: readonly number[], count: number): Buffer | undefined {
   const changes: ContentChange[] = [];
   for (let i = count - 1; i >= 0; i--) {
