@@ -105,7 +105,7 @@ describe('a first start elsewhere', () => {
     await git(clone, 'checkout', '-q', '--detach');
     const text = await told(clone);
     expect(text).toContain('git is on no branch (detached HEAD)');
-    expect(text).toContain('the history is cut off (a shallow clone)');
+    expect(text).toContain('this is a shallow clone');
     expect(text).not.toContain('own source');
     expect(text).toContain(`cd ${clone}; export PATH=${join(root, 'bin')}:`);
   });

@@ -244,14 +244,14 @@ describe('a queue that cannot be written', () => {
     const {stop} = await serve(home);
     await until(
       () => read(home, 'NEEDS_YOU.md'),
-      text => text.includes('cannot ask:'),
+      text => text.includes('cannot ask you:'),
     );
     expect(read(home, QUEUE)).toBe(broken);
     put(home, {[QUEUE]: broken.replace('[?]', '[_]')});
     await asked(home, work('s1'));
     await until(
       () => read(home, 'NEEDS_YOU.md'),
-      text => !text.includes('cannot ask:'),
+      text => !text.includes('cannot ask you:'),
     );
     await stop();
   });

@@ -344,7 +344,7 @@ it('a person sees a task when it is theirs to do, and why one cannot be given to
   });
   await until(
     () => read(home, 'NEEDS_YOU.md'),
-    text => /y3.*there is no template to make its agent from/.test(text) && text.includes('`both of us`'),
+    text => /y3.*there is no template for its agent/.test(text) && text.includes('`both of us`'),
   );
   expect(read(home, 'NEEDS_YOU.md')).not.toContain('afterwards');
   expect((await agentdir(home, ['tasks'])).stdout).toMatch(/both of us y1 {2}waits for you\n/);

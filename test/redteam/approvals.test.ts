@@ -330,7 +330,7 @@ describe('expired', () => {
   it('a tick from a day to come is told, and counts once it is mended', async () => {
     const {id, session, runs} = await court.asks(1);
     decideInQueue(court.home, id, 'x', {approved_at: '2999-01-01T00:00:00.000Z'});
-    await court.told(`approval ${id}: it was approved at 2999-01-01T00:00:00.000Z, which is still to come`);
+    await court.told(`approval ${id}: its approval time 2999-01-01T00:00:00.000Z is in the future`);
     expect(runs()).toBe(0);
     decideInQueue(court.home, id, 'x', {approved_at: undefined});
     expect(await court.results(session)).toMatchObject([{success: true}]);

@@ -11,27 +11,27 @@ import type {With} from '../state/parts.ts';
 
 type Queue = TaskFile & {items: readonly ApprovalItem[]};
 
-/** The queue without what has been copied to the archive; what is not there yet is handed over first. */
+/** Remove archived requests from the queue, and hand over those that are not archived yet. */
 export function archiveDecided(
   {files, approvals}: With<'files' | 'approvals'>,
   file: Queue,
 ): CompletedFile | undefined {
   const {index} = files;
-  const there: ApprovalItem[] = [];
+  const archived: ApprovalItem[] = [];
   for (const [path, items] of requestsToArchive(file.items)) {
     const isThere = ({id}: ApprovalItem) => index.definitionsOf(`item/${id}`).some(found => found.path === path);
-    there.push(...items.filter(isThere));
+    archived.push(...items.filter(isThere));
     const missing = items.filter(item => !isThere(item));
     if (missing.length === 0) continue;
     const texts = missing.map(({id = '', task}) => [id, file.text.slice(task.start, task.end).trimEnd()] as const);
     approvals.archive.set(path, new Map(texts));
     lookAgain(files, path);
   }
-  if (there.length === 0) return undefined;
-  return {text: withoutItems(file, there), words: `${there.length} decided moved to the archive`, tasks: []};
+  if (archived.length === 0) return undefined;
+  return {text: withoutItems(file, archived), words: `${archived.length} decided moved to the archive`, tasks: []};
 }
 
-/** tasks/archive/approvals-*.task.md: requests that are decided and done. */
+/** tasks/archive/approvals-*.task.md: finished requests. */
 export function archiveReconciler(daemon: With<'files' | 'approvals'>): Reconciler {
   return {
     kind: 'tasks',
@@ -43,7 +43,7 @@ export function archiveReconciler(daemon: With<'files' | 'approvals'>): Reconcil
   };
 }
 
-/** An archive with what is to go there; undefined if it has it. */
+/** Add the due requests to an archive file; undefined if it has all of them. */
 function settleArchive(
   {files, approvals}: With<'files' | 'approvals'>,
   path: string,
@@ -51,8 +51,8 @@ function settleArchive(
 ): CompletedFile | undefined {
   const due = approvals.archive.get(path);
   if (!due) return undefined;
-  const there = new Set(file?.items.map(({id}) => id));
-  const missing = [...due].filter(([id]) => !there.has(id)).map(([, text]) => text);
+  const archived = new Set(file?.items.map(({id}) => id));
+  const missing = [...due].filter(([id]) => !archived.has(id)).map(([, text]) => text);
   const written = () => {
     approvals.archive.delete(path);
     lookAgain(files, APPROVALS_FILE);

@@ -10,12 +10,12 @@ import type {Approvals} from '../state/approvals.ts';
 import {type Caller, isCommand, isRepeatable, nameOfCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 
-/** A call that is being run. `again`: not for the first time, though its session does not say so. */
+/** A call that is being run. `again`: it ran before, although its session does not record that. */
 export interface BegunCall {
   again: boolean;
 }
 
-/** A call as a runner takes it: for the tools of this process, `context`; for a runner, the plain values and services it is made from. */
+/** The environment of a call: `context` for tools in this process, plain values and services for a runner. */
 export interface CallSetting {
   context: ToolContext;
   plain: Pick<RunnableCall, 'place' | 'sandbox' | 'outside'>;
@@ -59,7 +59,7 @@ export async function callSettingOf(
     sandbox: settings.sandbox ?? 'auto',
     outside: {settings, messageName: nameOfCall(caller, before?.first ?? call)},
   };
-  // Of a command only the time counts that it runs.
+  // The time limit of a command counts only while it runs.
   const limited =
     seconds === undefined || isCommand(call) ? signal : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
   const services = effects.services(caller, call, signal);
@@ -67,7 +67,7 @@ export async function callSettingOf(
   return {context, plain, services, signal: limited};
 }
 
-/** This very call ran before, and somebody brought back its session from before that. */
+/** Whether this call ran before, in a version of its session that was since reverted. */
 export function wasStarted({started}: Approvals, caller: Caller, call: Call): boolean {
   return started.has(nameOfCall(caller, call));
 }

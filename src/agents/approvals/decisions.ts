@@ -18,12 +18,12 @@ import {changedDecision, isBeingSaved, knownPage} from './known-page.ts';
 import {ruleFor} from './new-rules.ts';
 import {signatureProblem} from './signatures.ts';
 
-/** Clocks differ. */
+/** Tolerated clock difference between machines. */
 const SKEW_MS = 60_000;
 
 /**
- * Decisions in the queue and on pages that count, by id. What is unclear, differs between the two places or lacks a
- * signature is told, and nothing is taken of it; no wins over yes.
+ * The valid decisions in the queue and on pages, by id. A decision that is unclear, differs between queue and page, or
+ * lacks a signature is reported and ignored. A rejection wins over an approval.
  */
 export async function collectDecisions(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
@@ -32,15 +32,15 @@ export async function collectDecisions(
   now: string,
 ): Promise<Map<string, CountedDecision>> {
   const {files, reports, approvals} = daemon;
-  const taken = new Map<string, CountedDecision>();
+  const accepted = new Map<string, CountedDecision>();
   const byId = new Map<string, ApprovalItem[]>();
   for (const item of items) {
     const open = (item.status ?? 'pending') === 'pending' || !isRecorded(item);
-    if (item.id === undefined || isBudget(item) || !(open || mayTurn(approvals, item))) continue;
+    if (item.id === undefined || isBudget(item) || !(open || mayBeReversed(approvals, item))) continue;
     byId.set(item.id, [...(byId.get(item.id) ?? []), item]);
   }
   for (const id of approvals.reportedInvalid) {
-    // Taken, and found to lack something when it was to be started.
+    // The approval was recorded, but found invalid when its call was about to start.
     const stands =
       approvals.waits.for(id).size > 0 && items.some(item => item.id === id && approvalState(item) === 'approved');
     if (byId.has(id) || stands) continue;
@@ -49,47 +49,47 @@ export async function collectDecisions(
   }
   for (const [id, same] of byId) {
     const [first] = same;
-    if (first && mayTurn(approvals, first)) {
-      const turned = await changedDecision(files, first);
-      if (turned && 'problem' in turned) tellOf(daemon, id, turned.problem);
+    if (first && mayBeReversed(approvals, first)) {
+      const changed = await changedDecision(files, first);
+      if (changed && 'problem' in changed) reportInvalid(daemon, id, changed.problem);
       else if (approvals.reportedInvalid.delete(id)) reports.troubles.set(`approval ${id}`, undefined);
-      if (turned && 'no' in turned) {
-        const {by: who = by, at = now, reason} = turned.no;
-        taken.set(id, {decision: 'rejected', by: who, at, reason});
+      if (changed && 'no' in changed) {
+        const {by: who = by, at = now, reason} = changed.no;
+        accepted.set(id, {decision: 'rejected', by: who, at, reason});
       }
       continue;
     }
-    const said = files.index.definitionsOf(`page/${id}`).some(({state}) => state !== null);
-    if (!said && same.every(({decision}) => decision === undefined)) {
+    const decidedOnPage = files.index.definitionsOf(`page/${id}`).some(({state}) => state !== null);
+    if (!decidedOnPage && same.every(({decision}) => decision === undefined)) {
       reports.troubles.set(`approval ${id}`, undefined);
       approvals.yesSavedAt.delete(id);
       continue;
     }
     const found = await decisionOn(daemon, id, same, by, now);
-    if ('problem' in found) tellOf(daemon, id, found.problem);
+    if ('problem' in found) reportInvalid(daemon, id, found.problem);
     else reports.troubles.set(`approval ${id}`, undefined);
-    if (!('taken' in found)) continue;
-    taken.set(id, found.taken);
-    if (found.taken.decision === 'approved') approvals.noteYes();
+    if (!('accepted' in found)) continue;
+    accepted.set(id, found.accepted);
+    if (found.accepted.decision === 'approved') approvals.noteYes();
   }
-  return taken;
+  return accepted;
 }
 
-function tellOf({approvals, reports}: With<'reports' | 'approvals'>, id: string, problem: string): void {
+function reportInvalid({approvals, reports}: With<'reports' | 'approvals'>, id: string, problem: string): void {
   const {troubles} = reports;
   approvals.reportedInvalid.add(id);
   troubles.set(`approval ${id}`, `approval ${id}: ${problem}`);
 }
 
-/** Its yes is recorded, and its call has not begun. */
-function mayTurn({waits}: Approvals, item: ApprovalItem): boolean {
+/** Whether the approval is recorded and its call has not begun, so that a person may still reject it. */
+function mayBeReversed({waits}: Approvals, item: ApprovalItem): boolean {
   const {id = '', status, decision, outcome} = item;
   const yes = status === 'approved' && decision === 'approved' && outcome === undefined;
   return yes && isRecorded(item) && waits.for(id).size > 0;
 }
 
-/** `later`: it cannot be told yet, and the session has been asked. */
-type Found = {taken: CountedDecision} | {problem: string} | {later: true};
+/** `later`: not known yet; whatever is missing triggers another look. */
+type FoundDecision = {accepted: CountedDecision} | {problem: string} | {later: true};
 
 async function decisionOn(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
@@ -97,7 +97,7 @@ async function decisionOn(
   items: readonly ApprovalItem[],
   person: string,
   now: string,
-): Promise<Found> {
+): Promise<FoundDecision> {
   const {files, approvals} = daemon;
   const page = await knownPage(files, pendingPath(id));
   const review = page?.review;
@@ -106,23 +106,23 @@ async function decisionOn(
   const at = items.find(item => item.at !== undefined)?.at ?? review?.at ?? now;
   if (rejected || review?.decision === 'rejected') {
     const reason = rejected?.reason ?? review?.reason ?? review?.notes;
-    return {taken: {decision: 'rejected', by, at, reason}};
+    return {accepted: {decision: 'rejected', by, at, reason}};
   }
-  if (items.length > 1) return {problem: 'it is there more than once; remove the copies, nothing runs until then'};
+  if (items.length > 1) return {problem: 'the queue has it more than once; nothing runs until you remove the copies'};
   const [item] = items;
   if (!item) return {later: true};
   if (item.task.state === 'in_progress' || item.task.state === 'blocked')
-    return {problem: `its box [${item.task.box}] is neither yes nor no; nothing runs until it is`};
+    return {problem: `its box [${item.task.box}] is neither yes nor no; nothing runs until you set [x] or [-]`};
   if (page && hasErrors(page.problems))
-    return {problem: `what ${pendingPath(id)} says is unclear; nothing runs until it is mended`};
+    return {problem: `${pendingPath(id)} is unclear; nothing runs until you fix it`};
   if (item.decision !== 'approved' && review?.decision !== 'approved') return {later: true};
-  // Set back by hand after it was decided: there is nothing to decide any more.
+  // A person reset the item after it was decided: no call waits for it.
   if (approvals.waits.for(id).size === 0) return {later: true};
-  const said = item.at ?? review?.at ?? savedAt(daemon, id, item);
-  if (Date.parse(said) > Date.parse(now) + SKEW_MS)
-    return {problem: `it was approved at ${said}, which is still to come; correct the time, or take it out`};
-  approvals.yesSavedAt.set(id, said);
-  if (hasExpired({...item, at: said}, now)) return {later: true};
+  const approvedAt = item.at ?? review?.at ?? savedAt(daemon, id, item);
+  if (Date.parse(approvedAt) > Date.parse(now) + SKEW_MS)
+    return {problem: `its approval time ${approvedAt} is in the future; correct the time or remove it`};
+  approvals.yesSavedAt.set(id, approvedAt);
+  if (hasExpired({...item, at: approvedAt}, now)) return {later: true};
   const request = approvals.asked.get(id);
   if (!request) {
     for (const path of approvals.waits.for(id)) lookAgain(files, path);
@@ -134,12 +134,12 @@ async function decisionOn(
     return {later: true};
   }
   if (page && page.meta.digest !== request.digest)
-    return {problem: `${pendingPath(id)} is about something else than what is asked; remove it, and it is made anew`};
-  // As it is now, unless only the time of saving makes it count.
-  return approved(daemon, {item, page, request, by, at: hasExpired({...item, at}, now) ? said : at});
+    return {problem: `${pendingPath(id)} does not match the current request; delete it, and a new page is created`};
+  // Use the stated time, unless the decision is in time only by when it was saved.
+  return approved(daemon, {item, page, request, by, at: hasExpired({...item, at}, now) ? approvedAt : at});
 }
 
-/** When it was saved at the latest, as it was first seen: the daemon saves, too. */
+/** When the approval was saved, as first seen: later saves may be the daemon's own. */
 function savedAt({files, approvals}: With<'files' | 'approvals'>, id: string, {decision}: ApprovalItem): string {
   const {disk} = files;
   const {clock} = disk;
@@ -159,16 +159,16 @@ interface Approving {
 async function approved(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
   approving: Approving,
-): Promise<Found> {
+): Promise<FoundDecision> {
   const {item, page, request, by, at} = approving;
   const {ask} = request;
   const answer = item.answer ?? page?.review?.answer;
   if (ask.question && answer === undefined)
-    return {problem: 'it is a question: write your answer (a line "answer: …") beside the tick, or reject it'};
-  const stray = page && strayEdit(page.text);
-  if (stray !== undefined) return {problem: `${pendingPath(request.id)} ${stray}`};
-  const inItem = strayInItem(item, request);
-  if (inItem !== undefined) return {problem: inItem};
+    return {problem: 'it is a question: add a line "answer: …" with your answer, or reject it'};
+  const strayOnPage = page && strayEdit(page.text);
+  if (strayOnPage !== undefined) return {problem: `${pendingPath(request.id)} ${strayOnPage}`};
+  const strayInQueue = strayInItem(item, request);
+  if (strayInQueue !== undefined) return {problem: strayInQueue};
   const edit = editOf(approving);
   if ('problem' in edit) return edit;
   const unsigned = await signatureProblem(daemon, {
@@ -186,10 +186,10 @@ async function approved(
     if (digest === undefined) return {later: true};
     edited = {digest, ...(original !== undefined && {original, command: edit.text})};
   }
-  return {taken: {decision: 'approved', by, at, edited, answer, rule: rule?.words}};
+  return {accepted: {decision: 'approved', by, at, edited, answer, rule: rule?.words}};
 }
 
-/** What the person put in place of what was asked; undefined: nothing. */
+/** The person's edit of the call; empty if the person changed nothing. */
 function editOf({item, page, request: {ask}}: Approving): {text?: string; shown?: string} | {problem: string} {
   const {edits} = ask;
   const original = edits && askedPart(ask, edits.label);
@@ -201,16 +201,16 @@ function editOf({item, page, request: {ask}}: Approving): {text?: string; shown?
   const shown = page?.action[edits.label.toLowerCase()];
   const onPage = page ? editedText(original, shown) : {unchanged: true as const};
   if ('problem' in onPage) return {problem: `${edits.label} on the page: ${onPage.problem}`};
-  const there = 'text' in onPage ? onPage.text : undefined;
-  if (inItem !== undefined && there !== undefined && inItem.trimEnd() !== there.trimEnd())
-    return {problem: 'the queue and the page have different texts of what is to run; make both the same'};
+  const pageText = 'text' in onPage ? onPage.text : undefined;
+  if (inItem !== undefined && pageText !== undefined && inItem.trimEnd() !== pageText.trimEnd())
+    return {problem: 'the queue and the page differ in what to run; make both the same'};
   if (inItem !== undefined) return {text: inItem, shown: inItem};
-  return there === undefined || shown === undefined ? {} : {text: there, shown};
+  return pageText === undefined || shown === undefined ? {} : {text: pageText, shown};
 }
 
 /**
- * What stands in place of what was asked, of a decision that was recorded as edited, and as it is shown. `digestOf`: what
- * such a decision is bound to now. Undefined: what was approved is not there any more.
+ * The edited text of a decision that was recorded as edited, plain and as shown on the page. `digestOf` computes the
+ * current digest of an edited text. Undefined: no text matches the recorded digest.
  */
 export async function recordedEdit(
   files: HomeFiles,
@@ -233,7 +233,7 @@ export async function recordedEdit(
   return undefined;
 }
 
-/** The item of the queue, as it was last looked at. */
+/** The item in the last known version of the queue. */
 export async function queueItem(files: HomeFiles, path: string, id: string): Promise<ApprovalItem | undefined> {
   let parsed = files.caches.snapshots.get(path)?.parsed;
   if (parsed?.kind !== 'queue') {

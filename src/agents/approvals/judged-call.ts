@@ -11,7 +11,7 @@ import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {type CallSetting, callSettingOf} from './call-context.ts';
 
-/** A call by the policy and the template as they are now. */
+/** Judge a call by the current policy and template. */
 export async function judgeCall(
   {reports, current, effects}: With<'reports' | 'current' | 'effects'>,
   {agent, template}: Caller,
@@ -23,38 +23,38 @@ export async function judgeCall(
   const call = {name, arguments: args, capabilities: template.capabilities, policy};
   const prepared = await effects.tools.prepare(call, context);
   if ('refused' in prepared) return {result: prepared.refused};
-  // A call that asks is executed only after a person said yes to it.
+  // A call that asks is executed only after a person approved it.
   const execute = () => effects.runner.execute({...call, ...plain, approved: prepared.asks}, services, signal);
   const ready = {...prepared, execute};
   if (ready.effect === 'read' || current.hasTemplate(agent)) return {ready};
   return {result: {success: false, code: 'NOT_ALLOWED', error: 'the template of this agent was removed'}};
 }
 
-/** What a decision about a call is bound to. */
+/** The digest that binds a decision to a call and its context. */
 export function boundDigest({agent, session}: Caller, call: Call, basis: Ask['basis']): string {
   const {name: tool, arguments: args} = call.function;
   return callDigest({tool, arguments: args, cwd: `workspaces/${agent}`, agent, session, call: call.id, basis});
 }
 
-/** A call with the text that a person put in place of one of its arguments. */
+/** The call with one argument replaced by a person's text. */
 export function withEdit(call: Call, argument: string, text: string): Call {
   const changed = {...(JSON.parse(call.function.arguments) as object), [argument]: text};
   return {...call, function: {...call.function, arguments: JSON.stringify(changed)}};
 }
 
-/** What a decision is bound to that changed the call: the files that matter to it may be others than those of what was asked. */
+/** The digest of an edited call, which may depend on other files than the original call. */
 export async function editedDigest(
   daemon: With<'reports' | 'current' | 'effects'>,
   caller: Caller,
   edited: Call,
   setting: CallSetting,
 ): Promise<string> {
-  const anew = await judgeCall(daemon, caller, edited.function, setting);
-  const ask = 'ready' in anew ? await anew.ready.ask() : undefined;
+  const judged = await judgeCall(daemon, caller, edited.function, setting);
+  const ask = 'ready' in judged ? await judged.ready.ask() : undefined;
   return boundDigest(caller, edited, ask && !isFailure(ask) ? ask.basis : {});
 }
 
-/** The same of a request that a person has changed just now. Undefined: the call is not there. */
+/** The digest of a request with a person's edit. Undefined: the session, its call or the template is gone. */
 export async function currentEditedDigest(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
   {path, session, agent, call: id}: CallRequest,

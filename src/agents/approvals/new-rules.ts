@@ -15,7 +15,7 @@ import type {With} from '../state/parts.ts';
 
 const POLICY_FILE = 'allowlist.yaml';
 
-/** What became of a person's wish that a call is always allowed, in words; `later`: the policy is being written. */
+/** Describes the rules added because a person chose `always`, or why none were added. `later`: the policy is being written. */
 export async function ruleFor(
   {files, approvals}: With<'files' | 'approvals'>,
   {id, ask}: CallRequest,
@@ -27,7 +27,7 @@ export async function ruleFor(
   const text = blob === undefined ? undefined : await versionText(files, blob, POLICY_FILE);
   if (text === undefined) return {words: `none was added: ${POLICY_FILE} cannot be read`};
   const rules = 'none' in ask.always ? [] : ask.always.rules;
-  // Added before the daemon was killed: by now it may be too late to tell which.
+  // Added before a crash. The rules of the request may be unknown by now.
   if (text.includes(commentFor(id))) return {words: rules.map(wordsOf).join(', ') || `see ${POLICY_FILE}`};
   if (failed !== undefined) return {words: `none was added: ${failed}`};
   approvals.rules.set(id, rules);
@@ -35,7 +35,7 @@ export async function ruleFor(
   return {later: true};
 }
 
-/** allowlist.yaml: gets the rules that persons add by `always`; when it changes, calls that wait are judged again. */
+/** allowlist.yaml: adds rules that persons chose with `always`. When the policy changes, waiting calls are judged again. */
 export function policyReconciler(daemon: With<'files' | 'approvals'>): Reconciler {
   return {
     kind: 'policy',
@@ -47,7 +47,7 @@ export function policyReconciler(daemon: With<'files' | 'approvals'>): Reconcile
   };
 }
 
-/** The policy with the rules that persons want added. */
+/** The policy with the requested rules. */
 function settlePolicy(daemon: With<'files' | 'approvals'>, text: string): CompletedFile | undefined {
   const {rules} = daemon.approvals;
   let result = text;
@@ -71,7 +71,7 @@ function settlePolicy(daemon: With<'files' | 'approvals'>, text: string): Comple
     }
   }
   if (result === text) return undefined;
-  // Once: a person who takes it out again means it.
+  // Add each rule once: a person may remove it again.
   const written = () => {
     for (const id of added) rules.delete(id);
   };

@@ -24,7 +24,7 @@ import {recordedPagePath} from './known-page.ts';
 
 const WAIT_MS = 500;
 
-/** approvals/pending, approved and rejected: a page for each request. Pages are moved, so a look at one does all of it by itself. */
+/** approvals/pending, approved and rejected: one page per request. A look at a page also moves it between folders. */
 export function approvalPageReconciler(daemon: With<'files' | 'reports' | 'approvals'>): Reconciler {
   return {
     kind: 'approval',
@@ -33,7 +33,7 @@ export function approvalPageReconciler(daemon: With<'files' | 'reports' | 'appro
   };
 }
 
-/** The page of a request that waits and has none. */
+/** Create the page of a pending request. */
 async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: string): Promise<LookOutcome> {
   const {files} = daemon;
   const id = pendingId(path);
@@ -41,7 +41,7 @@ async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: s
   if (!request || id === undefined || approvalStateOf(files, id) !== 'pending') return undefined;
   if (files.journal.unfinished()) return {after: WAIT_MS};
   const entry = {words: 'asked', cause: 'ask', trailers: [['Approval', id] as [string, string]]};
-  // A decision was taken back: the page is where it is waited for, and nowhere else.
+  // The decision was withdrawn: move its page back to approvals/pending, and remove other copies.
   const [decided, ...others] = decidedPages(files, id);
   const text = requestPage(request);
   const written = decided
@@ -60,41 +60,40 @@ async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: s
 }
 
 /**
- * A page in approvals/pending: what it decides is for the queue, and when that has recorded a decision, the page goes
- * where decided ones are. One that was saved again after that is ignored. In approvals/approved a person may turn it
- * until its call begins.
+ * Hand a decision on a page in approvals/pending to the queue, and move the page once the queue has recorded a decision.
+ * A page that is saved again afterwards is ignored. A person may reject a page in approvals/approved until its call begins.
  */
 async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen: FileSnapshot): Promise<LookOutcome> {
   const {files} = daemon;
-  const taken = approvedId(seen.path);
-  const id = pendingId(seen.path) ?? taken;
+  const idIfApproved = approvedId(seen.path);
+  const id = pendingId(seen.path) ?? idIfApproved;
   if (id === undefined) return undefined;
   const state = approvalStateOf(files, id);
-  if (state === 'approved' && recordedPagePath(files, id) === seen.path && turns(daemon, id, seen))
-    return taken === undefined ? {after: WAIT_MS} : undefined;
-  if (taken !== undefined && state !== 'rejected') return undefined;
+  if (state === 'approved' && recordedPagePath(files, id) === seen.path && reverses(daemon, id, seen))
+    return idIfApproved === undefined ? {after: WAIT_MS} : undefined;
+  if (idIfApproved !== undefined && state !== 'rejected') return undefined;
   if (state === undefined || state === 'pending') {
     const decided = seen.parsed?.kind === 'approval' && seen.parsed.file.review?.decision !== undefined;
-    // Or it does not say any more what was unclear.
+    // Also look if an unclear decision was removed.
     if ((decided || daemon.reports.troubles.has(`approval ${id}`)) && state === 'pending')
       lookAgain(files, APPROVALS_FILE);
     return undefined;
   }
   if (files.journal.unfinished()) return {after: WAIT_MS};
   const item = await queueItem(files, APPROVALS_FILE, id);
-  const said =
+  const decision =
     state === 'approved' || (state === 'superseded' && item?.decision === 'approved') ? 'approved' : 'rejected';
-  const to = `approvals/${said}/${id}.approval.md`;
+  const to = `approvals/${decision}/${id}.approval.md`;
   const kind = kindOf(to);
   if (!kind) return undefined;
-  const text = decidedText(seen.text ?? '', state, said, item);
+  const text = decidedText(seen.text ?? '', state, decision, item);
   const bytes = Buffer.from(text);
   const entry = {words: state, cause: 'decision', trailers: [['Approval', id] as [string, string]]};
   const there = readHomeFile(files.disk, to);
   if (there) {
-    // Moved, and killed before it was taken away; anything else was saved since, and is left.
+    // A crash left the source of a completed move: remove it. A page that was saved since stays.
     const own = seen.parsed?.kind === 'approval' ? seen.parsed.file.review?.decision : undefined;
-    if (!there.bytes?.equals(bytes) || (own ?? said) !== said) return undefined;
+    if (!there.bytes?.equals(bytes) || (own ?? decision) !== decision) return undefined;
     if (!removeIfUnchanged(files.disk, seen.path, seen.bytes)) return undefined;
     recordDaemonRemoval(daemon, seen.path, entry);
     forget(daemon, seen.path);
@@ -105,26 +104,26 @@ async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen:
   acceptVersion(daemon, written.seen);
   const known = files.known.get(to);
   if (known) Object.assign(known, {settled: true, ignored: files.known.get(seen.path)?.ignored ?? false});
-  // It was turned meanwhile.
+  // The decision changed during the move.
   if (approvalStateOf(files, id) !== state) lookAgain(files, to);
   if (files.disk.exists(seen.path)) return {after: 1};
   forget(daemon, seen.path);
   return undefined;
 }
 
-/** Whether the page turns a yes that was recorded, or did: the queue and the sessions that wait look at it. */
-function turns({files, approvals}: With<'files' | 'approvals'>, id: string, {path, parsed}: FileSnapshot): boolean {
+/** Whether the page reverses a recorded approval. Triggers looks at the queue and at the waiting sessions. */
+function reverses({files, approvals}: With<'files' | 'approvals'>, id: string, {path, parsed}: FileSnapshot): boolean {
   const waiting = approvals.waits.for(id);
-  const said = parsed?.kind === 'approval' ? parsed.file.review?.decision : undefined;
-  const before = approvals.reportedInvalid.has(id);
-  const isTurned = said === 'rejected' || (approvedId(path) !== undefined && said === undefined);
-  if (waiting.size === 0 || !(isTurned || before)) return false;
+  const decision = parsed?.kind === 'approval' ? parsed.file.review?.decision : undefined;
+  const wasReversed = approvals.reportedInvalid.has(id);
+  const isReversed = decision === 'rejected' || (approvedId(path) !== undefined && decision === undefined);
+  if (waiting.size === 0 || !(isReversed || wasReversed)) return false;
   lookAgain(files, APPROVALS_FILE);
-  if (!isTurned) for (const session of waiting) lookAgain(files, session);
-  return isTurned;
+  if (!isReversed) for (const session of waiting) lookAgain(files, session);
+  return isReversed;
 }
 
-/** Pages of a request in the folders of decided ones. */
+/** Pages of a request in approvals/approved and approvals/rejected. */
 function decidedPages({disk}: HomeFiles, id: string): FileSnapshot[] {
   return ['approved', 'rejected'].flatMap(folder => {
     const path = `approvals/${folder}/${id}.approval.md`;
@@ -133,7 +132,7 @@ function decidedPages({disk}: HomeFiles, id: string): FileSnapshot[] {
   });
 }
 
-/** The daemon took the file away. */
+/** Forget a file that the daemon removed. */
 function forget(daemon: With<'files' | 'reports'>, path: string): void {
   const {files} = daemon;
   files.known.delete(path);
@@ -141,14 +140,14 @@ function forget(daemon: With<'files' | 'reports'>, path: string): void {
   reportProblems(daemon);
 }
 
-/** The page with what was decided in the queue; as it is, where that has no place. What a person wrote there stays. */
-function decidedText(text: string, state: ApprovalState, said: Decision, item: ApprovalItem | undefined): string {
+/** The page with the decision from the queue, or unchanged if the decision does not fit in. A person's text stays. */
+function decidedText(text: string, state: ApprovalState, decision: Decision, item: ApprovalItem | undefined): string {
   const {by, at, reason, answer} = item ?? {};
   const there = parseApproval(text).review;
-  // What nobody decided has no decision.
-  const decided = state === 'approved' || state === 'rejected' || (state === 'superseded' && said === 'approved');
+  // An expired or withdrawn request has no decision.
+  const decided = state === 'approved' || state === 'rejected' || (state === 'superseded' && decision === 'approved');
   const review = {
-    ...(decided && there?.decision !== said && {decision: said.toUpperCase()}),
+    ...(decided && there?.decision !== decision && {decision: decision.toUpperCase()}),
     ...(by && there?.by !== by && {by}),
     ...(at && there?.at !== at && {at}),
     ...(reason && there?.reason === undefined && there?.notes !== reason && {reason}),
@@ -161,6 +160,6 @@ function decidedText(text: string, state: ApprovalState, said: Decision, item: A
       return undefined;
     }
   };
-  // An answer that would not read back stands in the queue alone.
+  // An answer that does not fit on the page stays in the queue only.
   return (answer && there?.answer === undefined ? written({answer}) : undefined) ?? written({}) ?? text;
 }

@@ -29,12 +29,12 @@ export function makeGuard(daemon: With<'files' | 'reports' | 'approvals'>): Guar
   };
 }
 
-/** Where a person decides, and what they have decided once and for all. */
+/** Whether the file holds decisions, settings, rules or templates, which only a person may change. */
 export function isProtected(path: string): boolean {
   return PROTECTED_FILES.includes(path) || FOLDERS.some(folder => path.startsWith(`${folder}/`));
 }
 
-/** An unsandboxed command has ended: what is not as it was known may be its doing. To be called before it counts as over. */
+/** After an unsandboxed command: suspect every protected file that changed. Call before the command counts as ended. */
 export function suspectChanges({files, approvals}: With<'files' | 'approvals'>, why: string): void {
   const {disk, known} = files;
   const there = [...PROTECTED_FILES, ...FOLDERS.flatMap(folder => listFolder(disk, folder)), ...known.keys()].filter(
@@ -50,8 +50,8 @@ export function suspectChanges({files, approvals}: With<'files' | 'approvals'>, 
 }
 
 /**
- * At the start: if an unsandboxed command ran when the last daemon was killed, what was changed since may be its doing.
- * Nothing was acted on yet.
+ * At the start: if an unsandboxed command ran when the last daemon was killed, take back the changes to protected files
+ * since then. Must run before any of them is acted on.
  */
 export async function suspectEarlierChanges(
   daemon: With<'files' | 'reports' | 'approvals'>,
@@ -75,7 +75,7 @@ export async function suspectEarlierChanges(
   }
 }
 
-/** Another name of the file may be where an agent can write: what is there now becomes a file of its own. */
+/** Replace a hard-linked file by a copy: another link may be in a folder where an agent can write. */
 async function cutLinks(daemon: With<'files' | 'reports' | 'approvals'>, seen: FileSnapshot): Promise<LookOutcome> {
   daemon.approvals.suspects.delete(seen.path);
   const entry = {words: 'as it was', cause: 'void'};
@@ -86,14 +86,14 @@ async function cutLinks(daemon: With<'files' | 'reports' | 'approvals'>, seen: F
   return undefined;
 }
 
-/** Why a change of this file does not count. */
+/** Why a change to this file does not count; undefined if it does. */
 function whyVoid(approvals: Approvals, path: string): string | undefined {
   return isProtected(path) ? (approvals.unconfined ?? approvals.suspects.get(path)) : undefined;
 }
 
 /**
- * Take back a change that an unsandboxed command may have made: nobody can tell it from a person's. What was there
- * comes back, and the change is kept in conflicts/, for the person to make again. `seen`: undefined if the file is gone.
+ * Take back a change that an unsandboxed command may have made, because it cannot be told from a person's change. The
+ * former version is restored, and the change is kept in conflicts/. `seen`: undefined if the file is gone.
  */
 async function takeBack(
   daemon: With<'files' | 'reports' | 'approvals'>,

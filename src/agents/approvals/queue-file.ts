@@ -20,7 +20,7 @@ What agents ask you to decide. Change \`[_]\` to \`[x]\` to approve, or to \`[-]
 ## TODO
 `;
 
-/** tasks/approvals.task.md: what agents ask persons to decide. */
+/** tasks/approvals.task.md: the approval queue. */
 export function approvalQueueReconciler(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'spend' | 'effects'>,
 ): Reconciler {
@@ -42,7 +42,7 @@ export function approvalQueueReconciler(
   };
 }
 
-/** The approval queue with what sessions ask for, and with what was decided. */
+/** Add new requests, decisions and outcomes to the approval queue. */
 async function settleQueue(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'spend' | 'effects'>,
   file: TaskFile & {items: readonly ApprovalItem[]},
@@ -51,7 +51,7 @@ async function settleQueue(
   const {troubles} = reports;
   const {waits} = approvals;
   troubles.set('ask', undefined);
-  // Who waits is looked up last: it may change while git is asked.
+  // Look up waiting sessions last: they may change while git runs.
   const {name, email} = await files.journal.person();
   const by = `${name} <${email}>`;
   const now = timestamp(files.disk.clock);
@@ -74,7 +74,7 @@ async function settleQueue(
   return {...completed, written};
 }
 
-/** Whether its session has said that it knows nothing of this request, or there is none to ask. */
+/** Whether the session of the request is gone or does not know the request. */
 function goneFor({approvals, files}: With<'files' | 'approvals'>, items: readonly ApprovalItem[], id: string): boolean {
   const {index} = files;
   const session = items.find(item => item.id === id)?.session;
@@ -82,7 +82,7 @@ function goneFor({approvals, files}: With<'files' | 'approvals'>, items: readonl
   return !known || approvals.unknownRequests.has(id);
 }
 
-/** Ask the sessions what became of calls that do not wait any more: after a crash, or if git brought an old queue back. */
+/** Ask sessions for the outcomes of calls that no longer wait, after a crash or after git restored an old queue. */
 function wantOutcomes({files, approvals}: With<'files' | 'approvals'>, items: readonly ApprovalItem[]): void {
   const {waits} = approvals;
   const {index} = files;

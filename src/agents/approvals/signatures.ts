@@ -2,7 +2,7 @@ import type {ApprovalItem} from '../../formats/approval/approval-item.ts';
 import {signedText} from '../../formats/approval/approval-signature.ts';
 import type {With} from '../state/parts.ts';
 
-/** Why an approval does not count, where the settings name who may sign. */
+/** Why an approval lacks a valid signature. Undefined if it has one, or if the settings name no signers. */
 export async function signatureProblem(
   {files, current}: With<'files' | 'current'>,
   {item, digest, edited}: {item: ApprovalItem; digest: string; edited: string | undefined},
@@ -14,7 +14,7 @@ export async function signatureProblem(
   const how = `agentdir.yaml has approvals: {signers: ${signers}}; sign it: agentdir approve ${item.id} --sign`;
   if (item.signature === undefined) return `it is not signed, and ${how}`;
   const text = signedText({id: item.id ?? '', digest, decision: 'approved', edited});
-  // Loaded where signatures are required only.
+  // Loaded only if signatures are required.
   const [{signersPath}, {verifySignature}] = await Promise.all([
     import('../../effects/signature/signers-file.ts'),
     import('../../effects/signature/ssh-signature.ts'),

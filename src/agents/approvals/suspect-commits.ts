@@ -3,12 +3,11 @@ import {versionText} from '../../loop/accept-version.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {isProtected, PROTECTED_FILES} from './protected-files.ts';
 
-/** So many versions of a file are looked at. */
 const MAX_VERSIONS_READ = 50;
 
 /**
- * At the start, after an unsandboxed command was interrupted: files in which a person decides that somebody committed
- * since it began, and what they were before, by path. Before it began all was in the journal.
+ * Protected files that somebody other than the daemon committed since an interrupted unsandboxed command began, each
+ * with its blob before that commit. Everything was in the journal before the command began.
  */
 export async function committedSince(
   files: HomeFiles,
@@ -27,7 +26,7 @@ export async function committedSince(
   return found;
 }
 
-/** The commit that brought the mark of the call that runs on the host. */
+/** The commit that marked the unsandboxed call as started. */
 async function commitOfStart(files: HomeFiles, session: string): Promise<string | undefined> {
   const blob = files.known.get(session)?.blob;
   const text = blob === undefined ? undefined : await versionText(files, blob, session);

@@ -7,7 +7,7 @@ import type {Caller} from '../state/caller.ts';
 import type {Effects} from '../state/parts.ts';
 import {effectsOf} from '../world/effects.ts';
 
-/** The result that a decision itself is. */
+/** The result of a call that was rejected or has expired; undefined for other states. */
 export function resultOfDecision(
   state: ApprovalState | undefined,
   item: ApprovalItem | undefined,
@@ -29,7 +29,7 @@ export function rejectedResult(reason: string | undefined): ToolResult {
   return {success: false, code: 'REJECTED', error: `a person rejected this call${why}. Do not try the same again`};
 }
 
-/** What an earlier daemon had started. It is told only when nothing of it runs any more. */
+/** The result of a call that an earlier daemon started. Ends leftover processes of the call first. */
 export async function interruptedResult(
   effects: Effects,
   call: Call,
@@ -37,10 +37,12 @@ export async function interruptedResult(
   context: ToolContext,
 ): Promise<ToolResult> {
   const {endLeftovers, tidyAfter} = effectsOf(effects.world);
-  const left = call.run === undefined ? 0 : await endLeftovers(markOf(call.run, session, call.id));
+  const processes = call.run === undefined ? 0 : await endLeftovers(markOf(call.run, session, call.id));
   tidyAfter(call.function, context);
   const ended =
-    left === 0 ? '' : ` What still ran of it (${left === 1 ? 'a process' : `${left} processes`}) was ended.`;
+    processes === 0
+      ? ''
+      : ` What still ran of it (${processes === 1 ? 'a process' : `${processes} processes`}) was ended.`;
   return {
     success: false,
     code: 'INTERRUPTED',

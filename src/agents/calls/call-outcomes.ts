@@ -4,7 +4,7 @@ import type {Call, Message} from '../../formats/session/session-schema.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {With} from '../state/parts.ts';
 
-/** Hand the results of approved calls to the approval queue. */
+/** Hand the outcomes of approved calls to the approval queue. */
 export function noteOutcomes(
   {files, approvals}: With<'files' | 'approvals'>,
   calls: readonly Call[],
@@ -18,14 +18,14 @@ export function noteOutcomes(
   }
 }
 
-/** Hand over outcomes that the queue lacks, of calls that an earlier daemon ran. */
+/** Hand over outcomes of calls that an earlier daemon ran and that the queue lacks. */
 export function noteMissingOutcomes(daemon: With<'files' | 'approvals'>, path: string, {messages}: Session): void {
   const {files} = daemon;
   const {missingOutcomes, outcomes, unknownRequests} = daemon.approvals;
-  const of = missingOutcomes.get(path);
-  if (!of || !missingOutcomes.delete(path)) return;
+  const missing = missingOutcomes.get(path);
+  if (!missing || !missingOutcomes.delete(path)) return;
   const calls = messages.flatMap(({tool_calls = []}) => tool_calls);
-  for (const [id, about] of of) {
+  for (const [id, about] of missing) {
     const call = calls.find(each => each.id === about);
     if (call?.approval === undefined || call.approval === id) continue;
     outcomes.set(id, {status: 'superseded', outcome: 'nothing was run: the call was asked about again'});
@@ -36,7 +36,7 @@ export function noteMissingOutcomes(daemon: With<'files' | 'approvals'>, path: s
     calls,
     messages.filter(({role}) => role === 'tool_result'),
   );
-  for (const id of of.keys()) {
+  for (const id of missing.keys()) {
     const runs = calls.some(({approval, started}) => approval === id && started !== undefined);
     if (runs || outcomes.has(id)) continue;
     unknownRequests.add(id);
@@ -46,7 +46,7 @@ export function noteMissingOutcomes(daemon: With<'files' | 'approvals'>, path: s
 
 const MAX_OUTCOME = 200;
 
-/** How it ended, in a few words. */
+/** A short description of how the call ended. */
 function outcomeIn(content: string): string {
   try {
     const {success, code, error, exit_code, answer} = JSON.parse(content) as Record<string, unknown>;

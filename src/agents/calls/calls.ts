@@ -12,10 +12,10 @@ import type {Turns} from '../state/turns.ts';
 import {type NextCall, planCall} from './next-call.ts';
 import {changesFiles, runInWorkspace} from './workspaces.ts';
 
-/** A call that changes something, to be marked as started before it runs. */
+/** A call with side effects, to be marked as started in its session before it runs. */
 export interface CallToMark {
   call: string;
-  /** It runs outside the sandbox. */
+  /** The call runs outside the sandbox. */
   host: boolean;
   edited: ReadyCall['edited'];
   /** The call and its approval, as `StartedCalls` knows them. */
@@ -23,17 +23,17 @@ export interface CallToMark {
   start: () => void;
 }
 
-/** What must be written before calls go on: the mark of a call to start, and new requests that calls wait for. */
+/** Must be written before calls continue: the mark of the call to start, and new requests for approval. */
 export interface BegunCalls {
   marked: CallToMark | undefined;
   asks: readonly CallRequest[];
 }
 
 /**
- * Begin what may begin: calls that only read run at once, side by side; one that changes something waits for those
- * before it, and is handed back to be marked first. What a person has to decide is asked for all calls of an answer at
- * once, as far as it can be told before those above are done. A call that an earlier daemon had started and not ended
- * is never run again: nobody knows what came of it.
+ * Begin the calls that may begin. Reading calls run at once and in parallel. A call with side effects waits for the calls
+ * before it and is returned in `marked`, to be marked as started first. Approvals for all calls of an answer are requested
+ * together, unless a request depends on earlier calls. A call that an earlier daemon started and did not finish never
+ * runs again, because its outcome is unknown.
  */
 export async function beginCalls(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'effects'>,
@@ -46,13 +46,13 @@ export async function beginCalls(
   const asks: CallRequest[] = [];
   const open: Call[] = [];
   let allEnded = true;
-  /** Something above changes things and has not ended: nothing below may begin. */
+  /** An earlier call with side effects has not ended: no later call may begin. */
   let blocked = false;
   for (const call of calls) {
     if (turns.results(path).has(call.id)) continue;
-    if (!turns.isRunning(path, call.id) && !(blocked && (isRead(call) || touchesSame(call, open)))) {
+    if (!turns.isRunning(path, call.id) && !(blocked && (isRead(call) || touchesSamePath(call, open)))) {
       const abort = new AbortController();
-      const now = withKnown(turns, caller, calls);
+      const now = withKnownResults(turns, caller, calls);
       const next = await planCall(daemon, now, call, abort.signal, {fresh: fresh || (allEnded && !blocked)});
       if ('ask' in next) asks.push(next.ask);
       else if (!blocked && !('wait' in next)) {
@@ -82,16 +82,16 @@ export async function beginCalls(
   return {marked: undefined, asks};
 }
 
-/** Its session has read what the calls above brought, though that may not be written down yet. */
-function withKnown(turns: Turns, caller: Caller, calls: readonly Call[]): Caller {
+/** The caller with the known results of these calls, which may not be in the session file yet. */
+function withKnownResults(turns: Turns, caller: Caller, calls: readonly Call[]): Caller {
   const results = turns.results(caller.path);
   if (results.size === 0) return caller;
   const messages = [...caller.of.messages, ...calls.flatMap(({id}) => results.get(id) ?? [])];
   return {...caller, of: {...caller.of, messages}};
 }
 
-/** What would be done to a file depends on what is done to it before. */
-function touchesSame(call: Call, others: readonly Call[]): boolean {
+/** Whether the call names the same path as one of `others`, whose effect it would depend on. */
+function touchesSamePath(call: Call, others: readonly Call[]): boolean {
   const path = pathIn(call);
   return path !== undefined && others.some(other => pathIn(other) === path);
 }
@@ -117,10 +117,10 @@ async function execute(
   const {workspaceLocks, commands} = daemon.turns;
   const ready = 'ready' in next ? next.ready : undefined;
   const alone = ready?.alone === true;
-  // What a person saw of a script is what runs: nobody swaps it from the moment it is judged.
+  // Lock the workspace before judging, so that no other call can replace a script that was approved.
   const enters = ready !== undefined && changesFiles(call, ready);
   const waits = isCommand(call) || (enters && !workspaceLocks.isFree(agent, alone));
-  // It may have waited, or somebody said no while it was marked: the policy and the decision count as they are now.
+  // The policy or the decision may have changed while the call was marked or waited for the lock.
   const isJudgedAgain = ready !== undefined && (waits || call.approval !== undefined);
   const leave = enters ? await workspaceLocks.enter(agent, alone, signal) : undefined;
   const release = ready && isCommand(call) ? await commands.acquire(agent, signal) : undefined;
@@ -132,7 +132,7 @@ async function execute(
     const now = isJudgedAgain ? await planCall(daemon, caller, call, signal, {fresh: true, begun}) : next;
     if ('ready' in now && now.ready.alone && !alone) throw new Error(CHANGED);
     edited = 'ready' in now ? now.ready.edited : undefined;
-    result = 'ready' in now ? await runInWorkspace(daemon, caller, call, now.ready) : resultOfOther(reports, now);
+    result = 'ready' in now ? await runInWorkspace(daemon, caller, call, now.ready) : resultWithoutRun(reports, now);
     crashPoint('call-end');
   } catch (error) {
     result = {success: false, code: 'FAILED', error: reports.redact.text((error as Error).message)};
@@ -148,8 +148,8 @@ async function execute(
 
 const CHANGED = 'nothing was run: what was approved has changed at the last moment. Make the call again';
 
-/** It was begun, and may not run after all. */
-function resultOfOther(reports: AgentReports, next: Exclude<NextCall, {ready: unknown}>): ToolResult {
+/** The result of a call that was begun and may not run after all. */
+function resultWithoutRun(reports: AgentReports, next: Exclude<NextCall, {ready: unknown}>): ToolResult {
   if ('result' in next) return reports.redact.value(next.result);
   return {success: false, code: 'REJECTED', error: CHANGED};
 }

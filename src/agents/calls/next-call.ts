@@ -25,20 +25,20 @@ import {interruptedResult, rejectedResult, resultOfDecision} from './call-ends.t
 import {recallStartedCalls} from './recall-started.ts';
 import {makeWorkspace, recoverWorkspace} from './workspaces.ts';
 
-/** What is to be done about a call that has no result yet. */
+/** What to do next about a call without a result. */
 export type NextCall =
-  /** This is its result. */
+  /** The call ends with this result. */
   | {result: ToolResult}
-  /** `instead`: it begins without the request that it waited for. */
+  /** The call may run. `instead`: the request that is no longer needed. */
   | {ready: ReadyCall; instead?: string}
-  /** For the person. */
+  /** Wait for a person's decision. */
   | {wait: true}
-  /** A person is to be asked, under the id of the request. */
+  /** Ask a person with this request. */
   | {ask: CallRequest};
 
 /**
- * The policy, the template and the decision count as they are now. `fresh`: make sure that what is asked still holds.
- * `begun`: it is marked as started, by us.
+ * Judge a call by the current policy, template and decision. `fresh`: compute the request again even if it is already
+ * registered. `begun`: this daemon has marked the call as started.
  */
 export async function planCall(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'effects'>,
@@ -50,7 +50,7 @@ export async function planCall(
   const {files, approvals, effects} = daemon;
   if (!begun) await recallStartedCalls(daemon, caller, call);
   const setting = await callSettingOf(daemon, caller, call, signal, begun);
-  // A call that this daemon runs is known to `turns`.
+  // Calls that this daemon runs are in `turns` and do not get here, so an earlier daemon started this one.
   if (call.started !== undefined && !isRepeatable(call)) {
     const result = await interruptedResult(effects, call, caller, setting.context);
     await recoverWorkspace(daemon, caller);
@@ -64,26 +64,26 @@ export async function planCall(
   const open = state === undefined || state === 'pending' || state === 'withdrawn';
   if (!fresh && open && approvals.asked.has(approval ?? '')) return {wait: true};
   const missing = await makeWorkspace(daemon, caller);
-  // Given up by a stop, it says nothing about the call.
+  // A failure caused by stopping the daemon is not a result of the call.
   if (missing) return daemon.turns.stopped ? {wait: true} : {result: missing};
   const asIs = await judgeCall(daemon, caller, call.function, setting);
   if ('result' in asIs) return asIs;
-  // What a person has said to it counts, even where the policy allows the call by now: they may have changed it.
-  if (!asIs.ready.asks && !(item && isSaid(files, item))) return policyAllows(files, asIs.ready, approval);
+  // A decision counts even if the policy now allows the call: the person may have edited the call.
+  if (!asIs.ready.asks && !(item && isDecided(files, item))) return policyAllows(files, asIs.ready, approval);
   const ask = await asIs.ready.ask();
   if (isFailure(ask)) return {result: ask};
   const digest = boundDigest(caller, call, ask.basis);
   if (state === 'approved' && item)
-    return decided(daemon, {caller, call, setting, item, ask, digest, asIs: asIs.ready, begun});
+    return planApproved(daemon, {caller, call, setting, item, ask, digest, asIs: asIs.ready, begun});
   const settings = await daemon.current.settings();
-  // An item that is gone comes back; what is about something else by now is another request.
+  // A removed item is restored. If the call's context has changed, this is a new request.
   const same = item ? item.digest === digest && state !== 'superseded' : state === undefined;
   if (approval !== undefined && same) {
     registerRequest(daemon, requestOf(files, caller, call, ask, {id: approval, digest, settings}));
     return {wait: true};
   }
   const id = newApprovalId(effects.world.random);
-  // The request of a session that this one is a copy of stays.
+  // In a forked session, leave the original session's request alone.
   if (approval !== undefined && item?.session === caller.session && item.call === call.id)
     approvals.outcomes.set(approval, {
       status: 'superseded',
@@ -92,7 +92,7 @@ export async function planCall(
   return {ask: requestOf(files, caller, call, ask, {id, digest, settings})};
 }
 
-interface Decided {
+interface ApprovedCall {
   caller: Caller;
   call: Call;
   setting: CallSetting;
@@ -103,10 +103,10 @@ interface Decided {
   begun: BegunCall | undefined;
 }
 
-/** A call that a person said yes to: what runs is what they saw, or what they made of it. */
-async function decided(
+/** Plan an approved call: it runs exactly as the person saw or edited it, otherwise they are asked again. */
+async function planApproved(
   daemon: With<'files' | 'reports' | 'current' | 'approvals' | 'effects'>,
-  about: Decided,
+  about: ApprovedCall,
 ): Promise<NextCall> {
   const {files, approvals} = daemon;
   const {caller, call, setting, item, ask, digest, asIs, begun} = about;
@@ -131,10 +131,10 @@ async function decided(
   if (wasUsed) return again('it ran before, and an older version of its session was brought back');
   if (!isOwn) return again('it was asked about another call');
   if (begun) {
-    // Said after it was judged, while it was marked or waited to run.
-    const turned = await changedDecision(files, item);
-    if (turned) return 'no' in turned ? {result: rejectedResult(turned.no.reason)} : {wait: true};
-  } else if (await mayBeTurned(files, caller, item)) return {wait: true};
+    // The person may have changed the decision while the call was marked or waited to run.
+    const changed = await changedDecision(files, item);
+    if (changed) return 'no' in changed ? {result: rejectedResult(changed.no.reason)} : {wait: true};
+  } else if (await decisionMayChange(files, caller, item)) return {wait: true};
   if (hasExpired(item, item.at ?? '')) return again('it was decided too late');
   const edited = fieldOf(item.task, 'edited') === 'true';
   const {edits} = ask;
@@ -158,14 +158,14 @@ async function decided(
   const bound = isCommand(call) && Object.keys(ask.basis).some(key => key !== 'where');
   if (edit === undefined || !edits) return {ready: {...asIs, alone: bound}};
   const {text} = edit;
-  const anew = await judgeCall(daemon, caller, withEdit(call, edits.argument, text).function, setting);
-  if ('result' in anew) return {result: {...anew.result, edited: {[edits.argument]: text}}};
-  // What the person wrote may run others.
-  return {ready: {...asEdited(anew.ready, {[edits.argument]: text}), alone: isCommand(call)}};
+  const rejudged = await judgeCall(daemon, caller, withEdit(call, edits.argument, text).function, setting);
+  if ('result' in rejudged) return {result: {...rejudged.result, edited: {[edits.argument]: text}}};
+  // An edited command may run other scripts.
+  return {ready: {...asEdited(rejudged.ready, {[edits.argument]: text}), alone: isCommand(call)}};
 }
 
-/** Whether the page or the queue says something else by now, or may in a moment. */
-async function mayBeTurned(files: HomeFiles, {path}: Caller, item: ApprovalItem): Promise<boolean> {
+/** Whether the page or the queue holds another decision, or is being saved. */
+async function decisionMayChange(files: HomeFiles, {path}: Caller, item: ApprovalItem): Promise<boolean> {
   const page = recordedPagePath(files, item.id ?? '');
   const isPageSaved = isBeingSaved(files, page) && !files.looks.beingCreated.has(approvedPath(item.id ?? ''));
   const saved = isPageSaved ? page : isBeingSaved(files, APPROVALS_FILE) ? APPROVALS_FILE : undefined;
@@ -179,7 +179,7 @@ async function mayBeTurned(files: HomeFiles, {path}: Caller, item: ApprovalItem)
   return true;
 }
 
-/** The agent is told what ran in place of what it had written. */
+/** The call with a note in its result that shows the edited arguments to the agent. */
 function asEdited(ready: ReadyCall, edited: Record<string, string>): ReadyCall {
   const note = 'a person changed this call before approving it; it was done as in `edited`';
   return {...ready, edited, execute: async () => ({...(await ready.execute()), edited, edited_note: note})};
@@ -190,19 +190,19 @@ function policyAllows(files: HomeFiles, ready: ReadyCall, approval: string | und
   return open ? {ready, instead: approval} : {ready};
 }
 
-/** Whether a person has decided, in either place. */
-function isSaid({index}: HomeFiles, {id, decision}: ApprovalItem): boolean {
+/** Whether a person has decided, in the queue or on the page. */
+function isDecided({index}: HomeFiles, {id, decision}: ApprovalItem): boolean {
   return decision !== undefined || index.definitionsOf(`page/${id}`).some(({state}) => state !== null);
 }
 
-/** Each decision is for one call. */
+/** Whether a started call of the session has used this approval, which is valid for one call. */
 function isUsed({of}: Caller, {approval}: Call): boolean {
   return of.messages.some(({tool_calls = []}) =>
     tool_calls.some(call => call.approval === approval && call.started !== undefined),
   );
 }
 
-/** So long a request waits, unless the settings say otherwise. */
+/** How long a request stays open by default. */
 export const EXPIRE_AFTER = '7d';
 
 function requestOf(

@@ -5,7 +5,7 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import type {QueryFailure} from '../../query/task-query.ts';
 import type {With} from '../state/parts.ts';
 
-/** What one result can carry, and a little more. */
+/** Slightly more than one tool result can carry. */
 const QUERY_LIMITS = {rows: 1_001, text: 64 * 1024, cell: 4_000};
 
 const codes: Record<QueryFailure['failed'], ResultCode> = {
@@ -14,14 +14,14 @@ const codes: Record<QueryFailure['failed'], ResultCode> = {
   broken: 'FAILED',
 };
 
-/** SQL over the files as they are known now. The first query reads all task files, a later one those that are others. */
+/** Run SQL over the current versions of the files. The first query reads all task files, later queries only changed ones. */
 export async function runQuery(
   {files, effects}: With<'files' | 'effects'>,
   text: string,
   signal: AbortSignal,
 ): Promise<QueriedRows | ToolFailure> {
   const {disk, index, known} = files;
-  // Not before it is needed: most homes never ask.
+  // Loaded on demand: most homes never query.
   const {TaskQuery} = await import('../../query/task-query.ts');
   effects.queries ??= new TaskQuery();
   const source = {

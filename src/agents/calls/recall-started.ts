@@ -3,8 +3,8 @@ import {type Caller, isRead, nameOfCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 
 /**
- * Before a call begins that is older than what is remembered of calls: what of its session was begun once, from the
- * journal. So `.agentdir/` may be deleted.
+ * Load the started calls of a session from the journal, if the call is older than the record of started calls. This keeps
+ * a call from running twice after `.agentdir/` was deleted.
  */
 export async function recallStartedCalls(
   {effects, approvals}: With<'approvals' | 'effects'>,

@@ -4,12 +4,12 @@ import {crashPoint} from '../../home/disk/crash.ts';
 import type {Disk, OpenFile} from '../../home/disk/disk.ts';
 import type {With} from '../state/parts.ts';
 
-/** So much of the end of the file is looked through. */
+/** Bytes at the end of the file that are searched for the record. */
 const TAIL = 1024 * 1024;
 
 /**
- * What was sent to somebody outside, in the inbox file that their answers come to. It is never delivered. A message that was
- * sent again, since a crash came between its record and its result, stands there already, under its id.
+ * Record an outgoing message in the inbox file that receives the replies. The record is never delivered to an agent. A
+ * message that is sent again after a crash is already recorded under its id and is not added twice.
  */
 export async function recordSent(
   {files, reports}: With<'files' | 'reports'>,

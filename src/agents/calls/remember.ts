@@ -16,7 +16,7 @@ import type {With} from '../state/parts.ts';
 
 const PATIENCE_MS = 20_000;
 
-/** The file is written when it is looked at, as all are; a note that could not be written in time is taken back. */
+/** Queue a note and wait until the memory reconciler has written it. A note that is not written in time is withdrawn. */
 export async function addMemoryNote(
   {files, reports, notes}: With<'files' | 'reports' | 'notes'>,
   {agent}: {agent: string},
@@ -44,7 +44,7 @@ export async function addMemoryNote(
 }
 
 function notWritable({disk, index}: HomeFiles, path: string): string | undefined {
-  if (kindOf(path) !== 'memory') return 'is not a file of the memory';
+  if (kindOf(path) !== 'memory') return 'is not a memory file';
   const parts = path.split('/');
   const link = parts.map((_, i) => parts.slice(0, i + 1).join('/')).find(way => linkTarget(disk, way) !== undefined);
   if (link !== undefined)
@@ -52,7 +52,7 @@ function notWritable({disk, index}: HomeFiles, path: string): string | undefined
   return blocks(index.problems(path)) ? 'has errors; see agentdir check' : undefined;
 }
 
-/** memory/: files get the notes of agents. */
+/** memory/: adds the agents' notes to the files. */
 export function memoryReconciler({notes, files}: With<'files' | 'notes'>): Reconciler {
   const due = {notes, clock: files.disk.clock};
   return {
@@ -62,7 +62,7 @@ export function memoryReconciler({notes, files}: With<'files' | 'notes'>): Recon
   };
 }
 
-/** The text with the notes that are to be added to it. */
+/** The text with the due notes appended. */
 export function settleMemory(
   {notes, clock}: {notes: Notes; clock: Clock},
   path: string,
@@ -81,7 +81,7 @@ export function settleMemory(
     ...(due.every(({agent}) => agent === first.agent) && {agent: first.agent}),
     written: () => {
       for (const note of due) {
-        // It may have been taken back while it was written.
+        // The note may have been withdrawn during the write.
         notes.remove(path, note);
         note.written();
       }

@@ -10,7 +10,7 @@ import {runQuery} from './query.ts';
 import {recordSent} from './record-sent.ts';
 import {addMemoryNote} from './remember.ts';
 
-/** What a call asks of the daemon. */
+/** The daemon services that a running call may use. */
 export function servicesFor(
   daemon: With<'files' | 'reports' | 'mail' | 'tasks' | 'notes' | 'effects'>,
   caller: Caller,

@@ -13,8 +13,7 @@ import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {effectsOf} from '../world/effects.ts';
 
-/** Tools that change files of the workspace. */
-const changing: ReadonlySet<string> = new Set([
+const fileChangingTools: ReadonlySet<string> = new Set([
   'write_file',
   'create_file',
   'edit_file',
@@ -22,15 +21,15 @@ const changing: ReadonlySet<string> = new Set([
   'execute_command',
 ]);
 
-/** Whether it may change files of its agent's workspace. */
+/** Whether the call may change files in its agent's workspace. */
 export function changesFiles(call: Call, ready: ReadyCall): boolean {
-  return !ready.readOnly && changing.has(toolNamed(call.function.name) ?? '');
+  return !ready.readOnly && fileChangingTools.has(toolNamed(call.function.name) ?? '');
 }
 
-/** A journal that cannot be written just now keeps no command waiting for longer. */
+/** How long a command waits for the journal to be written. */
 const FLUSH_MS = 2_000;
 
-/** Run a call, and commit what it changed in the agent's workspace. What somebody else left there is committed before. */
+/** Run a call and commit its changes to the agent's workspace. Changes by others are committed first. */
 export async function runInWorkspace(
   daemon: With<'files' | 'reports' | 'turns' | 'approvals' | 'effects'>,
   caller: Caller,
@@ -57,7 +56,7 @@ export async function runInWorkspace(
     crashPoint('workspace-commit');
     const kept = await effects.commitCall(workspace, commit, paths);
     notes.push(...kept.notes);
-    if (kept.commit !== undefined) changed(daemon, caller);
+    if (kept.commit !== undefined) refreshWaitingCalls(daemon, caller);
   }
   return notes.length === 0 ? result : {...result, workspace_notes: reports.redact.value([...new Set(notes)])};
 }
@@ -70,20 +69,20 @@ async function runUnconfined(
 ): Promise<ToolResult> {
   const {reports} = daemon;
   const words = `${callWords(call.function, ready.edited)} of ${agent}`;
-  const over = daemon.approvals.runsUnconfined(words);
+  const endUnconfined = daemon.approvals.runsUnconfined(words);
   reports.changed();
-  // What was decided before it began is known from the journal, whatever it does to the files.
+  // Commit earlier decisions first, so that the command cannot alter them.
   await daemon.files.journal.flush(FLUSH_MS);
   try {
     return await ready.execute();
   } finally {
     suspectChanges(daemon, words);
-    over();
+    endUnconfined();
     reports.changed();
   }
 }
 
-/** A workspace that starts from an existing repository is there before anything is read or asked about it. */
+/** Clone the workspace if the template names a repository, before a call is judged. Returns the failure, if any. */
 export async function makeWorkspace(
   {files, reports, turns, effects}: With<'files' | 'reports' | 'turns' | 'effects'>,
   {agent, template}: Caller,
@@ -95,14 +94,14 @@ export async function makeWorkspace(
   if (template.workspace?.clone === undefined || effects.cloned.has(agent)) return undefined;
   const opened = await effectsOf(effects.world).openWorkspace({home, agent, name}, template.workspace, turns.stopping);
   const failed = isFailure(opened) ? reports.redact.value(opened) : undefined;
-  // A person can mend it, and each call that needs it tries again.
+  // A person can fix the cause; each call tries again.
   if (!turns.stopped) troubles.set(trouble, failed && `agent ${agent}: ${failed.error}`);
   if (failed) return failed;
   effects.cloned.add(agent);
   return undefined;
 }
 
-/** A call of an earlier daemon: what it left is committed as its own. */
+/** Commit the changes that an interrupted call of an earlier daemon left in the workspace. */
 export async function recoverWorkspace(
   {files, turns, effects}: With<'files' | 'turns' | 'effects'>,
   {agent, template}: Caller,
@@ -111,7 +110,7 @@ export async function recoverWorkspace(
   await effectsOf(effects.world).openWorkspace({home, agent, name}, template.workspace, turns.stopping);
 }
 
-/** What a file tool changes; undefined: whatever it likes. */
+/** The paths that a file tool changes; undefined if the call may change any path. */
 function pathsOf({function: {arguments: args}}: Call, workspace: string): string[] | undefined {
   try {
     const {path} = JSON.parse(args) as {path?: unknown};
@@ -122,8 +121,8 @@ function pathsOf({function: {arguments: args}}: Call, workspace: string): string
   }
 }
 
-/** What other calls of the agent ask for may be something else now: their diffs are made anew. */
-function changed({files, approvals}: With<'files' | 'approvals'>, {agent, path: own}: Caller): void {
+/** Refresh the diffs of the agent's waiting calls after its workspace changed. */
+function refreshWaitingCalls({files, approvals}: With<'files' | 'approvals'>, {agent, path: own}: Caller): void {
   for (const path of approvals.waits.paths()) {
     const waits = approvals.waits.callsOf(path).length > 0 && files.index.facts(path)?.session?.agent === agent;
     if (!waits || path === own) continue;

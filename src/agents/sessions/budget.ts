@@ -8,14 +8,14 @@ import {lookAgain} from '../../loop/look-again.ts';
 import type {With} from '../state/parts.ts';
 import {templateName} from '../state/spend.ts';
 
-/** The limit that keeps this session from asking its model, if there is one. Cheap: it is asked before each call. */
+/** The limit that keeps this session from asking its model, if any. Cheap: called before each question. */
 export function limitFor(daemon: With<'files' | 'spend'>, path: string, session: Session): ReachedLimit | undefined {
   const agent = session.header?.agent_id;
   if (agent === undefined) return undefined;
   return firstReachedLimit(inputOf(daemon, {session: stemOf(path), agent, work: workIn(session.messages)}));
 }
 
-/** What became of a request; undefined if there is none of that id, in the queue or its archive. Reject wins. */
+/** The state of a request in the queue or its archive; undefined if there is none. A rejection wins. */
 export function approvalStateOf({index}: HomeFiles, id: string): ApprovalState | undefined {
   const states = index.definitionsOf(`item/${id}`).flatMap(({state}) => (state ?? []) as ApprovalState | []);
   return states.length === 0 ? undefined : states.reduce(worseState);
@@ -39,13 +39,13 @@ function inputOf(
   };
 }
 
-/** The limits that a waiting session has reached. */
+/** The limits that a waiting session still exceeds. */
 export function limitsReachedBy(daemon: With<'files' | 'approvals' | 'spend'>, path: string): Iterable<ReachedLimit> {
   const waiting = daemon.approvals.waits.get(path);
   return waiting ? allReachedLimits(inputOf(daemon, waiting)) : [];
 }
 
-/** Requests that sessions wait for, and that are still to be decided, by id. */
+/** Open requests to raise a limit, by id. */
 export function budgetRequests(daemon: With<'files' | 'approvals' | 'spend'>): Map<string, ReachedLimit> {
   const asked = new Map<string, ReachedLimit>();
   for (const [path, {approval}] of daemon.approvals.waits.forMore()) {
@@ -55,14 +55,14 @@ export function budgetRequests(daemon: With<'files' | 'approvals' | 'spend'>): M
   return asked;
 }
 
-/** At the start, when the facts of all files are known. */
+/** Call at the start, once the facts of all files are known. */
 export function loadSpend({files, spend}: With<'files' | 'spend'>): void {
   const {index} = files;
   const sessions = [...index.paths()].flatMap(path => index.facts(path)?.session ?? []);
   spend.load(index.facts(SPEND_FILE)?.spend, sessions);
 }
 
-/** Write down what was used, in its turn. */
+/** Schedule a write of the spend file. */
 export function writeSpend(files: HomeFiles): void {
   lookAgain(files, SPEND_FILE);
 }

@@ -11,33 +11,34 @@ import {createText, replaceText} from '../../loop/write.ts';
 import type {With} from '../state/parts.ts';
 import {openTask} from './open-task.ts';
 
-/** A session that cannot move its older messages may grow up to this by what comes in masses. */
+/** Bulk messages may grow a session that cannot move older messages up to this size. */
 export const FULL_AT = 1024 * 1024;
 
 /**
- * How many of its first messages may move: none as long as something is under way that was begun from them, or the session owes
- * others news of them. A task that is open stays.
+ * How many of the oldest messages may move to a segment. None may while a question, a call, a mention or a task change is
+ * pending. Messages that delivered a task stay while the task is open.
  */
 export function countMovable(
   {files, turns, approvals}: With<'files' | 'turns' | 'approvals'>,
   path: string,
   session: Session,
 ): number {
-  const owes = (of: Session['header']) => of?.mentions_due?.length || of?.tasks_due?.length;
+  const hasDue = (of: Session['header']) => of?.mentions_due?.length || of?.tasks_due?.length;
   const {header, messages} = session;
-  if (turns.has(path) || turns.questionAhead(path) || owes(header) || !header) return 0;
-  // The queue may ask it for the outcomes of its calls.
-  const asked = messages.some(({tool_calls}) =>
+  if (turns.has(path) || turns.questionAhead(path) || hasDue(header) || !header) return 0;
+  // The queue may still need the outcomes of these calls.
+  const hasOutcomes = messages.some(({tool_calls}) =>
     tool_calls?.some(({approval}) => approval !== undefined && approvals.outcomes.has(approval)),
   );
-  return asked
+  return hasOutcomes
     ? 0
     : splitPlace(session, ({delivery}) => delivery !== undefined && openTask(files, delivery) !== undefined);
 }
 
 /**
- * The session with its older messages in a file of their own, which is durable when this is over; or as it is. A file that is
- * there already and that the session does not name is what a crash left of such a move, and is written anew.
+ * Move older messages of a large session to a segment file, which is durable when the promise resolves. Returns the
+ * session unchanged if nothing may move. An existing file that the session does not name is left from a crash and is
+ * overwritten.
  */
 export async function makeRoom(
   daemon: With<'files' | 'reports' | 'turns' | 'approvals'>,
@@ -55,7 +56,7 @@ export async function makeRoom(
   const {forked_from, created} = header;
   const own = {
     ...{session_id: stemOf(segment), agent_id: header.agent_id, status: 'completed' as const},
-    // What was spent before is not spent again by the copy.
+    // Keeps a fork from counting the original's spend again.
     ...(forked_from && created !== undefined && {created, forked_from}),
   };
   const {older, rest} = splitSession(session, place, own, '../../schemas/session.json');

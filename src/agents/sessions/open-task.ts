@@ -1,7 +1,7 @@
 import type {TaskFact} from '../../check/task-facts.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 
-/** As the index has it, if it is open and still the same attempt. */
+/** The indexed task of a delivery key, if it is open and still at the same attempt. */
 export function openTask({index}: HomeFiles, key: string): TaskFact | undefined {
   const [, id, attempt] = /^task\/(.+)#(\d+)$/.exec(key) ?? [];
   const path = index.definitionsOf(`task/${id}`)[0]?.path;

@@ -2,19 +2,19 @@ import type {ChangedSession} from '../../decide/budget.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {DaemonEntry} from '../../loop/planned-write.ts';
 
-/** A session as it is to be written, and what the journal says of it. */
+/** The next version of a session, and its journal entry. */
 export interface SessionStep {
   session: Session;
   entry: DaemonEntry;
-  /** As soon as it is in the file: tell of it. */
+  /** Called when the file is written, to report the step. */
   written?: () => void;
-  /** Then, once it is known to be there. */
+  /** Called after `written`, once the new version is accepted. */
   done?: () => void;
-  /** What follows from it at once: a commit of its own, written together. */
+  /** A further step in the same file write, with its own commit. */
   then?: SessionStep | undefined;
 }
 
-/** Begin to wait for a person to grant more, or end it. */
+/** Begin or end the wait for a person to raise a limit. */
 export function limitStep({session, words}: ChangedSession, approval: string): SessionStep {
   return {session, entry: {words, cause: 'limit', trailers: [['Approval', approval]]}};
 }

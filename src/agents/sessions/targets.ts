@@ -6,7 +6,7 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {With} from '../state/parts.ts';
 
-/** Changes when the file that a request would write changes after its diff was made. Undefined: the request writes no file. */
+/** The signature of the file that a request would write. Undefined: the request writes no file. */
 export function targetSignature({home}: HomeFiles, {agent, ask}: CallRequest): string | undefined {
   const path = ask.basis.file === undefined ? undefined : askedPart(ask, 'Path');
   if (path === undefined) return undefined;
@@ -18,7 +18,7 @@ export function targetSignature({home}: HomeFiles, {agent, ask}: CallRequest): s
   }
 }
 
-/** Workspaces are not watched: look at the files of diffs that wait for a person. Those of files that changed are made anew. */
+/** Refresh waiting diffs whose target file has changed. Needed because workspaces are not watched. */
 export function checkTargets({files, approvals}: With<'files' | 'approvals'>): void {
   const {waits} = approvals;
   for (const [id, request] of approvals.asked) {

@@ -10,12 +10,12 @@ import type {With} from '../state/parts.ts';
 import {approvalStateOf, limitsReachedBy} from './budget.ts';
 import {checkTargets, targetSignature} from './targets.ts';
 
-/** What was decided begins first; then its page moves. */
+/** A decided call begins before its page moves. */
 const MOVE_MS = 60;
 
 /**
- * After limits, decisions, the day or who waits has changed: look again at the sessions that need not wait any more, at
- * the queue if a request is missing there or not needed, and at pages of what is decided.
+ * Call after a change of limits, decisions, the day or waiting sessions. Looks again at sessions that may continue, at the
+ * queue if a request is missing or no longer needed, and at the pages of decided requests.
  */
 export function wakeSessions(daemon: With<'files' | 'reports' | 'approvals' | 'spend'>): void {
   const {files, reports, approvals} = daemon;
@@ -24,7 +24,7 @@ export function wakeSessions(daemon: With<'files' | 'reports' | 'approvals' | 's
   const {troubles} = reports;
   const due = waits.takeDue();
   if (!due) return;
-  /** Requests that are not in the queue yet: to go on beyond a limit, and of calls. */
+  /** A request to raise a limit, or one of a call, is not in the queue yet. */
   let more = false;
   let missing = false;
   let queue = due.all && index.facts(APPROVALS_FILE)?.approvals !== undefined;
@@ -47,18 +47,18 @@ export function wakeSessions(daemon: With<'files' | 'reports' | 'approvals' | 's
     const state = approvalStateOf(files, id);
     if (state !== 'pending' && files.known.has(pendingPath(id))) lookAgain(files, pendingPath(id), MOVE_MS);
     if (state === 'rejected' && files.known.has(approvedPath(id))) lookAgain(files, approvedPath(id), MOVE_MS);
-    // Who asked has let go of it while it was being written down.
+    // The session stopped waiting while the request was written.
     if (state === 'pending' && waits.for(id).size === 0) queue = true;
   }
   queue ||= due.left.some(approval => files.index.facts(APPROVALS_FILE)?.approvals?.[approval] !== undefined);
   if (!more && !missing && !queue) return;
   if (more) daemon.spend.due();
   const why = more || missing ? notWritten(files) : undefined;
-  troubles.set('ask', why && `sessions that wait for you cannot ask: ${APPROVALS_FILE} ${why}`);
+  troubles.set('ask', why && `sessions cannot ask you: ${APPROVALS_FILE} ${why}`);
   lookAgain(files, APPROVALS_FILE);
 }
 
-/** What is to be looked at for a call that waits for this request. */
+/** What to look at for a call that waits for this request. */
 function needOf(
   {files, approvals}: With<'files' | 'approvals'>,
   id: string,
@@ -66,7 +66,7 @@ function needOf(
   const {index} = files;
   switch (approvalStateOf(files, id)) {
     case undefined:
-      // What is asked has to be put into words by the session first.
+      // The session must create the request first.
       return approvals.asked.has(id) ? 'item' : 'session';
     case 'pending':
       if (index.definitionsOf(`page/${id}`).length > 0) return undefined;
@@ -78,7 +78,7 @@ function needOf(
   }
 }
 
-/** From now on this request is in words: look where it is to be written or was decided meanwhile. */
+/** Remember a request, and look at the queue and the page, where it is written or was decided. */
 export function registerRequest({files, approvals}: With<'files' | 'approvals'>, request: CallRequest): void {
   const isNew = !approvals.asked.has(request.id);
   approvals.ask(request);
@@ -89,7 +89,7 @@ export function registerRequest({files, approvals}: With<'files' | 'approvals'>,
   if (approvalStateOf(files, request.id) === 'pending') lookAgain(files, pendingPath(request.id));
 }
 
-/** The policy is another: what calls wait for may be allowed by now, and a rule that was to be added may be there. */
+/** After a policy change: judge waiting calls again, and look at the queue if rules were to be added. */
 export function rejudgeWaitingCalls({files, approvals}: With<'files' | 'approvals'>): void {
   for (const path of approvals.waits.paths()) {
     if (approvals.waits.callsOf(path).length === 0) continue;
@@ -99,13 +99,13 @@ export function rejudgeWaitingCalls({files, approvals}: With<'files' | 'approval
   if (approvals.rules.size > 0) lookAgain(files, APPROVALS_FILE);
 }
 
-/** Why nothing can be added to the queue. */
+/** Why the queue cannot be written; undefined if it can. */
 function notWritten({disk, index}: HomeFiles): string | undefined {
   if (blocks(index.problems(APPROVALS_FILE))) return 'has errors';
   return linkTarget(disk, APPROVALS_FILE) === undefined ? undefined : 'is a link, and nothing is written through it';
 }
 
-/** To be called every few seconds: what is used up today is not tomorrow, and nobody waits for ever. */
+/** Call every few seconds: a new day resets daily limits, requests expire, and target files change. */
 export function wakeOnTimer(daemon: With<'files' | 'reports' | 'approvals' | 'spend'>): void {
   const {files} = daemon;
   const expires = files.index.facts(APPROVALS_FILE)?.expires;

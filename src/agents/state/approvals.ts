@@ -6,45 +6,44 @@ import type {Random} from '../../home/disk/random.ts';
 import type {StartedCalls} from '../../loop/started-calls.ts';
 import type {Waits} from './waits.ts';
 
-/** How many requests are kept in memory. Others are made again when they are needed. */
+/** How many requests stay in memory. Others are created again on demand. */
 const MAX_REQUESTS = 1_000;
-/** So long after a yes its call may begin. */
+/** How long after an approval its call counts as starting. */
 const STARTING_MS = 100;
 
-/** What is known of requests besides what the files say; all of it follows from the sessions again. */
+/** What the daemon knows about requests beyond the files. Can be rebuilt from the sessions. */
 export class Approvals {
-  /** Which sessions wait for which request. */
   readonly waits: Waits;
-  /** Calls that were started once, whatever the files say by now. */
+  /** Calls that were started once, even if the files no longer show it. */
   readonly started: StartedCalls;
-  /** What calls ask for, in words, by id. */
+  /** Requests of calls, by id. */
   readonly #asked = new Map<string, CallRequest>();
-  /** What became of calls that were approved, until it stands in the queue. */
+  /** Outcomes of approved calls that are not in the queue yet, by id. */
   readonly outcomes = new Map<string, CallOutcome>();
-  /** By session path: approvals whose outcome the queue lacks, with their calls. */
+  /** Approvals whose outcome the queue lacks, with their calls, by session path. */
   readonly missingOutcomes = new Map<string, Map<string, string | undefined>>();
-  /** Requests that their sessions do not have. */
+  /** Requests in the queue that their sessions do not know. */
   readonly unknownRequests = new Set<string>();
   /** Sessions, by path, whose requests may be outdated. */
   readonly staleSessions = new Set<string>();
 
-  /** Files that requests would write, as they were when the diff was made, by the id of the request. */
+  /** Signatures of the files that requests would write, taken when the diff was made, by request id. */
   readonly targets = new Map<string, string>();
 
   /** When an approval without a time was saved, by id. */
   readonly yesSavedAt = new Map<string, string>();
 
-  /** Requests whose decision does not count, which was reported. */
+  /** Requests whose decision was reported as invalid. */
   readonly reportedInvalid = new Set<string>();
-  /** Rules that persons want added to the policy, and why some could not be, by the id of the approval. */
+  /** Rules to add to the policy, and why some could not be added, by approval id. */
   readonly rules = new Map<string, readonly NewRule[]>();
   readonly rulesRefused = new Map<string, string>();
 
-  /** Decided requests that are to go to the archive, as they stand in the queue: by file, by id. */
+  /** Texts of decided requests to archive, by archive file and id. */
   readonly archive = new Map<string, ReadonlyMap<string, string>>();
-  /** Files that may have been changed by a command that ran outside the sandbox, and by which, by path. */
+  /** Protected files that an unsandboxed command may have changed, with that command, by path. */
   readonly suspects = new Map<string, string>();
-  /** Files in which a person decides that were changed while no daemon ran: what they were before, by path. */
+  /** Protected files that changed while no daemon ran, with the former blob, by path. */
   readonly changedBefore = new Map<string, string | undefined>();
   readonly #unconfined = new Set<{words: string}>();
   readonly #clock: Clock;
@@ -56,20 +55,20 @@ export class Approvals {
     this.#clock = clock;
   }
 
-  /** A command runs that could write files of the home: what is decided meanwhile does not count. */
+  /** Call when an unsandboxed command begins, and the returned function when it ends. Decisions in between do not count. */
   runsUnconfined(words: string): () => void {
     const running = {words};
     this.#unconfined.add(running);
     return () => this.#unconfined.delete(running);
   }
 
-  /** Which such command runs, in words. */
+  /** The unsandboxed command that is running, if any. */
   get unconfined(): string | undefined {
     const [first] = this.#unconfined;
     return first?.words;
   }
 
-  /** A yes was found just now: what it allows is about to begin. */
+  /** Whether a call was approved moments ago and is about to begin. */
   get starting(): boolean {
     return this.#clock.monotonic() - this.#yesAt < STARTING_MS;
   }
@@ -84,7 +83,7 @@ export class Approvals {
   }
 
   ask(request: CallRequest): void {
-    // Said again, it is what it was, in its place.
+    // An unchanged request keeps its place.
     if (this.#asked.get(request.id)?.digest === request.digest) return;
     this.#asked.delete(request.id);
     this.#asked.set(request.id, request);

@@ -4,13 +4,13 @@ import type {Call} from '../../formats/session/session-schema.ts';
 import type {TemplateValue} from '../../formats/template.ts';
 import {toolNamed, tools} from '../../policy/tools.ts';
 
-/** Whose calls they are. */
+/** The session, agent and template that calls are made for. */
 export interface Caller {
   path: string;
   session: string;
   agent: string;
   template: TemplateValue;
-  /** As it is when a call begins. */
+  /** The session when the call begins. */
   of: Session;
 }
 
@@ -23,19 +23,19 @@ export function isRead(call: Call): boolean {
   return name !== undefined && tools[name].effect === 'read';
 }
 
-/** Whether it may be made again after a crash: what it did, it does not do twice. */
+/** Whether the call is idempotent, so that it may be repeated after a crash. */
 export function isRepeatable(call: Call): boolean {
   const name = toolNamed(call.function.name);
   return name !== undefined && (tools[name].effect === 'read' || tools[name].effect === 'deliver');
 }
 
-/** The session as the model had it when it made the call, with the answer: the same however often it is made. */
+/** The session up to and including the answer with this call. Does not depend on later messages. */
 export function sessionUpToCall({of}: Caller, call: Call): Session {
   const at = of.messages.findLastIndex(({tool_calls}) => tool_calls?.includes(call));
   return at === -1 ? of : {...of, messages: of.messages.slice(0, at + 1)};
 }
 
-/** One name for one call of one answer, whatever ids the model gives. */
+/** A unique name for a call, even if the model reuses ids. */
 export function nameOfCall({session, of}: Caller, call: Call): string {
   const {timestamp = ''} = of.messages.findLast(({tool_calls}) => tool_calls?.includes(call)) ?? {};
   const {name, arguments: args} = call.function;

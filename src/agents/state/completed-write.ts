@@ -1,7 +1,7 @@
 import type {CompletedFile} from '../../decide/complete.ts';
 import type {DaemonEntry, PlannedWrite} from '../../loop/planned-write.ts';
 
-/** A completed file as a change. `cause`: what the journal gives as the reason. */
+/** A completed file as a planned write. `cause`: the reason in the journal. */
 export function plannedWriteOf(completed: CompletedFile | undefined, cause: string): PlannedWrite | undefined {
   if (!completed) return undefined;
   const {text, before = [], written} = completed;

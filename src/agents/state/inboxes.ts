@@ -3,54 +3,55 @@ import type {Cursor} from '../../formats/cursor-file.ts';
 import {LinesRead, MAX_REMEMBERED_LINES} from './lines-read.ts';
 import type {Schedules} from './schedules.ts';
 
-/** How far an inbox is read. All of it can be found out again from files. */
+/** The reading state of an inbox. Can be rebuilt from files. */
 export interface InboxReading {
   readonly path: string;
-  /** Of the file: slack.jsonl. */
+  /** File name, such as slack.jsonl. */
   readonly name: string;
-  /** How far it is read and delivered; undefined: nobody has looked yet. */
+  /** How far the inbox is read and delivered; undefined before the first look. */
   cursor: Cursor | undefined;
-  /** The cursor as its file has it, when it was written, and how many lines ago. */
+  /** The text of the cursor file. */
   saved: string;
+  /** When a save of the cursor was last requested, monotonic. */
   savedAt: number;
-  /** The inode of the last file with this name, if it is read to its end and no file has the name now. */
+  /** The inode of the last file with this name, if it is fully read and no file has the name now. */
   finishedFile: string | undefined;
-  /** Lines that were read, by content. */
+  /** Hashes of the lines that were read. */
   lines: LinesRead;
-  /** Those that an earlier run had read are among them, as far as that is cheap. */
+  /** `lines` includes those of earlier runs, as far as that is cheap. */
   counted: boolean;
-  /** Of a file that an editor wrote anew: lines that were delivered before, and are not again. */
+  /** In a file that an editor rewrote: lines that were delivered before and are skipped. */
   skip: LinesRead | undefined;
-  /** Letters that are not delivered yet. */
+  /** Number of letters that are not delivered yet. */
   underWay: number;
-  /** The file no longer begins with what was read: its signature, and since when. */
+  /** The file no longer begins with the lines that were read: its signature, and since when. */
   changedContent: {signature: string; since: number} | undefined;
-  /** The last line, which is not finished: where it begins, and up to where that is known. */
+  /** A last line without newline: its start, and how far it was scanned. */
   unfinished: {from: number; to: number} | undefined;
-  /** Zero bytes at this place, how far the file went when they were found, and when that was. */
+  /** Zero bytes at this offset, the file size when they were found, and when that was. */
   hole: {at: number; to: number; since: number} | undefined;
-  /** Sessions that more lines come for. */
+  /** Sessions that will get more lines of this inbox. */
   readonly expecting: Set<string>;
   /** Lines that were set aside in this run. */
   rejected: number;
-  /** What the inbox waits for, in words. */
+  /** Why the inbox cannot continue. */
   waitsFor: string | undefined;
-  /** There is more to read than is read at a time: when it was last said how far it is, and whether it was said at all. */
+  /** Progress reports for a large inbox: when the last was due, and whether any was made. */
   long: {told: number; said: boolean} | undefined;
 }
 
 /** The inboxes of the home, by path. */
 export class Inboxes {
   readonly #readings = new Map<string, InboxReading>();
-  /** A file that was made later was made while this home was served, ns. */
+  /** Files created after this time (ns) were created while this home was served. */
   readonly servedSince: bigint;
   /** Messages at fixed times. */
   readonly schedules: Schedules;
-  /** Lines that had been set aside for an agent that was not there, and are delivered by now, by id. */
+  /** Ids of lines that were rejected for a missing agent and are delivered now. */
   readonly released = new Set<string>();
-  /** The same, on their way. */
+  /** Ids of such lines that are being delivered. */
   readonly releasing = new Set<string>();
-  /** Records with a key that were posted in this run, or are in sessions; undefined: nobody has looked yet. */
+  /** Keys of delivered or posted records; undefined until first needed. */
   keys: Promise<Set<string>> | undefined;
 
   constructor(servedSince: bigint, schedules: Schedules) {
@@ -92,7 +93,7 @@ export class Inboxes {
     return this.#readings.keys();
   }
 
-  /** Paths of those that wait for an agent, or for the settings to name one. */
+  /** Paths of inboxes that wait for an agent, or for a setting that names one. */
   waiting(): string[] {
     return [...this.#readings.values()].filter(({waitsFor}) => waitsFor !== undefined).map(({path}) => path);
   }

@@ -1,13 +1,13 @@
-/** Files with more lines are not remembered line by line. */
+/** Lines of longer files are not remembered. */
 export const MAX_REMEMBERED_LINES = 100_000;
 
-/** How often each line was read, by content. Only an editor that writes a file anew makes anybody ask. */
+/** Counts the lines that were read, by hash. Needed when an editor rewrites an inbox file. */
 export class LinesRead {
-  /** A hash of twelve hex digits is a number: a million of them are to fit. */
+  /** Hashes of twelve hex digits, kept as numbers to save memory. */
   readonly #counts = new Map<number, number>();
   readonly #most: number;
   #length = 0;
-  /** Some lines that were read are not in it. */
+  /** Some of the lines that were read are not counted. */
   incomplete = false;
 
   constructor(most = Number.POSITIVE_INFINITY) {
@@ -27,7 +27,7 @@ export class LinesRead {
     this.incomplete = true;
   }
 
-  /** Count one occurrence of a line down. False: none is left. */
+  /** Remove one occurrence of a line. False: there was none. */
   takeOne(hash: string): boolean {
     const line = Number.parseInt(hash, 16);
     const count = this.#counts.get(line) ?? 0;
@@ -39,13 +39,13 @@ export class LinesRead {
     return (this.#counts.get(Number.parseInt(hash, 16)) ?? 0) > 0;
   }
 
-  /** Those of the others are taken. */
+  /** Remove all lines of `others`. */
   takeAll(others: LinesRead): void {
     for (const [line, count] of others.#counts)
       this.#counts.set(line, Math.max(0, (this.#counts.get(line) ?? 0) - count));
   }
 
-  /** Another with the same lines; if they are more than `most`, none of them. */
+  /** A copy; `incomplete` if there are more than `most` lines. */
   copy(most = Number.POSITIVE_INFINITY): LinesRead {
     const copy = new LinesRead(most);
     copy.incomplete = this.incomplete || this.#length > most;

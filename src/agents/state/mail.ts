@@ -10,33 +10,33 @@ export interface DeliveryPlace {
 
 /** A message on its way into a session. */
 export interface Letter {
-  /** The same whoever asks for it and how often: it is delivered once. */
+  /** Deterministic, so that a letter posted again is delivered once. */
   id: string;
-  /** Whose session it is for. */
+  /** The agent whose session receives it. */
   agent: string;
   message: Pick<Message, 'from' | 'content'> & Partial<Message>;
-  /** It may be among these under another id: then this is said of it, and it is not brought again. */
+  /** If the letter was delivered under another id, the content to deliver instead. */
   unless?: (messages: readonly Message[]) => string | undefined;
-  /** What a session begins with that is made for it. */
+  /** Header fields for a session that is created for the letter. */
   opening: Partial<SessionHeader>;
-  /** The session had errors when it was posted there: it may be another's, or over. */
+  /** The session had errors when the letter was posted: it may belong to another agent, or be completed. */
   unsure?: true | undefined;
-  /** One of many: it waits as long as there is no room for it in the session. */
+  /** One of many: waits until there is room in the session. */
   bulk?: true;
-  /** It is in the file, and that is durable. */
+  /** Called once the letter is durable in the session file. */
   delivered: (where: DeliveryPlace) => void;
 }
 
-/** So long a session waits for the rest of what is on its way. */
+/** How long a session waits for expected letters. */
 const PATIENCE_MS = 30_000;
 
-/** What is to be delivered, by the path of the session. None of it is state: whoever posted it posts it again after a crash. */
+/** Letters to deliver, by session path. Not durable: the sender posts them again after a crash. */
 export class Mail {
   readonly #due = new Map<string, Map<string, Letter>>();
-  /** By its id: the session that a letter is on its way to. */
+  /** Destination session path, by letter id. */
   readonly #to = new Map<string, string>();
   readonly #expected = new Map<string, number>();
-  /** Mentions in answers of a session that are delivered, until the session says so: by path. */
+  /** Delivered mentions that are still in the session header, by session path. */
   readonly woken = new Map<string, Set<string>>();
   readonly #clock: Clock;
 
@@ -44,7 +44,7 @@ export class Mail {
     this.#clock = clock;
   }
 
-  /** Once for each id, whoever posts it how often: told is the last who did, and it goes where that one says. */
+  /** Post a letter. A letter with the same id is replaced, including its destination and callback. */
   post(path: string, letter: Letter): void {
     const before = this.#to.get(letter.id);
     if (before !== undefined && before !== path) this.takeBack(before, letter.id);
@@ -53,7 +53,6 @@ export class Mail {
     this.#due.set(path, letters.set(letter.id, letter));
   }
 
-  /** The session that a letter is on its way to. */
   destinationOf(id: string): string | undefined {
     return this.#to.get(id);
   }
@@ -70,7 +69,7 @@ export class Mail {
     return this.#due.has(path);
   }
 
-  /** More is on its way to this session, so its model is asked when that is there, or after a while. */
+  /** Delay the model of this session until the expected letters arrive, or for a while. */
   expect(path: string): void {
     if (!this.#expected.has(path)) this.#expected.set(path, this.#clock.monotonic() + PATIENCE_MS);
   }
@@ -84,18 +83,18 @@ export class Mail {
     return Math.max(0, (this.#expected.get(path) ?? 0) - this.#clock.monotonic());
   }
 
-  /** Nobody wants it delivered any more; false: it is not on its way. */
+  /** Withdraw a letter. False: it is not on its way. */
   takeBack(path: string, id: string): boolean {
     const letters = this.#due.get(path);
-    const was = letters?.delete(id) ?? false;
-    if (was) this.#to.delete(id);
+    const found = letters?.delete(id) ?? false;
+    if (found) this.#to.delete(id);
     if (letters?.size === 0) this.#due.delete(path);
-    return was;
+    return found;
   }
 
-  /** It is in the file. */
+  /** Call once the letter is durable in the session file. */
   delivered(path: string, letter: Letter, where: DeliveryPlace): void {
-    // Another may have been posted in its place meanwhile, or to another session.
+    // The letter may have been replaced or redirected since.
     const to = this.#to.get(letter.id) ?? path;
     const posted = this.#due.get(to)?.get(letter.id) ?? letter;
     if (this.takeBack(to, letter.id)) posted.delivered(where);

@@ -1,4 +1,4 @@
-/** A note that is to be added to a file of the memory. */
+/** A note to append to a memory file. */
 export interface MemoryNote {
   text: string;
   agent: string;
@@ -6,7 +6,7 @@ export interface MemoryNote {
   written: () => void;
 }
 
-/** Notes of agents that are not in their files yet, by path. */
+/** Notes that are not written yet, by path. */
 export class Notes {
   readonly #due = new Map<string, MemoryNote[]>();
 
@@ -18,12 +18,12 @@ export class Notes {
     return this.#due.get(path) ?? [];
   }
 
-  /** False: it was not due any more. */
+  /** Returns false if the note was not due any more. */
   remove(path: string, note: MemoryNote): boolean {
     const rest = this.due(path).filter(each => each !== note);
-    const was = rest.length < this.due(path).length;
+    const found = rest.length < this.due(path).length;
     if (rest.length > 0) this.#due.set(path, rest);
     else this.#due.delete(path);
-    return was;
+    return found;
   }
 }

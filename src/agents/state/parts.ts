@@ -18,68 +18,66 @@ import type {Spend} from './spend.ts';
 import type {Tasks} from './task-news.ts';
 import type {Turns} from './turns.ts';
 
-/** How people hear of what happens. */
+/** Reports events and troubles to people. */
 export interface AgentReports extends LoopReports {
-  /** Everything that is written down, other than what a person wrote, goes through this first. */
+  /** Removes secrets. Everything the daemon writes, except a person's own text, must pass through it. */
   readonly redact: Redaction;
 }
 
-/** What calls of agents are made with. */
+/** Everything that questions and calls need to run. */
 export interface Effects {
-  /** Names this run of the daemon: calls that it starts carry it. */
+  /** Id of this daemon run, recorded in the calls that it starts. */
   readonly run: string;
-  /** What is outside of the daemon: this machine, or a simulated one. */
+  /** The machine outside the daemon, real or simulated. */
   readonly world: World;
-  /** What agents can call. */
   readonly tools: Tools;
-  /** Where questions to models and calls run. Set up with the first look. */
+  /** Runs questions to models and calls. Set at the first look. */
   runner: Runner;
-  /** What a running call asks of the daemon. Set up with the first look. */
+  /** Creates the daemon services for a call. Set at the first look. */
   services: (caller: Caller, call: Call, signal: AbortSignal) => DaemonServices;
-  /** How commands are confined. */
   readonly sandbox: Sandbox;
   /** SQL over tasks; loaded with the first query. */
   queries: TaskQuery | undefined;
-  /** Agents whose workspace was found, or made, from the repository that their template names. */
+  /** Agents whose workspace is a clone of the repository in their template. */
   readonly cloned: Set<string>;
 }
 
-/** This run of the daemon, and what its status file says of it. */
+/** What the status file shows about this daemon run. */
 export interface RunStatus {
   readonly version: string;
-  /** Which model answers by default, in words; known soon after the start. */
+  /** Description of the default model; known soon after the start. */
   model: string | undefined;
-  /** How commands are confined, in words, once it is known. */
+  /** Description of the sandbox, once known. */
   confinement: string | undefined;
-  /** Whether changes are seen at once. */
+  /** Whether file watching works. */
   readonly watching: () => boolean;
   readonly sessions: SessionCounts;
-  /** The settings have changed: say what is different. */
+  /** Report the effects of changed settings. */
   readonly announce: () => void;
 }
 
 /**
- * The parts of a daemon, each of which owns one subject. All of it is a cache of files: a new daemon builds the same from them. A function
- * takes those parts that it, or what it calls, works with: `With<'files' | 'mail'>`.
+ * The parts of a daemon. Each part owns one subject and is a cache that a new daemon can rebuild from files. A function
+ * takes only the parts that it and its callees use: `With<'files' | 'mail'>`.
  */
 export interface Daemon {
   readonly files: HomeFiles;
   readonly reports: AgentReports;
-  /** Settings, policy, templates and playbooks as they are now. */
+  /** Current settings, policy, templates and playbooks. */
   readonly current: CurrentConfig;
-  /** Questions and calls under way. */
+  /** Questions and calls in progress. */
   readonly turns: Turns;
-  /** What is on its way into sessions. */
+  /** Messages on their way into sessions. */
   readonly mail: Mail;
-  /** What calls wait for, beyond what the files say. */
+  /** Requests for approval, beyond the files. */
   readonly approvals: Approvals;
-  /** Inboxes, as far as they are read, and messages at fixed times. */
+  /** Reading state of inboxes, and scheduled messages. */
   readonly inboxes: Inboxes;
-  /** What is known of tasks beyond their files. */
+  /** Knowledge about tasks beyond their files. */
   readonly tasks: Tasks;
-  /** What is to be added to files of the memory. */
+  /** Notes to append to memory files. */
   readonly notes: Notes;
-  /** What agents have used today. */
+  /** Today's usage by agents. */
   readonly spend: Spend;
   readonly effects: Effects;
   readonly status: RunStatus;

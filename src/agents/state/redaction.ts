@@ -6,7 +6,7 @@ import type {Random} from '../../home/disk/random.ts';
 import {makeRedactor, type Redactor} from '../../policy/redact/redact.ts';
 import {secretsOf} from '../../policy/redact/secret-names.ts';
 
-/** The daemon's redactor. Which variables hold the models' keys is a matter of settings, which may change. */
+/** The daemon's redactor. `follow` updates the variables that hold keys, which the settings name. */
 export interface Redaction extends Redactor {
   follow: (settings: Settings) => void;
 }
@@ -32,7 +32,7 @@ export function makeRedaction(env: NodeJS.ProcessEnv): Redaction {
   };
 }
 
-/** Before anything is done with it: what is recorded is what runs. */
+/** Call before an answer is used, so that recorded calls equal executed calls. */
 export function redactAnswer<T extends Answer | {limited: true}>(redact: Redactor, random: Random, answer: T): T {
   return 'reply' in answer ? {...answer, reply: redactReply(redact, random, answer.reply)} : redact.value(answer);
 }
@@ -44,7 +44,7 @@ function redactReply(redact: Redactor, random: Random, reply: Reply): Reply {
     content: content === null ? null : redact.text(content),
     model: redact.text(model),
     calls: calls.map(({id, name, arguments: args}, i) => ({
-      // An id is there once.
+      // Keep ids unique.
       id: redact.text(id) === id ? id : `${redact.text(id)}-${i}-${random.bytes(6).toString('hex')}`,
       name: redact.text(name),
       arguments: redactArguments(redact, args),
@@ -52,12 +52,12 @@ function redactReply(redact: Redactor, random: Random, reply: Reply): Reply {
   };
 }
 
-/** Numbers of a JSON text, and the strings between them, in which digits are none. */
+/** Matches numbers in JSON text. Also matches strings, to skip the digits in them. */
 const literal = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs;
 
 /**
- * JSON stays JSON: what is replaced are strings within it, and numbers as they are written. What the text has and the
- * value has not (of two equal keys the last counts) is gone afterwards.
+ * Redact strings and numbers within JSON text; the result is valid JSON. Of duplicate keys only the last remains if
+ * anything is redacted.
  */
 function redactArguments(redact: Redactor, args: string): string {
   const whole = redact.text(args);
@@ -74,23 +74,23 @@ function redactArguments(redact: Redactor, args: string): string {
   }
 }
 
-/** What happens, told without secrets. A file that has one is told of without an excerpt. */
+/** Wraps `report` to remove secrets. Problems in a file that contains a secret are reported without an excerpt. */
 export function redactReport(redact: Redactor, report: Report): Report {
-  // All problems of a file are told one after the other: its text is looked through once.
-  let looked: {text: string | undefined; shown: string | undefined} = {text: undefined, shown: undefined};
+  // Problems of a file are reported in sequence: scan its text once.
+  let scanned: {text: string | undefined; shown: string | undefined} = {text: undefined, shown: undefined};
   return event => {
     if (event.event !== 'problem') {
-      looked = {text: undefined, shown: undefined};
+      scanned = {text: undefined, shown: undefined};
       return report(redact.value(event));
     }
     const {text, ...rest} = event;
-    if (text !== looked.text)
-      looked = {text, shown: text !== undefined && redact.text(text) === text ? text : undefined};
-    report({...redact.value(rest), text: looked.shown} satisfies DaemonEvent);
+    if (text !== scanned.text)
+      scanned = {text, shown: text !== undefined && redact.text(text) === text ? text : undefined};
+    report({...redact.value(rest), text: scanned.shown} satisfies DaemonEvent);
   };
 }
 
-/** The same failure, in words without secrets. */
+/** Remove secrets from an error, in place. */
 export function redactError(redact: Redactor, error: unknown): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? redact.text(error) : error;
   error.message = redact.text(error.message);

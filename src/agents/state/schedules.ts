@@ -1,22 +1,22 @@
 import type {Settings} from '../../formats/settings.ts';
 import type {Cancel, Clock} from '../../home/disk/clock.ts';
 
-/** The clock may jump, and timers may sleep: it is looked at so often at least. */
+/** Longest time between looks: the clock may jump, and timers may sleep. */
 const LONGEST_MS = 20_000;
 
 export interface SchedulesOptions {
   clock: Clock;
   settings: () => Promise<Settings>;
-  /** Look at what is due. `any`: there are schedules. */
+  /** Look for due messages. `any`: there are schedules. */
   look: (any: boolean) => void;
 }
 
-/** Messages at fixed times. What is claimed and what is delivered is in state/schedules.yaml; this only says when to look there. */
+/** Decides when to look at state/schedules.yaml, which records claimed and delivered times. */
 export class Schedules {
   readonly #options: SchedulesOptions;
   #timer: Cancel | undefined;
   #closed = false;
-  /** Delivered, and perhaps still said to be due: by delivery. */
+  /** Ids of deliveries that are done but may still be due in the file. */
   readonly delivered = new Set<string>();
   readonly posted = new Set<string>();
 
@@ -24,7 +24,7 @@ export class Schedules {
     this.#options = options;
   }
 
-  /** The settings are others, or a time has come: look, and again when the next one comes. */
+  /** Look now, and again at the next scheduled time. Call when the settings have changed. */
   async tick(): Promise<void> {
     const {schedules} = await this.#options.settings();
     const all = schedules ?? [];
@@ -32,17 +32,17 @@ export class Schedules {
     if (this.#closed) return;
     this.#options.look(all.length > 0);
     if (all.length === 0) return;
-    // Not before it is needed: it takes a while to load.
+    // Loaded on demand: it is slow to load.
     const {nextSlot} = await import('../../formats/schedule-slots.ts');
     const now = this.#options.clock.now();
     const next = Math.min(...all.map(schedule => nextSlot(schedule, now) ?? Number.POSITIVE_INFINITY));
-    // A timer may come a little early.
+    // A timer may fire a little early.
     const wait = Math.max(5, Math.min(LONGEST_MS, next - now + 2));
     this.#timer?.();
     if (!this.#closed) this.#timer = this.#options.clock.after(wait, () => void this.tick());
   }
 
-  /** What is not due any more need not be known. */
+  /** Forget deliveries that are no longer due. */
   forget(due: ReadonlySet<string>): void {
     for (const all of [this.delivered, this.posted]) for (const id of all) if (!due.has(id)) all.delete(id);
   }

@@ -3,7 +3,7 @@ import type {Message} from '../../formats/session/session-schema.ts';
 import type {Disk} from '../../home/disk/disk.ts';
 import {readHomeFile} from '../../home/read.ts';
 
-/** Messages that sessions moved to other files. Those files never change once they are named, so each is read once. */
+/** Older messages of sessions, in segment files. A segment never changes once its session names it, so it is read once. */
 export class Segments {
   readonly #disk: Disk;
   readonly #messages = new Map<string, {messages: readonly Message[]; length: number}>();
@@ -14,7 +14,7 @@ export class Segments {
     this.#disk = disk;
   }
 
-  /** Of all these files, oldest first. */
+  /** The messages of these segments, oldest first. */
   async messages(paths: readonly string[]): Promise<readonly Message[]> {
     const all: Message[][] = [];
     for (const path of paths) {
@@ -25,7 +25,7 @@ export class Segments {
     return all.flat();
   }
 
-  /** Whether one of these files has this delivery. */
+  /** The delivery ids in each of these segments. */
   async ids(paths: readonly string[]): Promise<readonly ReadonlySet<string>[]> {
     const all: ReadonlySet<string>[] = [];
     for (const path of paths) {
@@ -36,7 +36,7 @@ export class Segments {
     return all;
   }
 
-  /** A file as it was just written. */
+  /** Call after writing a segment. */
   wrote(path: string, messages: readonly Message[]): void {
     this.#deliveries.set(path, new Set(messages.flatMap(({delivery}) => delivery ?? [])));
     const before = this.#messages.get(path);
@@ -65,7 +65,7 @@ export class Segments {
     try {
       text = this.#disk.read(path).toString();
     } catch {
-      // Somebody took it away: what it had is not known any more.
+      // The file was removed: treat it as empty.
     }
     const ids = new Set(deliveriesIn(text));
     this.#deliveries.set(path, ids);
@@ -73,5 +73,4 @@ export class Segments {
   }
 }
 
-/** Of the messages so many characters are kept in memory. */
 const MAX_CACHED_CHARACTERS = 32 * 1024 * 1024;

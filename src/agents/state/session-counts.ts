@@ -1,7 +1,7 @@
 import type {Facts} from '../../check/facts.ts';
 import type {FactsFollower} from '../../loop/reconciler.ts';
 
-/** How many sessions there are of each status. */
+/** Counts sessions by status. */
 export class SessionCounts implements FactsFollower {
   readonly #byStatus = new Map<string, number>();
 
@@ -10,7 +10,7 @@ export class SessionCounts implements FactsFollower {
     this.#count(now?.session, 1);
   }
 
-  /** Without those that no session has. */
+  /** Counts above zero. */
   byStatus(): Record<string, number> {
     return Object.fromEntries([...this.#byStatus].filter(([, count]) => count > 0));
   }

@@ -1,15 +1,14 @@
-/** Who waits for a slot. */
+/** A caller that waits for a slot. */
 interface Waiter {
   group: string;
-  /** Asked whenever a slot is free: somebody may have come to wait for it meanwhile. */
+  /** Evaluated whenever a slot becomes free, because preferences change. */
   isPreferred: () => boolean;
   go: () => void;
 }
 
 /**
- * So many at a time: those that are preferred first, each kind in the order they came. Of each group one may go beyond that: a
- * server that answers nothing, and so holds all the slots there are, does not keep others from being asked. `limit` holds whatever
- * the number of groups.
+ * Limits concurrency. Preferred waiters go first, otherwise first come, first served. Each group may exceed `most` by one
+ * slot, so that a server which never answers cannot block the others. `limit` is never exceeded.
  */
 export class SlotPool {
   readonly #most: () => number;
@@ -18,13 +17,13 @@ export class SlotPool {
   readonly #taken = new Map<string, number>();
   #count = 0;
 
-  /** `most` is asked each time: a person may change it. */
+  /** `most` is evaluated each time, because the setting may change. */
   constructor(most: () => number, limit = Number.POSITIVE_INFINITY) {
     this.#most = most;
     this.#limit = limit;
   }
 
-  /** Wait for a slot. Resolves to the function that releases it, or to undefined if `signal` came first. */
+  /** Wait for a slot. Resolves to the function that releases it, or to undefined if `signal` aborts first. */
   async acquire(
     group: string,
     signal: AbortSignal,
@@ -54,7 +53,7 @@ export class SlotPool {
     else this.#taken.delete(group);
   }
 
-  /** Whether a slot was handed on, which is counted as taken. */
+  /** Resolves to true once a slot, already counted as taken, was handed over. */
   #wait(group: string, signal: AbortSignal, isPreferred: () => boolean): Promise<boolean> {
     return new Promise(resolve => {
       const go = () => {

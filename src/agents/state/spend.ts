@@ -11,24 +11,24 @@ import {
 import type {DaySpend} from '../../formats/spend-file.ts';
 import {type Cancel, type Clock, timestamp} from '../../home/disk/clock.ts';
 
-/** What is not written down yet is written after this at the latest; sooner when a limit is reached, and at the stop. */
+/** Longest delay before usage is written. It is written sooner when a limit is reached, and at the stop. */
 const LAZY_MS = 30_000;
 
-/** The template that an agent's limits are in; those of all instances of a workflow count together. */
+/** The template that holds an agent's limits. All instances of a workflow share them. */
 export function templateName(agent: string): string {
   return agent.split('@')[0] || agent;
 }
 
 export interface SpendOptions {
-  /** It is time to write it down. */
+  /** Called when the spend file should be written. */
   onDue: () => void;
   onNewDay: () => void;
   clock: Clock;
 }
 
 /**
- * What agents have used today, in UTC. In memory it is exact. In `state/spend.yaml` it lags behind, which loses nothing:
- * every session says what its own newest day came to.
+ * Today's usage (UTC) by agents. Exact in memory. `state/spend.yaml` may lag, which loses nothing: every session records
+ * its own usage of its latest day.
  */
 export class Spend {
   readonly #options: SpendOptions;
@@ -42,29 +42,29 @@ export class Spend {
     this.#day = this.#today();
   }
 
-  /** At the start: of each agent the larger of what was written down and what its sessions say. */
+  /** At the start: for each agent, take the larger of the spend file and the sum of its sessions. */
   load(written: DaySpend | undefined, sessions: Iterable<{agent: string; spent?: DaySpent}>): void {
     this.#begin(this.#today());
-    const said = new Map<string, Spent>();
+    const byAgent = new Map<string, Spent>();
     for (const {agent, spent} of sessions) {
       if (spent?.day !== this.#day) continue;
       const name = templateName(agent);
-      said.set(name, addSpent(said.get(name) ?? NOTHING_SPENT, spent));
+      byAgent.set(name, addSpent(byAgent.get(name) ?? NOTHING_SPENT, spent));
     }
     if (written?.day === this.#day)
       for (const [name, spent] of Object.entries(written.agents))
-        said.set(name, largerSpent(said.get(name) ?? NOTHING_SPENT, spent));
-    for (const [name, spent] of said) this.#count(name, spent);
+        byAgent.set(name, largerSpent(byAgent.get(name) ?? NOTHING_SPENT, spent));
+    for (const [name, spent] of byAgent) this.#count(name, spent);
   }
 
-  /** A model has answered, at this time. Every answer costs, also one that is dropped. */
+  /** Count an answer. Dropped answers count too, since they cost. */
   add(agent: string, usage: Usage | undefined, at: string): void {
     if (dayOf(at) !== this.day) return;
     this.#count(templateName(agent), oneTurn(usage));
     this.#timer ??= this.#options.clock.after(LAZY_MS, () => this.due());
   }
 
-  /** Today; with the first look at a new day, all begins anew. */
+  /** Today. The first access on a new day resets all counts. */
   get day(): string {
     const today = this.#today();
     if (today !== this.#day) {
@@ -82,7 +82,7 @@ export class Spend {
     return this.day ? this.#all : NOTHING_SPENT;
   }
 
-  /** What belongs into the file; undefined as long as nothing was used today. */
+  /** The content of the spend file; undefined if nothing was used today. */
   value(): DaySpend | undefined {
     const {day} = this;
     if (this.#agents.size === 0) return undefined;
@@ -90,7 +90,7 @@ export class Spend {
     return {day, agents: Object.fromEntries(names.map(name => [name, {...(this.#agents.get(name) ?? NOTHING_SPENT)}]))};
   }
 
-  /** Write it down now. */
+  /** Request a write of the spend file now. */
   due(): void {
     this.#timer?.();
     this.#timer = undefined;

@@ -2,7 +2,7 @@ import type {TaskNews} from '../../decide/task.ts';
 import type {ToolFailure} from '../../effects/tool/tool.ts';
 import type {TaskFile} from '../../formats/task/task.ts';
 
-/** The file with a change, and what the journal says of it. */
+/** A changed task file and its journal entry. */
 export interface EditedTaskFile {
   text: string;
   words: string;
@@ -12,7 +12,7 @@ export interface EditedTaskFile {
 /** A change that an agent makes to a task file. */
 export interface AgentTaskEdit {
   agent: string;
-  /** Called with the file as it is then. Undefined: it is so already. A failure is what the agent is told. */
+  /** Edits the current file. Undefined: nothing to change. A failure is returned to the agent. */
   make: (file: TaskFile) => EditedTaskFile | ToolFailure | undefined;
   finished: (failed?: ToolFailure) => void;
 }
@@ -20,21 +20,21 @@ export interface AgentTaskEdit {
 /** News of a task. `heard`: its session has reported since this daemon started. */
 export type ReportedTaskNews = TaskNews & {heard?: boolean};
 
-/** What is known of tasks beyond their files, by `attemptKey`. All of it follows again from sessions and the queue. */
+/** What the daemon knows about tasks beyond their files, by `attemptKey`. Can be rebuilt from sessions and the queue. */
 export class Tasks {
-  /** What agents change in task files, by path. */
+  /** Edits by agents that are not written yet, by path. */
   readonly edits = new Map<string, readonly AgentTaskEdit[]>();
-  /** What answers said of tasks and is being written to their files, by the path of the session. */
+  /** Progress of writing `tasks_due` to task files, by session path. */
   readonly ending = new Map<string, Map<string, 'under way' | 'over'>>();
   readonly #news = new Map<string, ReportedTaskNews>();
-  /** Ids of tasks under way, as long as their files have them. */
+  /** Ids of tasks in progress, as long as a file has them. */
   readonly #met = new Set<string>();
   /**
-   * Sessions at rest, by path, of which is to be asked once more what becomes of their tasks: they ended their turn while the
-   * file of one was not there, or whom they waited for is at rest, too.
+   * Paths of sessions at rest whose last answer must be followed up again: a task was in no file when they answered, or
+   * the session they waited for is at rest now.
    */
   readonly askAgain = new Set<string>();
-  /** Sessions at work, by path, and those at rest that wait for them. */
+  /** Paths of sessions at work, each with the sessions at rest that wait for it. */
   readonly #waiting = new Map<string, Set<string>>();
 
   get(key: string): ReportedTaskNews | undefined {
@@ -45,7 +45,7 @@ export class Tasks {
     this.#news.set(key, {...this.#news.get(key), ...news});
   }
 
-  /** Remember that a task is under way. Returns true if it was not known to be. */
+  /** Remember that a task is in progress. Returns true if this is new. */
   noteUnderWay(id: string): boolean {
     return this.#met.size !== this.#met.add(id).size;
   }
@@ -55,7 +55,7 @@ export class Tasks {
     this.#met.delete(id);
   }
 
-  /** `path` waits as long as `other` is at work. */
+  /** `path` waits until `other` is at rest. */
   waitFor(other: string, path: string): void {
     this.#waiting.set(other, (this.#waiting.get(other) ?? new Set()).add(path));
   }
@@ -64,14 +64,14 @@ export class Tasks {
     return this.#waiting.has(path);
   }
 
-  /** Those that waited for this one, once. */
+  /** Remove and return the sessions that wait for this one. */
   takeWaiting(path: string): Iterable<string> {
     const waiting = this.#waiting.get(path) ?? [];
     this.#waiting.delete(path);
     return waiting;
   }
 
-  /** Its file says all of it. */
+  /** Call once the task file has all news. */
   forget(key: string): void {
     this.#news.delete(key);
   }

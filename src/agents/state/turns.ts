@@ -8,11 +8,11 @@ import {WorkspaceLocks} from './workspace-locks.ts';
 /** How a question to a model ended. */
 export type QuestionResult = {reply: Reply} | {failed: string; hint: string} | {limited: true};
 
-/** What a model is being asked for one session. */
+/** A question to a model for one session. */
 export interface Question {
-  /** The messages it was asked with. */
+  /** The messages of the session when it was asked. */
   basis: readonly Message[];
-  /** What else the request was made from: prompt, model, segments. */
+  /** The other inputs of the request: agent, model, prompt, segments. */
   around: string;
 }
 
@@ -22,22 +22,22 @@ interface PendingQuestion extends Question {
 }
 
 interface Running {
-  /** Undefined: it only reads, and is over soon. */
+  /** Undefined for calls that only read: they end soon. */
   abort: AbortController | undefined;
   ended: Promise<Message>;
-  /** The message to be recorded, once it is known. */
+  /** The result message, once the call has ended. */
   result: Message | undefined;
 }
 
 const MOST_COMMANDS = 32;
-/** Each takes processes and up to eight file descriptors, so there is a limit however many agents there are. */
+/** Hard limit: each command takes processes and up to eight file descriptors. */
 const COMMAND_LIMIT = 48;
 const NONE: ReadonlyMap<string, Message> = new Map();
 
 /**
- * What is under way for sessions, by path: at most one question to a model, and calls. None of it is state: what is
- * lost with the process is asked again, or found started and not ended. Whatever ends is told by `onChange`, and
- * recorded when the session is looked at.
+ * Questions and calls in progress, by session path. Nothing here is durable: after a crash, questions are asked again and
+ * calls are found started but not ended. `onChange` is called when a question or call ends; the next look at the session
+ * records the result.
  */
 export class Turns {
   readonly slots: SlotPool;
@@ -45,7 +45,7 @@ export class Turns {
   readonly workspaceLocks = new WorkspaceLocks();
   /** Older messages of sessions. */
   readonly segments: Segments;
-  /** Sessions of agents whose task is done, by path. */
+  /** Paths of sessions to complete because their task is done. */
   readonly closing = new Set<string>();
   readonly #asked = new Map<string, PendingQuestion>();
   readonly #ahead = new Map<string, PendingQuestion>();
@@ -102,8 +102,8 @@ export class Turns {
   }
 
   /**
-   * `answer` resolves to undefined if it was given up. `ahead`: asked before the answer to the question before it is
-   * recorded, whose place it takes when that is forgotten. What is replaced is given up.
+   * Ask a question and abort the one it replaces. `answer` resolves to undefined if aborted. `ahead`: the previous answer
+   * is not recorded yet; this question becomes the current one in `answered`.
    */
   ask(
     path: string,
@@ -154,7 +154,7 @@ export class Turns {
     return this.#running.get(path)?.has(call) ?? false;
   }
 
-  /** `result` never fails. `abort`: how it is ended before its time. */
+  /** Track a running call. `result` must not reject. `abort` ends the call early. */
   run(path: string, call: string, abort: AbortController | undefined, result: Promise<Message>): void {
     const calls = this.#running.get(path) ?? new Map<string, Running>();
     this.#running.set(path, calls);
@@ -168,13 +168,13 @@ export class Turns {
 
   /** Wait until all calls of this session have ended, at most `ms`. */
   async waitForCalls(path: string, ms: number): Promise<void> {
-    const under = [...(this.#running.get(path)?.values() ?? [])].filter(({result}) => !result);
-    if (under.length === 0) return;
+    const running = [...(this.#running.get(path)?.values() ?? [])].filter(({result}) => !result);
+    if (running.length === 0) return;
     let cancel: Cancel | undefined;
-    const late = new Promise<void>(resolve => {
+    const timeout = new Promise<void>(resolve => {
       cancel = this.#clock.after(ms, resolve, 'held');
     });
-    await Promise.race([Promise.all(under.map(({ended}) => ended)), late]);
+    await Promise.race([Promise.all(running.map(({ended}) => ended)), timeout]);
     cancel?.();
   }
 
@@ -187,7 +187,7 @@ export class Turns {
     return found;
   }
 
-  /** These are recorded, or nobody waits for them any more. */
+  /** Forget results that are recorded or no longer needed. */
   recorded(path: string, results: Iterable<string>): void {
     const calls = this.#running.get(path);
     for (const call of results) calls?.delete(call);
@@ -195,7 +195,7 @@ export class Turns {
     this.#wake();
   }
 
-  /** Whether something has ended that is not recorded yet. */
+  /** Whether an answer or result is not recorded yet. */
   hasNews(path: string): boolean {
     return this.#asked.get(path)?.ended !== undefined || this.results(path).size > 0;
   }
@@ -211,19 +211,19 @@ export class Turns {
     return open + calls.filter(({result}) => !result).length;
   }
 
-  /** When something has ended since. */
+  /** Resolves at the next change. */
   whenChanged(): Promise<void> {
     return new Promise(resolve => this.#waiters.push(resolve));
   }
 
-  /** End the calls that run, of this session or of all: each has its result soon, which says why. */
+  /** Abort the running calls of this session, or of all sessions. Their results contain `why`. */
   endCalls(why: string, path?: string): void {
     const all =
       path === undefined ? [...this.#running.values()] : [this.#running.get(path) ?? new Map<string, Running>()];
     for (const calls of all) for (const {abort, result} of calls.values()) if (!result) abort?.abort(new Error(why));
   }
 
-  /** Ask nothing more, and give up what is being asked. Calls are left to end by themselves. */
+  /** Abort all questions and ask no more. Running calls continue. */
   stop(): void {
     this.#stop.abort();
     for (const [path, {ended}] of [...this.#asked]) if (!ended) this.dropQuestions(path);

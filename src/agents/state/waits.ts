@@ -7,7 +7,7 @@ import {stemOf} from '../../formats/common/key.ts';
 import type {Work} from '../../formats/session/spent.ts';
 import type {FactsFollower} from '../../loop/reconciler.ts';
 
-/** A session that waits for a request for more to be decided. */
+/** A session that waits for a decision to raise a limit. */
 export interface WaitingSession {
   approval: string;
   session: string;
@@ -21,37 +21,38 @@ interface WaitState {
   calls: readonly string[];
 }
 
-/** What may have to be done since somebody last asked. */
+/** Changes since the last `takeDue`. */
 export interface DueWaits {
   all: boolean;
-  /** Sessions. */
+  /** Sessions to look at. */
   paths: readonly string[];
-  /** Requests that nobody waits for any more. */
+  /** Requests that no session waits for any more. */
   left: readonly string[];
-  /** Requests that something became of. */
+  /** Requests whose state has changed. */
   changed: readonly string[];
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Which sessions wait for which request, and which of them may not have to any more. */
+/** Which sessions wait for which requests, and which of them must be looked at again. */
 export class Waits implements FactsFollower {
   readonly #byPath = new Map<string, WaitState>();
   readonly #byApproval = new Map<string, Set<string>>();
-  /** Sessions that began to wait or whose request has become another, and requests that one has let go. */
+  /** Sessions that began to wait or whose request has changed. */
   readonly #due = new Set<string>();
+  /** Requests that no session waits for any more. */
   readonly #left = new Set<string>();
   readonly #changed = new Set<string>();
   #allDue = true;
 
-  /** A file with errors goes on waiting for what it waited for. */
+  /** A file with errors keeps its former waits. */
   factsChanged(path: string, before: Facts | undefined, now: Facts | undefined): void {
     if (!now || !blocks(now.problems)) this.set(path, now?.session, now?.tasks);
     if (!isDeepStrictEqual(before?.limits, now?.limits)) this.allChanged();
     for (const id of changedStates(before?.approvals, now?.approvals)) this.changed(id);
   }
 
-  /** What the file says now; undefined if it is gone or does not wait. Tasks wait for a person to let them start. */
+  /** Update the waits of a file; `fact` is undefined if it is gone. Tasks wait for approval to start. */
   set(path: string, fact: SessionFact | undefined, tasks: readonly TaskFact[] = []): void {
     const waiting = fact && !fact.segment && fact.status !== 'completed' ? waitingIn(path, fact) : waitingTasks(tasks);
     const before = this.#byPath.get(path);
@@ -76,7 +77,7 @@ export class Waits implements FactsFollower {
     }
   }
 
-  /** What it waits for as a whole. */
+  /** The raised limit that the session waits for, if any. */
   get(path: string): WaitingSession | undefined {
     return this.#byPath.get(path)?.more;
   }
@@ -86,7 +87,7 @@ export class Waits implements FactsFollower {
     return this.#byPath.get(path)?.calls ?? [];
   }
 
-  /** Paths of the sessions that wait for it. */
+  /** Paths of the sessions and task files that wait for this request. */
   for(approval: string): ReadonlySet<string> {
     return this.#byApproval.get(approval) ?? NONE;
   }
@@ -100,18 +101,18 @@ export class Waits implements FactsFollower {
     return this.#byPath.keys();
   }
 
-  /** Limits or the day are others now. */
+  /** Limits or the day have changed. */
   allChanged(): void {
     this.#allDue = true;
   }
 
-  /** Something became of this request. */
+  /** The state of this request has changed. */
   changed(approval: string): void {
     this.#changed.add(approval);
     for (const path of this.for(approval)) this.#due.add(path);
   }
 
-  /** What is to be looked at again, once. Undefined: nothing. */
+  /** Return and clear the changes; undefined if there are none. */
   takeDue(): DueWaits | undefined {
     if (!this.#allDue && this.#due.size + this.#left.size + this.#changed.size === 0) return undefined;
     const due = {

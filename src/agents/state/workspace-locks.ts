@@ -1,4 +1,4 @@
-/** Who waits to go in. */
+/** A call that waits to enter. */
 interface Waiter {
   alone: boolean;
   go: () => void;
@@ -6,25 +6,25 @@ interface Waiter {
 
 interface Room {
   inside: number;
-  /** Whoever is inside has it alone. */
+  /** The call inside holds the lock exclusively. */
   alone: boolean;
   waiting: Waiter[];
 }
 
 /**
- * The workspaces of agents, for calls that change files there: many at a time, or one alone. In the order they came, so
- * that whoever wants it alone is not kept out by those who come after.
+ * A shared/exclusive lock per workspace, for calls that change files: many at a time, or one `alone`. First come, first
+ * served, so that later calls cannot starve an exclusive one.
  */
 export class WorkspaceLocks {
   readonly #rooms = new Map<string, Room>();
 
-  /** Whether nobody would have to wait. */
+  /** Whether `enter` would succeed without waiting. */
   isFree(agent: string, alone: boolean): boolean {
     const room = this.#rooms.get(agent);
     return !room || (room.waiting.length === 0 && mayEnter(room, alone));
   }
 
-  /** Resolves to what leaves it again; undefined if `signal` came first. */
+  /** Resolves to the function that leaves again, or to undefined if `signal` aborts first. */
   async enter(agent: string, alone: boolean, signal: AbortSignal): Promise<(() => void) | undefined> {
     if (signal.aborted) return undefined;
     const free = this.isFree(agent, alone);
@@ -71,8 +71,8 @@ export class WorkspaceLocks {
   }
 }
 
-function mayEnter({inside, alone: taken}: Room, alone: boolean): boolean {
-  return inside === 0 || !(alone || taken);
+function mayEnter({inside, alone: isExclusive}: Room, alone: boolean): boolean {
+  return inside === 0 || !(alone || isExclusive);
 }
 
 function goIn(room: Room, alone: boolean): void {

@@ -21,7 +21,7 @@ import {findCircle, problemInTask} from './wrong-task.ts';
 
 const refused = (error: string): ToolFailure => ({success: false, code: 'INVALID_ARGUMENTS', error});
 
-/** New tasks of an agent, in a task file. Their ids follow from the call: made again, it adds nothing. */
+/** Add an agent's new tasks to a task file. Task ids derive from the call, so repeating the call adds nothing. */
 export async function createTasks(
   daemon: With<'files' | 'reports' | 'tasks'>,
   caller: Caller,
@@ -29,7 +29,7 @@ export async function createTasks(
   args: Arguments<'create_task'>,
 ): Promise<ToolResult> {
   const {files} = daemon;
-  const call_ = nameOfCall(caller, call);
+  const callName = nameOfCall(caller, call);
   const asking = caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call));
   const created = asking?.timestamp ?? timestamp(files.disk.clock);
   const taint = taintOf(caller.of);
@@ -42,7 +42,7 @@ export async function createTasks(
       ...(chain.hops > 1 && {chain: chainText(chain)}),
       ...(taint.length > 0 && {taint: taintText(taint)}),
     },
-    idFor: index => taskIdFor(call_, index),
+    idFor: index => taskIdFor(callName, index),
   };
   const planned =
     args.content === undefined
@@ -56,18 +56,18 @@ export async function createTasks(
   if (path === undefined || isForPersons(path))
     return refused(`file: expected a task file such as tasks/redis-check.task.md, got ${JSON.stringify(args.file)}`);
   const isThere = ids.every(id => files.index.definitionsOf(`task/${id}`).length > 0);
-  const made = () => ({success: true as const, task_ids: ids, file: path});
-  if (isThere && args.content === undefined) return made();
-  // In another file than its parent's, it names it.
+  const success = () => ({success: true as const, task_ids: ids, file: path});
+  if (isThere && args.content === undefined) return success();
+  // A task in another file than its parent names the parent in a field.
   const named = path === parent ? undefined : args.parent;
   const all = named === undefined ? tasks : tasks.map(task => ({...task, fields: {...task.fields, parent: named}}));
   const problem = problemWith(files, all, ids, path);
   if (problem !== undefined) return refused(problem);
   const under = path === parent ? args.parent : undefined;
-  return requestTaskEdit(daemon, path, caller.agent, file => added(file, all, {ids, under, origin}), made);
+  return requestTaskEdit(daemon, path, caller.agent, file => withTasks(file, all, {ids, under, origin}), success);
 }
 
-/** The queue and its archive, however they are spelled: some file systems do not tell the difference. */
+/** Whether the path is the approval queue or its archive. Ignores case and Unicode form, as some file systems do. */
 function isForPersons(path: string): boolean {
   const plain = path.normalize('NFKC').toUpperCase().toLowerCase();
   return plain === APPROVALS_FILE || plain.startsWith('tasks/archive/');
@@ -79,21 +79,21 @@ function pathOf(file: string): string | undefined {
 
 interface Addition {
   ids: readonly string[];
-  /** The task that they are parts of, in the same file. */
+  /** Id of the parent task in the same file. */
   under: string | undefined;
   origin: TaskOrigin;
 }
 
-function added(
+function withTasks(
   file: TaskFile,
   tasks: readonly NewTask[],
   {ids, under, origin}: Addition,
 ): EditedTaskFile | ToolFailure | undefined {
   const there = new Map(file.tasks.map(task => [fieldOf(task, 'id'), task]));
-  const [old] = ids.flatMap(id => there.get(id) ?? []);
-  // All of them were written at once, by this very call.
-  if (old && isOf(old, origin)) return undefined;
-  if (old) return refused(takenWords(fieldOf(old, 'id') ?? ''));
+  const [existing] = ids.flatMap(id => there.get(id) ?? []);
+  // This call has written all of them before, in one edit.
+  if (existing && isFromCall(existing, origin)) return undefined;
+  if (existing) return refused(takenWords(fieldOf(existing, 'id') ?? ''));
   const above = under === undefined ? undefined : there.get(under);
   if (under !== undefined && !above) return refused(`parent: there is no task "${under}" any more`);
   const [first] = tasks;
@@ -101,7 +101,7 @@ function added(
   return {text: addTasks(file, tasks, above), words: `created ${words}`, tasks: ids};
 }
 
-function isOf(task: Task, {fields}: TaskOrigin): boolean {
+function isFromCall(task: Task, {fields}: TaskOrigin): boolean {
   return ['created', 'created_by', 'created_in'].every(key => fieldOf(task, key) === fields[key]);
 }
 
@@ -119,20 +119,19 @@ function problemWith(
   const check = (task: NewTask): string | undefined => {
     const {id = '', ...fields} = task.fields ?? {};
     if (!isId(id)) return `id: ${JSON.stringify(id)} is no id; leave it out`;
-    // Of those in the same file it is seen whether this call has made them.
+    // Tasks in the same file are checked during the edit, which knows whether this call created them.
     if (files.index.definitionsOf(`task/${id}`).some(other => other.path !== path)) return takenWords(id);
     if (task.title.trim() === '') return 'title: expected what is to be done';
     waits.set(id, idsIn(fields.depends_on));
-    return problemInTask(files, {...fields, names: task.names}, own) ?? firstOf(task.children ?? [], check);
+    return problemInTask(files, {...fields, names: task.names}, own) ?? firstProblem(task.children ?? [], check);
   };
-  return firstOf(tasks, check) ?? findCircle(files, waits);
+  return firstProblem(tasks, check) ?? findCircle(files, waits);
 }
 
-/** The first problem of any. */
-function firstOf(tasks: readonly NewTask[], check: (task: NewTask) => string | undefined): string | undefined {
+function firstProblem(tasks: readonly NewTask[], check: (task: NewTask) => string | undefined): string | undefined {
   for (const task of tasks) {
-    const wrong = check(task);
-    if (wrong !== undefined) return wrong;
+    const problem = check(task);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }

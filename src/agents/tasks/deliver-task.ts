@@ -11,7 +11,7 @@ import {toolNamed} from '../../policy/tools.ts';
 import {type Receiver, sessionOfAgent, sharedSession, taskSession} from '../mail/receivers.ts';
 import type {With} from '../state/parts.ts';
 
-/** Bring a task to its assignee, once; if it is there already, hear how far it is. */
+/** Deliver a task to its assignee once. If it was delivered before, learn whether the agent has begun. */
 export async function deliverTask(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'approvals' | 'tasks'>,
   path: string,
@@ -23,7 +23,7 @@ export async function deliverTask(
   daemon.reports.troubles.set(
     `start ${fieldOf(task, 'id')}`,
     agent === undefined
-      ? `task ${fieldOf(task, 'id')} (${path}): there is no template to make its agent from; add templates/general-purpose.agent.md, or default_agent to agentdir.yaml`
+      ? `task ${fieldOf(task, 'id')} (${path}): there is no template for its agent; add templates/general-purpose.agent.md, or set default_agent in agentdir.yaml`
       : undefined,
   );
   const template = agent === undefined ? undefined : await daemon.current.template(agent);
@@ -35,7 +35,7 @@ export async function deliverTask(
     agent,
     opening: receiver.opening,
     unsure: receiver.unsure,
-    // One that a person let start is a person's.
+    // An approved task counts as started by a person.
     message: taskMessage(
       task,
       assignmentWords(assignmentOf(task, path), mayUpdate),
@@ -47,7 +47,7 @@ export async function deliverTask(
       return before && renamedWords(task, before);
     },
     delivered: ({session, begun, at: since}) => {
-      // When its message says, so that it is known by that under another name.
+      // Use the time of the message: it identifies the task if the task is renamed.
       const at = since ?? timestamp(files.disk.clock);
       daemon.tasks.addNews(key, {
         heard: true,
@@ -63,18 +63,18 @@ export async function deliverTask(
   lookAgain(files, receiver.path);
 }
 
-/** The model has been asked about these messages: whoever has a task among them has begun it. */
+/** Note that the agent has begun a task, because its model was asked about the delivery. */
 export function noteTaskBegun({files, tasks}: With<'files' | 'tasks'>, delivery: string): void {
   const id = idOfDelivery(delivery);
   const path = id === undefined ? undefined : files.index.definitionsOf(`task/${id}`)[0]?.path;
   const news = tasks.get(delivery);
-  // No file has it just now: it is said when one has it again, which does not ask once more what was heard.
+  // If no file has the task now, keep the news for when one has it again.
   if ((path === undefined && !news?.heard) || news?.begun !== undefined) return;
   tasks.addNews(delivery, {begun: timestamp(files.disk.clock)});
   if (path !== undefined) lookAgain(files, path);
 }
 
-/** For `new:provider/model` an agent of the general template answers by that model. */
+/** The agent for the task. `new:provider/model` uses the general template with that model. */
 async function assignee({files, current}: With<'files' | 'current'>, task: Task): Promise<string | undefined> {
   const {name, model} = assigneeOf(task);
   if (model === undefined) return name;

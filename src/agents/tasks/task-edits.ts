@@ -12,7 +12,7 @@ import {reportIfStuck} from '../mail/report-if-stuck.ts';
 import type {With} from '../state/parts.ts';
 import type {AgentTaskEdit, EditedTaskFile, Tasks} from '../state/task-news.ts';
 
-/** Change a task file when it is looked at, as all are; what could not be written in time is taken back. */
+/** Queue an edit of a task file and wait until it is written. An edit that is not written in time is withdrawn. */
 export async function requestTaskEdit(
   {files, reports, tasks}: With<'files' | 'reports' | 'tasks'>,
   path: string,
@@ -47,18 +47,18 @@ function notWritable({disk, index}: HomeFiles, path: string): string | undefined
   return blocks(index.problems(path)) ? 'has errors; see agentdir check' : undefined;
 }
 
-/** So long others wait at most, while a large file is changed again and again. */
+/** Longest time spent on the edits of one file in one look. */
 const MOST_MS = 100;
 
-/** What one agent after the other changes in the file, each with the text that it leaves: all of it is one save. */
+/** Apply the queued edits in order: one file write, with one commit per run of edits by the same agent. */
 export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file: TaskFile): CompletedFile | undefined {
   const {files} = daemon;
   const end = files.disk.clock.monotonic() + MOST_MS;
   let current = file;
-  const steps: (CompletedStep & {agent: string; said: string[]})[] = [];
-  const waiting: AgentTaskEdit[] = [];
+  const steps: (CompletedStep & {agent: string; summaries: string[]})[] = [];
+  const applied: AgentTaskEdit[] = [];
   for (const edit of daemon.tasks.edits.get(path) ?? []) {
-    if (waiting.length > 0 && files.disk.clock.monotonic() > end) break;
+    if (applied.length > 0 && files.disk.clock.monotonic() > end) break;
     const edited = tryEdit(edit, current);
     if (!edited || isFailure(edited)) {
       drop(daemon.tasks, path, [edit]);
@@ -66,12 +66,12 @@ export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file:
       continue;
     }
     current = parseTasks(edited.text);
-    waiting.push(edit);
+    applied.push(edit);
     const before = steps.at(-1)?.agent === edit.agent ? steps.pop() : undefined;
-    const said = [...(before?.said ?? []), edited.words];
-    const words = said.length > 2 ? `${said[0]} and ${said.length - 1} more` : said.join('; ');
+    const summaries = [...(before?.summaries ?? []), edited.words];
+    const words = summaries.length > 2 ? `${summaries[0]} and ${summaries.length - 1} more` : summaries.join('; ');
     const tasks = [...(before?.tasks ?? []), ...edited.tasks];
-    steps.push({agent: edit.agent, text: edited.text, tasks, words, said});
+    steps.push({agent: edit.agent, text: edited.text, tasks, words, summaries});
   }
   const last = steps.pop();
   if (!last) return undefined;
@@ -79,17 +79,17 @@ export function settleEdits(daemon: With<'files' | 'tasks'>, path: string, file:
     ...last,
     before: steps,
     written: () => {
-      drop(daemon.tasks, path, waiting);
-      for (const edit of waiting) edit.finished();
+      drop(daemon.tasks, path, applied);
+      for (const edit of applied) edit.finished();
       lookAgain(files, path);
     },
   };
 }
 
-/** They are over: what is not written is made anew at the next look. */
-function drop({edits}: Tasks, path: string, over: readonly AgentTaskEdit[]): void {
-  const left = edits.get(path)?.filter(edit => !over.includes(edit)) ?? [];
-  if (left.length > 0) edits.set(path, left);
+/** Remove these edits from the queue. */
+function drop({edits}: Tasks, path: string, dropped: readonly AgentTaskEdit[]): void {
+  const remaining = edits.get(path)?.filter(edit => !dropped.includes(edit)) ?? [];
+  if (remaining.length > 0) edits.set(path, remaining);
   else edits.delete(path);
 }
 

@@ -18,7 +18,7 @@ import type {EditedTaskFile} from '../state/task-news.ts';
 import {requestTaskEdit} from './task-edits.ts';
 import {findCircle, problemInTask} from './wrong-task.ts';
 
-/** A change of an agent to a task that it created or has to do. Made again, it changes nothing. */
+/** Change a task that the agent created or is assigned to. Repeating the call changes nothing. */
 export async function updateTaskForAgent(
   daemon: With<'files' | 'reports' | 'tasks'>,
   caller: Caller,
@@ -29,15 +29,17 @@ export async function updateTaskForAgent(
   const {id, status, note, fields = {}} = args;
   if (status === undefined && note === undefined && Object.keys(fields).length === 0)
     return {success: false, code: 'INVALID_ARGUMENTS', error: 'give status, note or fields'};
-  const own = Object.keys(fields).find(key => DAEMON_FIELDS.has(key) || key === 'approval_required' || key === 'notes');
-  if (own !== undefined)
-    return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: "${own}" is not for agents to set`};
+  const forbidden = Object.keys(fields).find(
+    key => DAEMON_FIELDS.has(key) || key === 'approval_required' || key === 'notes',
+  );
+  if (forbidden !== undefined)
+    return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: "${forbidden}" is not for agents to set`};
   const path = files.index.definitionsOf(`task/${id}`)[0]?.path;
   if (path === undefined || kindOf(path) !== 'tasks')
     return {success: false, code: 'INVALID_ARGUMENTS', error: `id: there is no task "${id}"`};
-  const wrong = problemInTask(files, fields) ?? circleOf(files, id, fields);
-  if (wrong !== undefined) return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: ${wrong}`};
-  // Of the answer that has the call, so that the same call made again is known by its time.
+  const problem = problemInTask(files, fields) ?? circleOf(files, id, fields);
+  if (problem !== undefined) return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: ${problem}`};
+  // The time of the answer with the call, so that a repeated call is recognized by it.
   const asking = caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call));
   const time = asking?.timestamp ?? timestamp(files.disk.clock);
   let state: TaskState | undefined;
@@ -50,7 +52,7 @@ export async function updateTaskForAgent(
         code: 'DENIED',
         error: `task ${id} is neither yours nor created by you; ask whoever has it with send_message`,
       };
-    // Somebody ended it while the agent was at it.
+    // The task was ended while the agent worked on it.
     if (status === 'in_progress' && (task.state === 'completed' || task.state === 'skipped'))
       return {
         success: false,
@@ -70,7 +72,7 @@ function circleOf(files: HomeFiles, id: string, {depends_on}: Readonly<Record<st
   return depends_on === undefined ? undefined : findCircle(files, new Map([[id, idsIn(depends_on)]]));
 }
 
-/** It is for the agent, was created by it, or the session was made for it. */
+/** Whether the task is assigned to the agent, was created by it, or is worked on in its session. */
 function isOwn(task: Task, {agent, session}: Caller): boolean {
   return (
     task.names.includes(agent) ||
@@ -79,7 +81,7 @@ function isOwn(task: Task, {agent, session}: Caller): boolean {
   );
 }
 
-/** `time`: of the answer that says it. `chain`: what led to it. `now`: when the task changes. */
+/** `time`: time of the answer. `chain`: the chain of messages that led to it. `now`: when the task changes. */
 export function taskChangeFor(
   task: Task,
   caller: Caller,
@@ -91,19 +93,19 @@ export function taskChangeFor(
   const moves = status !== undefined && status !== task.state;
   if (moves && status === 'completed' && fieldOf(task, 'completed') === undefined) changed.completed = now;
   if (moves && status === 'in_progress' && fieldOf(task, 'started') === undefined) changed.started = now;
-  // Whoever does it where it was created need not be told.
+  // If the task was created in this session, its creator knows already.
   if (moves && isEnd(status) && fieldOf(task, 'created_in') === caller.session)
     changed.notified = taskEnd(task, status);
   const text = note?.trim();
-  const said = text ? {time, who: caller.agent, text} : undefined;
-  const noted = said && !hasNote(task, said) ? said : undefined;
+  const newNote = text ? {time, who: caller.agent, text} : undefined;
+  const noted = newNote && !hasNote(task, newNote) ? newNote : undefined;
   const taint = taintOf(caller.of);
-  const words = noted || Object.keys(fields).length > 0;
-  if (words && taint.length > 0 && fieldOf(task, 'taint') === undefined) changed.taint = taintText(taint);
+  const addsText = noted || Object.keys(fields).length > 0;
+  if (addsText && taint.length > 0 && fieldOf(task, 'taint') === undefined) changed.taint = taintText(taint);
   if (moves || noted) {
-    // Whoever is told of it is told by this agent, as by a message.
-    const isTold = status === 'pending' || (fieldOf(task, 'created_by') ?? '@human') !== '@human';
-    const leads = isTold || fieldOf(task, 'chain') !== undefined || mentionedNames(noted?.text ?? '').length > 0;
+    // A notification about the change continues this agent's chain, like a message.
+    const isNotified = status === 'pending' || (fieldOf(task, 'created_by') ?? '@human') !== '@human';
+    const leads = isNotified || fieldOf(task, 'chain') !== undefined || mentionedNames(noted?.text ?? '').length > 0;
     if (leads && fieldOf(task, 'chain') !== chainText(chain)) changed.chain = chainText(chain);
     if (fieldOf(task, 'stalled') !== undefined) changed.stalled = undefined;
   }

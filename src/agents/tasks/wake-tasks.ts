@@ -2,7 +2,7 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {With} from '../state/parts.ts';
 
-/** Tasks or agents are not what they were: look again at the files with tasks that depend on that, and at no others. */
+/** After changes of tasks or agents: look again at the files with tasks that depend on them. */
 export function wakeTasks(daemon: With<'files' | 'inboxes' | 'tasks'>): void {
   const {files} = daemon;
   const {index} = files;
@@ -16,18 +16,18 @@ export function wakeTasks(daemon: With<'files' | 'inboxes' | 'tasks'>): void {
   }
 }
 
-/** Lines that wait for this agent. */
+/** Look at inboxes and rejected lines that wait for this agent. */
 function wakeInboxes({files, inboxes}: With<'files' | 'inboxes'>, agent: string): void {
   for (const path of inboxes.waiting()) lookAgain(files, path);
   for (const path of files.index.pathsOf('rejected'))
     if (files.index.facts(path)?.refers?.some(({name}) => name === agent)) lookAgain(files, path);
 }
 
-/** Where the task stands that it is a part of. */
+/** The file of the task's parent. */
 function parentFile({index}: HomeFiles, id: string): string[] {
   const path = index.definitionsOf(`task/${id}`)[0]?.path;
   const task = path === undefined ? undefined : index.facts(path)?.tasks?.find(each => each.id === id);
   const parent = task?.parent ?? task?.nested;
-  const whole = parent === undefined ? undefined : index.definitionsOf(`task/${parent}`)[0]?.path;
-  return whole === undefined ? [] : [whole];
+  const parentPath = parent === undefined ? undefined : index.definitionsOf(`task/${parent}`)[0]?.path;
+  return parentPath === undefined ? [] : [parentPath];
 }

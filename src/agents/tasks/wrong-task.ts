@@ -3,7 +3,7 @@ import {idsIn} from '../../formats/task/task.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {agentExists, suggestAgents} from '../mail/agents.ts';
 
-/** What a task is to say that other files decide about. */
+/** Fields of a task whose validity depends on other files. */
 export interface TaskReferences {
   names?: readonly string[] | undefined;
   assign?: string | undefined;
@@ -12,15 +12,15 @@ export interface TaskReferences {
   due?: string | undefined;
 }
 
-/** What would be a problem in the file is told to whoever writes it. `own`: ids of tasks that come with it. */
+/** The first problem with references of a new or changed task, if any. `own`: ids of tasks created together with it. */
 export function problemInTask(
   files: HomeFiles,
-  said: TaskReferences,
+  references: TaskReferences,
   own: ReadonlySet<string> = new Set(),
 ): string | undefined {
-  const {assign, depends_on, parent, due} = said;
+  const {assign, depends_on, parent, due} = references;
   const isThere = (id: string) => own.has(id) || files.index.definitionsOf(`task/${id}`).length > 0;
-  for (const name of said.names ?? [])
+  for (const name of references.names ?? [])
     if (name !== 'human' && !agentExists(files, name))
       return `assignee: there is no agent "${name}"; ${suggestAgents(files, name)}`;
   const template = /^new:([^/\s]*)$/.exec(assign ?? '')?.[1];
@@ -36,27 +36,27 @@ export function problemInTask(
   return undefined;
 }
 
-/** What tasks are to wait for, by their id, in place of what they wait for now: which of them would wait for ever. */
+/** Find tasks that would wait for each other. `waits`: new dependencies by task id, which replace the current ones. */
 export function findCircle({index}: HomeFiles, waits: ReadonlyMap<string, readonly string[]>): string | undefined {
-  const over = new Set<string>();
+  const visited = new Set<string>();
   for (const root of waits.keys()) {
-    const way: {id: string; left: string[]}[] = [];
+    const path: {id: string; unvisited: string[]}[] = [];
     const open = new Set<string>();
     const enter = (id: string) => {
       open.add(id);
-      way.push({id, left: [...(waits.get(id) ?? index.definitionsOf(`task/${id}`)[0]?.waitsFor ?? [])]});
+      path.push({id, unvisited: [...(waits.get(id) ?? index.definitionsOf(`task/${id}`)[0]?.waitsFor ?? [])]});
     };
-    if (!over.has(root)) enter(root);
-    for (let at = way.at(-1); at; at = way.at(-1)) {
-      const id = at.left.pop();
+    if (!visited.has(root)) enter(root);
+    for (let at = path.at(-1); at; at = path.at(-1)) {
+      const id = at.unvisited.pop();
       if (id === undefined) {
-        way.pop();
+        path.pop();
         open.delete(at.id);
-        over.add(at.id);
+        visited.add(at.id);
       } else if (open.has(id)) {
-        const ids = way.slice(way.findIndex(each => each.id === id)).map(each => each.id);
+        const ids = path.slice(path.findIndex(each => each.id === id)).map(each => each.id);
         return `depends_on: these would wait for each other: ${[...ids.slice(0, 12), id].join(' → ')}`;
-      } else if (!over.has(id)) enter(id);
+      } else if (!visited.has(id)) enter(id);
     }
   }
   return undefined;

@@ -5,7 +5,7 @@ export interface Notice {
   hint: string;
 }
 
-/** What is unusual about the user, the repository and its branch, and changes what a person may expect. */
+/** Notices about an unusual user, repository or branch. */
 export async function noticesOf(home: string): Promise<Notice[]> {
   const [ident, repository] = await Promise.all([
     git(home, ['var', 'GIT_AUTHOR_IDENT']),
@@ -15,8 +15,8 @@ export async function noticesOf(home: string): Promise<Notice[]> {
   const notices: Notice[] = [];
   if (process.getuid?.() === 0)
     notices.push({
-      what: 'running as root, and so do commands of agents outside the sandbox',
-      hint: 'better start it as a user of its own',
+      what: 'running as root, and so are unsandboxed commands of agents',
+      hint: 'run it as a separate user',
     });
   if (ident.code !== 0)
     notices.push({
@@ -25,12 +25,12 @@ export async function noticesOf(home: string): Promise<Notice[]> {
     });
   if (branch === 'HEAD' && repository.code === 0)
     notices.push({
-      what: 'git is on no branch (detached HEAD): what is committed now belongs to none',
-      hint: 'git switch -c NAME keeps it, now or later',
+      what: 'git is on no branch (detached HEAD): new commits belong to no branch',
+      hint: 'git switch -c NAME keeps them',
     });
   if (shallow === 'true')
     notices.push({
-      what: 'the history is cut off (a shallow clone): log, undo and verify see only what is here',
+      what: 'this is a shallow clone: log, undo and verify see only part of the history',
       hint: 'git fetch --unshallow',
     });
   return notices;

@@ -1,16 +1,16 @@
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** One Ctrl-C may come twice: from the terminal, and from an `npm start` that hands it on. */
+/** One Ctrl-C may arrive twice: from the terminal, and from `npm start`, which forwards it. */
 const SAME_MS = 500;
 
-/** A wish that the daemon stops, by the name of the signal; `release` when it has stopped. */
+/** Resolves to the name of the signal that asks the daemon to stop. Call `release` when the daemon has stopped. */
 export interface StopRequest {
   signal: Promise<string>;
   release: () => void;
 }
 
 /**
- * Resolves with the first signal that asks to stop. A moment after it, signals do what they always do: a second Ctrl-C ends the
+ * Handle the first signal that asks to stop. Shortly after it, the default handling returns: a second Ctrl-C ends the
  * process.
  */
 export function untilSignal(): StopRequest {
@@ -18,20 +18,20 @@ export function untilSignal(): StopRequest {
   const signal = new Promise<string>(done => {
     resolve = done;
   });
-  let came = false;
-  const letGo = () => {
+  let received = false;
+  const removeHandlers = () => {
     for (const name of names) process.off(name, handler);
   };
   const handler = (name: string) => {
-    if (!came) setTimeout(letGo, SAME_MS).unref();
-    came = true;
+    if (!received) setTimeout(removeHandlers, SAME_MS).unref();
+    received = true;
     resolve(name);
   };
   for (const name of names) process.on(name, handler);
   return {
     signal,
     release: () => {
-      if (!came) letGo();
+      if (!received) removeHandlers();
     },
   };
 }

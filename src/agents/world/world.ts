@@ -8,21 +8,21 @@ import type {CallEffects} from './effects.ts';
 import type {Notice} from './notices.ts';
 import type {StopRequest} from './signals.ts';
 
-/** Everything outside of the daemon that it reads, changes or waits for. The simulator has a world of its own. */
+/** Everything outside the daemon that it reads, changes or waits for. The simulator implements its own. */
 export interface World {
-  /** The home, with the clock and the process that use it. */
+  /** The home, its clock and its process. */
   disk: Disk;
   random: Random;
   git: HomeGit;
   sandbox: Sandbox;
-  /** Who answers; by default what the settings name, loaded with the first question. */
+  /** Default: the models in the settings, loaded with the first question. */
   models?: Pick<Models, 'ask'> | undefined;
-  /** What agents can call; by default the tools of this program. */
+  /** Default: the built-in tools. */
   tools?: ToolProvider | undefined;
-  /** What calls do besides; by default what they do on this machine. */
+  /** Default: the effects on this machine. */
   effects?: CallEffects | undefined;
   environment: NodeJS.ProcessEnv;
-  /** What is unusual about this machine and the repository. */
+  /** Notices about this machine and the repository. */
   notices: () => Promise<Notice[]>;
   untilStopped: () => StopRequest;
 }
