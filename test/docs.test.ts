@@ -38,6 +38,23 @@ describe('the docs', () => {
     expect(read('README.md')).toContain('npm ci && npm test');
   });
 
+  it('lead through the code on a guided tour that is short, and as the code is', () => {
+    const [, tour = ''] = /\n## Guided tour\n(.*?)\n## /s.exec(read('ARCHITECTURE.md')) ?? [];
+    const hops = [...tour.matchAll(/^\| (\d+) \| `([\w.#]+)` \| `([\w/.-]+)` \|/gm)];
+    expect(hops.map(([, number]) => Number(number))).toEqual(hops.map((_, i) => i + 1));
+    const left = [...tour.matchAll(/`([\w.]+)`\s\(`([\w/.-]+\.ts)`\)/g)].map(([, name, file]) => [name, file]);
+    for (const [name = '', file = ''] of [...hops.map(([, , name, file]) => [name, file]), ...left]) {
+      const own = name.split('.').at(-1) ?? '';
+      expect(read(`src/${file}`), `${name} in ${file}`).toMatch(
+        new RegExp(`(?:function|const|class|async|static|^ *) ?${own}\\b[(:=<\\s]`, 'm'),
+      );
+    }
+    const files = new Set(hops.map(([, , , file]) => file));
+    expect(tour).toContain(`That is ${hops.length} hops through ${files.size} files.`);
+    expect(hops.length).toBeLessThanOrEqual(60);
+    expect(files.size).toBeLessThanOrEqual(30);
+  });
+
   it.each(pages)('%s has no dead links, nor such as lead to no heading', page => {
     for (const [, target = '', anchor] of withoutBlocks(read(page)).matchAll(
       /\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g,

@@ -38,7 +38,6 @@ import {Renames} from '../loop/renames.ts';
 import {Scanner} from '../loop/scanner.ts';
 import {StartedCalls} from '../loop/started-calls.ts';
 import {Troubles} from '../loop/troubles.ts';
-import {lazyRunner} from '../runners/runner.ts';
 import {forgetOutdated, readCheckpoint, writeCheckpoint} from './checkpoint.ts';
 import {Looker} from './looker.ts';
 import {runOnce} from './run-once.ts';
@@ -161,13 +160,8 @@ export async function serve({
         world,
         tools,
         sandbox,
-        runner: lazyRunner(async () => {
-          const {inProcessRunner} = await import('../runners/in-process.ts');
-          return inProcessRunner({tools, sandbox, redact, env: environment}, world.models);
-        }),
-        services: () => {
-          throw new Error('no file was looked at yet');
-        },
+        runner: {ask: beforeFirstLook, execute: beforeFirstLook},
+        services: beforeFirstLook,
         queries: undefined,
         cloned: new Set(),
       },
@@ -257,6 +251,11 @@ export async function serve({
   }
 }
 
+/** Stands in for what the first look loads. */
+function beforeFirstLook(): never {
+  throw new Error('no file was looked at yet');
+}
+
 /** Write a checkpoint every minute, until the returned function is called. */
 function writeCheckpoints(daemon: With<'files' | 'approvals' | 'status'>): Cancel {
   let cancel: Cancel;
@@ -303,7 +302,8 @@ async function lookSafely(
   const trouble = `look ${path}`;
   let outcome: LookOutcome;
   try {
-    outcome = await looker.look(path);
+    const look = await looker.load();
+    outcome = await look(path);
     troubles.set(trouble, undefined);
   } catch (error) {
     outcome = {failed: error as Error};

@@ -1,5 +1,4 @@
 import type {Daemon} from '../agents/state/parts.ts';
-import type {look} from '../loop/look.ts';
 import type {LookOutcome} from '../loop/queue.ts';
 import type {recognizeUnchanged} from '../loop/recognize.ts';
 import type {announce} from './announce.ts';
@@ -10,7 +9,7 @@ import type {announce} from './announce.ts';
  */
 export class Looker {
   readonly #daemon: () => Daemon;
-  #loaded: Promise<typeof look> | undefined;
+  #loaded: Promise<(path: string) => Promise<LookOutcome>> | undefined;
   #recognize: typeof recognizeUnchanged = () => false;
   #announce: typeof announce | undefined;
 
@@ -30,10 +29,6 @@ export class Looker {
     return this.#recognize(this.#daemon().files, path);
   }
 
-  async look(path: string): Promise<LookOutcome> {
-    return (await this.load())(this.#daemon(), path);
-  }
-
   /** Report the model and the sandbox. */
   async announce(): Promise<void> {
     await this.load();
@@ -50,18 +45,20 @@ export class Looker {
     await suspectEarlierChanges(daemon, session => committedSince(daemon.files, session));
   }
 
-  load(): Promise<typeof look> {
+  /** Load what looks at a file; resolves to the function that does. */
+  load(): Promise<(path: string) => Promise<LookOutcome>> {
     this.#loaded ??= this.#load(this.#daemon());
     return this.#loaded;
   }
 
-  async #load(daemon: Daemon): Promise<typeof look> {
+  async #load(daemon: Daemon): Promise<(path: string) => Promise<LookOutcome>> {
     const [
       {look},
       {makeReconcilers},
       {makeGuard},
       {servicesFor},
       {builtInTools},
+      {inProcessRunner},
       {announce},
       {recognizeUnchanged},
       {homeName},
@@ -70,7 +67,8 @@ export class Looker {
       import('./reconcilers.ts'),
       import('../agents/approvals/protected-files.ts'),
       import('../agents/calls/services.ts'),
-      import('../effects/tools/built-in.ts'),
+      import('../effects/tools/prepare-call.ts'),
+      import('../runners/in-process.ts'),
       import('./announce.ts'),
       import('../loop/recognize.ts'),
       import('../loop/file-snapshot.ts'),
@@ -78,10 +76,13 @@ export class Looker {
     daemon.files.name = homeName(daemon.files.disk);
     daemon.files.kinds.reconcilers.add(makeReconcilers(daemon));
     daemon.files.kinds.guard = makeGuard(daemon);
-    if (!daemon.effects.world.tools) daemon.effects.tools.add(builtInTools);
-    daemon.effects.services = (caller, call, signal) => servicesFor(daemon, caller, call, signal);
+    const {effects, reports} = daemon;
+    const {world, tools, sandbox} = effects;
+    if (!world.tools) tools.add(builtInTools);
+    effects.runner = inProcessRunner({tools, sandbox, redact: reports.redact, env: world.environment}, world.models);
+    effects.services = (caller, call, signal) => servicesFor(daemon, caller, call, signal);
     this.#recognize = recognizeUnchanged;
     this.#announce = announce;
-    return look;
+    return path => look(daemon, path);
   }
 }

@@ -130,7 +130,12 @@ async function accept(daemon: Loop, found: FileSnapshot, unchanged: boolean): Pr
   reports.troubles.set(unkeptEditTrouble(path), undefined);
   const {seen} = merged;
   // Record a version before acting on it.
-  if (!merged.merged) await record(daemon, seen, unchanged);
+  if (!merged.merged) {
+    const former = files.caches.snapshots.get(path);
+    if (unchanged && files.versions.blobAt(path) !== seen.blob) await recommitVersions(daemon, seen);
+    else if (noteOn(files.disk, path, seen.blob)?.undo) await recordUndo(daemon, seen, former);
+    else await recordEdit(daemon, seen, former);
+  }
   files.looks.pending.delete(path);
   files.looks.unplaced.delete(path);
   acceptVersion(daemon, seen);
@@ -138,15 +143,6 @@ async function accept(daemon: Loop, found: FileSnapshot, unchanged: boolean): Pr
   if (files.phase.loading && known && isAtRest(files.kinds.reconcilers, seen)) known.settled = true;
   const mayAct = files.kinds.reconcilers.for(path, seen.kind)?.settlesWithErrors || !blocks(files.index.problems(path));
   return !files.phase.loading && mayAct ? settle(daemon, seen) : undefined;
-}
-
-async function record(daemon: Loop, seen: FileSnapshot, unchanged: boolean): Promise<void> {
-  const {files} = daemon;
-  const {path, blob} = seen;
-  const former = files.caches.snapshots.get(path);
-  if (unchanged && files.versions.blobAt(path) !== blob) await recommitVersions(daemon, seen);
-  else if (noteOn(files.disk, path, blob)?.undo) await recordUndo(daemon, seen, former);
-  else await recordEdit(daemon, seen, former);
 }
 
 function hasMarkers(text: string): boolean {

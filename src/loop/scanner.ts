@@ -42,32 +42,26 @@ export class Scanner {
 
   /** Handle an event of the watch. `path` undefined: events were lost. */
   hint(path: string | undefined, event: WatchEvent): void {
-    if (path === undefined) this.#daemon.files.looks.renames.forgetAll();
-    else if (kindOf(path)) this.#daemon.files.looks.renames.noteEvent(path, event);
-    if (path?.endsWith('.gitignore')) this.#daemon.files.looks.ignored.forget();
-    // Only listing the folder finds a name that is not UTF-8.
-    if (path?.includes('\ufffd')) this.#after(PERIOD_MS / 20);
-    else if (path !== undefined && kindOf(path)) this.#look(path);
-    // Probably a folder.
-    else if (path === undefined || !/\.\w+$|~$|\/\d+$|^\./.test(path)) this.#after(PERIOD_MS / 20);
-  }
-
-  /**
-   * The watch reports each of the daemon's own writes several times: one look a moment later is enough. Another writer's file goes
-   * to the front of the queue.
-   */
-  #look(path: string): void {
-    const {files} = this.#daemon;
-    const {queue, looks} = files;
-    const {savedAt} = looks;
-    const saved = savedAt.get(path);
-    if (saved !== undefined && this.#daemon.files.disk.clock.monotonic() - saved < ECHO_MS)
-      queue.addAfter(path, ECHO_MS);
-    else {
-      savedAt.delete(path);
-      if (!this.#isOwn(path)) queue.prefer(path);
-      queue.add(path);
+    const {queue, looks, disk} = this.#daemon.files;
+    if (path === undefined) looks.renames.forgetAll();
+    else if (kindOf(path)) looks.renames.noteEvent(path, event);
+    if (path?.endsWith('.gitignore')) looks.ignored.forget();
+    // Only listing the folder finds a name that is not UTF-8. A name without an ending is probably a folder.
+    const isName = path !== undefined && !path.includes('\ufffd');
+    if (!isName || !kindOf(path)) {
+      if (!isName || !/\.\w+$|~$|\/\d+$|^\./.test(path)) this.#after(PERIOD_MS / 20);
+      return;
     }
+    // The watch reports each of the daemon's own writes several times: one look a moment later is enough.
+    const saved = looks.savedAt.get(path);
+    if (saved !== undefined && disk.clock.monotonic() - saved < ECHO_MS) {
+      queue.addAfter(path, ECHO_MS);
+      return;
+    }
+    looks.savedAt.delete(path);
+    // Another writer's file goes to the front of the queue.
+    if (!this.#isOwn(path)) queue.prefer(path);
+    queue.add(path);
   }
 
   /**

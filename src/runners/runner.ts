@@ -46,16 +46,3 @@ export interface Runner {
   /** Must not throw. Once it resolves, no part of the call still runs, also after `signal`. The result has no secrets. */
   execute(call: RunnableCall, services: DaemonServices, signal: AbortSignal): Promise<ToolResult>;
 }
-
-/** A runner that is loaded with the first question or call. */
-export function lazyRunner(load: () => Promise<Runner>): Runner {
-  let loaded: Promise<Runner> | undefined;
-  const runner = () => {
-    loaded ??= load();
-    return loaded;
-  };
-  return {
-    ask: async (question, stream) => (await runner()).ask(question, stream),
-    execute: async (call, services, signal) => (await runner()).execute(call, services, signal),
-  };
-}

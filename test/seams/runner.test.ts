@@ -1,6 +1,6 @@
-import {builtInTools} from '../../src/effects/tools/built-in.ts';
+import {builtInTools} from '../../src/effects/tools/prepare-call.ts';
 import {inProcessRunner} from '../../src/runners/in-process.ts';
-import {type DaemonServices, lazyRunner, type RunnableCall, type Runner} from '../../src/runners/runner.ts';
+import type {DaemonServices, RunnableCall, Runner} from '../../src/runners/runner.ts';
 import type {ToolHome} from '../effects/tool-home.ts';
 import {runnerContract} from './runner-contract.ts';
 
@@ -31,5 +31,4 @@ function overJson(inner: Runner): Runner {
 }
 
 runnerContract('in this process', inProcess);
-runnerContract('loaded with the first use', of => lazyRunner(async () => inProcess(of)));
 runnerContract('a second implementation, over JSON', of => overJson(inProcess(of)));

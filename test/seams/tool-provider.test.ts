@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {failure} from '../../src/effects/tool/failure.ts';
-import {builtInTools} from '../../src/effects/tools/built-in.ts';
+import {builtInTools} from '../../src/effects/tools/prepare-call.ts';
 import {type ToolProvider, Tools} from '../../src/effects/tools/provider.ts';
 import {allowAll, toolHome} from '../effects/tool-home.ts';
 import {toolProviderContract} from './tool-provider-contract.ts';

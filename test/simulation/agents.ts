@@ -1,7 +1,7 @@
 import type {CallEffects} from '../../src/agents/world/effects.ts';
 import type {Answer, ModelRequest, Reply} from '../../src/effects/model/answer.ts';
 import type {Ask, ToolContext, ToolResult} from '../../src/effects/tool/tool.ts';
-import {builtInTools} from '../../src/effects/tools/built-in.ts';
+import {builtInTools} from '../../src/effects/tools/prepare-call.ts';
 import type {ToolProvider} from '../../src/effects/tools/provider.ts';
 import type {SimulatedProcess} from './process.ts';
 import type {SeededRandom} from './random.ts';

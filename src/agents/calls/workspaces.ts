@@ -37,7 +37,8 @@ export async function runInWorkspace(
   ready: ReadyCall,
 ): Promise<ToolResult> {
   const {files, reports} = daemon;
-  if (!changesFiles(call, ready)) return run(daemon, caller, call, ready);
+  const run = () => (ready.unconfined ? runUnconfined(daemon, caller, call, ready) : ready.execute());
+  if (!changesFiles(call, ready)) return run();
   const {agent, session} = caller;
   const workspace = {home: files.home, agent, name: files.name};
   const effects = effectsOf(daemon.effects.world);
@@ -50,7 +51,7 @@ export async function runInWorkspace(
   const notes = [...opened.notes, ...found.notes];
   let result: ToolResult;
   try {
-    result = await run(daemon, caller, call, ready);
+    result = await run();
   } finally {
     crashPoint('workspace-commit');
     const kept = await effects.commitCall(workspace, commit, paths);
@@ -60,14 +61,13 @@ export async function runInWorkspace(
   return notes.length === 0 ? result : {...result, workspace_notes: reports.redact.value([...new Set(notes)])};
 }
 
-async function run(
+async function runUnconfined(
   daemon: With<'files' | 'reports' | 'approvals'>,
   {agent}: Caller,
   call: Call,
   ready: ReadyCall,
 ): Promise<ToolResult> {
   const {reports} = daemon;
-  if (!ready.unconfined) return ready.execute();
   const words = `${callWords(call.function, ready.edited)} of ${agent}`;
   const endUnconfined = daemon.approvals.runsUnconfined(words);
   reports.changed();

@@ -31,8 +31,8 @@ export interface Effects {
   /** The machine outside the daemon, real or simulated. */
   readonly world: World;
   readonly tools: Tools;
-  /** Runs questions to models and calls. */
-  readonly runner: Runner;
+  /** Runs questions to models and calls. Set at the first look. */
+  runner: Runner;
   /** Creates the daemon services for a call. Set at the first look. */
   services: (caller: Caller, call: Call, signal: AbortSignal) => DaemonServices;
   readonly sandbox: Sandbox;

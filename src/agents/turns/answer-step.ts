@@ -10,8 +10,8 @@ import {limitStep, type SessionStep} from '../sessions/step.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {followUpAnswer} from './after-answer.ts';
+import {staleness} from './ask.ts';
 import {callStep} from './call-step.ts';
-import {staleness} from './question.ts';
 
 /** Record the model's answer or failure. An answer to an outdated question is dropped. */
 export async function answerStep(

@@ -21,7 +21,7 @@ import {registerRequest} from '../sessions/wake.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import type {Turns} from '../state/turns.ts';
-import {startQuestion} from './question.ts';
+import {startQuestion} from './ask.ts';
 
 /**
  * Begin the calls of the last answer that may begin, and record results. `ahead`: the answer itself is not written yet

@@ -20,11 +20,11 @@ import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {followUpStep} from './after-answer.ts';
 import {answerStep} from './answer-step.ts';
+import {startQuestion} from './ask.ts';
 import {hasUndeliveredNews, wakeWaiting} from './at-work.ts';
 import {callStep} from './call-step.ts';
 import {closeStep} from './close-step.ts';
 import {endStep} from './end-step.ts';
-import {startQuestion} from './question.ts';
 
 /**
  * Reconciles session files. Each step records an answer, results or a delivery, or updates the status, and starts the

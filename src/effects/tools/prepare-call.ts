@@ -2,6 +2,7 @@ import type {Policy} from '../../formats/rule.ts';
 import {judgeTool} from '../../policy/judge.ts';
 import {riskOfTool} from '../../policy/risk.ts';
 import {type ToolName, toolNamed, tools} from '../../policy/tools.ts';
+import {notSetUp} from '../connect/set-up.ts';
 import {failure, isFailure, stoppedFailure, unexpectedFailure} from '../tool/failure.ts';
 import type {
   Arguments,
@@ -18,9 +19,17 @@ import type {
 import {parseToolPath} from '../workspace/place.ts';
 import {clearTemporaryFiles} from '../workspace/replace-file.ts';
 import {readArguments} from './arguments.ts';
-import {noSuchTool} from './provider.ts';
+import {noSuchTool, type ToolProvider} from './provider.ts';
 import {exact, implemented, isImplemented, offers, toolsOf} from './registry.ts';
 import {markUntrusted} from './untrusted-output.ts';
+
+/** The tools of this program: `registry.ts` has a line for each. */
+export const builtInTools: ToolProvider = {
+  name: 'built-in',
+  has: tool => toolNamed(tool) !== undefined,
+  list: ({capabilities, settings, env}) => offers(capabilities, notSetUp(settings, env)),
+  prepare: (call, context) => prepareCall(call, call.capabilities, call.policy, context),
+};
 
 /**
  * A call as the model wrote it, or as a person changed it → what runs it, or the result that refuses it: not among the
@@ -39,7 +48,11 @@ export async function prepareCall(
   if (isFailure(args)) return {refused: args};
   const placeholder = exact.has(name) ? /\[redacted: [^\]\n]{1,90}\]/.exec(call.arguments)?.[0] : undefined;
   if (placeholder !== undefined) return refuse('INVALID_ARGUMENTS', placeholderWords(placeholder));
-  const prepared = await judged(name, args.value, policy, context);
+  // The table of implementations is indexed by the name whose schema the arguments passed.
+  const tool = implemented[name] as Tool<ToolName> | JudgingTool<ToolName>;
+  const value = args.value as Arguments<ToolName>;
+  const prepared =
+    'prepare' in tool ? await tool.prepare(value, policy, context) : judgedByName(name, tool, value, policy, context);
   const {verdict, reason, unconfined = false, readOnly = false} = prepared;
   if (verdict === 'deny') return refuse('DENIED', `${name} is denied: ${reason}`);
   const besides = insists(name, prepared, context);
@@ -74,24 +87,21 @@ function insists(name: ToolName, {leaves}: JudgedToolCall, {tainted, retries}: T
   ];
 }
 
-/** The policy's verdict on a call whose arguments fit, with what runs it. */
-async function judged(
-  name: keyof typeof implemented,
-  args: object,
+/** A call of a tool that the policy judges by its name alone. */
+function judgedByName(
+  name: ToolName,
+  tool: Tool<ToolName>,
+  args: Arguments<ToolName>,
   policy: Policy,
   context: ToolContext,
-): Promise<JudgedToolCall> {
+): JudgedToolCall {
   const {verdict, reason} = judgeTool(name, policy);
-  // The table of implementations is indexed by the name whose schema the arguments passed.
-  const tool = implemented[name] as Tool<ToolName> | JudgingTool<ToolName>;
-  const value = args as Arguments<ToolName>;
-  if ('prepare' in tool) return tool.prepare(value, policy, context);
-  const shown = () => ({title: name, parts: [{label: 'Arguments', text: JSON.stringify(value, null, 2)}]});
+  const shown = () => ({title: name, parts: [{label: 'Arguments', text: JSON.stringify(args, null, 2)}]});
   return {
     verdict,
     reason,
-    execute: () => tool.execute(value, context),
-    ask: () => tool.ask?.(value, context) ?? shown(),
+    execute: () => tool.execute(args, context),
+    ask: () => tool.ask?.(args, context) ?? shown(),
   };
 }
 
