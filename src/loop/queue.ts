@@ -28,7 +28,7 @@ export class Queue {
   readonly #waiting = new Set<string>();
   readonly #running = new Set<string>();
   readonly #again = new Set<string>();
-  readonly #timers = new Map<string, Cancel>();
+  readonly #timers = new Map<string, {cancel: Cancel; due: number}>();
   readonly #failures = new Map<string, number>();
   /** Newest last. */
   readonly #preferred = new Set<string>();
@@ -68,13 +68,13 @@ export class Queue {
     return this.#preferred.has(key);
   }
 
-  /** Add `key` after `ms`. Does nothing if the key already waits or has a timer. */
+  /** Add `key` after `ms`, or sooner if it has a timer that ends before that. Does nothing if the key already waits. */
   addAfter(key: string, ms: number): void {
-    if (this.#stopped || this.#waiting.has(key) || this.#timers.has(key)) return;
-    this.#timers.set(
-      key,
-      this.#clock.after(ms, () => this.add(key), 'held'),
-    );
+    const timer = this.#timers.get(key);
+    const due = this.#clock.monotonic() + ms;
+    if (this.#stopped || this.#waiting.has(key) || (timer && timer.due <= due)) return;
+    timer?.cancel();
+    this.#timers.set(key, {cancel: this.#clock.after(ms, () => this.add(key), 'held'), due});
   }
 
   /** Keys that wait, run, or have a timer. */
@@ -108,7 +108,7 @@ export class Queue {
   /** Start no more runs. Resolves when the running ones have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const cancel of this.#timers.values()) cancel();
+    for (const {cancel} of this.#timers.values()) cancel();
     this.#timers.clear();
     this.#waiting.clear();
     this.#again.clear();
@@ -172,7 +172,7 @@ export class Queue {
   }
 
   #clear(key: string): void {
-    this.#timers.get(key)?.();
+    this.#timers.get(key)?.cancel();
     this.#timers.delete(key);
   }
 }

@@ -128,14 +128,18 @@ export class Scanner {
     this.#timer = this.#daemon.files.disk.clock.after(
       ms,
       () => {
-        this.#running = this.#round();
+        const round = (this.#running ?? Promise.resolve()).then(() => this.#round());
+        this.#running = round;
+        void round.then(() => {
+          if (this.#running === round) this.#running = undefined;
+        });
       },
       'held',
     );
   }
 
   async #round(): Promise<void> {
-    if (this.#running) await this.#running;
+    if (this.#stopped) return;
     const began = this.#daemon.files.disk.clock.monotonic();
     try {
       this.#onRound();
@@ -147,7 +151,6 @@ export class Scanner {
     } catch (error) {
       this.#daemon.reports.troubles.set('scan', `cannot scan the home: ${(error as Error).message}`);
     }
-    this.#running = undefined;
     this.#after(Math.max(PERIOD_MS, SHARE * (this.#daemon.files.disk.clock.monotonic() - began)));
   }
 

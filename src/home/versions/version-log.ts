@@ -213,7 +213,7 @@ export class VersionLog {
   /** The file never held this version, because it had changed meanwhile or could not be written. */
   cancelled(version: UnpublishedVersion): void {
     this.#forget(version, true);
-    this.#previous.delete(version.path);
+    this.#remember(version.path, undefined, 0);
     this.#mark([{cancelled: version.seq}]);
   }
 
