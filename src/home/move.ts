@@ -13,14 +13,21 @@ interface Moving {
 
 /**
  * Create `to` with `bytes`, then remove `from` if it still has the expected content. If the process is killed in between, both files
- * exist. The old file stays linked, because an editor may still write into it.
+ * exist. If `from` cannot be removed, `to` is removed again. The old file stays linked, because an editor may still write into it.
  */
 export async function moveFile(disk: Disk, {from, expected, to, bytes}: Moving): Promise<SaveResult> {
   const saved = await save(disk, {path: to, expected: undefined, bytes});
   if (!('saved' in saved)) return saved;
   crashPoint('move');
-  const replaced = keepMoved(disk, {from, expected, to, bytes});
-  if (removeIfUnchanged(disk, from, expected)) return {...saved, replaced};
+  let replaced: ReplacedFile | undefined;
+  try {
+    replaced = keepMoved(disk, {from, expected, to, bytes});
+    if (removeIfUnchanged(disk, from, expected)) return {...saved, replaced};
+  } catch (error) {
+    replaced?.forget();
+    removeIfUnchanged(disk, to, bytes);
+    return {failed: error as Error};
+  }
   replaced?.forget();
   return saved;
 }

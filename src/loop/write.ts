@@ -127,7 +127,7 @@ async function write({files, reports}: Loop, {seen, versions, save}: Writing): P
   beingCreated.add(path);
   try {
     const prepared = await files.versions.prepare(versions);
-    const result = await save();
+    const result = await save().catch((error: Error) => ({failed: error}));
     if (!('saved' in result)) prepared.cancel();
     if ('failed' in result) return failed(result.failed);
     troubles.set(trouble, undefined);
