@@ -350,12 +350,12 @@ describe('a yes', () => {
     decideInQueue(house.home, item.id, 'x');
     await until(
       () => read(house.home, 'NEEDS_YOU.md'),
-      text => text.includes('write your answer'),
+      text => text.includes('with your answer'),
     );
     decideInQueue(house.home, item.id, '_');
     await until(
       () => read(house.home, 'NEEDS_YOU.md'),
-      text => !text.includes('write your answer'),
+      text => !text.includes('with your answer'),
     );
     expect(itemsOf(house.home).find(each => each.id === item.id)?.decision).toBeUndefined();
     decideInQueue(house.home, item.id, '-');
@@ -527,7 +527,7 @@ describe('a question', () => {
     decideInQueue(house.home, item.id, 'x');
     await until(
       () => read(house.home, 'NEEDS_YOU.md'),
-      text => text.includes('write your answer'),
+      text => text.includes('with your answer'),
     );
     decideInQueue(house.home, item.id, 'x', {answer: '6380, the second'});
     expect(await resultsOf(id)).toEqual([{success: true, answer: '6380, the second'}]);
