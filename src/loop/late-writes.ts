@@ -1,7 +1,7 @@
 import {type LateWrite, listReplaced, type ReplacedFile} from '../home/replaced-files.ts';
 import {HALF_SAVED_MS, mayBeHalfSaved, stableMs} from './half-saved.ts';
 import type {HomeFiles} from './home-files.ts';
-import {isDamaged, recentVersions} from './power-cut.ts';
+import {isDamaged, lastVersionTexts} from './power-cut.ts';
 
 /** When to check whether an editor that had the old file open wrote into it. */
 const CHECKS_MS = [300, 1_500];
@@ -70,7 +70,7 @@ function lateIn(replaced: ReplacedFile): LateWrite | undefined {
 export function recoverReplacedFiles(files: HomeFiles): void {
   // After a power cut no editor has such a file open, and parts of it may be missing.
   const isTorn = (path: string, bytes: Buffer) =>
-    files.versions.log.rebooted && isDamaged(bytes, recentVersions(files, path));
+    files.versions.log.rebooted && isDamaged(bytes, lastVersionTexts(files, path));
   for (const replaced of listReplaced(files.disk, isTorn)) {
     const {path} = replaced;
     const late = lateIn(replaced);

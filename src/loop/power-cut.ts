@@ -4,7 +4,7 @@ import type {HomeFiles} from './home-files.ts';
 const MOST_OLDER = 20;
 
 /** The last versions of a path that the version log has, newest first. `before`: only those with smaller numbers. */
-export function recentVersions({versions}: HomeFiles, path: string, before = Number.POSITIVE_INFINITY): Buffer[] {
+export function lastVersionTexts({versions}: HomeFiles, path: string, before = Number.POSITIVE_INFINITY): Buffer[] {
   const older = [...versions.history(path)].filter(({seq}) => seq < before);
   return older.slice(0, MOST_OLDER).flatMap(each => each.bytes() ?? []);
 }

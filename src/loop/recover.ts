@@ -8,7 +8,7 @@ import type {UnpublishedVersion} from '../home/versions/version-log.ts';
 import {setFacts, versionText} from './accept-version.ts';
 import type {HomeFiles} from './home-files.ts';
 import type {Loop} from './parts.ts';
-import {isDamaged, recentVersions} from './power-cut.ts';
+import {isDamaged, lastVersionTexts} from './power-cut.ts';
 
 /**
  * At the start: restore the last recorded version of every file that the log recovered. A file that lacks its last version gets it; any
@@ -113,7 +113,7 @@ async function place({files, reports}: Loop, version: UnpublishedVersion): Promi
   const before = older.find(each => versions.log.wasPlaced(each));
   const base = before ? before.bytes() : committed === undefined ? undefined : await journal.read(committed);
   const isBase = current === undefined ? base === undefined : base?.equals(current) === true;
-  const isLost = rebooted && isDamaged(current, [bytes, ...recentVersions(files, path, version.seq)]);
+  const isLost = rebooted && isDamaged(current, [bytes, ...lastVersionTexts(files, path, version.seq)]);
   if (isBase || isLost) {
     const result = await save(disk, {path, expected: current, bytes});
     if ('failed' in result) troubles.set(`save ${path}`, `${path} cannot be written: ${result.failed.message}`);
@@ -137,7 +137,7 @@ async function placeFromGit({files, reports}: Loop, {path, seq}: UnpublishedVers
   const bytes = await journal.read(blob);
   const current = readHomeFile(disk, path)?.bytes;
   if (!bytes || current?.equals(bytes)) return;
-  if (!isDamaged(current, [bytes, ...recentVersions(files, path, seq + 1)])) return;
+  if (!isDamaged(current, [bytes, ...lastVersionTexts(files, path, seq + 1)])) return;
   const result = await save(disk, {path, expected: current, bytes});
   if ('failed' in result) reports.troubles.set(`save ${path}`, `${path} cannot be written: ${result.failed.message}`);
 }
@@ -146,5 +146,5 @@ async function placeFromGit({files, reports}: Loop, {path, seq}: UnpublishedVers
 function removeAgain(files: HomeFiles, path: string): void {
   const {disk} = files;
   const bytes = readHomeFile(disk, path)?.bytes;
-  if (bytes && isDamaged(bytes, recentVersions(files, path))) removeIfUnchanged(disk, path, bytes);
+  if (bytes && isDamaged(bytes, lastVersionTexts(files, path))) removeIfUnchanged(disk, path, bytes);
 }
