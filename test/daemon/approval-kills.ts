@@ -158,7 +158,7 @@ function passages(label: CrashLabel, turn: number): Case[] {
   // are killed at the first passage.
   const once = /^call-|^spawn-command$/.test(label);
   return Array.from({length: once ? Math.min(SCENES, names.length) : MOST_PASSAGES}, (_, n): Case => {
-    const from = n === 0 && !once ? countingScenes : names;
+    const from = n === 0 ? countingScenes : names;
     const scene = from[(n * 3 + labels.indexOf(label) + turn) % from.length] ?? 'ticked';
     return {id: `${label}-${n}`, scene, crash: `${label}:${once ? 1 : n + 1}`};
   });
