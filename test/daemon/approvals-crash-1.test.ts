@@ -39,7 +39,7 @@ describe('killed between a decision and the result', () => {
         outcome => outcome !== undefined,
       );
       await first.kill();
-      rmSync(join(home, '.git/index.lock'));
+      rmSync(join(home, '.git/index.lock'), {force: true});
       const last = await serve(home, kills.env);
       await until(
         async () => isOver(home, 'p') && (await isClean()),

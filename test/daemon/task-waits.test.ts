@@ -131,7 +131,7 @@ it('a task whose session a person deletes is told of, and begun anew when they s
   const session = fieldOf(task as never, 'session') ?? '';
   rmSync(join(home, `sessions/hal/${session}.session.yaml`));
   expect(await needs(true)).toContain('## Stalled tasks');
-  expect((await agentdir(home, ['check'])).stdout).toContain(`its agent had begun in "${session}"`);
+  expect((await agentdir(home, ['check'])).stdout).toContain(`its session "${session}" no longer exists`);
   goOn();
   expect((await agentdir(home, ['task', 'reopen', 'gone'])).code).toBe(0);
   await whenTask(home, path, 'do it', ({state}) => state === 'completed');

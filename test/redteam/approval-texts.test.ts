@@ -156,7 +156,7 @@ describe.runIf(thorough)('edited', () => {
       court.changePage(asked.id, edit(asked.line, one.line));
       decideInQueue(court.home, asked.id, 'x', {command: two.line});
     });
-    await court.told(`approval ${asked.id}: the queue and the page have different texts`);
+    await court.told(`approval ${asked.id}: the queue and the page differ in what to run`);
     await court.refuse(asked.session, asked.id);
   });
 

@@ -40,7 +40,7 @@ export async function fork({home, session, at, paused}: ForkOptions): Promise<Fo
     segments: segments.map(({path}) => path),
     id: place.id,
     from: {session: from.id, ...(from.commit !== undefined && {commit: from.commit}), message: count},
-    ...{paused, now, schema: '../../../schemas/session.json'},
+    ...{paused, now, schema: '../../schemas/session.json'},
   });
   await saveNew(home, place.path, text);
   return {...place, from, count, awaits, open};

@@ -32,7 +32,7 @@ export async function makeSession({home, agent, shared, message, now}: NewSessio
     status: message ? 'active' : 'sleeping',
     ...(shared ? {shared: true} : {}),
   };
-  const text = newSession(header, message ? [message] : [], '../../../schemas/session.json');
+  const text = newSession(header, message ? [message] : [], '../../schemas/session.json');
   await saveNew(home, path, message ? text : text.replace(/^messages: \[\]\n$/m, EXAMPLE));
   return {id, path};
 }
