@@ -129,6 +129,7 @@ export async function serve({
         reportedProblems: new Map(),
         beingCreated: new Set(),
         savedAt: new Map(),
+        waitsForGit: new Map(),
         lateWrites: new Map(),
         unplaced: new Map(),
         ignored: new IgnoredFiles(clock, journal),

@@ -36,6 +36,8 @@ interface Looks {
   readonly beingCreated: Set<string>;
   /** When the daemon last wrote a file. Kept until the next look, because the watch reports that write, too. */
   readonly savedAt: Map<string, number>;
+  /** Files whose next version waits for the end of a person's rebase or merge: when to try again. */
+  readonly waitsForGit: Map<string, number>;
   /** Replaced files into which an editor wrote after the daemon had replaced them. */
   readonly lateWrites: Map<string, ReplacedFile[]>;
   /** Files whose last version was recorded and never placed by an earlier run, with the text that version was made from. */

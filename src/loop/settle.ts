@@ -43,6 +43,12 @@ async function settleWith(
   isWritable: boolean,
 ): Promise<LookOutcome> {
   const {files} = daemon;
+  const {clock} = files.disk;
+  const {waitsForGit} = files.looks;
+  // Without this pause, calls that end at once would be planned, run and thrown away in an endless loop.
+  const pause = (waitsForGit.get(seen.path) ?? 0) - clock.monotonic();
+  if (pause > 0 && files.journal.unfinished()) return {after: pause};
+  waitsForGit.delete(seen.path);
   let current = seen;
   while (isWritable) {
     const change = await reconciler?.settle?.(current);
@@ -51,7 +57,10 @@ async function settleWith(
       if (change.outcome) return change.outcome;
       break;
     }
-    if (files.journal.unfinished()) return {after: UNFINISHED_MS};
+    if (files.journal.unfinished()) {
+      waitsForGit.set(seen.path, clock.monotonic() + UNFINISHED_MS);
+      return {after: UNFINISHED_MS};
+    }
     const {text, entry, earlier = [], readBack} = change;
     const steps = [...earlier, {entry}];
     const written = await replaceText(daemon, current, text, {steps, ...(readBack && {seenAs: readBack})});
