@@ -1,4 +1,9 @@
+import {writeFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
 import type {Reporter, TestModule} from 'vitest/node';
+
+/** Which files had failures: `.ci/run` runs these once more, alone. */
+const FAILED = fileURLToPath(new URL('../node_modules/.failed-tests', import.meta.url));
 
 /** The last line of a run, alone: `N passed, N failed`, which CI reads. */
 export default class SummaryReporter implements Reporter {
@@ -6,6 +11,8 @@ export default class SummaryReporter implements Reporter {
     let passed = 0;
     let failed = 0;
     let skipped = 0;
+    const files = modules.filter(module => module.state() === 'failed').map(({relativeModuleId}) => relativeModuleId);
+    writeFileSync(FAILED, files.map(file => `${file}\n`).join(''));
     for (const module of modules) {
       if (
         module.state() === 'failed' &&
