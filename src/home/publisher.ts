@@ -31,7 +31,7 @@ const BEHIND = 1_000;
 const AHEAD = 2;
 /** Under constant load, publishing takes at most 1/SHARE of the time. */
 const SHARE = 20;
-const MOST_GAP_MS = 1_000;
+const MOST_GAP_MS = 500;
 const MAX_HELD = 16 * 1024 * 1024;
 /** How long to wait for entries that `expecting` announces: publishing many costs as much as publishing one. */
 const EXPECTING_MS = 60;

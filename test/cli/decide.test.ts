@@ -63,7 +63,10 @@ describe('deciding from the shell, beside a daemon', () => {
     expect(peek.stdout).toContain(`waits for you: agentdir approvals ${id}`);
     expect(status.code).toBe(0);
     expect(await run('approve', id, '--wait')).toMatchObject({code: 0, stdout: expect.stringContaining('exit code 0')});
-    const log = await run('log', told.session);
+    const log = await until(
+      () => run('log', told.session),
+      ({stdout: text}) => text.includes('result of'),
+    );
     for (const words of [
       'asks about',
       `${id} asked`,
