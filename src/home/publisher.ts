@@ -30,7 +30,7 @@ const BEHIND = 1_000;
 /** How many publishes may come early after a quiet moment: files that stay dirty hinder the person, too. */
 const AHEAD = 2;
 /** Under constant load, publishing takes at most 1/SHARE of the time. */
-const SHARE = 20;
+const SHARE = 10;
 const MOST_GAP_MS = 500;
 const MAX_HELD = 16 * 1024 * 1024;
 /** How long to wait for entries that `expecting` announces: publishing many costs as much as publishing one. */
