@@ -1,7 +1,7 @@
 import type {Facts} from './facts.ts';
 import {isOpenState} from './task-facts.ts';
 
-/** What other files may know about a name that the file at `path` defines. */
+/** A name that the file at `path` defines, as other files see it. */
 export interface Definition {
   path: string;
   line: number;

@@ -34,7 +34,7 @@ interface Item {
 
 interface Group {
   title: string;
-  /** What to do about each item. */
+  /** The action for each item. */
   todo: string;
   items: Item[];
   /** Where to find the rest, if there are too many. */

@@ -38,7 +38,7 @@ export function taskRows(home: Home, names: Names, broken: ReadonlySet<string>):
   });
 }
 
-/** What decides about a task outside its own lines: other files, and the problems of its file. */
+/** Conditions for a task outside its own lines: other files, and the problems of its file. */
 export interface Others {
   /** State of the first task with this id, by path; undefined if there is none. */
   stateOf: (id: string) => string | null | undefined;

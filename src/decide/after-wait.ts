@@ -2,7 +2,7 @@ import type {ApprovalState} from '../formats/approval/approval-state.ts';
 import type {ReachedLimit} from './limits.ts';
 
 /**
- * What a session that waits for a higher limit does next. A rejected request pauses it. It also continues if the limit is
+ * The next step of a session that waits for a higher limit. A rejected request pauses it. It also continues if the limit is
  * no longer reached.
  */
 export function afterWait(

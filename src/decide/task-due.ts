@@ -71,7 +71,7 @@ function afterEnd(task: Task, key: string, {isAgent, news, isEphemeral}: DueCont
   return due;
 }
 
-/** A parent task does not wait for its parts, but its owner is told when the last part is done. */
+/** A parent task does not wait for its parts, but its owner gets a notice when the last part is done. */
 function partsDone(task: Task, key: string, {partsOf, isAgent, news}: DueContext): TaskDue[] {
   const id = fieldOf(task, 'id') ?? '';
   const to = [assigneeOf(task).name, fieldOf(task, 'created_by')?.replace(/^@/, '')].find(

@@ -129,7 +129,7 @@ function namesAgent({notes}: Task, {isAgent}: TaskContext): boolean {
   return notes.some(({text, who}) => mentionedNames(text).some(name => name !== who && isAgent(name)));
 }
 
-/** The end that the creator is told of: the state, and from the second end within one attempt on, its number. */
+/** The end of a task, as its creator's notice names it: the state, and from the second end within one attempt on, its number. */
 export function taskEnd(task: Task, state: TaskState = task.state): string {
   const notified = fieldOf(task, 'notified') ?? '';
   const nth = isReopened(notified) ? timesTold(task) + 1 : timesTold(task);

@@ -14,7 +14,7 @@ export interface ReplacedFile {
   base: string;
   next: string;
   inode: bigint;
-  /** What an editor wrote into it since. Throws if the link is gone. */
+  /** Bytes that an editor wrote into the replaced file. Throws if the link is gone. */
   lateWrite: () => LateWrite | undefined;
   /** Call when these bytes are merged: only later changes are late writes from then on. */
   acknowledge: (bytes: Buffer) => ReplacedFile;

@@ -25,7 +25,7 @@ import {interruptedResult, rejectedResult, resultOfDecision} from './call-ends.t
 import {recallStartedCalls} from './recall-started.ts';
 import {makeWorkspace, recoverWorkspace} from './workspaces.ts';
 
-/** What to do next about a call without a result. */
+/** The next action for a call without a result. */
 export type NextCall =
   /** The call ends with this result. */
   | {result: ToolResult}

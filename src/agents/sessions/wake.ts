@@ -58,7 +58,7 @@ export function wakeSessions(daemon: With<'files' | 'reports' | 'approvals' | 's
   lookAgain(files, APPROVALS_FILE);
 }
 
-/** What to look at for a call that waits for this request. */
+/** The files to look at for a call that waits for this request. */
 function needOf(
   {files, approvals}: With<'files' | 'approvals'>,
   id: string,

@@ -11,7 +11,7 @@ const MAX_REQUESTS = 1_000;
 /** How long after an approval its call counts as starting. */
 const STARTING_MS = 100;
 
-/** What the daemon knows about requests beyond the files. Can be rebuilt from the sessions. */
+/** State of requests that no file holds. Can be rebuilt from the sessions. */
 export class Approvals {
   readonly waits: Waits;
   /** Calls that were started once, even if the files no longer show it. */

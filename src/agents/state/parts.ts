@@ -42,7 +42,7 @@ export interface Effects {
   readonly cloned: Set<string>;
 }
 
-/** What the status file shows about this daemon run. */
+/** This run of the daemon, as the status file shows it. */
 export interface RunStatus {
   readonly version: string;
   /** Description of the default model; known soon after the start. */

@@ -20,7 +20,7 @@ export interface AgentTaskEdit {
 /** News of a task. `heard`: its session has reported since this daemon started. */
 export type ReportedTaskNews = TaskNews & {heard?: boolean};
 
-/** What the daemon knows about tasks beyond their files, by `attemptKey`. Can be rebuilt from sessions and the queue. */
+/** State of tasks that no file holds, by `attemptKey`. Can be rebuilt from sessions and the queue. */
 export class Tasks {
   /** Edits by agents that are not written yet, by path. */
   readonly edits = new Map<string, readonly AgentTaskEdit[]>();

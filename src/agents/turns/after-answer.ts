@@ -73,10 +73,14 @@ export async function followUpStep(
   const {header, messages} = session;
   if (!askAgain.has(caller.path) || !mayWork(header) || nextSessionAction(session).do !== 'rest') return undefined;
   const done = () => void askAgain.delete(caller.path);
+  // A session that comes to rest during this follow-up asks for another one.
+  done();
   const at = messages.findLastIndex(({role}) => role === 'assistant');
   const named = (header?.mentions_due ?? []).map(({to}) => to);
   const {reminder, due = []} = at === -1 ? {} : await followUpAnswer(daemon, caller, messages, at, named);
+  const again = () => void askAgain.add(caller.path);
   if (reminder) {
+    again();
     const result = insertMessage(session, messages.length, {...reminder, timestamp: now});
     return {
       session: withHeader(result, {status: 'active'}, now),
@@ -86,13 +90,14 @@ export async function followUpStep(
   }
   const recorded = header?.tasks_due ?? [];
   const added = due.filter(({task}) => recorded.every(each => each.task !== task));
-  if (added.length > 0)
+  if (added.length > 0) {
+    again();
     return {
       session: withHeader(session, {tasks_due: [...recorded, ...added]}, now),
       entry: {words: 'its tasks are to say what it answered', cause: 'task', agent: caller.agent},
       done,
     };
-  done();
+  }
   return undefined;
 }
 
@@ -135,11 +140,9 @@ async function waitsForReply(
 ): Promise<boolean> {
   for (const name of awaitedNames(of.messages, key)) {
     if (name === createdBy) continue;
-    const other = named.includes(name)
-      ? receiverFor(daemon.files, of, name).path
-      : await sessionThatMayAnswer(daemon, of, name, new Set([path]));
-    if (other === undefined) continue;
-    daemon.tasks.waitFor(other, path);
+    const waitFor = (other: string) => daemon.tasks.waitFor(other, path);
+    if (named.includes(name)) waitFor(receiverFor(daemon.files, of, name).path);
+    else if (!(await sessionThatMayAnswer(daemon, of, name, new Set([path]), waitFor))) continue;
     return true;
   }
   return false;

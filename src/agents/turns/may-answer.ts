@@ -13,41 +13,52 @@ import {hasUndeliveredNews, isAtWork, tasksCreated} from './at-work.ts';
 /**
  * The path of a session at work because of which `agent` may still answer a message from session `of`: the agent's own
  * session, or one that it waits for, directly or indirectly. Undefined: all of them are at rest. `visited` holds the
- * paths that were checked, against cycles.
+ * paths that were checked, against cycles. Calls `onFound` with the path before the session can come to rest.
  */
 export async function sessionThatMayAnswer(
   daemon: With<'files' | 'mail'>,
   of: Session,
   agent: string,
   visited: Set<string>,
+  onFound: (path: string) => void,
 ): Promise<string | undefined> {
   const {files} = daemon;
-  return agentExists(files, agent) ? findSessionAtWork(daemon, receiverFor(files, of, agent).path, visited) : undefined;
+  if (!agentExists(files, agent)) return undefined;
+  return findSessionAtWork(daemon, receiverFor(files, of, agent).path, visited, onFound);
 }
 
 async function findSessionAtWork(
   daemon: With<'files' | 'mail'>,
   path: string,
   visited: Set<string>,
+  onFound: (path: string) => void,
 ): Promise<string | undefined> {
   const {files} = daemon;
   if (visited.has(path)) return undefined;
   visited.add(path);
-  if (isAtWork(daemon, path)) return path;
+  const found = () => {
+    onFound(path);
+    return path;
+  };
+  if (isAtWork(daemon, path)) return found();
   const blob = files.known.get(path)?.good;
   const text = blob === undefined ? undefined : await versionText(files, blob, path);
+  if (files.known.get(path)?.good !== blob) {
+    visited.delete(path);
+    return findSessionAtWork(daemon, path, visited, onFound);
+  }
   if (text === undefined) return undefined;
   const session = parseSession(text);
-  if (hasUndeliveredNews(session)) return path;
+  if (hasUndeliveredNews(session)) return found();
   for (const task of tasksCreated(files, session.header?.session_id ?? stemOf(path))) {
     const other = workingSession(files, task);
     // No session works on the task yet. Its creator will hear of it once it is assigned or a person handles it.
-    const found = other === undefined ? path : await findSessionAtWork(daemon, other, visited);
-    if (found !== undefined) return found;
+    const atWork = other === undefined ? found() : await findSessionAtWork(daemon, other, visited, onFound);
+    if (atWork !== undefined) return atWork;
   }
   for (const other of awaitedNames(session.messages)) {
-    const found = await sessionThatMayAnswer(daemon, session, other, visited);
-    if (found !== undefined) return found;
+    const atWork = await sessionThatMayAnswer(daemon, session, other, visited, onFound);
+    if (atWork !== undefined) return atWork;
   }
   return undefined;
 }

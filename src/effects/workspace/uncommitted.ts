@@ -5,7 +5,7 @@ import {readWorkspaceIndex, workspaceHistory} from './history.ts';
 import {EMPTY_TREE} from './read-history.ts';
 import {stagedFiles} from './staged-files.ts';
 
-/** What of a workspace is not committed, as two trees to compare; its git-dir must be there. Commits nothing. */
+/** Uncommitted changes of a workspace, as two trees to compare. Its git-dir must exist. Commits nothing. */
 export async function uncommitted(of: {
   home: string;
   agent: string;

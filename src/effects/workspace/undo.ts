@@ -134,7 +134,7 @@ async function merged(
   return {name, from: now, to: {id, mode}};
 }
 
-/** What HEAD has of it. */
+/** The file's content in HEAD. */
 async function leafNow(history: History, name: string): Promise<Leaf | undefined> {
   const head = readHead(history.dirs);
   const tree = await treeAt(history, 'commit' in head ? head.commit : undefined);
