@@ -111,6 +111,8 @@ async function nextStep(
   noteMissingOutcomes(daemon, path, session);
   const delivery = await deliverStep(daemon, path, session, now);
   if (delivery) return delivery;
+  // Mail that the session had already changes no file, but until now the session counted as at work because of it.
+  wakeWaiting(daemon, path);
   if (template) {
     const caller: Caller = {path, session: id, agent: header.agent_id, template, of: session};
     const taint = taintStep(session, now);
