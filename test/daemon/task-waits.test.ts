@@ -11,7 +11,7 @@ const {minds, env} = await startMinds();
 const house = openTaskHouse(
   {
     ...Object.fromEntries(
-      ['ann', 'bob', 'cyd', 'dot', 'eve', 'fay', 'guy', 'hal'].map(name => [
+      ['ann', 'bob', 'cyd', 'dot', 'eve', 'fay', 'guy', 'hal', 'ivy', 'jay'].map(name => [
         `templates/${name}.agent.yaml`,
         agent(name),
       ]),
@@ -63,11 +63,35 @@ describe('an agent with a task waits for an answer', () => {
     goOn();
   });
 
+  it('until a person deletes the task that the other one waits for', async () => {
+    const {home} = house;
+    const path = 'tasks/deleted.task.md';
+    minds.set('ivy', ({last, tools}): Reaction => {
+      if (last.includes(REMINDED)) return tools > 1 ? {text: 'done'} : done('deleted', 'nobody knows');
+      return tools > 0 ? {text: 'I wait for jay'} : write('jay');
+    });
+    minds.set('jay', ({tools}) =>
+      tools > 0 ? {text: 'I wait for somebody'} : {calls: [{name: 'create_task', arguments: {title: 'for anybody'}}]},
+    );
+    put(home, {[path]: '- [ ] @ivy "asks"\n  id: deleted\n'});
+    await whenSaid('tasks/deleted.task.md', 'asks', 'ivy', 'content: I wait for jay\n');
+    await whenTask(home, 'tasks/jay.task.md', 'for anybody', ({state}) => state === 'pending');
+    await until(
+      () => sessionsOf(home, 'jay'),
+      all => all.includes('content: I wait for somebody\n') && all.includes('status: sleeping'),
+    );
+    await clean(home);
+    expect(taskNamed(home, path, 'asks')?.state).toBe('in_progress');
+    put(home, {'tasks/jay.task.md': '## TODO\n'});
+    const {task} = await whenTask(home, path, 'asks', ({state}) => state === 'completed');
+    expect(task?.notes.at(-1)?.text).toBe('nobody knows');
+  });
+
   it('but not in a circle, if one of them waits for a task that another has', async () => {
     const {home} = house;
     const path = 'tasks/circle.task.md';
     minds.set('cyd', ({last, tools}): Reaction => {
-      if (last.includes('Id: circle') && tools === 0) return write('dot');
+      if (last.includes('You have been assigned') && tools === 0) return write('dot');
       return {text: 'I wait for dot'};
     });
     minds.set('dot', ({last, tools}): Reaction => {
@@ -103,7 +127,7 @@ it('a task is not held up by tasks that were created before it came', async () =
   expect(task?.notes.map(({text}) => text)).toEqual(['It is 2.']);
   expect(taskNamed(home, path, 'have it done')?.state).toBe('in_progress');
   const id = fieldOf(taskNamed(home, 'tasks/mute.task.md', 'for guy') as never, 'id') ?? '';
-  expect((await agentdir(home, ['task', 'done', id])).code).toBe(0);
+  expect(await agentdir(home, ['task', 'done', id])).toMatchObject({code: 0});
   const {task: whole} = await whenTask(home, path, 'have it done', ({state}) => state === 'completed');
   expect(whole?.notes.map(({text}) => text)).toEqual(['guy did it']);
 });

@@ -34,7 +34,7 @@ export class Tasks {
    * the session they waited for is at rest now.
    */
   readonly askAgain = new Set<string>();
-  /** Paths of sessions at work, each with the sessions at rest that wait for it. */
+  /** Paths of sessions at work and of task files, each with the sessions at rest that wait for a change of it. */
   readonly #waiting = new Map<string, Set<string>>();
 
   get(key: string): ReportedTaskNews | undefined {
@@ -55,7 +55,7 @@ export class Tasks {
     this.#met.delete(id);
   }
 
-  /** `path` waits until `other` is at rest. */
+  /** `path` waits until the session `other` is at rest, or the task file `other` changes. */
   waitFor(other: string, path: string): void {
     this.#waiting.set(other, (this.#waiting.get(other) ?? new Set()).add(path));
   }

@@ -21,6 +21,7 @@ import type {With} from '../state/parts.ts';
 import {deliverTask} from '../tasks/deliver-task.ts';
 import {settleEdits} from '../tasks/task-edits.ts';
 import {wakeTasks} from '../tasks/wake-tasks.ts';
+import {followUpWaiting} from '../turns/at-work.ts';
 import {closeSession} from '../turns/close-step.ts';
 import {askToStart} from './task-start.ts';
 
@@ -34,6 +35,8 @@ export function taskReconciler(
       parsed?.kind === 'tasks' ? plannedWriteOf(settleTasks(daemon, path, parsed.file), 'fill-in') : undefined,
     finish: async ({path, parsed}) => parsed?.kind !== 'tasks' || !(await followTasks(daemon, path, parsed.file)),
     create: path => plannedWriteOf(settleEdits(daemon, path, parseTasks('')), 'fill-in'),
+    accepted: ({path}) => followUpWaiting(daemon, path),
+    removed: path => followUpWaiting(daemon, path),
     indexChanged: () => wakeTasks(daemon),
     isAtRest: () => false,
   };

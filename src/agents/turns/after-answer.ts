@@ -121,7 +121,7 @@ async function standingTasks(
   const standing: typeof open = [];
   for (const {key, task} of open) {
     const since = messages.find(({delivery}) => delivery === key)?.timestamp ?? '';
-    if (created.some(each => (each.created ?? since) >= since) || hasOpenParts(files, task.id ?? '')) continue;
+    if (created.some(each => (each.task.created ?? since) >= since) || hasOpenParts(files, task.id ?? '')) continue;
     if (!(await waitsForReply(daemon, caller, named, key, task.createdBy))) standing.push({key, task});
   }
   return standing;

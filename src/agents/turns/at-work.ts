@@ -17,18 +17,23 @@ export function hasUndeliveredNews({header}: Session): boolean {
   return (header?.mentions_due?.length ?? 0) > 0 || (header?.tasks_due?.length ?? 0) > 0;
 }
 
-/** Open tasks that were created in this session. */
-export function tasksCreated({index}: HomeFiles, session: string): TaskFact[] {
+/** Open tasks that were created in this session, each with the path of its file. */
+export function tasksCreated({index}: HomeFiles, session: string): {file: string; task: TaskFact}[] {
   const isOwn = ({createdIn, state}: TaskFact) => createdIn === session && isOpenState(state);
-  return [...index.links.createdIn(session)].flatMap(path => index.facts(path)?.tasks?.filter(isOwn) ?? []);
+  return [...index.links.createdIn(session)].flatMap(file =>
+    (index.facts(file)?.tasks ?? []).filter(isOwn).map(task => ({file, task})),
+  );
 }
 
 /** After a change to a session: if it is at rest or gone, follow up the sessions that wait for it. */
 export function wakeWaiting(daemon: With<'files' | 'mail' | 'tasks'>, path: string): void {
-  const {tasks} = daemon;
-  if (!tasks.isWaitedFor(path) || isAtWork(daemon, path)) return;
+  if (daemon.tasks.isWaitedFor(path) && !isAtWork(daemon, path)) followUpWaiting(daemon, path);
+}
+
+/** Follow up the sessions that wait for this session or task file. */
+export function followUpWaiting({files, tasks}: With<'files' | 'tasks'>, path: string): void {
   for (const waiting of tasks.takeWaiting(path)) {
     tasks.askAgain.add(waiting);
-    lookAgain(daemon.files, waiting);
+    lookAgain(files, waiting);
   }
 }

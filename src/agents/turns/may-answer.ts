@@ -13,7 +13,7 @@ import {hasUndeliveredNews, isAtWork, tasksCreated} from './at-work.ts';
 /**
  * The path of a session at work because of which `agent` may still answer a message from session `of`: the agent's own
  * session, or one that it waits for, directly or indirectly. Undefined: all of them are at rest. `visited` holds the
- * paths that were checked, against cycles. Calls `onFound` with the path before the session can come to rest.
+ * paths that were checked, against cycles. Calls `onFound` with the file whose change may end the wait, before it can change.
  */
 export async function sessionThatMayAnswer(
   daemon: With<'files' | 'mail'>,
@@ -36,8 +36,8 @@ async function findSessionAtWork(
   const {files} = daemon;
   if (visited.has(path)) return undefined;
   visited.add(path);
-  const found = () => {
-    onFound(path);
+  const found = (file = path) => {
+    onFound(file);
     return path;
   };
   if (isAtWork(daemon, path)) return found();
@@ -50,10 +50,10 @@ async function findSessionAtWork(
   if (text === undefined) return undefined;
   const session = parseSession(text);
   if (hasUndeliveredNews(session)) return found();
-  for (const task of tasksCreated(files, session.header?.session_id ?? stemOf(path))) {
+  for (const {file, task} of tasksCreated(files, session.header?.session_id ?? stemOf(path))) {
     const other = workingSession(files, task);
-    // No session works on the task yet. Its creator will hear of it once it is assigned or a person handles it.
-    const atWork = other === undefined ? found() : await findSessionAtWork(daemon, other, visited, onFound);
+    // No session works on the task, or its file does not say so yet. Any change to that file may end the wait.
+    const atWork = other === undefined ? found(file) : await findSessionAtWork(daemon, other, visited, onFound);
     if (atWork !== undefined) return atWork;
   }
   for (const other of awaitedNames(session.messages)) {
