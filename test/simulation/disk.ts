@@ -9,6 +9,7 @@ import type {SimulatedTime} from './time.ts';
 interface Inode {
   ino: bigint;
   isDirectory: boolean;
+  /** Never changed: each write makes a new buffer. */
   data: Buffer;
   /** What a power cut leaves of it for certain; undefined: nothing was ever synced. */
   synced: Buffer | undefined;
@@ -263,7 +264,7 @@ export class SimulatedDisk {
       const from = Math.min(data.length, Math.max(cut, inode.kept));
       if (how === 2) inode.data = Buffer.concat([data.subarray(0, from), Buffer.alloc(data.length - from)]);
     }
-    keep(inode, Buffer.from(inode.data));
+    keep(inode, inode.data);
   }
 
   *#directories(from = this.#root): Generator<Inode> {
@@ -362,7 +363,7 @@ export class SimulatedDisk {
 
   /** A person's write is on the disk with the names that lead to it. */
   #syncWhole(inode: Inode): void {
-    keep(inode, Buffer.from(inode.data));
+    keep(inode, inode.data);
     for (const {names} of [...this.#changes])
       for (const {directory, inode: named} of names) if (named === inode) this.#syncWay(directory);
   }
@@ -457,8 +458,9 @@ export class SimulatedDisk {
         if (this.#random.chance(0.7) || bytes.length < 2) throw failure('ENOSPC', 'write');
         taken = bytes.subarray(0, 1 + this.#random.int(bytes.length - 1));
       }
-      const next = Buffer.alloc(Math.max(inode.data.length, from + taken.length));
+      const next = Buffer.allocUnsafe(Math.max(inode.data.length, from + taken.length));
       inode.data.copy(next);
+      if (from > inode.data.length) next.fill(0, inode.data.length, from);
       taken.copy(next, from);
       inode.data = next;
       if (!process) this.#syncWhole(inode);
@@ -468,7 +470,7 @@ export class SimulatedDisk {
     };
     const sync = () => {
       process?.step();
-      const data = Buffer.from(inode.data);
+      const {data} = inode;
       return this.#syncSoon(process, () => {
         keep(inode, data);
       });

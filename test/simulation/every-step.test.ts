@@ -2,8 +2,8 @@ import {describe, expect, it} from 'vitest';
 import {thorough} from '../cli/run.ts';
 import {simulate} from './simulate.ts';
 
-/** The daemon dies at one in so many of its steps; `npm run simulate -- --every 1` tries all. */
-const STRIDE = thorough ? 3 : 12;
+/** The daemon dies at one in so many of its steps; `npm run simulate -- --every 1` tries all. Odd: at odd steps recovery is interrupted, too. */
+const STRIDE = thorough ? 5 : 11;
 
 describe('a simulated home', () => {
   it('keeps every invariant wherever its daemon dies', {timeout: 900_000}, async () => {
@@ -12,14 +12,17 @@ describe('a simulated home', () => {
     expect(out).toMatch(/a daemon killed at one in \d+ of \d{3} steps/);
   });
 
-  const faults = ['no sync', 'no write-ahead', 'publish out of order', 'mark before delivering', 'run before marking'];
-  it.each([...faults, ...(thorough ? ['merge from the wrong base'] : [])])(
-    'shows a fault that was put in on purpose: %s',
-    {timeout: 600_000},
-    async what => {
-      const {out, code} = await simulate('--seeds', '120', '--break', what);
-      expect(code, out).toBe(1);
-      expect(out).toMatch(/seed \d+ fails/);
-    },
-  );
+  it.each([
+    {what: 'no sync', from: 1},
+    {what: 'no write-ahead', from: 1},
+    {what: 'publish out of order', from: 1},
+    {what: 'mark before delivering', from: 1},
+    {what: 'run before marking', from: 1},
+    // Seed 90 is the first that finds this fault.
+    {what: 'merge from the wrong base', from: 81},
+  ])('shows a fault that was put in on purpose: $what', {timeout: 600_000}, async ({what, from}) => {
+    const {out, code} = await simulate('--from', `${from}`, '--seeds', '40', '--break', what);
+    expect(code, out).toBe(1);
+    expect(out).toMatch(/seed \d+ fails/);
+  });
 });

@@ -60,7 +60,7 @@ const meaning: Readonly<Record<string, string>> = {
 
 /**
  * `$1` the word that starts each line of ours, `$2` a file of the home, `$3` one of the user, `$4` the daemon's
- * namespaces. First what does no harm where nothing is confined: if that fails, it stops. Nor does it write outside its
+ * namespaces. Few processes: each start waits for this. First what does no harm where nothing is confined: if that fails, it stops. Nor does it write outside its
  * own folder later: whether a place can be written the kernel tells as well.
  */
 const script = `
@@ -71,15 +71,18 @@ nonce=$1 home=$2 user=$3 ours=$4
 if [ "$5" = ro ]; then try read-only-workspace write ./file; say done done; exit; fi
 holds=yes
 judge() { say "$1" "$2"; [ "$2" = "$3" ] || holds=; }
-shared=
-for name in $ours; do [ "$(readlink "/proc/self/ns/\${name%%:*}")" = "$name" ] && shared=$name; done
+shared= capabilities=none privileges=some network=none
+for name in $(cd /proc/self/ns && readlink pid net mnt ipc uts user); do case " $ours " in *" $name "*) shared=$name;; esac; done
 judge namespaces "\${shared:-own}" own
-if grep -q '^Cap[A-Za-z]*:.*[1-9a-f]' /proc/self/status; then judge capabilities some none; else judge capabilities none none; fi
-if grep -q '^NoNewPrivs:.*1' /proc/self/status; then judge privileges none none; else judge privileges some none; fi
+while read -r line; do
+  case $line in Cap*:*[1-9a-f]*) capabilities=some;; NoNewPrivs:*1*) privileges=none;; esac
+done < /proc/self/status
+judge capabilities "$capabilities" none
+judge privileges "$privileges" none
 if [ -z "$holds" ]; then say done done; exit; fi
 try workspace write ./file
 try filter chmod 4755 ./file
-if cat "$home" >/dev/null 2>&1; then say home read; else say home hidden; fi
+if (: < "$home") 2>/dev/null; then say home read; else say home hidden; fi
 if [ -n "$user" ] && [ -e "$user" ]; then say other-home seen; else say other-home hidden; fi
 try usr test -w /usr
 try etc test -w /etc
@@ -88,7 +91,8 @@ try root test -w /
 try sysctl test -w /proc/sys/kernel/core_pattern
 (mount -o remount,rw /usr; mount -o remount,rw,bind /usr) >/dev/null 2>&1
 try remount test -w /usr
-if [ "$(grep -c : /proc/net/dev)" = "$(grep -c '^ *lo:' /proc/net/dev)" ]; then say network none; else say network some; fi
+while read -r line; do case $line in lo:*) ;; *:*) network=some;; esac; done < /proc/net/dev
+say network "$network"
 if cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' |
   grep -Evq '^(PATH|LANG|TERM|NO_COLOR|AGENTDIR_CALL|HOME|TMPDIR|USER|LOGNAME|PWD|OLDPWD|SHLVL|_|GIT_[A-Z0-9_]*)='
 then say environment seen; else say environment clean; fi
