@@ -6,7 +6,6 @@ import type {Outside, ToolFailure} from '../tool/tool.ts';
 
 type Environment = Outside['env'];
 
-/** How Slack is reached. */
 export interface SlackAccess {
   token: string;
   apiUrl: string;
@@ -26,13 +25,13 @@ export function slackAccess({settings: {slack}, env}: Outside): SlackAccess | To
   return {token, apiUrl: slack?.api_url ?? SLACK_API, file: slack?.file ?? SLACK_FILE};
 }
 
-/** The files of the inbox that Slack's messages come to. */
+/** Files in `inbox/` that receive messages from Slack. */
 export function slackFiles({slack, webhooks}: Pick<Settings, 'slack' | 'webhooks'>): string[] {
   const received = (webhooks ?? []).filter(({kind}) => kind === 'slack').map(({file}) => file);
   return [...new Set([slack?.file ?? SLACK_FILE, ...received])];
 }
 
-/** Tools that cannot do anything here: models are not offered them. */
+/** Tools that lack their settings here; models are not offered these. */
 export function notSetUp(settings: Settings, env: Environment): ReadonlySet<ToolName> {
   const none = new Set<ToolName>();
   const hasToken = variable(env, settings.slack?.token_env ?? SLACK_TOKEN) !== undefined;
@@ -43,7 +42,7 @@ export function notSetUp(settings: Settings, env: Environment): ReadonlySet<Tool
   return none;
 }
 
-/** A variable set to nothing is not set. */
+/** Read an environment variable; an empty value counts as unset. */
 export function variable(env: Environment, name: string): string | undefined {
   const text = Object.hasOwn(env, name) ? env[name]?.trim() : undefined;
   return text === '' ? undefined : text;

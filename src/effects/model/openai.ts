@@ -59,7 +59,7 @@ async function ask(
 
 async function send(server: Server, model: string, request: ModelRequest, patience: SilenceTimer): Promise<Response> {
   const client = await server.client();
-  // Loading the client took its time; the server has not been asked yet.
+  // Loading the client took time; the server has not been asked yet.
   patience.heard(true);
   const post = (usage: boolean) =>
     client.chat.completions
@@ -90,7 +90,7 @@ async function send(server: Server, model: string, request: ModelRequest, patien
   }
 }
 
-/** No model of that name: say which there are. One that we took from the server's list: ask for the list again. */
+/** List the available models in the hint. If we chose the model from the server's list, ask for the list again. */
 async function afterNotFound(
   server: Server,
   choice: ServerChoice,
@@ -122,7 +122,7 @@ function silence(choice: ServerChoice): Answer {
   return {retry: `${hostOf(choice)} said nothing for ${seconds} s`, kind: 'silence', after: undefined};
 }
 
-/** Of the SDK's own making: only when it asks for the list of models, or Node's patience ends before ours. */
+/** A timeout of the SDK or of Node: while listing models, or when Node's limit is shorter than ours. */
 function isTimeout(error: unknown): boolean {
   return (
     error instanceof Error &&

@@ -6,16 +6,16 @@ import {answerToRefusal, refusalOf} from './failure.ts';
 import {hostOf} from './server.ts';
 import type {SilenceTimer} from './silence-timer.ts';
 
-/** In characters. Beyond this an answer is no answer. */
+/** Maximum size of an answer, in characters. */
 const LARGEST = 8_000_000;
-/** What may follow the end of an answer is only its usage. */
+/** Only the usage may follow the end of an answer. */
 const AFTER_THE_END_MS = 2000;
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
-/** How the reading ended: by the server's own word, by the end of the connection, or by something that is no answer. */
+/** How reading ended: the server said so, the connection closed, the body is no answer, or it is too large. */
 type End = 'said' | 'closed' | 'garbage' | 'too much';
 
-/** Read a stream of events, or a whole answer from a server that does not stream. Throws if the connection breaks. */
+/** Read a stream of events, or a complete body from a server that does not stream. Throws if the connection breaks. */
 export async function readAnswer(
   response: Response,
   choice: ServerChoice,
@@ -31,7 +31,7 @@ export async function readAnswer(
   try {
     end = await readInto(found, reader, patience);
   } catch (error) {
-    // The answer is whole: its usage is not worth another call.
+    // The answer is complete; missing usage is not worth another call.
     if (found.finish === undefined || request.signal.aborted) throw error;
     end = 'closed';
   }
@@ -48,7 +48,7 @@ async function readInto(found: ReplyCollector, reader: Reader, patience: Silence
     patience.heard(data.length > 0 || events.foreign !== undefined);
     for (const text of data) {
       if (text.startsWith('[DONE]')) return 'said';
-      // An event that the end of the connection cut off is none.
+      // The connection closed in the middle of this event.
       if (!takeJson(found, text)) return done ? 'closed' : 'garbage';
       if (found.error !== undefined) return 'closed';
     }
@@ -70,7 +70,7 @@ function takeJson(found: ReplyCollector, text: string): boolean {
   return true;
 }
 
-/** What became of it, unless it is a reply. */
+/** Return the failure that the end means, or undefined if there is a reply. */
 function conclude(found: ReplyCollector, end: End, choice: ServerChoice): Answer | undefined {
   const where = hostOf(choice);
   const retry = (words: string, kind: RetryKind): Answer => ({retry: `${where} ${words}`, kind, after: undefined});
@@ -95,7 +95,7 @@ function conclude(found: ReplyCollector, end: End, choice: ServerChoice): Answer
 
 const DRAIN_MS = 250;
 
-/** A connection is used again only if its answer was read to the end. Nobody waits for that. */
+/** Read the rest in the background: a connection is reused only if its response was read to the end. */
 function drain(reader: Reader): void {
   const timer = setTimeout(() => void reader.cancel().catch(() => {}), DRAIN_MS);
   timer.unref();

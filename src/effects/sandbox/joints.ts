@@ -8,9 +8,9 @@ export interface Joint {
 }
 
 /**
- * Pipes between programs, both ends for children. Not FIFOs where it can be helped: `cat /dev/stdin` on a FIFO waits for
- * ever if the program before has ended, on a pipe it does not. A shell makes one for each here-document, and its
- * ends are opened by way of /proc.
+ * Create pipes between programs; both ends go to children. FIFOs are only the fallback: `cat /dev/stdin` on a FIFO
+ * waits forever if the program before has ended, on a pipe it does not. A shell creates a pipe for each here-document,
+ * and we open its ends through /proc.
  */
 export async function joints(count: number): Promise<Joint[]> {
   const made: Joint[] = [];
@@ -23,10 +23,10 @@ export async function joints(count: number): Promise<Joint[]> {
   }
 }
 
-/** A shell that does not answer is given up for FIFOs: nothing of a run may wait without end. */
+/** Fall back to FIFOs if the shell does not answer: no part of a run may wait forever. */
 const patienceMs = 10_000;
 
-/** A plain sh knows descriptors of one digit only. */
+/** POSIX sh supports only single-digit descriptors. */
 const atOnce = 7;
 
 async function some(count: number): Promise<Joint[]> {

@@ -1,13 +1,12 @@
 import {request as http} from 'node:http';
 import {request as https} from 'node:https';
-import type {Embedder, EmbedFailure} from './embedder.ts';
-import {unitVectors} from './unit-vector.ts';
+import {type Embedder, type EmbedFailure, unitVectors} from './embedder.ts';
 
 const BATCH = 32;
 const TIMEOUT_MS = 30_000;
 const LARGEST_ANSWER = 32 * 1024 * 1024;
 
-/** A server that speaks OpenAI's protocol. */
+/** An embeddings server with OpenAI's protocol. */
 export function serverEmbedder(baseUrl: string, model: string, apiKey: string | undefined): Embedder {
   const url = `${baseUrl.replace(/\/+$/, '')}/embeddings`;
   return {
@@ -43,7 +42,7 @@ function read(text: string, count: number): Float32Array[] | EmbedFailure {
   return typeof vectors === 'string' ? {failed: vectors} : vectors;
 }
 
-/** Not `fetch`: that would keep the daemon from ending until the answer is there. Redirects are not followed. */
+/** Not `fetch`, which would keep the daemon alive until the answer arrives. Redirects are not followed. */
 function post(
   url: string,
   body: object,

@@ -4,29 +4,29 @@ import type {Root} from '../workspace/place.ts';
 import {type FileIndex, newFileIndex} from './file-index.ts';
 import {clearTemporary, loadIndex, saveIndex, searchFolder} from './index-disk.ts';
 
-/** An index in memory, and who uses it. */
+/** An index in memory. */
 interface Held {
   path: string;
   index: FileIndex;
-  /** One at a time: a look at the files, then a search. */
+  /** The last use; uses run one at a time. */
   last: Promise<unknown>;
   using: number;
-  /** The revision that is on disk. */
+  /** Revision on disk. */
   saved: number;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Passages in memory in all, about 5 KB each; the index in use stays, however large. */
+/** Total in memory, at about 5 KB each. The index in use stays, however large. */
 const MOST_PASSAGES = 60_000;
-/** So long after a change what is in memory is written down. */
+/** Delay between a change and writing it to disk. */
 const IDLE_MS = 2000;
 
-/** By path on disk, the one that was used last at the end. */
+/** By path on disk, least recently used first. */
 const held = new Map<string, Held>();
 const loading = new Map<string, Promise<Held>>();
 const cleared = new Set<string>();
 
-/** Run `use` with the index of a root, alone. */
+/** Run `use` with exclusive access to the index of a root. */
 export async function withIndex<T>(
   context: ToolContext,
   root: Root,
@@ -64,7 +64,7 @@ async function hold(context: ToolContext, root: Root): Promise<Held> {
     return await load;
   } catch (error) {
     if (context.signal.aborted) throw error;
-    // Another call had begun to load it, and was stopped.
+    // The call that started loading was stopped.
     return hold(context, root);
   }
 }
@@ -92,7 +92,7 @@ function saveSoon(one: Held): void {
   one.timer = setTimeout(() => {
     one.timer = undefined;
     save(one).catch(() => {
-      // A full disk: then the next daemon reads all files again.
+      // For example a full disk: the next daemon reads all files again.
     });
   }, IDLE_MS).unref();
 }
@@ -107,7 +107,7 @@ async function save(one: Held): Promise<void> {
   else saveSoon(one);
 }
 
-/** Those used longest ago leave. */
+/** Drop the least recently used indexes. */
 function dropOthers(current: Held): void {
   let passages = 0;
   for (const {index} of held.values()) passages += index.byId.size;
@@ -119,7 +119,7 @@ function dropOthers(current: Held): void {
   }
 }
 
-/** All that is in memory of a home, written down now. */
+/** Write the indexes of a home to disk now. */
 export async function writeIndexes(home: string): Promise<void> {
   for (const one of held.values()) {
     if (!one.path.startsWith(`${searchFolder(home)}/`)) continue;
@@ -128,7 +128,7 @@ export async function writeIndexes(home: string): Promise<void> {
   }
 }
 
-/** As if the daemon were started anew. */
+/** Drop the indexes of a home from memory, as a restart would. */
 export function forgetIndexes(home: string): void {
   for (const [path, {timer}] of held) {
     if (!path.startsWith(`${searchFolder(home)}/`)) continue;
@@ -137,7 +137,7 @@ export function forgetIndexes(home: string): void {
   }
 }
 
-/** Hashes of all passages in memory of a home. */
+/** Hashes of all passages of a home in memory. */
 export function* passagesInMemory(home: string): Generator<string> {
   for (const {path, index} of held.values()) {
     if (!path.startsWith(`${searchFolder(home)}/`)) continue;

@@ -5,13 +5,11 @@ import {embedderOf} from './choose-embedder.ts';
 import {countMissing, embedInBackground, whyStopped} from './embed-passages.ts';
 import type {Embedder} from './embedder.ts';
 import type {FileIndex, IndexedFile, IndexedPassage} from './file-index.ts';
-import {fuse} from './fuse.ts';
 import {withIndex} from './indexes.ts';
 import {nearestTo, vectorOf} from './meaning.ts';
 import {type IndexUpdate, updateIndex} from './update-index.ts';
 import {type Vectors, vectorsOf} from './vectors.ts';
 
-/** A passage that was found. */
 export interface RankedPassage {
   root: Root;
   file: IndexedFile;
@@ -23,18 +21,18 @@ export interface FileSearchResult {
   /** Best first. */
   ranked: RankedPassage[];
   looked: IndexUpdate[];
-  /** What to know of the search by meaning. */
+  /** Remarks about the search by meaning. */
   notes: string[];
 }
 
 type Candidate = Omit<RankedPassage, 'score'>;
 
-/** How many places of each list count. */
+/** Number of ranks of each list that count. */
 const MOST_PLACES = 100;
-/** Enough for the longest result, overlapping passages and changed files left out. */
+/** Enough for the longest result, even without overlapping passages and changed files. */
 const MOST_FOUND = 500;
 
-/** Passages of some places for a question in words: files that changed are read first. */
+/** Find passages for a query. Reads changed files first. */
 export async function search(
   context: ToolContext,
   places: readonly ToolPath[],
@@ -113,7 +111,7 @@ interface OfPlace {
   index: FileIndex;
   looked: IndexUpdate;
   found: RankedPassage[];
-  /** All passages of the place, if they are asked for. */
+  /** All passages of the place, if requested. */
   candidates: Candidate[];
 }
 
@@ -129,8 +127,7 @@ function ofPlace(
     if (isFailure(looked)) return looked;
     const isHere = (id: number) => index.byId.get(id)?.file.seen === index.look;
     const hits = index.words.find(query, isHere);
-    // Two indexes weigh words each in its own way: what can be compared is how near to its best one a passage comes, and
-    // how many of the words it has.
+    // Scores of two indexes are not comparable; scores relative to the best hit and shares of query words are.
     const best = hits.reduce((most, {score}) => Math.max(most, score), 0);
     const scored = hits.map(({id, score, share}) => ({id, score: (score / best) * share}));
     const least = leastOf(scored);
@@ -145,14 +142,14 @@ function ofPlace(
   });
 }
 
-/** The score that MOST_FOUND have, all but for rounding: those below it need not be put in order. */
+/** Score of rank MOST_FOUND, minus a rounding margin: passages below it need not be sorted. */
 function leastOf(scored: readonly {score: number}[]): number {
   if (scored.length <= MOST_FOUND) return 0;
   const scores = Float64Array.from(scored, ({score}) => -score).sort();
   return -(scores[MOST_FOUND - 1] ?? 0) * (1 - 1e-5);
 }
 
-/** Of equals the one whose path comes first: what is found does not depend on the order in which files were read. */
+/** Break ties by path, so that the order does not depend on when files were read. */
 function inOrder(a: RankedPassage, b: RankedPassage): number {
   if (a.score !== b.score) return b.score - a.score;
   if (a.root !== b.root) return a.root < b.root ? -1 : 1;
@@ -162,4 +159,15 @@ function inOrder(a: RankedPassage, b: RankedPassage): number {
 
 function round(score: number): number {
   return Number(score.toPrecision(6));
+}
+
+/** From the paper (Cormack 2009): first ranks count much, but not exclusively. */
+const K = 60;
+
+/** Merge ranked lists by rank (reciprocal rank fusion), because their scores are not comparable. */
+function fuse<T>(lists: readonly (readonly T[])[]): {one: T; score: number}[] {
+  const scores = new Map<T, number>();
+  for (const list of lists)
+    for (const [i, one] of list.entries()) scores.set(one, (scores.get(one) ?? 0) + 1 / (K + i + 1));
+  return [...scores].map(([one, score]) => ({one, score})).sort((a, b) => b.score - a.score);
 }

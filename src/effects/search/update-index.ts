@@ -8,24 +8,23 @@ import type {ToolPath} from '../workspace/place.ts';
 import {type WalkResult, walkFolder} from '../workspace/walk.ts';
 import {type FileIndex, forget, type IndexedFile, readInto} from './file-index.ts';
 
-/** What a look at the files of a place came to. */
 export interface IndexUpdate extends WalkResult {
-  /** Files that can be searched. */
+  /** Number of searchable files. */
   files: number;
   binary: number;
   large: number;
-  /** Files for which the index has no room. */
+  /** Number of files for which the index has no room. */
   full: number;
-  /** Files that there was no time to read. */
+  /** Number of files that there was no time to read. */
   unread: number;
 }
 
-/** A call does not wait longer than this for files to be read; the next goes on. */
+/** Longest time that a call reads files; the next call continues. */
 const LONGEST_READING_MS = 10_000;
 
 /**
- * Look at all files of a place; what is not there any more leaves, then those are read that are not as they were read: a
- * folder that was moved has room. Stopped halfway, it has done what it has done, and the next look goes on.
+ * Walk all files of a place. Forget vanished files first, then read changed ones, so that a moved folder has room. If
+ * stopped halfway, the next update continues.
  */
 export async function updateIndex(
   index: FileIndex,
@@ -45,7 +44,7 @@ export async function updateIndex(
   const visit = (folder: Folder, name: string, parts: readonly string[]): true => {
     const path = parts.join('/');
     const known = index.files.get(path);
-    // Of one that is known only whether it may have changed: what is read is opened without a link on the way.
+    // A known file only needs a stat; reading it later opens it without following links.
     const stat = known ? glance(`${root}/${path}`) : lookAt(folder, name);
     if (!stat?.isFile()) return true;
     if (known) known.seen = look;
@@ -67,7 +66,7 @@ export async function updateIndex(
   if (hasRoom) changed.push(...full.map(({parts}) => parts));
   else for (const file of full) count(file);
   const until = performance.now() + LONGEST_READING_MS;
-  // A note is read in less time than others may be kept waiting, a thousand of them are not.
+  // One small file reads quickly, a thousand do not.
   const breathe = pace(context.signal);
   for (const parts of changed) {
     const pause = breathe();
@@ -82,7 +81,7 @@ export async function updateIndex(
   return {...walked, ...looked};
 }
 
-/** Undefined: it is gone, or not to be read. */
+/** Undefined: the file is gone or unreadable. */
 async function readAt(
   index: FileIndex,
   context: ToolContext,
@@ -100,7 +99,7 @@ async function readAt(
 
 type Visit = (folder: Folder, name: string, parts: readonly string[]) => true;
 
-/** What is named itself is looked at whatever ignore files say. */
+/** Ignore files do not apply to a file that is named itself. */
 async function one(context: ToolContext, place: ToolPath, visit: Visit): Promise<WalkResult | ToolFailure> {
   const folder = openFolder(context, place, place.parts.slice(0, -1));
   if (isFailure(folder)) return folder;

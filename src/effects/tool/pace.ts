@@ -1,10 +1,7 @@
-/** Work in one go blocks everybody else: after so many milliseconds others get their turn. */
+/** Milliseconds of work before others get a turn. */
 const SLICE = 5;
 
-/**
- * To be called often in long work, and awaited if it returns a promise: it lets others run every few milliseconds, and
- * throws once the call is stopped.
- */
+/** Call this often in long work and await any promise: it yields every few milliseconds, and throws once aborted. */
 export function pace(signal: AbortSignal): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {

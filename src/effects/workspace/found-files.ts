@@ -23,9 +23,8 @@ const MAX_PATH = 4096;
 const never = new AbortController().signal;
 
 /**
- * What of the workspace differs from the index: all of it, or these names, ignored or not, and what is below them. What
- * another `.gitignore` lets appear is found with it, as whoever wrote that has it. Nothing is followed, and nothing but
- * regular files is opened.
+ * Compare the workspace with the index: all of it, or only these names, ignored or not, and what is below them. A
+ * changed `.gitignore` makes it compare everything. Follows no links and opens only regular files.
  */
 export async function findFiles(where: ScanContext, paths?: readonly string[]): Promise<WorkspaceFindings> {
   const scan: Scan = {
@@ -54,12 +53,12 @@ export async function findFiles(where: ScanContext, paths?: readonly string[]): 
   return paths ? {changed: once(changed), same: once(same), leftOut: [...new Set(leftOut)]} : scan.found;
 }
 
-/** One path may be below another. */
+/** Remove duplicates: one path may be below another. */
 function once(files: readonly FoundFile[]): FoundFile[] {
   return [...new Map(files.map(file => [file.name, file])).values()];
 }
 
-/** One path: the folders on its way are opened one by one. */
+/** Scan a single path; the folders above are opened one by one. */
 async function only(scan: Scan, top: ByteFolder, path: string): Promise<void> {
   const names = path.split('/').filter(part => part !== '' && part !== '.');
   const last = names.pop();
@@ -110,7 +109,7 @@ async function inside(
     if (isNotAgentsFile(name, depth)) continue;
     const stat = lookAt(folder, name);
     const full = path === '' ? name : `${path}/${name}`;
-    // Almost always there is nothing to wait for.
+    // Almost always there is nothing to await.
     const work = stat && entry(scan, folder, name, full, stat, rules, ignored);
     if (work) await work;
     const pause = scan.breathe();
@@ -125,7 +124,7 @@ function entry(
   path: string,
   stat: BigIntStats,
   rules: IgnoreRules,
-  /** Whether what it is in is ignored: then only what is tracked counts, as for git. Never: it counts anyway. */
+  /** Whether the parent is ignored: then only tracked files count, as in git. 'never': the entry counts anyway. */
   above: boolean | 'never',
 ): Promise<void> | undefined {
   const isFolder = stat.isDirectory();
@@ -143,7 +142,7 @@ function entry(
     : read(scan, folder, name, path, stat, at);
 }
 
-/** Its content, which the index does not prove to be known. */
+/** Read a file whose content the index does not prove. */
 async function read(
   scan: Scan,
   folder: ByteFolder,
@@ -162,7 +161,7 @@ async function read(
     scan.found[same ? 'same' : 'changed'].push({name: path, content});
   } catch (error) {
     const code = errorCode(error);
-    // It vanished, or became something else, between two looks: the next look sees what it is.
+    // It vanished or changed its type in between; the next scan sees what it is.
     if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENXIO' || code === 'EINVAL') scan.seen.delete(path);
     else if (code === 'EACCES' || code === 'EPERM') leaveOut(scan, path, 'cannot be read');
     else throw error;
@@ -195,7 +194,7 @@ async function descend(
   }
 }
 
-/** Entries of the index at or below the path that were not seen are gone, unless somebody said they need not be there. */
+/** Index entries at or below the path that were not seen are deleted, except skipped and unreadable ones. */
 function gone(scan: Scan, path: string): void {
   const {state, seen, hidden} = scan;
   const at = placeIn(state, path);

@@ -13,35 +13,35 @@ const MOST_IN_FOLDER = 50_000;
 const DEEPEST = 64;
 const MOST_MILLISECONDS = 20_000;
 
-/** Something found. `folder` is open only while it is visited. */
+/** `folder` is open only during the visit. */
 export interface WalkEntry<T> {
   folder: Folder;
   name: string;
-  /** Below the root of the place. */
+  /** Path components below the root of the place. */
   parts: readonly string[];
   kind: 'file' | 'directory' | 'link' | 'other';
-  /** What `enter` said of its folder. */
+  /** Result of `enter` for its folder. */
   state: T;
 }
 
 export interface Visitor<T> {
   start: T;
-  /** Undefined: not into this folder. */
+  /** Undefined: skip this folder. */
   enter: (state: T, name: string) => T | undefined;
   /** False ends the walk. */
   visit: (found: WalkEntry<T>) => boolean | Promise<boolean>;
-  /** Ignore files count; what is named itself is not ignored. */
+  /** Apply ignore files, except to the place itself. */
   ignoring: boolean;
-  /** Names that begin with a dot are left out, unless an ignore file keeps them. */
+  /** Skip names that begin with a dot, unless an ignore file keeps them. */
   withoutHidden?: boolean;
 }
 
 export interface WalkResult {
-  /** Why it did not see all, in words. */
+  /** Why the walk did not see everything. */
   incomplete?: string;
-  /** Files and folders that ignore files kept out. */
+  /** Number of ignored files and folders. */
   ignored: number;
-  /** Those left out for their dot. */
+  /** Number of skipped hidden files and folders. */
   hidden: number;
 }
 
@@ -55,7 +55,7 @@ interface Tour<T> {
   ended: boolean;
 }
 
-/** Everything below a place that may be seen, in order of names, links not followed. */
+/** Visit everything below a place that agents may see, sorted by name, without following links. */
 export async function walkFolder<T>(
   context: ToolContext,
   place: ToolPath,
@@ -139,7 +139,7 @@ async function descend<T>(
   try {
     below = openBelow(folder, name);
   } catch {
-    // Gone, replaced by a link, or not readable: nothing there to be seen.
+    // The folder is gone, was replaced by a link, or is unreadable.
     return;
   }
   try {
@@ -154,7 +154,7 @@ function end<T>(tour: Tour<T>, why: string): void {
   tour.ended = true;
 }
 
-/** What is in a folder, by name, without what is hidden from agents. */
+/** Entries of a folder sorted by name, without those hidden from agents. */
 export function entriesOf(
   folder: Folder,
   most: number,
@@ -177,10 +177,10 @@ export function entriesOf(
   return {list, cut, has: name => special.has(name)};
 }
 
-/** A directory of this size has some thousand entries at most, on any usual file system. */
+/** In bytes: such a directory has at most some thousand entries on common file systems. */
 const SMALL = 64 * 1024;
 
-/** All at once, which is twice as fast; of a large directory one by one, for nobody may want them all. */
+/** Read a small directory at once, which is twice as fast, and a large one entry by entry. */
 function entriesAt(folder: Folder): Iterable<Dirent> {
   if (fstatSync(folder.fd).size <= SMALL) return readdirSync(folder.path, {withFileTypes: true});
   return oneByOne(folder.path);
