@@ -2,12 +2,12 @@ import type {HostKind} from '../formats/address-pattern.ts';
 import {privateWords} from './address.ts';
 import {type Factor, type Risk, summary} from './risk.ts';
 
-/** So many characters that an agent chose can carry something out; ordinary addresses have fewer. */
+/** Lengths of parts chosen by an agent that can carry data out; ordinary addresses are shorter. */
 const LONG_QUERY = 64;
 const LONG_SEGMENT = 80;
 const LONG_LABEL = 30;
 
-/** How bad it may be to read this address. The kind is that of its host. */
+/** Risk of fetching an address. `kind`: that of its host. */
 export function riskOfAddress(url: URL, kind: HostKind): Risk {
   const {hostname, protocol, port} = url;
   const factors: Factor[] = [];

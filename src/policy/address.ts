@@ -5,11 +5,11 @@ import {judgeTool} from './judge.ts';
 export interface AddressJudgement {
   verdict: Verdict;
   reason: string;
-  /** A pattern spells this very host: so it may be, or lead to, what is not public. */
+  /** A pattern spells out this host, so it may be, or resolve to, a non-public address. */
   spelled?: true;
 }
 
-/** What a host that is not public is, after "it is". */
+/** Descriptions of non-public hosts, to follow "it is". */
 export const privateWords = {
   loopback: 'this machine itself',
   private: 'a private network',
@@ -19,11 +19,10 @@ export const privateWords = {
 } as const satisfies Record<Exclude<HostKind, 'public'>, string>;
 
 /**
- * May `fetch` read this address without asking? Denied if the tool is; with `fetch: allow` every public address may be
- * read; else only what `network.allow` names. What is not public is never covered by a wildcard host, nor by
- * `fetch: allow`: only by a pattern that spells the host. Judged is the address as the URL standard reads it, which is
- * what is to be fetched; whoever follows a redirect judges anew, and whoever resolves a name must look at what it
- * resolves to. Must not throw.
+ * Whether `fetch` may read this address without asking. Denied if the tool is; with `fetch: allow` every public address
+ * is allowed, otherwise only addresses in `network.allow`. Neither wildcard hosts nor `fetch: allow` cover non-public
+ * hosts: a pattern must spell out the host. Judges the URL as parsed. Callers must judge each redirect again and check
+ * the addresses that a name resolves to. Must not throw.
  */
 export function judgeAddress(url: string, policy: Policy): AddressJudgement {
   const tool = judgeTool('fetch', policy);

@@ -136,7 +136,7 @@ export type Arguments<N extends ToolName> = z.output<(typeof tools)[N]['argument
 /** What a tool contributes to an ask; the registry adds risk, reasons and `always`. */
 export type ToolAsk = Pick<Ask, 'title' | 'parts'> & Partial<Ask>;
 
-/** Implementation of a tool in `policy/tool-table.ts`. `registry.ts` has checked the arguments and the policy. */
+/** Implementation of a tool in `policy/tools.ts`. `registry.ts` has checked the arguments and the policy. */
 export interface Tool<N extends ToolName> {
   /** Returns expected failures; anything thrown becomes FAILED. */
   execute: (args: Arguments<N>, context: ToolContext) => ToolResult | Promise<ToolResult>;

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {countArgument, nameArgument, type ToolDefinition, textArgument} from './definition.ts';
 
-/** People outside. */
+/** Messages to people outside. */
 export const outsideTools = {
   slack_send: {
     effect: 'outside',

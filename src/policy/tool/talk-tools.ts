@@ -3,7 +3,7 @@ import {nameArgument, type ToolDefinition, textArgument} from './definition.ts';
 
 const sessionStatuses = ['active', 'waiting', 'sleeping', 'paused', 'completed', 'error'] as const;
 
-/** Other agents. */
+/** Communication with other agents. */
 export const talkTools = {
   send_message: {
     effect: 'deliver',

@@ -12,7 +12,6 @@ const childTask = z.strictObject({
 
 const taskStates = ['pending', 'in_progress', 'completed', 'blocked', 'skipped'] as const;
 
-/** Tasks. */
 export const taskTools = {
   create_task: {
     effect: 'deliver',
