@@ -24,7 +24,7 @@ export interface Ask {
   parts: readonly AskPart[];
   /** The argument that the person may edit, and the label of the part that shows it in full. */
   edits?: {argument: string; label: string};
-  /** What the decision depends on besides the call: where it runs, the content of scripts and of a replaced file. */
+  /** Facts that the decision depends on besides the call: where it runs, content of scripts and of a replaced file. */
   basis: Readonly<Record<string, string>>;
   /** The narrowest rules that would allow the call from now on, with a warning; or why there are none. */
   always: {rules: readonly NewRule[]; but?: string} | {none: string};

@@ -6,7 +6,7 @@ import {type RuleIndex, ruleIndexOf} from './command/rule-index.ts';
 import {readLine} from './command/shell.ts';
 import {isExact, literalWords, looseMatch, matches} from './command/words.ts';
 import {unwrap} from './command/wrappers.ts';
-import {type ToolDefinition, type ToolName, toolNamed, tools} from './tools.ts';
+import {type ToolDefinition, toolNamed, tools} from './tools.ts';
 
 export interface SegmentJudgement extends Segment {
   verdict: Verdict;
@@ -58,7 +58,7 @@ export function judge(line: string, policy: Policy, {agent}: JudgeOptions = {}):
     if (segment.verdict !== 'allow') reasons.push(`\`${segment.source}\`: ${segment.reason}`);
   }
   for (const rule of rules.linePatterns) {
-    if (!found(rule, line)) continue;
+    if (!matchesPattern(rule, line)) continue;
     verdict = worst(verdict, rule.verdict);
     reasons.push(`the whole line matches ${describe(rule)}`);
   }
@@ -91,7 +91,9 @@ function judgeSegment(
     if (denied) through = ` (it would run \`${inner.join(' ')}\`)`;
   };
   const {why, doubts} = unwrap(argv, visit, input);
-  const matched = rules.segmentPatterns.filter(rule => found(rule, source) || found(rule, argv.join(' ')));
+  const matched = rules.segmentPatterns.filter(
+    rule => matchesPattern(rule, source) || matchesPattern(rule, argv.join(' ')),
+  );
   denied ??= matched.find(rule => rule.verdict === 'deny');
   if (denied) {
     return {...segment, verdict: 'deny', rule: denied.match, reason: `denied by ${describe(denied)}${through}`};
@@ -133,7 +135,7 @@ function mostLiteral(rules: readonly Rule[]): Rule[] {
   return rules.filter(rule => literalWords(rule) === most);
 }
 
-function found(rule: Rule, text: string): boolean {
+function matchesPattern(rule: Rule, text: string): boolean {
   return rule.pattern !== undefined && text.search(rule.pattern) >= 0;
 }
 
@@ -153,7 +155,7 @@ export function judgeTool(name: string, policy: Policy): ToolJudgement {
   if (tool === 'execute_command') {
     return {verdict: worst('ask', ruled ?? 'ask'), reason: 'a command is judged by its words'};
   }
-  if (ruled === 'allow' && tool !== undefined && isAlwaysAsked(tool))
+  if (ruled === 'allow' && tool !== undefined && (tools[tool] as ToolDefinition).alwaysAsks)
     return {
       verdict: 'ask',
       reason: `the policy has ${tool}: allow, but what goes to people outside is asked each time`,
@@ -162,11 +164,6 @@ export function judgeTool(name: string, policy: Policy): ToolJudgement {
   if (tool === undefined) return {verdict: 'ask', reason: `${name} is not a built-in tool, and no rule names it`};
   const {effect, default: verdict} = tools[tool];
   return {verdict, reason: `no rule; ${effectWords[effect]}, which by default is ${verdict}`};
-}
-
-function isAlwaysAsked(name: ToolName): boolean {
-  const definition: ToolDefinition = tools[name];
-  return definition.alwaysAsks === true;
 }
 
 const effectWords = {

@@ -2,7 +2,7 @@ import type {NewRule, Policy, Rule} from '../formats/rule.ts';
 import {makeRule, ruleText} from '../formats/rule-text.ts';
 import {type Judgement, judge, runPolicyTests} from './judge.ts';
 
-/** What a rule for a call must grant. */
+/** Conditions and permissions that a rule for a call needs. */
 export interface GrantedRule {
   agent: string;
   /** The call requests to run outside the sandbox. */

@@ -27,7 +27,7 @@ export interface RejudgedCall {
   count: number;
   before: Verdict;
   after: Verdict;
-  /** What its rules also grant: `sandbox: host`, `network: true`. */
+  /** Permissions that its rules grant: `sandbox: host`, `network: true`. */
   grants: {before: string; after: string};
   /** The deciding rule of the new policy. */
   rule: string | undefined;
@@ -70,7 +70,8 @@ export function whatIf(calls: Iterable<PastCall>, before: Policy, after: Policy)
       count(tools, call, tool, `${tool}\0${was}\0${is}`, of);
     }
   }
-  const changes = (all: Map<string, RejudgedCall>): RejudgedCall[] => [...all.values()].filter(isChange).sort(byWeight);
+  const changes = (all: Map<string, RejudgedCall>): RejudgedCall[] =>
+    [...all.values()].filter(one => one.before !== one.after || one.grants.before !== one.grants.after).sort(byWeight);
   return {commands: commands.size, commandCalls, changed: changes(commands), tools: changes(tools)};
 
   function count(
@@ -114,10 +115,6 @@ function ofCommand({verdict, segments, reasons}: Judgement): Verdicts {
 function ofTool(tool: string, address: string | undefined, policy: Policy): Verdicts {
   const {verdict, reason} = address === undefined ? judgeTool(tool, policy) : judgeAddress(address, policy);
   return {verdict, grants: '', rule: undefined, reasons: [reason]};
-}
-
-function isChange({before, after, grants}: RejudgedCall): boolean {
-  return before !== after || grants.before !== grants.after;
 }
 
 /** Calls that no longer ask come first, then other looser verdicts, then stricter ones. */

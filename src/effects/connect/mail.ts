@@ -1,10 +1,10 @@
 import {hostname} from 'node:os';
 import {PassThrough} from 'node:stream';
+import {envValue} from '../../formats/common/values.ts';
 import {isLocal, MAIL_FILE, readMailbox} from '../../formats/connector-settings.ts';
 import {failure} from '../tool/failure.ts';
 import type {Outside, ToolFailure} from '../tool/tool.ts';
 import {notReachedCode, unknownOutcome} from './outcome.ts';
-import {variable} from './set-up.ts';
 
 const CONNECT_MS = 15_000;
 const SILENCE_MS = 30_000;
@@ -32,7 +32,7 @@ export function mailAccess({settings: {mail}, env}: Outside): MailAccess | ToolF
   const smtp = mail?.smtp;
   if (!smtp) return missing('add mail: {smtp: …} to agentdir.yaml');
   const {host, user, password_env, secure = true} = smtp;
-  const pass = password_env === undefined ? undefined : variable(env, password_env);
+  const pass = password_env === undefined ? undefined : envValue(env, password_env);
   if (user !== undefined && password_env === undefined)
     return missing('name the variable with the password: password_env');
   if (password_env !== undefined && pass === undefined)

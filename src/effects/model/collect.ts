@@ -1,4 +1,5 @@
 import {randomBytes} from 'node:crypto';
+import {isMap} from '../../formats/common/values.ts';
 import type {Price} from '../../formats/model-choice.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
 import type {ModelRequest, ModelUsage, Reply, ReplyCall} from './answer.ts';
@@ -36,26 +37,26 @@ export class ReplyCollector {
   }
 
   addChunk(chunk: unknown): void {
-    if (!isRecord(chunk)) return;
+    if (!isMap(chunk)) return;
     if (chunk.error !== undefined && chunk.error !== null) this.error = chunk.error;
     // Anything longer is no model name, and cutting it might leave half a secret.
     if (typeof chunk.model === 'string' && chunk.model !== '' && chunk.model.length <= 200) this.model = chunk.model;
     this.#usage = usageOf(chunk.usage) ?? this.#usage;
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-    if (!isRecord(choice)) return;
+    if (!isMap(choice)) return;
     if (typeof choice.finish_reason === 'string') this.finish = choice.finish_reason;
-    const part = isRecord(choice.delta) ? choice.delta : choice.message;
-    if (!isRecord(part)) return;
+    const part = isMap(choice.delta) ? choice.delta : choice.message;
+    if (!isMap(part)) return;
     for (const text of [textOf(part.content), textOf(part.refusal)]) {
       if (text === '') continue;
       this.text += text;
       this.#onText(text);
     }
     if (Array.isArray(part.tool_calls))
-      for (const [index, call] of part.tool_calls.entries()) if (isRecord(call)) this.#takeCall(call, index);
+      for (const [index, call] of part.tool_calls.entries()) if (isMap(call)) this.#addCall(call, index);
   }
 
-  #takeCall(piece: Record<string, unknown>, position: number): void {
+  #addCall(piece: Record<string, unknown>, position: number): void {
     const index = piece.index ?? position;
     const id = typeof piece.id === 'string' ? piece.id : '';
     let call = this.#byIndex.get(index);
@@ -66,11 +67,11 @@ export class ReplyCollector {
       this.#byIndex.set(index, call);
     }
     if (call.id === '') call.id = id;
-    const {name, arguments: text} = isRecord(piece.function) ? piece.function : {name: undefined, arguments: undefined};
+    const {name, arguments: text} = isMap(piece.function) ? piece.function : {name: undefined, arguments: undefined};
     // Some servers repeat the whole name in each chunk.
     if (typeof name === 'string' && name !== call.name) call.name += name;
     if (typeof text === 'string') call.arguments += text;
-    else if (isRecord(text)) call.arguments += JSON.stringify(text);
+    else if (isMap(text)) call.arguments += JSON.stringify(text);
   }
 
   reply(asked: string, price: Price | undefined, session: readonly Message[]): Reply {
@@ -127,7 +128,7 @@ export function estimateUsage(
 }
 
 function usageOf(value: unknown): {input_tokens: number; output_tokens: number} | undefined {
-  if (!isRecord(value)) return undefined;
+  if (!isMap(value)) return undefined;
   const count = (number: unknown) =>
     typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
   const input = count(value.prompt_tokens);
@@ -140,9 +141,5 @@ function usageOf(value: unknown): {input_tokens: number; output_tokens: number} 
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
-  return content.map(part => (isRecord(part) && typeof part.text === 'string' ? part.text : '')).join('');
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return content.map(part => (isMap(part) && typeof part.text === 'string' ? part.text : '')).join('');
 }

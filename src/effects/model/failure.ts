@@ -1,7 +1,7 @@
+import {isMap} from '../../formats/common/values.ts';
 import type {ServerChoice} from '../../formats/model-choice.ts';
 import {makeRedactor, type Redactor} from '../../policy/redact/redact.ts';
 import type {Answer} from './answer.ts';
-import {isRecord} from './collect.ts';
 import {hostOf} from './server.ts';
 
 /** An error response of a server. */
@@ -16,14 +16,14 @@ export interface Refusal {
 
 /** Undefined: no server answered. Checks the shape rather than the class, so that the SDK need not be loaded. */
 export function refusalOf(error: unknown): Refusal | undefined {
-  if (!isRecord(error)) return undefined;
+  if (!isMap(error)) return undefined;
   const text = (value: unknown) =>
     typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
   const code = text(error.code);
   const status = typeof error.status === 'number' ? error.status : Number(code);
   return {
     status: Number.isInteger(status) && status >= 100 && status < 600 ? status : undefined,
-    message: text(isRecord(error.error) ? error.error.message : undefined) ?? text(error.message) ?? '',
+    message: text(isMap(error.error) ? error.error.message : undefined) ?? text(error.message) ?? '',
     code,
     type: text(error.type),
     param: text(error.param),
@@ -91,7 +91,7 @@ const unsafe = /CERT|TLS|SSL|SELF_SIGNED|ISSUER/;
 /** Translate a connection failure into an answer. */
 export function answerToBrokenConnection(error: unknown, choice: ServerChoice): Answer {
   const causes: Record<string, unknown>[] = [];
-  for (let cause = error; isRecord(cause) && causes.length < 5; cause = cause.cause) causes.push(cause);
+  for (let cause = error; isMap(cause) && causes.length < 5; cause = cause.cause) causes.push(cause);
   const codes = causes.map(cause => String(cause.code ?? '')).filter(code => code !== '');
   const code = codes.at(-1);
   const last = causes.at(-1);

@@ -1,8 +1,9 @@
+import {isMap} from '../../formats/common/values.ts';
 import type {Playbook, PlaybookRule} from '../../formats/playbook.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
 import {looseMatch} from '../../policy/command/words.ts';
 import type {Answer, ModelRequest} from './answer.ts';
-import {isRecord, newCallId} from './collect.ts';
+import {newCallId} from './collect.ts';
 
 /** A rule's pattern sees this many characters of a message; a pattern may take quadratic time. */
 const MAX_MATCHED_TEXT = 100_000;
@@ -106,7 +107,7 @@ function successOf(message: Message | undefined): boolean | undefined {
   if (message?.role !== 'tool_result') return undefined;
   try {
     const result: unknown = JSON.parse(message.content ?? '');
-    return isRecord(result) && typeof result.success === 'boolean' ? result.success : undefined;
+    return isMap(result) && typeof result.success === 'boolean' ? result.success : undefined;
   } catch {
     return undefined;
   }
@@ -137,6 +138,6 @@ function fill(text: string, values: Record<string, string>): string {
 function fillAll(value: unknown, values: Record<string, string>): unknown {
   if (typeof value === 'string') return fill(value, values);
   if (Array.isArray(value)) return value.map(item => fillAll(item, values));
-  if (!isRecord(value)) return value;
+  if (!isMap(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillAll(item, values)]));
 }

@@ -1,6 +1,7 @@
+import {isMap} from '../../formats/common/values.ts';
 import type {ServerChoice} from '../../formats/model-choice.ts';
 import type {Answer, ModelRequest, RetryKind} from './answer.ts';
-import {isRecord, ReplyCollector} from './collect.ts';
+import {ReplyCollector} from './collect.ts';
 import {Events} from './events.ts';
 import {answerToRefusal, refusalOf} from './failure.ts';
 import {hostOf} from './server.ts';
@@ -21,7 +22,7 @@ export async function readAnswer(
   choice: ServerChoice,
   model: string,
   request: ModelRequest,
-  patience: SilenceTimer,
+  timer: SilenceTimer,
 ): Promise<Answer> {
   const reader = (response.body ?? new Blob([]).stream()).getReader() as Reader;
   const found = new ReplyCollector(text => {
@@ -29,7 +30,7 @@ export async function readAnswer(
   });
   let end: End;
   try {
-    end = await readInto(found, reader, patience);
+    end = await readInto(found, reader, timer);
   } catch (error) {
     // The answer is complete; missing usage is not worth another call.
     if (found.finish === undefined || request.signal.aborted) throw error;
@@ -40,26 +41,26 @@ export async function readAnswer(
   return conclude(found, end, choice) ?? {reply: found.reply(model, choice.price, request.session)};
 }
 
-async function readInto(found: ReplyCollector, reader: Reader, patience: SilenceTimer): Promise<End> {
+async function readInto(found: ReplyCollector, reader: Reader, timer: SilenceTimer): Promise<End> {
   const events = new Events();
   for (;;) {
     const {value, done} = await reader.read();
     const data = events.read(done ? undefined : value);
-    patience.heard(data.length > 0 || events.foreign !== undefined);
+    timer.heard(data.length > 0 || events.foreign !== undefined);
     for (const text of data) {
       if (text.startsWith('[DONE]')) return 'said';
       // The connection closed in the middle of this event.
-      if (!takeJson(found, text)) return done ? 'closed' : 'garbage';
+      if (!addJson(found, text)) return done ? 'closed' : 'garbage';
       if (found.error !== undefined) return 'closed';
     }
-    if (done && events.foreign !== undefined) return takeJson(found, events.foreign) ? 'said' : 'garbage';
+    if (done && events.foreign !== undefined) return addJson(found, events.foreign) ? 'said' : 'garbage';
     if (done) return 'closed';
-    if (found.finish !== undefined) patience.hurry(AFTER_THE_END_MS);
+    if (found.finish !== undefined) timer.hurry(AFTER_THE_END_MS);
     if (events.pending + found.size > LARGEST) return 'too much';
   }
 }
 
-function takeJson(found: ReplyCollector, text: string): boolean {
+function addJson(found: ReplyCollector, text: string): boolean {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -75,7 +76,7 @@ function conclude(found: ReplyCollector, end: End, choice: ServerChoice): Answer
   const where = hostOf(choice);
   const retry = (words: string, kind: RetryKind): Answer => ({retry: `${where} ${words}`, kind, after: undefined});
   if (found.error !== undefined) {
-    const refusal = refusalOf(isRecord(found.error) ? found.error : {message: String(found.error)});
+    const refusal = refusalOf(isMap(found.error) ? found.error : {message: String(found.error)});
     if (refusal) return answerToRefusal(refusal, choice, found.model ?? choice.id);
   }
   if (end === 'too much') return retry('answered with more than anyone can read', 'garbage');

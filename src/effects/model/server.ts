@@ -1,6 +1,6 @@
 import type {OpenAI} from 'openai';
+import {isMap} from '../../formats/common/values.ts';
 import type {ServerChoice} from '../../formats/model-choice.ts';
-import {isRecord} from './collect.ts';
 
 export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
@@ -24,7 +24,7 @@ export class Server {
   #client: Promise<OpenAI> | undefined;
   #models: Promise<string[]> | undefined;
   /** The server rejects `stream_options`. */
-  tellsNoUsage = false;
+  rejectsUsageOption = false;
 
   constructor(choice: ServerChoice, fetch: Fetch) {
     this.#choice = choice;
@@ -54,8 +54,8 @@ export class Server {
     const client = await this.client();
     const signal = AbortSignal.timeout(Math.min(this.#choice.silenceMs, 30_000));
     const list: unknown = await client.get('/models', {signal});
-    const data: unknown[] = isRecord(list) && Array.isArray(list.data) ? list.data : [];
-    return data.flatMap(model => (isRecord(model) && typeof model.id === 'string' ? [model.id] : []));
+    const data: unknown[] = isMap(list) && Array.isArray(list.data) ? list.data : [];
+    return data.flatMap(model => (isMap(model) && typeof model.id === 'string' ? [model.id] : []));
   }
 
   /** Load the SDK at the first call: loading it takes longer than most commands run. */
@@ -88,8 +88,8 @@ async function readably(asked: Promise<Response>): Promise<Response> {
   let error: unknown = {message: text};
   try {
     const body: unknown = JSON.parse(text);
-    const found = isRecord(body) ? (body.error ?? body.detail ?? body) : body;
-    error = isRecord(found) ? found : {message: typeof found === 'string' ? found : JSON.stringify(found)};
+    const found = isMap(body) ? (body.error ?? body.detail ?? body) : body;
+    error = isMap(found) ? found : {message: typeof found === 'string' ? found : JSON.stringify(found)};
   } catch {
     // An HTML page or an empty body.
   }

@@ -44,8 +44,9 @@ export function findProgram(name: string, where: ProgramSearch): FoundProgram | 
 export function programFolders({home, confined}: Omit<ProgramSearch, 'workspace'>): readonly string[] {
   if (confined) return systemPath;
   const ours = real(home) ?? home;
+  const system: readonly string[] = systemPath;
   const isSafe = (folder: string) => !within(real(folder) ?? folder, ours) && !writableByOthers(folder);
-  return [...systemPath, ...startPath.filter(folder => !isSystem(folder) && isSafe(folder))];
+  return [...system, ...startPath.filter(folder => !system.includes(folder) && isSafe(folder))];
 }
 
 /** Whether agents could write a path, or create a file there. */
@@ -85,10 +86,6 @@ function writableByOthers(path: string): boolean {
   const ours = stat.uid === 0 || stat.uid === process.getuid?.();
   const group = (stat.mode & 0o020) !== 0 && stat.gid !== 0 && stat.gid !== process.getgid?.();
   return !ours || group || (stat.mode & 0o002) !== 0;
-}
-
-function isSystem(folder: string): boolean {
-  return (systemPath as readonly string[]).includes(folder);
 }
 
 function executable(path: string): boolean {

@@ -15,7 +15,7 @@ export interface Joint {
 export async function joints(count: number): Promise<Joint[]> {
   const made: Joint[] = [];
   try {
-    while (made.length < count) made.push(...(await some(Math.min(count - made.length, atOnce))));
+    while (made.length < count) made.push(...(await openBatch(Math.min(count - made.length, atOnce))));
     return made;
   } catch (error) {
     for (const {read, write} of made) closeBoth(read, write);
@@ -29,7 +29,7 @@ const patienceMs = 10_000;
 /** POSIX sh supports only single-digit descriptors. */
 const atOnce = 7;
 
-async function some(count: number): Promise<Joint[]> {
+async function openBatch(count: number): Promise<Joint[]> {
   const opened: Joint[] = [];
   const fds = Array.from({length: count}, (_, i) => i + 3);
   const script = `exec ${fds.map(fd => `${fd}<<.`).join(' ')}\n${'.\n'.repeat(count)}echo\nread end`;
@@ -47,7 +47,7 @@ async function some(count: number): Promise<Joint[]> {
     if (!ready || !paths.every(isPipe)) return await fifos(count);
     for (const path of paths) {
       const write = openSync(path, constants.O_WRONLY);
-      opened.push({read: openOr(path, write), write});
+      opened.push({read: openForReading(path, write), write});
     }
     return opened;
   } catch (error) {
@@ -65,7 +65,7 @@ async function fifos(count: number): Promise<Joint[]> {
   return made;
 }
 
-function openOr(path: string, other: number): number {
+function openForReading(path: string, other: number): number {
   try {
     return openSync(path, constants.O_RDONLY);
   } catch (error) {

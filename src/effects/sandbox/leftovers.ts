@@ -9,7 +9,7 @@ const rounds = 200;
  * descriptors prevents looking. Finds nothing without /proc; on the host it misses processes that left both their
  * session and their environment.
  */
-export async function endLeftovers(mark: string, find = everywhere): Promise<number> {
+export async function endLeftovers(mark: string, find = findAll): Promise<number> {
   const ended = new Set<number>();
   // A process that just forked or is calling exec may be missed at first; look twice.
   let looks = 0;
@@ -33,6 +33,6 @@ export async function endLeftovers(mark: string, find = everywhere): Promise<num
   return ended.size;
 }
 
-async function everywhere(mark: string): Promise<number[]> {
+async function findAll(mark: string): Promise<number[]> {
   return [...new Set([...(await markedProcesses(mark)), ...(await sandboxedAs(mark))])];
 }

@@ -28,9 +28,9 @@ let making: Promise<void> | undefined;
 
 /** Take `count` pipes with non-blocking read ends; the caller closes them. Throws if `mkfifo` fails. */
 export async function pipes(count: number): Promise<Pipe[]> {
-  while (ready.length < count) await more();
+  while (ready.length < count) await makeMore();
   const taken = ready.splice(0, count);
-  if (ready.length < low) more().catch(() => {}); // the next caller that needs a pipe gets the error
+  if (ready.length < low) makeMore().catch(() => {}); // the next caller that needs a pipe gets the error
   return taken;
 }
 
@@ -38,7 +38,7 @@ export function spare(): number {
   return ready.length;
 }
 
-async function more(): Promise<void> {
+async function makeMore(): Promise<void> {
   making ??= makePipes(atOnce, constants.O_NONBLOCK)
     .then(made => void ready.push(...made))
     .finally(() => {

@@ -40,7 +40,7 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
  */
 export function markedProcesses(mark: string): Promise<number[]> {
   const wanted = Buffer.from(`${markName}=${mark}\0`);
-  return those('environ', environ => {
+  return processesWhere('environ', environ => {
     const at = environ.indexOf(wanted);
     return at === 0 || (at > 0 && environ[at - 1] === 0);
   });
@@ -49,18 +49,18 @@ export function markedProcesses(mark: string): Promise<number[]> {
 /** Live processes in a sandbox with this mark, whatever their environment. Throws like `markedProcesses`. */
 export function sandboxedAs(mark: string): Promise<number[]> {
   const wanted = Buffer.from(` ${markMount(mark)} `);
-  return those('mountinfo', mounts => mounts.includes(wanted));
+  return processesWhere('mountinfo', mounts => mounts.includes(wanted));
 }
 
 /** Maximum time between yields to the event loop. */
 const SLICE_MS = 8;
 
 /** Live processes whose /proc file matches. Opens one file at a time. */
-async function those(file: string, tells: (content: Buffer) => boolean): Promise<number[]> {
+async function processesWhere(file: string, matches: (content: Buffer) => boolean): Promise<number[]> {
   const found: number[] = [];
   let slice = performance.now();
   for (const pid of pids()) {
-    if (pid !== process.pid && tells(await contentOf(pid, file)) && isProcessAlive(pid)) found.push(pid);
+    if (pid !== process.pid && matches(await contentOf(pid, file)) && isProcessAlive(pid)) found.push(pid);
     if (performance.now() - slice < SLICE_MS) continue;
     await nextTurn();
     slice = performance.now();

@@ -46,7 +46,7 @@ async function test(home: string): Promise<SandboxState> {
     if (wrong === undefined) return {state: 'works', version: bubblewrap.version};
     if (!hasRoom(home)) return untested;
     const stranger = /cannot be written|Can't find source path/.test(wrong) ? belongsToAnother(home) : undefined;
-    return {state: 'broken', ...(stranger ?? {why: wrong, hint: howToMend(wrong)})};
+    return {state: 'broken', ...(stranger ?? {why: wrong, hint: howToFix(wrong)})};
   } catch (error) {
     if (isFull(error)) return untested;
     return {state: 'broken', why: (error as Error).message, hint: 'the home must be writable for the self-test'};
@@ -104,7 +104,7 @@ function belongsToAnother(home: string): {why: string; hint: string} | undefined
   return undefined;
 }
 
-function howToMend(wrong: string): string {
+function howToFix(wrong: string): string {
   if (wrong.includes("Can't find source path"))
     return "the daemon's user must be able to enter the home and every folder above it";
   if (/namespace|uid map|Operation not permitted|No space left|Permission denied/i.test(wrong)) {

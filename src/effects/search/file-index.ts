@@ -109,10 +109,11 @@ async function addPassages(
   // The index is saved to disk, so it must not contain secrets.
   const isClean = redact.text(text) === text;
   const name = redact.text(file.parts.join('/'));
+  const isMarkdown = /\.(?:md|mdx|markdown)$/i.test(file.parts.at(-1) ?? '');
   const passages: IndexedPassage[] = [];
   let complete = false;
   try {
-    for (const passage of passagesOf(text, isMarkdown(file.parts))) {
+    for (const passage of passagesOf(text, isMarkdown)) {
       if (index.byId.size >= index.most) break;
       const {start, end} = passage;
       const part = isClean ? text.slice(start, end) : withoutSecrets(text, start, end, redact);
@@ -153,10 +154,6 @@ export function searchableText(bytes: Buffer): string | undefined {
   return asUtf8(bytes)
     ?.bytes.toString()
     .replace(/^\ufeff/, '');
-}
-
-function isMarkdown(parts: readonly string[]): boolean {
-  return /\.(?:md|mdx|markdown)$/i.test(parts.at(-1) ?? '');
 }
 
 export function hashOf(content: Buffer | string): string {

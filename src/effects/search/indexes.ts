@@ -5,7 +5,7 @@ import {type FileIndex, newFileIndex} from './file-index.ts';
 import {clearTemporary, loadIndex, saveIndex, searchFolder} from './index-disk.ts';
 
 /** An index in memory. */
-interface Held {
+interface CachedIndex {
   path: string;
   index: FileIndex;
   /** The last use; uses run one at a time. */
@@ -22,8 +22,8 @@ const MOST_PASSAGES = 60_000;
 const IDLE_MS = 2000;
 
 /** By path on disk, least recently used first. */
-const held = new Map<string, Held>();
-const loading = new Map<string, Promise<Held>>();
+const cache = new Map<string, CachedIndex>();
+const loading = new Map<string, Promise<CachedIndex>>();
 const cleared = new Set<string>();
 
 /** Run `use` with exclusive access to the index of a root. */
@@ -32,7 +32,7 @@ export async function withIndex<T>(
   root: Root,
   use: (index: FileIndex) => Promise<T>,
 ): Promise<T> {
-  const one = await hold(context, root);
+  const one = await cachedIndex(context, root);
   one.using++;
   const before = one.last;
   const mine = before.then(() => use(one.index));
@@ -46,13 +46,13 @@ export async function withIndex<T>(
   }
 }
 
-async function hold(context: ToolContext, root: Root): Promise<Held> {
+async function cachedIndex(context: ToolContext, root: Root): Promise<CachedIndex> {
   const folder = searchFolder(context.home);
   const path = join(folder, root === 'workspace' ? `workspace-${context.agent}.jsonl` : `${root}.jsonl`);
-  const there = held.get(path);
+  const there = cache.get(path);
   if (there) {
-    held.delete(path);
-    held.set(path, there);
+    cache.delete(path);
+    cache.set(path, there);
     return there;
   }
   let load = loading.get(path);
@@ -65,17 +65,17 @@ async function hold(context: ToolContext, root: Root): Promise<Held> {
   } catch (error) {
     if (context.signal.aborted) throw error;
     // The call that started loading was stopped.
-    return hold(context, root);
+    return cachedIndex(context, root);
   }
 }
 
-async function fromDisk(folder: string, path: string, signal: AbortSignal): Promise<Held> {
+async function fromDisk(folder: string, path: string, signal: AbortSignal): Promise<CachedIndex> {
   if (!cleared.has(folder)) {
     cleared.add(folder);
     await clearTemporary(folder);
   }
   const index = await loadIndex(path, signal);
-  const one: Held = {
+  const one: CachedIndex = {
     path,
     index: index ?? newFileIndex(),
     last: Promise.resolve(),
@@ -83,11 +83,11 @@ async function fromDisk(folder: string, path: string, signal: AbortSignal): Prom
     saved: 0,
     timer: undefined,
   };
-  held.set(path, one);
+  cache.set(path, one);
   return one;
 }
 
-function saveSoon(one: Held): void {
+function saveSoon(one: CachedIndex): void {
   if (one.timer) return;
   one.timer = setTimeout(() => {
     one.timer = undefined;
@@ -97,7 +97,7 @@ function saveSoon(one: Held): void {
   }, IDLE_MS).unref();
 }
 
-async function save(one: Held): Promise<void> {
+async function save(one: CachedIndex): Promise<void> {
   const {index, path} = one;
   if (one.using > 0) return saveSoon(one);
   if (index.words.dirtCount > 0) await index.words.vacuum({batchSize: 500, batchWait: 1});
@@ -108,20 +108,20 @@ async function save(one: Held): Promise<void> {
 }
 
 /** Drop the least recently used indexes. */
-function dropOthers(current: Held): void {
+function dropOthers(current: CachedIndex): void {
   let passages = 0;
-  for (const {index} of held.values()) passages += index.byId.size;
-  for (const [path, one] of held) {
+  for (const {index} of cache.values()) passages += index.byId.size;
+  for (const [path, one] of cache) {
     if (passages <= MOST_PASSAGES) return;
     if (one === current || one.using > 0) continue;
-    held.delete(path);
+    cache.delete(path);
     passages -= one.index.byId.size;
   }
 }
 
 /** Write the indexes of a home to disk now. */
 export async function writeIndexes(home: string): Promise<void> {
-  for (const one of held.values()) {
+  for (const one of cache.values()) {
     if (!one.path.startsWith(`${searchFolder(home)}/`)) continue;
     await one.last;
     if (one.index.revision !== one.saved) await save(one);
@@ -130,16 +130,16 @@ export async function writeIndexes(home: string): Promise<void> {
 
 /** Drop the indexes of a home from memory, as a restart would. */
 export function forgetIndexes(home: string): void {
-  for (const [path, {timer}] of held) {
+  for (const [path, {timer}] of cache) {
     if (!path.startsWith(`${searchFolder(home)}/`)) continue;
     clearTimeout(timer);
-    held.delete(path);
+    cache.delete(path);
   }
 }
 
 /** Hashes of all passages of a home in memory. */
 export function* passagesInMemory(home: string): Generator<string> {
-  for (const {path, index} of held.values()) {
+  for (const {path, index} of cache.values()) {
     if (!path.startsWith(`${searchFolder(home)}/`)) continue;
     for (const {passage} of index.byId.values()) yield passage.hash;
   }

@@ -30,7 +30,7 @@ interface Line {
 
 /** Generate the passages of a text, so that the caller can yield in between. Takes linear time for any text. */
 export function passagesOf(text: string, isMarkdown: boolean): Generator<Passage> {
-  return isMarkdown ? ofMarkdown(text) : ofLines(text);
+  return isMarkdown ? markdownPassages(text) : linePassages(text);
 }
 
 function* linesOf(text: string): Generator<Line> {
@@ -55,10 +55,10 @@ function cutAt(text: string, from: number, end: number): number {
   return from + MAX_PASSAGE - (code >= 0xdc00 && code <= 0xdfff ? 1 : 0);
 }
 
-function* ofLines(text: string): Generator<Passage> {
+function* linePassages(text: string): Generator<Passage> {
   let block: Line[] = [];
   let fresh = 0;
-  const passage = () => made(text, block, '');
+  const passage = () => makePassage(text, block, '');
   for (const line of linesOf(text)) {
     const first = block[0];
     if (first && (block.length >= LINES || line.end - first.start > MAX_PASSAGE)) {
@@ -76,7 +76,7 @@ function* ofLines(text: string): Generator<Passage> {
 }
 
 /** Split at headings, and between paragraphs once a passage is long enough. */
-function* ofMarkdown(text: string): Generator<Passage> {
+function* markdownPassages(text: string): Generator<Passage> {
   const titles: {depth: number; title: string}[] = [];
   const here = () => titles.map(({title}) => title).join(' › ');
   let trail = '';
@@ -85,7 +85,7 @@ function* ofMarkdown(text: string): Generator<Passage> {
   /** Whether the block has more than headings. */
   let hasBody = false;
   const flush = (): Passage | undefined => {
-    const done = made(text, block, trail);
+    const done = makePassage(text, block, trail);
     block = [];
     hasBody = false;
     trail = here();
@@ -117,7 +117,7 @@ function* ofMarkdown(text: string): Generator<Passage> {
 }
 
 /** Trim empty lines at both ends; undefined if nothing is left. */
-function made(text: string, block: readonly Line[], trail: string): Passage | undefined {
+function makePassage(text: string, block: readonly Line[], trail: string): Passage | undefined {
   const from = block.findIndex(({start, end}) => text.slice(start, end).trim() !== '');
   const first = block[from];
   const last = block.findLast(({start, end}) => text.slice(start, end).trim() !== '');

@@ -40,7 +40,7 @@ export async function search(
 ): Promise<FileSearchResult | ToolFailure> {
   const embedder = embedderOf(context.search?.embeddings, process.env);
   if (embedder && !('failed' in embedder)) return withMeaning(context, places, query, embedder);
-  const lists = await ofPlaces(context, places, query, false);
+  const lists = await searchPlaces(context, places, query, false);
   if (isFailure(lists)) return lists;
   return {...byWords(lists), notes: embedder ? [`by words alone: ${embedder.failed}`] : []};
 }
@@ -52,7 +52,7 @@ async function withMeaning(
   embedder: Embedder,
 ): Promise<FileSearchResult | ToolFailure> {
   const [lists, {vectors, vector}] = await Promise.all([
-    ofPlaces(context, places, query, true),
+    searchPlaces(context, places, query, true),
     embedQuery(context, embedder, query),
   ]);
   if (isFailure(lists)) return lists;
@@ -79,18 +79,18 @@ async function withMeaning(
   };
 }
 
-function byWords(lists: readonly OfPlace[]): Pick<FileSearchResult, 'ranked' | 'looked'> {
+function byWords(lists: readonly PlaceResult[]): Pick<FileSearchResult, 'ranked' | 'looked'> {
   return {ranked: lists.flatMap(({found}) => found).sort(inOrder), looked: lists.map(({looked}) => looked)};
 }
 
-async function ofPlaces(
+async function searchPlaces(
   context: ToolContext,
   places: readonly ToolPath[],
   query: string,
   withCandidates: boolean,
-): Promise<OfPlace[] | ToolFailure> {
-  const lists: OfPlace[] = [];
-  for (const one of await Promise.all(places.map(place => ofPlace(context, place, query, withCandidates)))) {
+): Promise<PlaceResult[] | ToolFailure> {
+  const lists: PlaceResult[] = [];
+  for (const one of await Promise.all(places.map(place => searchPlace(context, place, query, withCandidates)))) {
     if (isFailure(one)) return one;
     lists.push(one);
   }
@@ -106,7 +106,7 @@ async function embedQuery(
   return {vectors, vector: await vectorOf(query, embedder, vectors, context)};
 }
 
-interface OfPlace {
+interface PlaceResult {
   root: Root;
   index: FileIndex;
   looked: IndexUpdate;
@@ -115,12 +115,12 @@ interface OfPlace {
   candidates: Candidate[];
 }
 
-function ofPlace(
+function searchPlace(
   context: ToolContext,
   place: ToolPath,
   query: string,
   withCandidates: boolean,
-): Promise<OfPlace | ToolFailure> {
+): Promise<PlaceResult | ToolFailure> {
   const {root} = place;
   return withIndex(context, root, async index => {
     const looked = await updateIndex(index, context, place);

@@ -55,7 +55,7 @@ export async function updateIndex(
   };
   const kind = fileTypeAt(context, place);
   if (isFailure(kind)) return kind;
-  const walked = await (kind === 'file' ? one(context, place, visit) : all(context, place, visit));
+  const walked = await (kind === 'file' ? visitFile(context, place, visit) : visitFolder(context, place, visit));
   if (isFailure(walked)) return walked;
   if (walked.incomplete === undefined) {
     const prefix = place.parts.length === 0 ? '' : `${place.parts.join('/')}${kind === 'file' ? '' : '/'}`;
@@ -100,7 +100,7 @@ async function readAt(
 type Visit = (folder: Folder, name: string, parts: readonly string[]) => true;
 
 /** Ignore files do not apply to a file that is named itself. */
-async function one(context: ToolContext, place: ToolPath, visit: Visit): Promise<WalkResult | ToolFailure> {
+async function visitFile(context: ToolContext, place: ToolPath, visit: Visit): Promise<WalkResult | ToolFailure> {
   const folder = openFolder(context, place, place.parts.slice(0, -1));
   if (isFailure(folder)) return folder;
   try {
@@ -111,7 +111,7 @@ async function one(context: ToolContext, place: ToolPath, visit: Visit): Promise
   return {ignored: 0, hidden: 0};
 }
 
-function all(context: ToolContext, place: ToolPath, visit: Visit): Promise<WalkResult | ToolFailure> {
+function visitFolder(context: ToolContext, place: ToolPath, visit: Visit): Promise<WalkResult | ToolFailure> {
   return walkFolder(context, place, {
     start: true,
     enter: () => true,

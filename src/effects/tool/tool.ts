@@ -115,7 +115,7 @@ export interface ReadyCall {
   /** A person must approve this call first. */
   asks: boolean;
   /**
-   * What a person is asked, or would have been asked without a rule. A failure means that the call could not run as it
+   * The question for a person, even if a rule makes it unnecessary. A failure means that the call could not run as it
    * is, so nobody is asked. Never throws, changes nothing; the result contains no secrets.
    */
   ask: () => Promise<Ask | ToolFailure>;
@@ -133,7 +133,7 @@ export interface ReadyCall {
 
 export type Arguments<N extends ToolName> = z.output<(typeof tools)[N]['arguments']>;
 
-/** What a tool contributes to an ask; the registry adds risk, reasons and `always`. */
+/** Part of an ask that the tool contributes; the registry adds risk, reasons and `always`. */
 export type ToolAsk = Pick<Ask, 'title' | 'parts'> & Partial<Ask>;
 
 /** Implementation of a tool in `policy/tools.ts`. `registry.ts` has checked the arguments and the policy. */

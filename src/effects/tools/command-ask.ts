@@ -13,7 +13,7 @@ import {NOT_BOUND, scriptBasis, WHOLE} from './script-basis.ts';
 
 type CommandArguments = Arguments<'execute_command'>;
 
-/** What a person is shown about a command line, and what the decision is bound to. */
+/** Ask about a command line, with everything that the decision is bound to. */
 export async function askAboutCommand(
   args: CommandArguments,
   plan: CommandPlan,
@@ -43,7 +43,7 @@ export async function askAboutCommand(
   };
 }
 
-/** What must not change until the command runs, or the person is asked again. */
+/** Describe what must not change until the command runs; otherwise the person is asked again. */
 function boundWords(scripts: Readonly<Record<string, string>>): string {
   if (scripts[WHOLE] === NOT_BOUND)
     return 'the line alone; its words do not tell which files it runs, and the workspace has too many to keep watch over';

@@ -83,7 +83,7 @@ export async function planCommand(
   return {...plan, verdict: asks.length > 0 ? 'ask' : 'allow', reasons: asks.length > 0 ? asks : judgement.reasons};
 }
 
-/** Requests of the call that no rule grants. If a rule grants one to a command of the line, the others do without it. */
+/** Requests of the call that no rule grants. If a rule grants one to a command of the line, the others lack it. */
 function beyondRules(segments: readonly SegmentJudgement[], host: boolean, network: boolean): string[] {
   const asks: string[] = [];
   if (host && !segments.some(({sandbox}) => sandbox === 'host'))

@@ -1,4 +1,4 @@
-import {taintIn} from '../../formats/task/taint-field.ts';
+import {taintIn} from '../../formats/task/task.ts';
 import {parseTasks} from '../../formats/task/task-parse.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {ToolContext, ToolResult} from '../tool/tool.ts';

@@ -40,7 +40,7 @@ export async function takeClone(
   signal?: AbortSignal,
 ): Promise<ToolFailure | undefined> {
   const aside = join(gitDirs(home), `${agent}.clone`);
-  if (existsSync(join(aside, 'ready'))) return moveIn(home, agent, aside);
+  if (existsSync(join(aside, 'ready'))) return moveIntoPlace(home, agent, aside);
   const no = (why: string) => failure('FAILED', `the workspace could not be cloned from ${why}`);
   const source = cloneSource(home, clone);
   if ('refused' in source) return no(`what workspace: clone: names: ${source.refused}`);
@@ -57,7 +57,7 @@ export async function takeClone(
   mkdirSync(join(aside, 'files'), {recursive: true, mode: 0o700});
   const gitDir = join(aside, 'git');
   try {
-    const remote = `[remote "origin"]\n\turl = ${quoted(kept)}\n\tfetch = ${BRANCHES}\n`;
+    const remote = `[remote "origin"]\n\turl = "${kept.replace(/[\\"]/g, '\\$&')}"\n\tfetch = ${BRANCHES}\n`;
     makeGitDir(gitDir, 'main', remote);
     const how = {environment: {...userEnvironment(), [markName]: mark}, timeoutMs: LONGEST_MS, signal};
     const fetched = await cleanGit(gitDir, [...FETCH, url, BRANCHES], how);
@@ -69,7 +69,7 @@ export async function takeClone(
     recordClone(gitDir, {clone: shown, branch, start: start === '' ? undefined : start});
     writeFileSync(join(aside, 'files/.git'), linkText(agent), {mode: 0o444});
     writeFileSync(join(aside, 'ready'), '');
-    return moveIn(home, agent, aside);
+    return moveIntoPlace(home, agent, aside);
   } finally {
     if (!existsSync(join(aside, 'ready'))) rmSync(aside, {recursive: true, force: true});
   }
@@ -123,7 +123,7 @@ async function checkOut(
 }
 
 /** A killed process may have done some of the steps already. */
-function moveIn(home: string, agent: string, aside: string): ToolFailure | undefined {
+function moveIntoPlace(home: string, agent: string, aside: string): ToolFailure | undefined {
   const target = join(home, 'workspaces', agent);
   if (existsSync(join(aside, 'files'))) {
     const other = otherFiles(home, agent);
@@ -158,7 +158,7 @@ function isOurLink(workspace: string, agent: string): boolean {
   return lstatSync(path).isFile() && readFileSync(path, 'utf8') === linkText(agent);
 }
 
-/** What git and ssh need for the user's credentials. Never prompts, and allows no address that runs a program. */
+/** Environment with the user's git and ssh credentials. Never prompts, and allows no address that runs a program. */
 function userEnvironment(): NodeJS.ProcessEnv {
   const {
     GIT_CONFIG_NOSYSTEM: _,
@@ -184,8 +184,4 @@ function wordsOf({code, stderr}: CleanGitResult): string {
   if (code === -1) return `it was given up, or took longer than ${LONGEST_MS / 60_000} minutes`;
   const lines = stderr.split('\n').filter(line => /^(?:fatal|error|ssh|.*denied)/i.test(line));
   return (lines[0] ?? stderr.split('\n')[0] ?? '').replace(/\/\/[^/\s]*@/g, '//').slice(0, 300) || 'git failed';
-}
-
-function quoted(text: string): string {
-  return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }

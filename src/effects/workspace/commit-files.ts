@@ -109,7 +109,7 @@ async function tryCommit(
   const tip = staged.write('commit', body);
   await staged.flush();
   const {place} = history;
-  const changes = [...found.changed.filter(file => !isIn(state, file)), ...found.same].map(indexChange);
+  const changes = [...found.changed.filter(file => !isStaged(state, file)), ...found.same].map(indexChange);
   try {
     writeIndex(state, place.index, changes);
     const moved = moveHead({
@@ -165,7 +165,7 @@ export async function treeWith(
 }
 
 /** Whether the index already has this version, with the stat of that time. */
-function isIn(state: IndexState, {name, content}: FoundFile): boolean {
+function isStaged(state: IndexState, {name, content}: FoundFile): boolean {
   const at = placeIn(state, name);
   if (at === undefined || !content) return at === undefined && !content;
   return blobIn(state, at) === content.id && modeIn(state, at) === content.mode;

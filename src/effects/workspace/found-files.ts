@@ -42,24 +42,26 @@ export async function findFiles(where: ScanContext, paths?: readonly string[]): 
     const all = !paths || paths.some(path => path.split('/').at(-1) === '.gitignore');
     if (all) {
       learnPlaces(where.state);
-      await inside(scan, top, '', noRules, false);
-      gone(scan, '');
+      await scanFolder(scan, top, '', noRules, false);
+      addDeleted(scan, '');
     }
-    for (const path of new Set(paths)) await only(scan, top, path);
+    for (const path of new Set(paths)) await scanPath(scan, top, path);
   } finally {
     leaveFolder(top);
   }
   const {changed, same, leftOut} = scan.found;
-  return paths ? {changed: once(changed), same: once(same), leftOut: [...new Set(leftOut)]} : scan.found;
+  return paths
+    ? {changed: withoutDuplicates(changed), same: withoutDuplicates(same), leftOut: [...new Set(leftOut)]}
+    : scan.found;
 }
 
 /** Remove duplicates: one path may be below another. */
-function once(files: readonly FoundFile[]): FoundFile[] {
+function withoutDuplicates(files: readonly FoundFile[]): FoundFile[] {
   return [...new Map(files.map(file => [file.name, file])).values()];
 }
 
 /** Scan a single path; the folders above are opened one by one. */
-async function only(scan: Scan, top: ByteFolder, path: string): Promise<void> {
+async function scanPath(scan: Scan, top: ByteFolder, path: string): Promise<void> {
   const names = path.split('/').filter(part => part !== '' && part !== '.');
   const last = names.pop();
   if (last === undefined || names.includes('..') || last === '..') return;
@@ -80,16 +82,16 @@ async function only(scan: Scan, top: ByteFolder, path: string): Promise<void> {
     rules = withRules(folder, prefix.length, rules, () => true);
     const stat = isNotAgentsFile(last, prefix.length) ? undefined : lookAt(folder, last);
     const named = stat?.isDirectory() === false;
-    if (stat) await entry(scan, folder, last, [...prefix, last].join('/'), stat, rules, named ? 'never' : ignored);
+    if (stat) await scanEntry(scan, folder, last, [...prefix, last].join('/'), stat, rules, named ? 'never' : ignored);
   } catch (error) {
     if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) throw error;
   } finally {
     if (folder !== top) leaveFolder(folder);
   }
-  gone(scan, [...names, last].join('/'));
+  addDeleted(scan, [...names, last].join('/'));
 }
 
-async function inside(
+async function scanFolder(
   scan: Scan,
   folder: ByteFolder,
   path: string,
@@ -110,14 +112,14 @@ async function inside(
     const stat = lookAt(folder, name);
     const full = path === '' ? name : `${path}/${name}`;
     // Almost always there is nothing to await.
-    const work = stat && entry(scan, folder, name, full, stat, rules, ignored);
+    const work = stat && scanEntry(scan, folder, name, full, stat, rules, ignored);
     if (work) await work;
     const pause = scan.breathe();
     if (pause) await pause;
   }
 }
 
-function entry(
+function scanEntry(
   scan: Scan,
   folder: ByteFolder,
   name: string,
@@ -188,14 +190,14 @@ async function descend(
     return;
   }
   try {
-    await inside(scan, next, path, rules, ignored);
+    await scanFolder(scan, next, path, rules, ignored);
   } finally {
     leaveFolder(next);
   }
 }
 
 /** Index entries at or below the path that were not seen are deleted, except skipped and unreadable ones. */
-function gone(scan: Scan, path: string): void {
+function addDeleted(scan: Scan, path: string): void {
   const {state, seen, hidden} = scan;
   const at = placeIn(state, path);
   const [from, to] = below(state, path);

@@ -35,7 +35,7 @@ export interface History {
   /** See staged-files.ts. */
   staged: StagedState | undefined;
   /** Notes that were reported and still apply. */
-  told: Set<string>;
+  reported: Set<string>;
   /** Whether this process holds the workspace lock. */
   isLocked: boolean;
 }
@@ -91,7 +91,7 @@ export function workspaceHistory({home, agent}: {home: string; agent: string}): 
     commit: undefined,
     proven: new Map(),
     staged: undefined,
-    told: new Set(),
+    reported: new Set(),
     isLocked: false,
   };
   histories.set(keyOf({home, agent}), history);

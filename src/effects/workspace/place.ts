@@ -2,7 +2,7 @@ import {failure} from '../tool/failure.ts';
 import type {ToolFailure} from '../tool/tool.ts';
 import {isGitName} from './git-name.ts';
 
-/** What tools can reach: the agent's workspace, and the shared folders of the home. */
+/** Folders that tools can reach: the agent's workspace, and the shared folders of the home. */
 export type Root = 'workspace' | 'memory' | 'tasks';
 
 /** A path that stays inside its root, as far as its text can tell. */

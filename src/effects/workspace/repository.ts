@@ -140,14 +140,14 @@ function withOther(
   origin: CloneOrigin | undefined,
   opened: CommitResult | ToolFailure,
 ): CommitResult | ToolFailure {
-  const {gitDir, told} = workspaceHistory(workspace);
+  const {gitDir, reported} = workspaceHistory(workspace);
   const before = cloneOf(gitDir);
   if (isFailure(opened) || !before || origin?.clone === undefined) return opened;
   const {clone, branch} = cloneNames(workspace, origin.clone, origin.branch);
   if (clone === before.clone && branch === before.branch) return opened;
   const words = `the workspace was cloned from ${before.clone}, branch ${before.branch}, and stays so, whatever the template says now`;
-  if (told.has(words)) return opened;
-  told.add(words);
+  if (reported.has(words)) return opened;
+  reported.add(words);
   return {...opened, notes: [...opened.notes, words]};
 }
 
@@ -216,15 +216,15 @@ function commitResult(
   notes: readonly string[],
   whole: boolean,
 ): CommitResult {
-  const {told} = history;
-  const fresh = leftOut.filter(words => !told.has(words));
+  const {reported} = history;
+  const fresh = leftOut.filter(words => !reported.has(words));
   const more = fresh.length > MOST_NAMED ? [`and ${fresh.length - MOST_NAMED} more`] : [];
   const out = fresh.slice(0, MOST_NAMED).map(words => `not in the history: ${words}`);
   const waiting = waits === undefined ? [] : [`not committed yet: ${waits}`];
-  const all = [...notes, ...out, ...more, ...waiting.filter(words => !told.has(words))];
-  const before = [...told].filter(
+  const all = [...notes, ...out, ...more, ...waiting.filter(words => !reported.has(words))];
+  const before = [...reported].filter(
     words => words.startsWith('the workspace was ') || (!whole && !words.startsWith('not committed yet: ')),
   );
-  history.told = new Set([...before, ...leftOut, ...waiting]);
+  history.reported = new Set([...before, ...leftOut, ...waiting]);
   return commit === undefined ? {notes: all} : {commit, notes: all};
 }

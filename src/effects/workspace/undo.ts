@@ -26,7 +26,7 @@ export type UndoResult =
   | {undone: WorkspaceCommit; conflicts: readonly Conflict[]; notes: readonly string[]}
   | {undone: WorkspaceCommit; nothing: true; notes: readonly string[]};
 
-/** What the history does not show. */
+/** Facts that the history does not show. */
 export interface UndoContext {
   /** Description of the last call, if the history has no commit of it. */
   empty: string | undefined;

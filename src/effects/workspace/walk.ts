@@ -45,7 +45,7 @@ export interface WalkResult {
   hidden: number;
 }
 
-interface Tour<T> {
+interface Walk<T> {
   visitor: Visitor<T>;
   root: Root;
   breathe: () => Promise<void> | undefined;
@@ -68,7 +68,7 @@ export async function walkFolder<T>(
   };
   const folder = openFolder(context, place, place.parts, {entered});
   if (isFailure(folder)) return folder;
-  const tour: Tour<T> = {
+  const walk: Walk<T> = {
     visitor,
     root: place.root,
     breathe: pace(context.signal),
@@ -78,25 +78,25 @@ export async function walkFolder<T>(
     ended: false,
   };
   try {
-    await inside(tour, folder, place.parts, visitor.start, rules);
+    await walkEntries(walk, folder, place.parts, visitor.start, rules);
   } finally {
     closeFolder(folder);
   }
-  return tour.walked;
+  return walk.walked;
 }
 
-async function inside<T>(
-  tour: Tour<T>,
+async function walkEntries<T>(
+  walk: Walk<T>,
   folder: Folder,
   parts: readonly string[],
   state: T,
   above: IgnoreRules,
 ): Promise<void> {
-  const {visitor, walked} = tour;
-  const entries = entriesOf(folder, Math.min(tour.left, MOST_IN_FOLDER));
+  const {visitor, walked} = walk;
+  const entries = entriesOf(folder, Math.min(walk.left, MOST_IN_FOLDER));
   if (entries.cut)
-    walked.incomplete = `${shownPath(tour.root, parts)} has more than ${entries.list.length} entries, not all of which were seen; name one`;
-  tour.left -= entries.list.length;
+    walked.incomplete = `${shownPath(walk.root, parts)} has more than ${entries.list.length} entries, not all of which were seen; name one`;
+  walk.left -= entries.list.length;
   const rules = visitor.ignoring ? withIgnoreFiles(folder, parts.length, above, entries.has) : above;
 
   for (const entry of entries.list) {
@@ -108,20 +108,20 @@ async function inside<T>(
     else if (visitor.withoutHidden && said !== 'kept' && name.startsWith('.')) walked.hidden++;
     else {
       const more = visitor.visit({folder, name, parts: path, kind, state});
-      if (!(typeof more === 'boolean' ? more : await more)) tour.ended = true;
-      if (tour.ended) return;
-      if (kind === 'directory') await descend(tour, folder, name, path, state, rules);
+      if (!(typeof more === 'boolean' ? more : await more)) walk.ended = true;
+      if (walk.ended) return;
+      if (kind === 'directory') await descend(walk, folder, name, path, state, rules);
     }
-    const pause = tour.breathe();
+    const pause = walk.breathe();
     if (pause) await pause;
-    if (performance.now() > tour.until) end(tour, 'it took too long; name a folder');
-    else if (tour.left <= 0) end(tour, 'there are too many files; name a folder');
-    if (tour.ended) return;
+    if (performance.now() > walk.until) end(walk, 'it took too long; name a folder');
+    else if (walk.left <= 0) end(walk, 'there are too many files; name a folder');
+    if (walk.ended) return;
   }
 }
 
 async function descend<T>(
-  tour: Tour<T>,
+  walk: Walk<T>,
   folder: Folder,
   name: string,
   path: readonly string[],
@@ -129,10 +129,10 @@ async function descend<T>(
   rules: IgnoreRules,
 ): Promise<void> {
   if (isNeverSearched(name)) return;
-  const next = tour.visitor.enter(state, name);
+  const next = walk.visitor.enter(state, name);
   if (next === undefined) return;
   if (path.length > DEEPEST) {
-    tour.walked.incomplete = `folders deeper than ${DEEPEST} were not entered`;
+    walk.walked.incomplete = `folders deeper than ${DEEPEST} were not entered`;
     return;
   }
   let below: Folder;
@@ -143,15 +143,15 @@ async function descend<T>(
     return;
   }
   try {
-    await inside(tour, below, path, next, rules);
+    await walkEntries(walk, below, path, next, rules);
   } finally {
     closeFolder(below);
   }
 }
 
-function end<T>(tour: Tour<T>, why: string): void {
-  tour.walked.incomplete = why;
-  tour.ended = true;
+function end<T>(walk: Walk<T>, why: string): void {
+  walk.walked.incomplete = why;
+  walk.ended = true;
 }
 
 /** Entries of a folder sorted by name, without those hidden from agents. */

@@ -7,8 +7,8 @@ import {keepsComments} from './yaml-comments.ts';
 import {nodeAt, type Path, readYaml} from './yaml-source.ts';
 
 /**
- * The text with `# comment` on a line of its own above the last item of a list, however the list is written: in one
- * with brackets, a line of its own is made. Nothing else changes. Throws UserError where it cannot be.
+ * Put `# comment` on its own line above the last item of a list, also in flow style. Nothing else changes. Throws
+ * UserError if that is impossible.
  */
 export function commentLastItem(text: string, list: Path, comment: string): string {
   const source = readYaml(text);
@@ -16,7 +16,7 @@ export function commentLastItem(text: string, list: Path, comment: string): stri
   const seq = isSeq(node) ? (node as YAMLSeq.Parsed) : undefined;
   const item = seq?.items.at(-1) as ParsedNode | undefined;
   if (seq && item) {
-    // An anchor or a tag stands before what the node begins with; a dash does in every block list.
+    // An anchor or tag comes before the start of a node, and a dash before every item of a block list.
     const at = seq.flow ? item.range[0] : text.lastIndexOf('-', item.range[0] - 1);
     const lineStart = text.lastIndexOf('\n', at - 1) + 1;
     const before = text.slice(lineStart, at);
@@ -24,7 +24,7 @@ export function commentLastItem(text: string, list: Path, comment: string): stri
     const indent = alone ? before.replace('\ufeff', '') : `${/^\ufeff?( *)/.exec(before)?.[1] ?? ''}    `;
     const eol = lineEnd(text);
     const words = `# ${visibleLine(comment)}${eol}${indent}`;
-    // Where a line is begun, the one before it ends without spaces.
+    // Remove trailing spaces of the line that is split.
     const start = alone ? at : lineStart + before.trimEnd().length;
     const edited = splice(text, [{start, end: at, insert: alone ? words : `${eol}${indent}${words}`}]);
     const again = readYaml(edited);

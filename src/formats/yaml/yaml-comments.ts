@@ -1,7 +1,7 @@
 import {Lexer} from 'yaml';
 import {nodeAt, type Path, type YamlSource} from './yaml-source.ts';
 
-/** No comment of the person's is lost but those on the very lines of a removed key. */
+/** Whether no comment is lost, except those on the lines of a removed key. */
 export function keepsComments(source: YamlSource, edited: string, removed: Path | undefined): boolean {
   const left = commentsOf(edited);
   let lost = commentsOf(source.text).filter(comment => {

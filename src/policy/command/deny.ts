@@ -63,7 +63,7 @@ function asSet(command: string, words: readonly string[], open: boolean, given: 
   const kind = commandKind(command);
   const wanted = readArguments(kind, words);
   const got = readArguments(kind, given);
-  if (!wanted.options.every(option => has(kind, got, option))) return false;
+  if (!wanted.options.every(option => hasOption(kind, got, option))) return false;
   // `git push` without options matches only that; a rule that names options allows for further ones.
   if (!open && wanted.options.length === 0 && got.options.length > 0) return false;
   return operandsMatch(wanted.operands, open, got.operands);
@@ -124,7 +124,7 @@ function killArguments(words: readonly string[]): string[] {
 }
 
 /** Whether `option` is present, in any spelling. */
-function has(kind: string, got: Arguments, option: string): boolean {
+function hasOption(kind: string, got: Arguments, option: string): boolean {
   if (got.options.some(other => looseMatch(option, other))) return true;
   if (kind === 'dd') return false;
   const [name, value] = cut(option);

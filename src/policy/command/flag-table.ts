@@ -8,7 +8,7 @@ export interface RiskyUse {
 }
 
 /**
- * What a command's arguments can make it do beyond reading. Lists are separated by spaces: `-o` also matches in
+ * Arguments that make a command do more than read. Lists are separated by spaces: `-o` also matches in
  * combined letters, `=-c` only as a separate word, `--output` in every abbreviation.
  */
 export interface Uses {

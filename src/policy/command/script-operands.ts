@@ -77,7 +77,7 @@ const GLOBS = /[*?]|.\[/;
 function scriptsOf(argv: readonly string[]): Scripts {
   const [name = '', ...args] = argv;
   const kind = commandKind(name);
-  const [first = ''] = operandsOf(args);
+  const first = args.find(word => !word.startsWith('-')) ?? '';
   const scripts = name.includes('/') ? [name] : [];
   for (const key of [kind, `${kind} ${first}`]) scripts.push(...optionValues(ownEntry(fileOptions, key), args));
   const folders = optionValues(ownEntry(folderOptions, kind), args);
@@ -143,10 +143,6 @@ function moduleFiles(module: string): string[] {
 
 function nodeFiles(path: string): string[] {
   return ['.js', '.cjs', '.mjs', '/index.js', '/package.json'].map(end => `${path.replace(/\/$/, '')}${end}`);
-}
-
-function operandsOf(args: readonly string[]): string[] {
-  return args.filter(word => !word.startsWith('-'));
 }
 
 /** Next word or attached value. */

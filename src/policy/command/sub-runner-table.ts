@@ -11,8 +11,8 @@ const npmExec = {
 // Operands name what to install; the command begins only after an option.
 const nixCommand = {before: '-c --command', operands: Number.POSITIVE_INFINITY};
 const perf = {valued: '-e -o -p -t -C -r -F --event --output --pid --tid --cpu --repeat', plain: 'advgi'};
+
 /** Subcommands that run the words after them. */
-/** Subcommands that run further words. */
 export const subRunners: Readonly<Record<string, Readonly<Record<string, WrapperSyntax>>>> = {
   docker: {
     exec: {

@@ -1,7 +1,6 @@
 import {z} from 'zod';
+import {sessionStatuses} from '../../formats/session/session-status.ts';
 import {nameArgument, type ToolDefinition, textArgument} from './definition.ts';
-
-const sessionStatuses = ['active', 'waiting', 'sleeping', 'paused', 'completed', 'error'] as const;
 
 /** Communication with other agents. */
 export const talkTools = {

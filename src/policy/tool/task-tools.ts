@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {taskStates} from '../../formats/task/task.ts';
 import {flagArgument, nameArgument, priorityArgument, type ToolDefinition, textArgument} from './definition.ts';
 
 const childTask = z.strictObject({
@@ -9,8 +10,6 @@ const childTask = z.strictObject({
   description: textArgument('Background.').optional(),
   depends_on: z.array(z.string()).describe('Ids of tasks that must be completed first.').optional(),
 });
-
-const taskStates = ['pending', 'in_progress', 'completed', 'blocked', 'skipped'] as const;
 
 export const taskTools = {
   create_task: {
