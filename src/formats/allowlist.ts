@@ -48,7 +48,6 @@ export interface AllowlistFile {
   /** The effective policy; with errors the empty policy, under which everything asks. */
   policy: Policy;
   problems: Problem[];
-  /** Positions of the keys of `tools:`. */
   toolPlaces: Readonly<Record<string, Place>>;
 }
 

@@ -28,7 +28,6 @@ export function isBranchName(name: string): boolean {
 
 const addressHint = 'write a path from the home on, or an https, ssh, git or file address';
 
-/** `workspace:` of a template. */
 export const workspaceSchema = z
   .looseObject({
     clone: z

@@ -163,7 +163,6 @@ interface Connectors {
   mail?: MailSettings;
 }
 
-/** Variables with secrets of connectors. */
 export function connectorVariables({webhooks, slack, mail}: Connectors): string[] {
   return [
     SLACK_TOKEN,

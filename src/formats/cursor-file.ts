@@ -79,7 +79,6 @@ export function cursorText(cursor: Cursor): string {
 ${yamlText(value)}`;
 }
 
-/** The position part of a cursor. */
 export function positionOf({inode, generation, offset, line, head, tail, as}: Position): Position {
   return {inode, generation, offset, line, head, tail, ...(as !== undefined && {as})};
 }

@@ -84,7 +84,6 @@ export interface LinePlace {
   name: string;
   generation: number;
   offset: number;
-  /** Hash of the bytes of the line. */
   hash: string;
 }
 

@@ -9,7 +9,6 @@ export interface InboxRecord {
   to: string | undefined;
   /** Written by the daemon; not delivered. */
   outgoing: boolean;
-  /** The whole object, as the sender wrote it. */
   data: Readonly<Record<string, unknown>>;
 }
 

@@ -1,6 +1,5 @@
 import {type Problem, problem} from './common/diagnostic.ts';
 
-/** A rejected line of an inbox. */
 export interface Rejected {
   /** Id of the failed delivery. */
   id: string;

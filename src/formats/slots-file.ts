@@ -25,7 +25,6 @@ export const slotsSchema = z.looseObject({schedules: z.record(z.string(), slots)
 
 /** A claimed time: its message is delivered exactly once. */
 export type ClaimedSlot = z.infer<typeof claimed>;
-/** Progress of a schedule. */
 export type ScheduleSlots = z.infer<typeof slots>;
 export type AllSlots = Record<string, ScheduleSlots>;
 

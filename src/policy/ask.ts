@@ -10,7 +10,6 @@ export interface AskPart {
   language?: string;
 }
 
-/** A request for a person's approval of a call. */
 export interface Ask {
   type: ApprovalType;
   /** Follows "Approve ": `command: docker restart redis`. One line of any length. */

@@ -110,7 +110,6 @@ function factorsOf(argv: readonly string[]): Factor[] {
   return [{level: 'MEDIUM', why: `${command} is not a known command`}, ...uses];
 }
 
-/** Risk of a tool other than execute_command. */
 export function riskOfTool(name: string): Risk {
   const tool = toolNamed(name);
   if (tool === undefined) return summary([{level: 'HIGH', why: `${name} is not a built-in tool`}]);

@@ -47,7 +47,6 @@ export const aliases: Readonly<Record<string, ToolName>> = {
   SendMessage: 'send_message',
 };
 
-/** Tool with this exact name or alias. */
 export function toolNamed(name: string): ToolName | undefined {
   if (Object.hasOwn(tools, name)) return name as ToolName;
   return Object.hasOwn(aliases, name) ? aliases[name] : undefined;

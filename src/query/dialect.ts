@@ -3,7 +3,6 @@ import {type Token, tokensOf, unquoted} from './sql-tokens.ts';
 
 export interface TranslatedQuery {
   sql: string;
-  /** Parameter values by name. */
   values: Record<string, string>;
 }
 

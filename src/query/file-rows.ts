@@ -60,7 +60,6 @@ function approvalOf(request: Request): FileRow {
   return {table: 'approvals', line: row.line, row: {...row}, ...(open && {open: request.id}), ...taintOf(request.task)};
 }
 
-/** Row of a session, from its facts alone. */
 export function sessionFileRows(path: string, {session, counts}: Facts): FileRow[] {
   if (session?.segment) return [];
   const row: Row = {

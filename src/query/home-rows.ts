@@ -29,7 +29,6 @@ export class HomeRows {
   /** Versions of all files that define possible assignees. */
   #names = '';
 
-  /** Read changed files. */
   async sync(source: HomeSource): Promise<void> {
     const seen = new Set<string>();
     const names: string[] = [];

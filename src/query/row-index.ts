@@ -55,7 +55,6 @@ export class RowIndex {
     return this.#files.get(path)?.version;
   }
 
-  /** Set the rows of a file. */
   set(path: string, version: string, rows: readonly FileRow[]): void {
     const file = this.#files.get(path) ?? {path, number: this.#next++, version, rows: new Map(), broken: false};
     this.#files.set(path, file);
@@ -85,7 +84,6 @@ export class RowIndex {
       for (const entry of rows.values()) if (entry.task) this.#touched.add(entry);
   }
 
-  /** Derive again what changed. */
   settle(others: OtherRows): void {
     for (const file of this.#files.values()) {
       if (!file.path.startsWith('tasks/')) continue;

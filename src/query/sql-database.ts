@@ -34,7 +34,6 @@ export interface Selection {
   sql: string;
   values: Readonly<Record<string, string>>;
   most: QueryLimits;
-  /** Report external sources of words in the result. */
   taint?: boolean;
 }
 
@@ -105,7 +104,6 @@ export class SqlDatabase {
     return words.length > 0 ? {...selected, taint: this.#tainted.sourcesOf(words)} : selected;
   }
 
-  /** Run a query as if there were no tainted rows. */
   #withoutTainted(ask: () => SelectResult): SelectResult {
     try {
       this.#db.run('PRAGMA query_only = 0; BEGIN');

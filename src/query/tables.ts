@@ -9,7 +9,6 @@ export type Row = {[column: string]: string | number | boolean | null};
 const texts = (names: string): Record<string, Affinity> =>
   Object.fromEntries(names.split(' ').map(name => [name, 'TEXT']));
 
-/** The tables, with their columns in order. */
 const tables = {
   tasks: {
     ...texts('id file'),
@@ -62,7 +61,6 @@ export function rowid(file: number, line: number): number {
   return file * LINES + Math.min(line, LINES - 1);
 }
 
-/** Cells in column order. */
 export function cellsOf(table: TableName, row: Row): Cell[] {
   return columnsOf[table].map(column => {
     const value = row[column] ?? null;

@@ -117,7 +117,6 @@ export class TaskQuery {
 const schema = tableNames.map(name => `${name}(${columnsOf[name].join(', ')})`).join('; ');
 const columns = [...new Set(tableNames.flatMap(name => columnsOf[name]))];
 
-/** Hint for an error of SQLite. */
 function hintFor(error: string): string | undefined {
   const [, what, name = ''] = /^no such (table|column): (.*)$/s.exec(error) ?? [];
   if (what === undefined) return undefined;

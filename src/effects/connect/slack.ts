@@ -9,7 +9,6 @@ export type SlackAnswer = Readonly<Record<string, unknown>>;
 
 const NEW_TOKEN = 'a person has to install the app again, set its new token, and restart the daemon';
 
-/** Explanations of Slack's error codes. */
 const hints: Readonly<Record<string, string>> = {
   channel_not_found: 'there is no such channel, or the bot cannot see it',
   not_in_channel: 'the bot is not in this channel: a person has to invite it there (/invite)',

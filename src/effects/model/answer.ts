@@ -1,7 +1,6 @@
 import type {ChatMessage} from '../../decide/chat.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
 
-/** A tool as it is offered to a model. */
 export interface ToolOffer {
   name: string;
   description: string;

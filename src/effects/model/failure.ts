@@ -4,7 +4,6 @@ import {makeRedactor, type Redactor} from '../../policy/redact/redact.ts';
 import type {Answer} from './answer.ts';
 import {hostOf} from './server.ts';
 
-/** An error response of a server. */
 export interface Refusal {
   status: number | undefined;
   message: string;
@@ -88,7 +87,6 @@ function isTooLong({status, code, message}: Refusal): boolean {
 
 const unsafe = /CERT|TLS|SSL|SELF_SIGNED|ISSUER/;
 
-/** Translate a connection failure into an answer. */
 export function answerToBrokenConnection(error: unknown, choice: ServerChoice): Answer {
   const causes: Record<string, unknown>[] = [];
   for (let cause = error; isMap(cause) && causes.length < 5; cause = cause.cause) causes.push(cause);

@@ -7,7 +7,6 @@ export interface CutShort {
   why: () => Why | undefined;
   happened: Promise<void>;
   now: (why: Why) => void;
-  /** Remove the timeout and the abort listener. */
   over: () => void;
 }
 

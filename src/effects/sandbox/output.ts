@@ -4,7 +4,6 @@ import {type Pipe, pipes} from './pipes.ts';
 import type {RunRequest} from './request.ts';
 
 export interface RunOutput {
-  /** File descriptor for the programs' stdout. */
   stdout: number;
   stderr: number;
   /** Write a line of our own to stderr, in order with the programs' output. */

@@ -4,7 +4,6 @@ import {findBubblewrap} from './bubblewrap.ts';
 import {scratchFolder} from './scratch.ts';
 import {clearSelfTests, exampleWorkspace, selfTest} from './self-test.ts';
 
-/** Result of the self-test. */
 export type SandboxState =
   | {state: 'works'; version: string}
   /** Missing and broken: nothing runs in it. Untested: the disk is too full for the test. */

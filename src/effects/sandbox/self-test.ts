@@ -38,7 +38,6 @@ const expected: Readonly<Record<string, string>> = {
   ...(hasFilter ? {filter: 'refused'} : {}),
 };
 
-/** Meaning of each failed check. */
 const meaning: Readonly<Record<string, string>> = {
   workspace: 'the workspace cannot be written',
   'read-only-workspace': 'a read-only workspace was written',

@@ -7,7 +7,6 @@ import {passagesInMemory} from './indexes.ts';
 import {readTexts} from './passage-text.ts';
 import {addVectors, isFull, keepOnly, startOver, type Vectors} from './vectors.ts';
 
-/** Pause after a failure. */
 const AFTER_FAILURE_MS = 60_000;
 const LEAST_PAUSE_MS = 20;
 /** In characters. Most models read no more. */
@@ -78,7 +77,6 @@ export function embedInBackground(
   return work.running;
 }
 
-/** Wait until all embedding for a home is done. */
 export async function embeddingDone(home: string): Promise<void> {
   for (const [path, {running}] of works) if (path.startsWith(`${home}/`)) await running;
 }

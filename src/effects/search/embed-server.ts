@@ -6,7 +6,6 @@ const BATCH = 32;
 const TIMEOUT_MS = 30_000;
 const LARGEST_ANSWER = 32 * 1024 * 1024;
 
-/** An embeddings server with OpenAI's protocol. */
 export function serverEmbedder(baseUrl: string, model: string, apiKey: string | undefined): Embedder {
   const url = `${baseUrl.replace(/\/+$/, '')}/embeddings`;
   return {

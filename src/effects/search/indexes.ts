@@ -4,7 +4,6 @@ import type {Root} from '../workspace/place.ts';
 import {type FileIndex, newFileIndex} from './file-index.ts';
 import {clearTemporary, loadIndex, saveIndex, searchFolder} from './index-disk.ts';
 
-/** An index in memory. */
 interface CachedIndex {
   path: string;
   index: FileIndex;
@@ -107,7 +106,6 @@ async function save(one: CachedIndex): Promise<void> {
   else saveSoon(one);
 }
 
-/** Drop the least recently used indexes. */
 function dropOthers(current: CachedIndex): void {
   let passages = 0;
   for (const {index} of cache.values()) passages += index.byId.size;
@@ -119,7 +117,6 @@ function dropOthers(current: CachedIndex): void {
   }
 }
 
-/** Write the indexes of a home to disk now. */
 export async function writeIndexes(home: string): Promise<void> {
   for (const one of cache.values()) {
     if (!one.path.startsWith(`${searchFolder(home)}/`)) continue;
@@ -137,7 +134,6 @@ export function forgetIndexes(home: string): void {
   }
 }
 
-/** Hashes of all passages of a home in memory. */
 export function* passagesInMemory(home: string): Generator<string> {
   for (const {path, index} of cache.values()) {
     if (!path.startsWith(`${searchFolder(home)}/`)) continue;

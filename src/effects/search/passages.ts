@@ -14,7 +14,6 @@ export interface Passage {
 
 /** A Markdown passage of this many characters ends with its paragraph or section; shorter sections share a passage. */
 const ENOUGH = 900;
-/** Maximum number of characters. */
 const MAX_PASSAGE = 2400;
 /** For other text: lines per passage, and how many of them repeat the end of the passage before. */
 const LINES = 30;

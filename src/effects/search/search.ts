@@ -21,7 +21,6 @@ export interface FileSearchResult {
   /** Best first. */
   ranked: RankedPassage[];
   looked: IndexUpdate[];
-  /** Remarks about the search by meaning. */
   notes: string[];
 }
 

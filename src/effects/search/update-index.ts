@@ -9,7 +9,6 @@ import {type WalkResult, walkFolder} from '../workspace/walk.ts';
 import {type FileIndex, forget, type IndexedFile, readInto} from './file-index.ts';
 
 export interface IndexUpdate extends WalkResult {
-  /** Number of searchable files. */
   files: number;
   binary: number;
   large: number;

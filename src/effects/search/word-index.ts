@@ -1,7 +1,6 @@
 import MiniSearch, {type Options, type SearchOptions, type SearchResult} from 'minisearch';
 import {hasUnspaced, wordsOf} from './words.ts';
 
-/** The searchable fields of a passage. */
 export interface WordEntry {
   id: number;
   text: string;

@@ -15,7 +15,6 @@ export interface LineSearch {
   context: number;
 }
 
-/** A file, or a range of its lines. */
 export interface TextPart {
   path: string;
   text: string;
@@ -35,7 +34,6 @@ export interface Before {
 }
 
 export interface LineMatches {
-  /** Number of matching lines. */
   count: number;
   /** In grep's format. */
   lines: string[];

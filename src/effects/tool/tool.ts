@@ -77,7 +77,6 @@ export interface CallPlace {
  * and results are plain values, so that a tool can run in another process.
  */
 export interface HomeServices {
-  /** Add a note to a file in `memory/`. */
   remember: (file: string, text: string) => Promise<ToolResult>;
   createTask: (task: Arguments<'create_task'>) => Promise<ToolResult>;
   updateTask: (change: Arguments<'update_task'>) => Promise<ToolResult>;
@@ -91,10 +90,8 @@ export interface HomeServices {
 export interface ToolContext extends CallPlace, HomeServices {
   /** The configured sandbox mode, and the sandbox of this machine. */
   commands: {mode: SandboxMode; sandbox: Sandbox};
-  /** Called when programs of a command have started. */
   onStarted: () => void;
   signal: AbortSignal;
-  /** Access to people outside: Slack and mail. */
   outside: Outside;
   /** For text that a tool writes itself; results are redacted elsewhere. */
   redact: Redactor;
@@ -157,7 +154,6 @@ export interface JudgedToolCall {
   readOnly?: boolean;
   /** It runs outside the sandbox and may write. */
   unconfined?: boolean;
-  /** `approved`: a person approved this call. */
   execute: (approved: boolean) => ToolResult | Promise<ToolResult>;
   ask: () => ToolAsk | ToolFailure | Promise<ToolAsk | ToolFailure>;
 }

@@ -10,7 +10,6 @@ import {findProgram, isUnsafe} from '../sandbox/find-program.ts';
 import type {Program} from '../sandbox/run.ts';
 import type {Arguments, ToolContext} from '../tool/tool.ts';
 
-/** Verdict for a command line and how it would run. */
 export interface CommandPlan {
   verdict: Verdict;
   reasons: readonly string[];
@@ -161,7 +160,6 @@ export function whereOf(programs: readonly Program[]): string {
 const DEFAULT_SECONDS = 120;
 const MOST_SECONDS = 3600;
 
-/** Time limit of a line. */
 export function secondsOf(wanted: number | undefined, {timeoutMs}: ToolContext): number {
   return Math.min(wanted ?? DEFAULT_SECONDS, timeoutMs === undefined ? MOST_SECONDS : timeoutMs / 1000);
 }

@@ -58,7 +58,6 @@ export const grepTool: Tool<'grep'> = {
 };
 
 interface Seen extends WalkResult {
-  /** Number of files that match the glob. */
   wanted: number;
   skipped: number;
 }

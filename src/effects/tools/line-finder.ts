@@ -29,7 +29,6 @@ const MARK = Buffer.from('\ufeff');
 export interface LineFinder {
   /** Add a whole file. The caller may reuse `bytes` afterwards. `pathOf` is called only if the file may match. */
   add: (bytes: Buffer, pathOf: () => string) => Promise<void> | undefined;
-  /** Add a file in pieces of whole lines. */
   addPieces: (pieces: Iterable<Buffer>, path: string) => Promise<void>;
   /** Whether there are enough matches, or the search failed. */
   full: () => boolean;

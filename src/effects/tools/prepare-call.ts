@@ -152,7 +152,6 @@ async function execute(
   }
 }
 
-/** Redact the result and mention it. */
 function finalize(result: ToolResult, {redact}: ToolContext): ToolResult {
   const redacted = redact.value(result);
   if (redacted === result) return result;

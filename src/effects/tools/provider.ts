@@ -33,7 +33,6 @@ export interface ToolProvider {
   readonly name: string;
   /** Whether the provider owns a tool of this name, usable here or not. */
   has(tool: string): boolean;
-  /** Tools that the agent can use now. */
   list(agent: AgentTools): readonly ToolOffer[] | Promise<readonly ToolOffer[]>;
   prepare(call: WantedCall, context: ToolContext): Promise<PreparedCall>;
 }

@@ -156,7 +156,6 @@ function start(starts: readonly number[], line: number, none = 0): number {
   return starts[line] ?? none;
 }
 
-/** Index of the line that contains this offset. */
 function lineAt(starts: readonly number[], offset: number): number {
   let low = 0;
   let high = starts.length - 1;

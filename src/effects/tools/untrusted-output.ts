@@ -49,7 +49,6 @@ function leadsThere(word: string, workspace: string): boolean {
   });
 }
 
-/** Tools whose results contain text of files. */
 const showing: ReadonlySet<ToolName> = new Set<ToolName>([
   'read_file',
   'edit_file',

@@ -6,7 +6,6 @@ import type {ToolFailure} from '../tool/tool.ts';
 
 export interface ResponseBody {
   bytes: Buffer;
-  /** Whether the body was longer. */
   cut: boolean;
 }
 

@@ -15,7 +15,6 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 export interface PageRequest {
   address: WebAddress;
   policy: Policy;
-  /** A person approved this address. */
   approved: boolean;
 }
 

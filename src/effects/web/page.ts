@@ -13,7 +13,6 @@ export interface WebPage {
   content: string;
 }
 
-/** Maximum length of the text of an error page. */
 const MOST_ERROR_TEXT = 4000;
 const MOST_ERROR_BYTES = 256 * 1024;
 

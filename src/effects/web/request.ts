@@ -10,7 +10,6 @@ const MOST_HEADER_BYTES = 32 * 1024;
 const MOST_HEADERS = 200;
 
 export interface RequestLimits {
-  /** Time limit for the response headers. */
   firstByteMs: number;
   /** Trusted certificates instead of the system's; for tests. */
   ca?: string | undefined;

@@ -28,7 +28,6 @@ const words: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 
-/** Describe a connection failure. */
 export function webFailure(error: unknown, host: string): ToolFailure {
   if (error instanceof LimitError) return failure('TIMEOUT', `${host}: ${error.message}`);
   return failure('FAILED', `${host}: ${wordsFor(errorCode(error) ?? '', error)}`);

@@ -14,7 +14,6 @@ export interface CallMark {
   call: CallCommit;
   /** The call has ended, by itself or with its process, and is not committed yet. */
   over: boolean;
-  /** The process died during the call. */
   died: boolean;
 }
 

@@ -13,7 +13,6 @@ export const OUTPUT_FOLDER = '.output';
 /** Where the daemon saves untrusted outputs. Hidden from commands that do not name it. */
 export const UNTRUSTED_FOLDER = '.untrusted';
 
-/** State of a workspace. */
 export interface Snapshot {
   /** Signature of each file, link and folder; folders end in `/`. */
   files: ReadonlyMap<string, string>;
@@ -33,7 +32,6 @@ const DEEPEST = 200;
 const SET_ID = 0o6000;
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** An open folder, and its remaining entries. */
 interface Level extends ByteFolder {
   prefix: string;
   entries: Dirent[];

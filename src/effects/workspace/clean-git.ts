@@ -108,7 +108,6 @@ export function cleanGit(gitDir: string, args: readonly string[], how: GitRun = 
   });
 }
 
-/** Kill a process, or its whole group. */
 function killAll(pid: number | undefined, group: boolean): void {
   if (!pid) return;
   try {

@@ -4,7 +4,6 @@ import {join} from 'node:path';
 /** File in the git-dir. */
 const FILE = 'agentdir-clone';
 
-/** Origin of a cloned workspace. */
 export interface CloneRecord {
   /** As in the template, without secrets. */
   clone: string;

@@ -42,7 +42,6 @@ export async function entryOfPerson(
   };
 }
 
-/** Commit of a person's undo. */
 export async function entryOfUndo(
   workspace: Workspace,
   {subject, commit}: Pick<WorkspaceCommit, 'subject' | 'commit'>,

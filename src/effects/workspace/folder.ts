@@ -96,7 +96,6 @@ export function writtenRoot({home, agent}: Pick<ToolContext, 'home' | 'agent'>, 
 }
 
 export interface OpenOptions {
-  /** Create missing directories. */
   make?: boolean;
   descriptors?: boolean;
   /** Called with each directory on the path, from the root on; the directory is open only during the call. */

@@ -36,7 +36,6 @@ export interface History {
   staged: StagedState | undefined;
   /** Notes that were reported and still apply. */
   reported: Set<string>;
-  /** Whether this process holds the workspace lock. */
   isLocked: boolean;
 }
 
@@ -58,7 +57,6 @@ export interface HistoryEntry {
 const histories = new Map<string, History>();
 const keyOf = ({home, agent}: {home: string; agent: string}) => `${home}\0${agent}`;
 
-/** Whether the history was opened in this process. */
 export function isHistoryOpen(workspace: {home: string; agent: string}): boolean {
   return histories.has(keyOf(workspace));
 }

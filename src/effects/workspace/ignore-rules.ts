@@ -69,7 +69,6 @@ export function ignoring(
   return undefined;
 }
 
-/** Parse gitignore(5). */
 function parseIgnore(text: string): IgnoreRule[] {
   const rules: IgnoreRule[] = [];
   for (const line of text.split(/\r?\n/)) {

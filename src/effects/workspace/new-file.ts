@@ -7,7 +7,6 @@ import {makeToolPath} from './place.ts';
 const OPEN_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const MOST_TRIES = 100;
 
-/** A new file in the workspace, open for appending. */
 export interface NewFile {
   /** As tools accept it. */
   path: string;

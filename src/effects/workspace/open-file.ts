@@ -80,7 +80,6 @@ export function openPlace(context: ToolContext, place: ToolPath): {fd: number; s
   }
 }
 
-/** Read the whole file of a place. */
 export async function readPlace(context: ToolContext, place: ToolPath, most: number): Promise<FileBytes | ToolFailure> {
   const opened = openPlace(context, place);
   if (isFailure(opened)) return opened;

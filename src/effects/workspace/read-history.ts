@@ -22,7 +22,6 @@ export interface WorkspaceCommit {
   cause: string | undefined;
   /** Part of the cloned history. */
   cloned: boolean;
-  /** The commit that this one undoes. */
   undoes: string | undefined;
 }
 
@@ -97,7 +96,6 @@ async function idsSince(gitDir: string, start: string): Promise<Set<string> | un
   return said.code === 0 ? new Set(said.stdout.toString().split('\n')) : undefined;
 }
 
-/** Number of commits from HEAD. */
 export async function countChanges(gitDir: string): Promise<number> {
   const said = await cleanGit(gitDir, ['rev-list', '--count', 'HEAD', '--']);
   if (said.code !== 0 && !isUnborn(gitDir)) throw unreadable('rev-list', said);
@@ -111,7 +109,6 @@ export function undoneOf(changes: readonly WorkspaceCommit[]): Set<string> {
   return undone;
 }
 
-/** Compare two commits or trees. */
 export function filesBetween(gitDir: string, from: string, to: string): Promise<TreeChange[]> {
   return rawDiff(gitDir, ['diff-tree', '-r', from, to]);
 }

@@ -38,7 +38,6 @@ export async function closeSubmodules(history: History): Promise<string[]> {
 }
 
 interface Submodules {
-  /** Paths of all submodules. */
   names: readonly string[];
   /** Submodules without skip-worktree. */
   open: readonly string[];

@@ -37,11 +37,8 @@ export interface Visitor<T> {
 }
 
 export interface WalkResult {
-  /** Why the walk did not see everything. */
   incomplete?: string;
-  /** Number of ignored files and folders. */
   ignored: number;
-  /** Number of skipped hidden files and folders. */
   hidden: number;
 }
 

@@ -11,7 +11,6 @@ export interface CloneOrigin {
   branch?: string | undefined;
 }
 
-/** Metadata for the commit of a call. */
 export interface CallCommit {
   session: string;
   call: string;

@@ -83,7 +83,6 @@ export async function leafOnDisk(of: Of & {gitDir: string}, name: string): Promi
 /** A prepared change of one file; nothing has changed yet. */
 export interface PreparedFile {
   put: () => void;
-  /** Discard the change. */
   drop: () => void;
 }
 

@@ -11,7 +11,6 @@ export interface BoundCall {
   agent: string;
   session: string;
   call: string;
-  /** `Ask.basis`. */
   basis: Readonly<Record<string, string>>;
 }
 

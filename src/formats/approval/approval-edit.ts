@@ -58,7 +58,6 @@ export function setReview(text: string, review: Partial<Record<keyof typeof revi
   return edited;
 }
 
-/** Set or add a `key: value` line under the title. */
 export function setMeta(text: string, key: string, words: string): string {
   must(META_KEY, key);
   const value = oneLine(words);

@@ -5,7 +5,6 @@ import type {NewTask} from '../task/task-text.ts';
 import type {ApprovalRisk, ApprovalType} from './approval.ts';
 import {type Decision, isYes} from './approval-review.ts';
 
-/** The approval queue. */
 export const APPROVALS_FILE = 'tasks/approvals.task.md';
 
 /** A request in the queue, as the person left it. */
@@ -89,7 +88,6 @@ export interface NewApprovalItem {
   factors: readonly string[];
   /** The exact command or call, in full. */
   command?: string;
-  /** More fields: session, call, reason, digest … */
   fields?: Readonly<Record<string, string>>;
   /** Instructions other than the usual. */
   howTo?: readonly string[];

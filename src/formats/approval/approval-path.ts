@@ -2,7 +2,6 @@ const PENDING = 'approvals/pending/';
 const APPROVED = 'approvals/approved/';
 const ENDING = '.approval.md';
 
-/** Page of a pending request. */
 export function pendingPath(id: string): string {
   return `${PENDING}${id}${ENDING}`;
 }

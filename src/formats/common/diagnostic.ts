@@ -10,7 +10,6 @@ export interface Problem {
   column: number;
   /** What was expected and what was found. */
   message: string;
-  /** How to fix it. */
   hint: string;
 }
 
@@ -50,7 +49,6 @@ export function refuseErrors(problems: readonly Problem[]): void {
     );
 }
 
-/** Set the file of these problems. */
 export function inFile(file: string, problems: readonly Problem[]): Problem[] {
   return problems.map(p => ({...p, file}));
 }

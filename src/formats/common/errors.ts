@@ -76,7 +76,6 @@ export const codes = {
 export type Code = keyof typeof codes;
 export type Severity = 'error' | 'warning';
 
-/** Exit codes of all commands. */
 export const exit = {done: 0, failed: 1, usage: 2, waiting: 3, badFile: 4, daemon: 5} as const;
 
 /** An error to report in one sentence, without a stack trace: wrong usage, no home, a refused edit. */

@@ -39,7 +39,6 @@ export function withBlankLine(text: string, eol: string): string {
   return text === '' || /^\s*- |^ {2}/.test(last) || /\n\r?\n$/.test(text) ? '' : eol;
 }
 
-/** Number of occurrences of each note. */
 function notesIn(text: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const part of partsOf(text))

@@ -29,7 +29,6 @@ export const lastingFields: ReadonlySet<string> = new Set([
 /** Fields that the daemon writes into every new task; useless without the task. */
 const filledIn: ReadonlySet<string> = new Set(['id', 'created', 'created_by']);
 
-/** Changes of a task between two versions. */
 export interface TaskChanges {
   box: Box | undefined;
   /** `now` undefined: removed. */

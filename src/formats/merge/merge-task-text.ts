@@ -52,7 +52,6 @@ function afterBox(task: Task): number {
   return task.boxStart + (task.box === undefined ? 0 : task.bare ? 1 : 3);
 }
 
-/** Append children. */
 export function putChildren(
   lines: string,
   {inTodo}: Task,

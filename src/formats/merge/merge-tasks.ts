@@ -34,7 +34,6 @@ export function mergeTasks(base: string, person: string, daemon: string): MergeR
 
 class TaskMerge {
   readonly conflicts: string[];
-  /** Number of tasks that the result must have. */
   expected: number;
   readonly #base: TaskFile;
   readonly #person: TaskFile;

@@ -3,7 +3,6 @@ import {isMap} from '../common/values.ts';
 import {editYaml} from '../yaml/yaml-edit.ts';
 import type {Path} from '../yaml/yaml-source.ts';
 
-/** A changed value; undefined where there is none. */
 export interface ValueChange {
   path: Path;
   was: unknown;

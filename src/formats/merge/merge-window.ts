@@ -1,7 +1,6 @@
 import type {Splice} from '../common/lines.ts';
 import type {Task, TaskFile} from '../task/task.ts';
 
-/** Lines of a task and everything nested in it. */
 export function taskLines({text}: TaskFile, task: Task): string {
   return text.slice(task.start, task.end);
 }

@@ -36,7 +36,6 @@ export function chainOfTask(task: Task): Chain | undefined {
   return said ?? (by === 'human' ? undefined : {chain: `task/${fieldOf(task, 'id') ?? ''}`, hops: 1});
 }
 
-/** Parse the field `chain`. */
 export function chainIn(text: string | undefined): Chain | undefined {
   const [, hops, chain] = /^([1-9]\d{0,5}) (\S+)$/.exec(text ?? '') ?? [];
   return hops === undefined || chain === undefined ? undefined : {chain, hops: Number(hops)};

@@ -70,7 +70,6 @@ export function messageItem({head, items, problems}: Session, message: Message):
   return plainItem(message, last.text.slice(0, last.text.indexOf('-')));
 }
 
-/** Append prepared items at once. */
 export function appendItems(session: Session, added: readonly Item[]): Session {
   if (added.length === 0 || !session.items) return session;
   return {

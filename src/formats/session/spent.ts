@@ -5,7 +5,6 @@ import {SettledPrefix} from './settled-prefix.ts';
 /** Where the daemon records the cost of the day. */
 export const SPEND_FILE = 'state/spend.yaml';
 
-/** Total usage of model calls. */
 export interface Spent {
   turns: number;
   input_tokens: number;
@@ -13,7 +12,6 @@ export interface Spent {
   cost_usd: number;
 }
 
-/** Usage on one day (UTC). */
 export interface DaySpent extends Spent {
   day: string;
 }

@@ -1,6 +1,5 @@
 import type {Place} from '../common/diagnostic.ts';
 
-/** Iterates over the lines of a text. */
 export class LineCursor {
   readonly text: string;
   line = 0;
@@ -45,7 +44,6 @@ export class LineCursor {
     this.column = column;
   }
 
-  /** Place of an offset on this line. */
   place(offset: number): Place {
     return {line: this.line, column: offset - this.start + 1};
   }

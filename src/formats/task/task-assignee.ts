@@ -17,7 +17,6 @@ export function assigneeIn([first]: readonly string[], assign: string | undefine
   return spawned.includes('/') ? {model: spawned, spawn: true} : {name: spawned, spawn: true};
 }
 
-/** Input for `isReady`. */
 export interface TaskReadiness {
   state: TaskState;
   assignee: Assignee;

@@ -76,7 +76,6 @@ export class FieldTable {
     return row;
   }
 
-  /** Extend a block to `end`. */
   extend(row: number, end: number): void {
     this.#rows[row + END] = end;
   }

@@ -109,7 +109,6 @@ class Scanner extends LineCursor {
     return false;
   }
 
-  /** End a block or notes. */
   leave(): void {
     if (this.mode.in === 'block' || this.mode.in === 'notes') this.mode = TEXT;
   }

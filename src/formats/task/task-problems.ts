@@ -2,7 +2,6 @@ import {nearest, type Place, type Problem, problem} from '../common/diagnostic.t
 import {isId, isTime} from '../common/values.ts';
 import {knownFields} from './task.ts';
 
-/** Collects problems of a task file. */
 export class TaskProblems {
   readonly #found: Problem[] = [];
   readonly #counts = {error: 0, warning: 0};

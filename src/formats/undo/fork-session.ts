@@ -21,7 +21,6 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 export interface ForkRequest {
-  /** Header of the original session. */
   header: SessionHeader;
   /** Its messages up to the cut, without those in `segments`. */
   messages: readonly Message[];
@@ -38,7 +37,6 @@ export interface ForkRequest {
 
 export interface ForkResult {
   text: string;
-  /** Whether the session awaits an answer of the model. */
   awaits: boolean;
   /** Calls without a result, which now have one that says they were not run. */
   open: readonly Call[];

@@ -10,7 +10,6 @@ import {parseTasks} from '../task/task-parse.ts';
 /** The queue without the decisions of a change, or why that is impossible. */
 export type QueueUndo = {text: string; asked: readonly string[]} | {refused: string; hint?: string};
 
-/** Fields that make up a decision. */
 const OF_A_DECISION = [
   'approved_by',
   'approved_at',

@@ -5,13 +5,11 @@ import {parseSession, type Session, sessionText} from '../session/session.ts';
 import {insertMessage, setInMessage, setKeysInMessage, setSessionFields} from '../session/session-edit.ts';
 import type {Call, Message, SessionHeader} from '../session/session-schema.ts';
 
-/** Plan for undoing a change to a session. */
 export interface SessionUndo {
   /** The session after the change, without it, except for the status. */
   text: string;
   /** Like `text`, with the previous status if that is restored too. */
   whole: string;
-  /** Removed messages. */
   removed: readonly Message[];
   /** Calls whose results are blanked out. */
   blanked: readonly Call[];

@@ -4,7 +4,6 @@ import {type TaskChange, updateTasks} from '../task/task-edit.ts';
 import {matchTasks} from '../task/task-match.ts';
 import {parseTasks} from '../task/task-parse.ts';
 
-/** Plan for undoing a change to tasks. */
 export interface TasksUndo {
   /** The file after the change, without it. */
   text: string;
@@ -12,7 +11,6 @@ export interface TasksUndo {
   setBack: readonly Task[];
   /** Tasks that had ended and are open again. */
   reopened: readonly Task[];
-  /** Removed tasks. */
   removed: readonly Task[];
   stays: readonly string[];
 }

@@ -4,7 +4,6 @@ import {merge} from '../merge/merge.ts';
 import {type SessionUndo, statusOverlap, undoInSession, whatSessionLoses} from './undo-session.ts';
 import {type TasksUndo, undoInTasks} from './undo-tasks.ts';
 
-/** Result of undoing a change of a text. */
 export type TextUndo =
   | {text: string; session?: SessionUndo; tasks?: TasksUndo}
   /** The change is never undone, or not by itself. */

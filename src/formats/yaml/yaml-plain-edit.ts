@@ -97,7 +97,6 @@ function endsPlainly(text: string, {start, end}: Part): boolean {
   return code !== NEWLINE && code !== HASH;
 }
 
-/** Keys of the map at `path`. */
 function partsAt(text: string, path: Path): Part[] | undefined {
   let parts = partsOf(text, 0, text.length, undefined);
   for (const step of path) {

@@ -26,7 +26,6 @@ export function plainItemText(value: unknown, indent: string): string | undefine
   return entries && `${indent}- ${entries.slice(indent.length + 2)}`;
 }
 
-/** Lines of one key of a map. */
 export function plainEntryText(key: string, value: unknown, indent: string): string | undefined {
   if (!KEY.test(key) || WORD.test(key) || MAYBE_OTHER.test(key) || indent.length > MAX_INDENT) return undefined;
   if (Array.isArray(value)) {
@@ -47,7 +46,6 @@ export function plainEntryText(key: string, value: unknown, indent: string): str
   return text === undefined ? undefined : `${indent}${key}: ${text}\n`;
 }
 
-/** A scalar on one line. */
 export function plainScalarText(value: unknown): string | undefined {
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'number') {

@@ -27,7 +27,6 @@ export function readQuickly(text: string): YamlSource & {plain?: true} {
   };
 }
 
-/** Positions in a simple text. */
 class PlainSpots {
   readonly #places: Places = new Map();
   readonly #root: unknown;

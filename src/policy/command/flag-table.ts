@@ -1,6 +1,5 @@
 /** An argument that makes a command do more than read. */
 export interface RiskyUse {
-  /** Index in argv. */
   index: number;
   /** The part of the option that a rule must spell out, or the whole argument. */
   flag: string;

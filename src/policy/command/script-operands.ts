@@ -73,7 +73,6 @@ const DECIDING =
 const EXPANDS = /[$`<{]|^~/;
 const GLOBS = /[*?]|.\[/;
 
-/** Scripts of one simple command. */
 function scriptsOf(argv: readonly string[]): Scripts {
   const [name = '', ...args] = argv;
   const kind = commandKind(name);

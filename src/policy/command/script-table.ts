@@ -1,4 +1,3 @@
-/** How an interpreter is given its program. */
 export interface Interpreter {
   /** Options whose value is code, not a file. */
   code?: RegExp;
@@ -75,7 +74,6 @@ export const fileOptions: Readonly<Record<string, string>> = {
   wget: '--config',
 };
 
-/** Options whose value is the working folder. */
 export const folderOptions: Readonly<Record<string, string>> = {
   make: '-C --directory',
   gmake: '-C --directory',

@@ -61,7 +61,6 @@ export function strictMatch(word: string, argument: string): boolean {
   return glob.match(argument);
 }
 
-/** Compiled words of rules. */
 const globs = new Map<string, Minimatch>();
 const MAX_CACHED_GLOBS = 500;
 

@@ -1,4 +1,3 @@
-/** Commands that a command would run. */
 export interface InnerCommand {
   /** Why the command itself says little; undefined: it is no wrapper. */
   why?: string;

@@ -140,7 +140,6 @@ const bearer: Matcher = {
   },
 };
 
-/** `Authorization: Basic …`, and the like. */
 const authorization: Matcher = {
   anchors: ['authorization'],
   anyCase: true,

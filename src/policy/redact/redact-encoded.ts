@@ -1,6 +1,5 @@
 import {afterBreak} from './redact-characters.ts';
 
-/** No match. */
 export const NO = -1;
 /** The text ends before a match is certain. */
 export const END = -2;

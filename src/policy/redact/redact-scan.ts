@@ -2,7 +2,6 @@
 export interface SecretHit {
   start: number;
   end: number;
-  /** Kind of secret. */
   label: string;
   /** The range is a replacement already: it stays, and nothing inside counts. */
   kept?: true;

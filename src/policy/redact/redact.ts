@@ -13,7 +13,6 @@ import {
 } from './redact-scan.ts';
 import {tokenLabels, tokenMatchers} from './redact-tokens.ts';
 
-/** Removes secrets from texts. */
 export interface Redactor {
   /** Returns the same string if there are no secrets. Idempotent. */
   text: (text: string, onFound?: (label: string) => void) => string;
@@ -46,7 +45,6 @@ function patternMatchers(): Matcher[] {
   return [...tokenMatchers, ...blockMatchers, ...assignmentMatchers()];
 }
 
-/** Find what looks like a credential. */
 export function findCredentials(text: string): SecretHit[] {
   const hits: SecretHit[] = [];
   replaceAll(patterns, text, hit => hits.push(hit));

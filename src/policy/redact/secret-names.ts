@@ -2,7 +2,6 @@ import type {Secret} from './redact.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Endings of names of variables with secrets. */
 const secretName =
   /(?:KEY|TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|(?:^|_)(?:PASS|PWD|PAT|AUTH|DSN|COOKIE))(?:_?(?:\d+|B64|BASE64|JSON|PEM|VALUE|PROD|DEV|STAGING|TEST))?$/i;
 const notSecret = /^(?:OLD)?PWD$|PUBLIC_?KEY$|KEY_?ID$|^(?:SSH|GPG|XAUTH|DBUS|TERM|KEYBOARD)/i;

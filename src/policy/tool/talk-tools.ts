@@ -2,7 +2,6 @@ import {z} from 'zod';
 import {sessionStatuses} from '../../formats/session/session-status.ts';
 import {nameArgument, type ToolDefinition, textArgument} from './definition.ts';
 
-/** Communication with other agents. */
 export const talkTools = {
   send_message: {
     effect: 'deliver',
