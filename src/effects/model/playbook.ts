@@ -113,7 +113,6 @@ function successOf(message: Message | undefined): boolean | undefined {
   }
 }
 
-/** Whether an earlier answer in the session came from this rule. */
 function answeredBefore(rule: PlaybookRule, session: readonly Message[], agent: string): boolean {
   return session.some((message, index) => {
     if (message.role !== 'assistant' || message.model !== 'playbook') return false;

@@ -21,7 +21,6 @@ export function markMount(mark: string): string {
   return `/run/agentdir/${encodeURIComponent(mark)}`;
 }
 
-/** Home folder inside the sandbox, in the private /tmp. */
 export const confinedHome = '/tmp/home';
 
 /**

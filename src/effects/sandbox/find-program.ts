@@ -79,7 +79,6 @@ function unsafe(path: string, where: ProgramSearch): boolean {
   return false;
 }
 
-/** Writable by a user other than root and the daemon's own. */
 function writableByOthers(path: string): boolean {
   const stat = statSync(path, {throwIfNoEntry: false});
   if (!stat) return true;

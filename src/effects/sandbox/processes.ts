@@ -34,10 +34,7 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/**
- * Live processes with this mark in their environment. Empty without /proc. Throws if a shortage of file descriptors or
- * memory prevents looking at a process.
- */
+/** Live processes with this mark in their environment. Empty without /proc. Throws if it cannot look at a process. */
 export function markedProcesses(mark: string): Promise<number[]> {
   const wanted = Buffer.from(`${markName}=${mark}\0`);
   return processesWhere('environ', environ => {

@@ -81,8 +81,7 @@ export function localEmbedder(): Embedder {
       });
       rest();
       if (answer.failed !== undefined) return {failed: answer.failed};
-      const vectors = unitVectors(answer.vectors ?? [], texts.length);
-      return typeof vectors === 'string' ? {failed: vectors} : vectors;
+      return unitVectors(answer.vectors ?? [], texts.length);
     },
   };
 }

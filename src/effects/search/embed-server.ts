@@ -34,11 +34,10 @@ function read(text: string, count: number): Float32Array[] | EmbedFailure {
   const rows = data as ({index?: unknown; embedding?: unknown} | null)[];
   const ordered = rows.map((row, i) => ({at: typeof row?.index === 'number' ? row.index : i, row}));
   ordered.sort((a, b) => a.at - b.at);
-  const vectors = unitVectors(
+  return unitVectors(
     ordered.map(({row}) => row?.embedding),
     count,
   );
-  return typeof vectors === 'string' ? {failed: vectors} : vectors;
 }
 
 /** Not `fetch`, which would keep the daemon alive until the answer arrives. Redirects are not followed. */

@@ -27,11 +27,12 @@ function unitVector(values: unknown): Float32Array | undefined {
   return Float32Array.from(values, value => value / length);
 }
 
-/** `count` unit vectors of one dimension, or what is wrong. */
-export function unitVectors(lists: readonly unknown[], count: number): Float32Array[] | string {
-  if (lists.length !== count) return `it gave ${lists.length} vectors for ${count} texts`;
+/** `count` unit vectors of one dimension, or what is wrong with `lists`. */
+export function unitVectors(lists: readonly unknown[], count: number): Float32Array[] | EmbedFailure {
+  if (lists.length !== count) return {failed: `it gave ${lists.length} vectors for ${count} texts`};
   const vectors = lists.map(unitVector);
   const good = vectors.filter(vector => vector !== undefined);
-  if (good.length < count) return 'it gave something that is no vector';
-  return good.every(vector => vector.length === good[0]?.length) ? good : 'its vectors are of different lengths';
+  if (good.length < count) return {failed: 'it gave something that is no vector'};
+  const isEven = good.every(vector => vector.length === good[0]?.length);
+  return isEven ? good : {failed: 'its vectors are of different lengths'};
 }

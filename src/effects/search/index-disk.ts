@@ -10,7 +10,6 @@ const VERSION = 'agentdir search 2';
 const LARGEST = 256 * 1024 * 1024;
 /** Approximate number of values per line, so that no line takes long to write or parse. */
 const LINE = 4000;
-const never = new AbortController().signal;
 
 type FileRow = [
   parts: readonly string[],
@@ -26,7 +25,7 @@ export const searchFolder = (home: string) => join(home, '.agentdir/search');
 
 /** Write lines of JSON: version, head, files, words, and a hash of all. Returns false if `stale` stopped it. */
 export async function saveIndex(path: string, index: FileIndex, stale: () => boolean): Promise<boolean> {
-  const breathe = pace(never);
+  const breathe = pace();
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   await mkdir(dirname(path), {recursive: true, mode: 0o700});
   const file = await open(temporary, 'wx', 0o600);

@@ -21,10 +21,7 @@ export interface IndexUpdate extends WalkResult {
 /** Longest time that a call reads files; the next call continues. */
 const LONGEST_READING_MS = 10_000;
 
-/**
- * Walk all files of a place. Forget vanished files first, then read changed ones, so that a moved folder has room. If
- * stopped halfway, the next update continues.
- */
+/** Forget vanished files, so that moved folders have room, then read changed ones. Continues where it was stopped. */
 export async function updateIndex(
   index: FileIndex,
   context: ToolContext,

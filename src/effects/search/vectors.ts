@@ -21,7 +21,6 @@ const BLOCK = 1024;
 /** In memory; about the same on disk. */
 const MOST_BYTES = 128 * 1024 * 1024;
 const HASH_BYTES = 16;
-const never = new AbortController().signal;
 
 const opened = new Map<string, Promise<Vectors>>();
 
@@ -144,7 +143,7 @@ async function read(path: string): Promise<Vectors> {
     return vectors;
   }
   vectors.dims = dims;
-  const breathe = pace(never);
+  const breathe = pace();
   const size = recordBytes(dims);
   for (let at = end; at + size <= bytes.length && !isFull(vectors); at += size) {
     const body = bytes.subarray(at, at + size - 4);

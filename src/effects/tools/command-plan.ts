@@ -27,10 +27,7 @@ export interface CommandPlan {
   unconfined: string | undefined;
 }
 
-/**
- * Judge a line by the policy, by what this machine can confine, and by what the call requests. Throws while the sandbox
- * cannot be tested.
- */
+/** Judge a line by policy, sandbox and requested permissions. Throws while the sandbox cannot be tested. */
 export async function planCommand(
   {command, sandbox: wanted, network = false}: Arguments<'execute_command'>,
   policy: Policy,

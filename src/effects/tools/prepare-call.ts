@@ -30,10 +30,7 @@ export const builtInTools: ToolProvider = {
   prepare: (call, context) => prepareCall(call, call.capabilities, call.policy, context),
 };
 
-/**
- * Turn a call, as the model wrote it or a person edited it, into a `ReadyCall`, or refuse it: the agent lacks the tool,
- * the arguments are invalid, or the policy denies it.
- */
+/** Prepare a call, or refuse it: the agent lacks the tool, the arguments are invalid, or the policy denies it. */
 export async function prepareCall(
   call: {name: string; arguments: string},
   capabilities: readonly string[],

@@ -3,9 +3,10 @@ import {hiddenStyle, unseenElements} from './html-visible.ts';
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(' '));
 
-const empty = words('area base br col embed hr img input link meta source track wbr');
+/** Elements without content. */
+export const emptyElements = words('area base br col embed hr img input link meta source track wbr');
 /** Elements that the next such element closes, unless it is inside a list or table of its own. */
-const items = words('li dt dd option optgroup tr td th thead tbody tfoot colgroup rb rt rp rtc');
+export const itemElements = words('li dt dd option optgroup tr td th thead tbody tfoot colgroup rb rt rp rtc');
 const holders = words('ul ol menu dl table select ruby');
 /** Block elements close an open paragraph. */
 const blocks = words(
@@ -21,7 +22,7 @@ export function hiding(html: string): (piece: Piece, mayBegin?: boolean) => bool
   let hidden: string | undefined;
   let inner = 0;
   const begins = ({from, to, name, closing}: Piece): boolean => {
-    hidden = !name || closing || empty.has(name) || !isHidden(name, html.slice(from, to)) ? undefined : name;
+    hidden = !name || closing || emptyElements.has(name) || !isHidden(name, html.slice(from, to)) ? undefined : name;
     inner = 0;
     return hidden !== undefined;
   };
@@ -29,7 +30,7 @@ export function hiding(html: string): (piece: Piece, mayBegin?: boolean) => bool
     const {name, closing = false} = piece;
     if (hidden === undefined) return mayBegin && begins(piece);
     if (name === undefined) return true;
-    const isItem = items.has(hidden);
+    const isItem = itemElements.has(hidden);
     if (hidden === 'p' && !closing && blocks.has(name)) return begins(piece);
     // The end of the surrounding list or table also ends the item.
     if (isItem && inner === 0 && closing && holders.has(name)) return begins(piece);

@@ -1,4 +1,4 @@
-import {hiding} from './html-hidden.ts';
+import {emptyElements, hiding, itemElements} from './html-hidden.ts';
 import {pieces} from './html-pieces.ts';
 
 /** Deeper than people write. HTML parsers recurse, or scan all open elements at each tag. */
@@ -7,12 +7,7 @@ const DEEPEST = 150;
 const LONGEST_TAG = 8 * 1024;
 
 /** Elements without content, or closed by the next such element. */
-const flat = new Set(
-  (
-    'area base br col embed hr img input link meta source track wbr ' +
-    'p li dt dd option optgroup tr td th thead tbody tfoot colgroup rb rt rp rtc html head body'
-  ).split(' '),
-);
+const flat = new Set([...emptyElements, ...itemElements, 'p', 'html', 'head', 'body']);
 
 const dropped = /^(script|style|iframe|noembed|noframes)$/;
 

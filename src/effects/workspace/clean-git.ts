@@ -1,6 +1,7 @@
 import {spawn} from 'node:child_process';
 import {crashPoint} from '../../home/disk/crash.ts';
 import {ownProcesses} from '../../home/git/git.ts';
+import {signal as sendSignal} from '../sandbox/processes.ts';
 
 export interface CleanGitResult {
   code: number;
@@ -81,7 +82,7 @@ export function cleanGit(gitDir: string, args: readonly string[], how: GitRun = 
     let late = false;
     const end = () => {
       late = true;
-      killAll(pid, timeoutMs !== undefined);
+      if (pid) sendSignal(timeoutMs === undefined ? pid : -pid, 'SIGKILL');
     };
     const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs);
     signal?.addEventListener('abort', end);
@@ -106,13 +107,4 @@ export function cleanGit(gitDir: string, args: readonly string[], how: GitRun = 
     child.stdin?.on('error', () => {});
     if (typeof input !== 'number') child.stdin?.end(input);
   });
-}
-
-function killAll(pid: number | undefined, group: boolean): void {
-  if (!pid) return;
-  try {
-    process.kill(group ? -pid : pid, 'SIGKILL');
-  } catch {
-    // Gone already.
-  }
 }

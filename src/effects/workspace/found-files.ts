@@ -20,7 +20,6 @@ import {makeToolPath} from './place.ts';
 const MOST_ENTRIES = 200_000;
 const DEEPEST = 200;
 const MAX_PATH = 4096;
-const never = new AbortController().signal;
 
 /**
  * Compare the workspace with the index: all of it, or only these names, ignored or not, and what is below them. A
@@ -33,7 +32,7 @@ export async function findFiles(where: ScanContext, paths?: readonly string[]): 
     seen: new Set(),
     hidden: [],
     left: MOST_ENTRIES,
-    breathe: pace(never),
+    breathe: pace(),
   };
   const root = openFolder(where, makeToolPath('workspace', []));
   if (isFailure(root)) throw new Error(root.error);

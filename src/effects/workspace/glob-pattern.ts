@@ -1,9 +1,6 @@
 import {hasOpenClass, nameMatcher} from './name-pattern.ts';
 
-/**
- * A glob over path components: apply `state = step(state, name)` for each. Time is linear in the lengths of pattern and
- * path, whatever the pattern.
- */
+/** A glob over path components: apply `state = step(state, name)` for each. Always takes linear time. */
 export interface GlobPattern {
   start: GlobState;
   /** State after this component; undefined if nothing below can match. */

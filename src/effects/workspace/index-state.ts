@@ -53,7 +53,6 @@ export function readIndex(gitDir: string, before?: IndexState): IndexState | {un
   }
 }
 
-/** Whether the index file is still the one that was read. */
 export function isCurrent({path, stat}: IndexState): boolean {
   const now = lstatSync(path, {throwIfNoEntry: false, bigint: true});
   if (!now || !stat) return !now && !stat;

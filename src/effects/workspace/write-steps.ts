@@ -18,10 +18,7 @@ export function fileOf(leaf: Leaf | undefined): Leaf | undefined {
   return isSubmodule(leaf) ? undefined : leaf;
 }
 
-/**
- * Apply all steps or none: writes each file beside its place before moving the first, and reverts on failure. Calls
- * `begin` before the first move. Throws system errors.
- */
+/** Apply all steps or none. Calls `begin` before the first move. Reverts and throws on system errors. */
 export async function writeSteps(
   of: {home: string; agent: string},
   all: readonly FileStep[],

@@ -12,10 +12,7 @@ export function withShownMark(page: string): string {
   return setMeta(page, KEY, markOf(page).mark);
 }
 
-/**
- * Why an approval of this page is ambiguous: more than the one editable text was changed. Undefined: nothing else was,
- * or the page has no hash.
- */
+/** Why an approval is ambiguous: more than the editable text changed. Undefined: it did not, or there is no hash. */
 export function strayEdit(page: string): string | undefined {
   const {meta} = parseApproval(page);
   if (meta[KEY] === undefined) return undefined;

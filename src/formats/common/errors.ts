@@ -1,7 +1,4 @@
-/**
- * All diagnostic codes. A code never changes its meaning, and each has a fixture (test/fixtures/problems). `error`
- * keeps a file from being used; `warning` only informs.
- */
+/** Diagnostic codes; their meaning never changes. `error` keeps a file from being used, `warning` only informs. */
 export const codes = {
   // any file
   NOT_UTF8: 'error',

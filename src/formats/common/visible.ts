@@ -41,10 +41,7 @@ export function makeVisible(text: string, all = true): string {
 
 const WRITTEN_OUT = /⟨U\+([0-9A-F]{4,6})⟩/g;
 
-/**
- * Undo `makeVisible` on a text made from `original` and edited since. Undefined: `original` itself contains such
- * sequences, so they are ambiguous.
- */
+/** Undo `makeVisible` on an edited text. Undefined: `original` itself has such sequences, so they are ambiguous. */
 export function hideAgain(text: string, original: string): string | undefined {
   if (makeVisible(original) === original) return text;
   if (original.search(WRITTEN_OUT) !== -1) return undefined;

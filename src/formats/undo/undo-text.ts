@@ -11,10 +11,7 @@ export type TextUndo =
   /** Later changes affect the same parts, in words. */
   | {overlaps: string[]};
 
-/**
- * Undo the change from `before` to `after` in `now`, keeping later changes. Works by tasks, messages, keys or lines,
- * like merging a stale save. Must not throw.
- */
+/** Undo the change from `before` to `after` in `now`, keeping later changes, like a stale save. Must not throw. */
 export function undoText(kind: Kind, before: string, after: string, now: string): TextUndo {
   try {
     const session = kind === 'session' ? undoInSession(before, after, now) : undefined;

@@ -6,10 +6,7 @@ import {visibleLine} from '../common/visible.ts';
 import {keepsComments} from './yaml-comments.ts';
 import {nodeAt, type Path, readYaml} from './yaml-source.ts';
 
-/**
- * Put `# comment` on its own line above the last item of a list, also in flow style. Nothing else changes. Throws
- * UserError if that is impossible.
- */
+/** Put `# comment` on a line above the last item of a list. Changes nothing else. Throws UserError if it cannot. */
 export function commentLastItem(text: string, list: Path, comment: string): string {
   const source = readYaml(text);
   const node = nodeAt(source.root, list)?.node;

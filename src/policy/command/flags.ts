@@ -101,10 +101,7 @@ function operandUses(entry: Uses, args: readonly string[], after: number): Risky
   return uses;
 }
 
-/**
- * Whether an option that makes the operands harmless comes first. Later it may be the value of another option:
- * `git branch --format --list x` creates x.
- */
+/** An option makes operands harmless only if it comes first: `git branch --format --list x` creates x. */
 function isHarmlessForm({unlessOption, past}: NonNullable<Uses['operands']>, rest: readonly string[]): boolean {
   if (unlessOption === undefined) return false;
   const first = rest.find(word => !/^--[\w-]+=/.test(word) && past?.split(' ').includes(word) !== true);

@@ -26,10 +26,7 @@ const FOOTER = '-----END ';
 const MOST_BLOCK = 64 * 1024;
 const LINE = 16;
 
-/**
- * A private key: on several lines, with escaped line ends, or in one line with spaces; also if cut off. A header
- * without a key does not count.
- */
+/** A private key on several lines, with escaped line ends, or with spaces; also if cut off after some lines. */
 const privateKey: Matcher = {
   anchors: [HEADER],
   match(text, at, final) {

@@ -65,10 +65,7 @@ export function isMixed(text: string): boolean {
   return letters >= 2 && digits >= 2;
 }
 
-/**
- * Whether a word can start here. The letter before may end an escape (`\n`, `%3D`) or a terminal colour. Reads 12
- * characters back.
- */
+/** Whether a word can start here, also after an escape (`\n`, `%3D`) or a terminal colour. Reads 12 characters back. */
 export function isStart(text: string, at: number): boolean {
   if (at === 0 || (characterKinds(text, at - 1) & URL64) === 0) return true;
   const escaped = text.charAt(at - 2) === '\\' && 'nrtbf'.includes(text.charAt(at - 1));
