@@ -3,7 +3,7 @@ import {parseAllowlist} from './allowlist.ts';
 import {refuseErrors} from './common/diagnostic.ts';
 import {exit, UserError} from './common/errors.ts';
 import type {NewRule} from './rule.ts';
-import {commentLastItem} from './yaml/yaml-comment-above.ts';
+import {commentLastItem} from './yaml/yaml-comments.ts';
 import {editYaml} from './yaml/yaml-edit.ts';
 import {readYaml} from './yaml/yaml-source.ts';
 

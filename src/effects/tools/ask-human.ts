@@ -5,7 +5,7 @@ import type {JudgingTool} from '../tool/tool.ts';
 
 const LONGEST_TITLE = 200;
 
-/** A question never executes: the daemon reads the person's answer from the approvals file. */
+/** A question never executes: the daemon takes the person's answer as its result. */
 export const askHumanTool: JudgingTool<'ask_human'> = {
   prepare: async ({question, options: given = []}, policy) => {
     const {verdict, reason} = judgeTool('ask_human', policy);

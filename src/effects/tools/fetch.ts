@@ -1,8 +1,7 @@
 import {domainToUnicode} from 'node:url';
 import {addressParts, parsePattern} from '../../formats/address-pattern.ts';
 import type {Policy} from '../../formats/rule.ts';
-import {judgeAddress} from '../../policy/address.ts';
-import {riskOfAddress} from '../../policy/address-risk.ts';
+import {judgeAddress, riskOfAddress} from '../../policy/address.ts';
 import {failure, isFailure, stoppedFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
 import type {

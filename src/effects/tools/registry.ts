@@ -3,7 +3,6 @@ import type {ToolOffer} from '../model/answer.ts';
 import type {JudgingTool, Tool} from '../tool/tool.ts';
 import {askHumanTool} from './ask-human.ts';
 import {createDirectoryTool} from './create-directory.ts';
-import {createFileTool} from './create-file.ts';
 import {editFileTool} from './edit-file.ts';
 import {emailSendTool} from './email-send.ts';
 import {executeCommandTool} from './execute-command.ts';
@@ -20,7 +19,7 @@ import {schemaOf} from './schema.ts';
 import {searchFilesTool} from './search-files.ts';
 import {slackReadTool} from './slack-read.ts';
 import {slackSendTool} from './slack-send.ts';
-import {writeFileTool} from './write-file.ts';
+import {createFileTool, writeFileTool} from './write-file.ts';
 
 /** Tools that can run. The rest of the tool table is not offered. */
 export const implemented = {

@@ -2,6 +2,7 @@ import {type BigIntStats, lstatSync} from 'node:fs';
 import {errorCode, isFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
 import {type ByteFolder, byteFolder, enterFolder, inFolder, leaveFolder, listNames, textOfName} from './byte-folder.ts';
+import {OUTPUT_FOLDER, UNTRUSTED_FOLDER} from './changed-files.ts';
 import {modes, readContent} from './file-content.ts';
 import {
   type FoundFile,
@@ -12,10 +13,11 @@ import {
   type WorkspaceFindings,
 } from './findings.ts';
 import {openFolder} from './folder.ts';
+import {isGitName} from './git-name.ts';
 import {type IgnoreRules, ignoring, isNeverSearched, noRules, withIgnoreFiles} from './ignore-rules.ts';
 import {below, blobIn, isSkipped, learnPlaces, modeIn, nameIn, placeIn} from './index-state.ts';
-import {isModulesName, isNotAgentsFile} from './not-agents-file.ts';
 import {makeToolPath} from './place.ts';
+import {isTemporary} from './replace-file.ts';
 
 const MOST_ENTRIES = 200_000;
 const DEEPEST = 200;
@@ -222,4 +224,17 @@ function textParts(path: string): string[] {
 
 function lookAt(folder: ByteFolder, name: string): BigIntStats | undefined {
   return lstatSync(inFolder(folder, name), {throwIfNoEntry: false, bigint: true});
+}
+
+/** Not the agent's work: any spelling of `.git`, and the daemon's own files. */
+function isNotAgentsFile(bytes: string, depth: number): boolean {
+  const name = textOfName(bytes);
+  if (isGitName(name) || isTemporary(name)) return true;
+  return depth === 0 && (name === OUTPUT_FOLDER || name === UNTRUSTED_FOLDER || /^\.git-found-/.test(name));
+}
+
+/** Git does not accept a link of this name in an index. */
+function isModulesName(name: string): boolean {
+  const folded = name.normalize('NFKD').replace(/[\p{M}\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '');
+  return /^(?:\.gitmodules|gitmod~\d|gi7eb[0-9a-f]~\d)/i.test(folded);
 }
